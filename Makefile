@@ -1,0 +1,61 @@
+# make demo | test | lint | wheel | lock | clean
+# Another interpreter: make test PYTHON=python3.13 VENV=.venv313
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+RUN_STAMP := $(VENV)/.run-installed
+DEV_STAMP := $(VENV)/.dev-installed
+CHECKED := $(wildcard src tests benchmarks examples)
+
+.PHONY: demo test lint format wheel lock clean
+.DELETE_ON_ERROR:
+
+demo: $(RUN_STAMP)
+	$(PY) -m teamworld.cli run cube --method zero_shot,drwell --level paper-n2 --episodes 10 --out runs/demo
+	$(VENV)/bin/teamworld report runs/demo --figures
+
+test: $(DEV_STAMP)
+	$(PY) -m pytest -n 2 $(ARGS)
+
+lint: $(DEV_STAMP)
+	$(PY) -m ruff check $(CHECKED)
+	$(PY) -m ruff format --check $(CHECKED)
+	$(PY) -m mypy --strict $(wildcard src tests)
+	$(VENV)/bin/lint-imports
+
+format: $(DEV_STAMP)
+	$(PY) -m ruff check --fix $(CHECKED)
+	$(PY) -m ruff format $(CHECKED)
+
+wheel: $(DEV_STAMP)
+	rm -rf dist
+	$(PY) -m build --wheel --no-isolation --outdir dist
+	PYTHON=$(PYTHON) scripts/smoke.sh dist/teamworld-*.whl
+
+# Resolve the pinned versions again; make lock ARGS=--upgrade takes newer ones.
+lock:
+	PYTHON=$(PYTHON) scripts/lock.sh $(ARGS)
+
+clean:
+	rm -rf .venv .venv313 dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "expected Python 3.11 or newer; '$(PYTHON)' is older or does not run; choose one with: make PYTHON=python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The package is installed in place, so only a change of its metadata installs it again.
+$(RUN_STAMP): requirements/run.lock pyproject.toml | $(PY)
+	$(PIP) install --quiet --require-hashes -r requirements/run.lock
+	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# The dev lock holds all of the run lock, so it serves `make demo` too.
+$(DEV_STAMP): requirements/dev.lock pyproject.toml | $(PY)
+	$(PIP) install --quiet --require-hashes -r requirements/dev.lock
+	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
+	@touch $(RUN_STAMP) $@

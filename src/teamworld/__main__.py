@@ -1,0 +1,5 @@
+"""``python -m teamworld``."""
+
+from teamworld.cli import main
+
+main()

@@ -1,0 +1,5 @@
+"""``python -m teamworld.cli``."""
+
+from teamworld.cli import main
+
+main()

@@ -1,0 +1,219 @@
+"""The commands a user types."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from teamworld import __version__
+from teamworld.errors import UserError
+
+_EPILOGUE = """
+Start with:  teamworld run cube --method drwell --episodes 10
+Then:        teamworld report runs/cube-paper-n2-drwell-rules-s0 --figures
+"""
+
+app = App(
+    name="teamworld",
+    version=__version__,
+    help="Teams of agents in embodied worlds: run them, compare them, see why they fail.",
+    help_epilogue=_EPILOGUE,
+    help_format="plaintext",
+)
+
+_Name = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())]
+
+
+@app.command
+def run(
+    world: str,
+    *,
+    level: str | None = None,
+    method: _Name = None,
+    reasoner: str | None = None,
+    episodes: int | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    max_steps: int | None = None,
+    set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,  # noqa: A002
+    out: Path | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Run episodes, or go on with a run that was stopped.
+
+    Everything is recorded under --out. The same command on the same folder continues where it
+    stopped; other arguments on the same folder are refused.
+
+    Parameters
+    ----------
+    world:
+        Name of a world (see: teamworld worlds), or an experiment file ending in .yaml.
+    level:
+        Level of the world (see: teamworld levels). [default: paper-n2]
+    method:
+        Coordination method (see: teamworld methods); several by repeating it or with commas. [default: drwell]
+    reasoner:
+        The mind that answers the method's questions: rules, or rules:slips=0.2, a stand-in that errs
+        like a weak model. [default: rules]
+    episodes:
+        Episodes in a row; what a method learns in one it has in the next. [default: 1]
+    seed:
+        Seed of the run: fixes the layout of seeded levels and names all random generators. [default: 0]
+    seeds:
+        Run this many seeds, counting up from --seed, each with a memory of its own. [default: 1]
+    max_steps:
+        Steps of the world after which an episode ends. [default: 150]
+    set:
+        An option of the world, a method or the messages as OWNER.OPTION=VALUE, for example
+        drwell.task_identity=class or cube.view_radius=5; may be repeated.
+    out:
+        Folder of the run. [default: a name made from the arguments, under runs/]
+    json:
+        Print one JSON object with every episode, and nothing else.
+    """
+    from teamworld.cli.running import execute
+    from teamworld.experiment.config import build, load, settings
+
+    given: dict[str, Any] = {
+        "level": level,
+        "methods": _split(method),
+        "reasoner": reasoner,
+        "episodes": episodes,
+        "seeds": _seeds(seed, seeds),
+        "max_steps": max_steps,
+        "options": settings(set) if set else None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if world.endswith((".yaml", ".yml")):
+        if given:
+            raise UserError(f"an experiment file says it all: leave out --{'/--'.join(given)} or write it into {world}")
+        given = load(Path(world))
+    else:
+        given["world"] = world
+    execute(build(given), out, as_json=json)
+    return 0
+
+
+@app.command
+def resume(folder: Path, *, json: Annotated[bool, Parameter(negative=())] = False) -> int:
+    """Go on with a run that was stopped.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run.
+    json:
+        Print one JSON object with every episode, and nothing else.
+    """
+    from teamworld.cli.running import execute
+    from teamworld.experiment.folder import Folder
+
+    execute(Folder(folder).experiment(), folder, as_json=json)
+    return 0
+
+
+@app.command
+def replay(folder: Path) -> int:
+    """Run every finished episode again and compare its log byte for byte.
+
+    Exits with 0 if all are equal, with 1 at the first difference.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run.
+    """
+    from teamworld.cli.running import replay_run
+
+    return replay_run(folder)
+
+
+@app.command
+def report(
+    folder: Path,
+    *,
+    figures: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Print the table of a run.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run.
+    figures:
+        Also draw the learning curve and the world model into the folder (needs the extra: plots).
+    json:
+        Print the table as one JSON object, and nothing else.
+    """
+    from teamworld.cli.running import report_run
+
+    report_run(folder, figures=figures, as_json=json)
+    return 0
+
+
+@app.command
+def worlds() -> int:
+    """List the worlds."""
+    from teamworld.worlds import registry
+
+    _listing({name: registry.summary(name) for name in registry.names()})
+    return 0
+
+
+@app.command
+def methods() -> int:
+    """List the coordination methods and their options."""
+    from teamworld.methods import registry
+
+    lines: dict[str, str] = {}
+    for name in registry.names():
+        found = registry.method_class(name)
+        lines[name] = found.summary
+        for option, field in found.options.model_fields.items():
+            lines[f"  --set {name}.{option}={field.default}"] = field.description or ""
+    _listing(lines)
+    return 0
+
+
+@app.command
+def levels(world: str = "cube") -> int:
+    """List the levels of a world.
+
+    Parameters
+    ----------
+    world:
+        Name of the world.
+    """
+    from teamworld.worlds import registry
+
+    _listing(registry.levels(world))
+    return 0
+
+
+def _split(names: list[str] | None) -> list[str] | None:
+    """Return names given one by one or with commas."""
+    return [part for name in names for part in name.split(",") if part] if names else None
+
+
+def _seeds(first: int | None, count: int | None) -> list[int] | None:
+    if first is None and count is None:
+        return None
+    if count is not None and count < 1:
+        raise UserError(f"--seeds is a number from 1, got {count}")
+    begin = first or 0
+    return list(range(begin, begin + (count or 1)))
+
+
+def _listing(lines: dict[str, str]) -> None:
+    width = max(map(len, lines), default=0)
+    for name, text in lines.items():
+        print(f"{name:<{width}}  {text}".rstrip())
+
+
+def dump(data: object) -> None:
+    """Print one JSON object."""
+    print(jsonlib.dumps(data, ensure_ascii=False, allow_nan=False))

@@ -1,0 +1,98 @@
+"""Running, replaying and reporting from the command line: progress and tables."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from teamworld.cli.commands import dump
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.replay import replay
+from teamworld.experiment.results import Row
+from teamworld.experiment.runner import run
+from teamworld.report import tables
+
+
+def _progress(console: Console) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def default_folder(experiment: Experiment) -> Path:
+    """Return the folder of a run that was not given one: the same arguments, the same folder."""
+    first, last = experiment.seeds[0], experiment.seeds[-1]
+    seeds = f"s{first}" if first == last else f"s{first}-{last}"
+    parts = (experiment.world, experiment.level, *experiment.methods, experiment.reasoner, seeds)
+    return Path("runs") / re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
+
+
+def execute(experiment: Experiment, out: Path | None, *, as_json: bool) -> None:
+    """Run an experiment with a progress bar, then print its table or its JSON."""
+    folder = out if out is not None else default_folder(experiment)
+    errors = Console(stderr=True)
+    with _progress(errors) as bar:
+        task = bar.add_task("episodes", total=len(experiment.cells()) * experiment.episodes)
+
+        def step(row: Row) -> None:
+            bar.update(task, advance=1, description=f"{row.method}, seed {row.seed}")
+
+        rows = run(experiment, folder, step)
+    if as_json:
+        dump({"run": str(folder), "episodes": [row.plain() for row in rows]})
+        return
+    _print_tables(rows, Folder(folder).experiment())
+    Console().print(f"Everything is recorded in {folder}; look closer with: teamworld report {folder} --figures")
+
+
+def _print_tables(rows: list[Row], experiment: Experiment) -> None:
+    console = Console()
+    for table in tables.of_run(rows, experiment):
+        console.print(tables.rich_table(table))
+
+
+def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
+    """Print the tables of a run and, if wanted, draw its figures."""
+    from teamworld.experiment.results import Results
+
+    place = Folder(folder)
+    experiment = place.experiment()
+    if not place.results_file.exists():
+        rows: list[Row] = []
+    else:
+        with Results(place.results_file) as results:
+            rows = results.rows()
+    if as_json:
+        dump({"run": str(folder), "tables": [table.plain() for table in tables.of_run(rows, experiment)]})
+    else:
+        _print_tables(rows, experiment)
+    if figures:
+        from teamworld.report.figures import draw_all
+
+        for path in draw_all(place, experiment, rows):
+            if not as_json:
+                Console().print(f"drawn: {path}", soft_wrap=True)
+
+
+def replay_run(folder: Path) -> int:
+    """Run a folder's episodes again and compare; return the exit code."""
+    place = Folder(folder)
+    experiment = place.experiment()
+    errors = Console(stderr=True)
+    console = Console()
+    with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch, _progress(errors) as bar:
+        task = bar.add_task("replaying", total=len(experiment.cells()) * experiment.episodes)
+        compared = 0
+        for checked in replay(place, experiment, Path(scratch)):
+            bar.update(task, advance=1)
+            compared += 1
+            if checked.difference is not None:
+                bar.stop()
+                console.print(f"{checked.log} differs: {checked.difference}", soft_wrap=True, markup=False)
+                return 1
+    console.print(f"{compared} episodes replayed: every log is the same, byte for byte")
+    return 0

@@ -1,0 +1,55 @@
+"""The episode's hand on its log: clocks, and records of concurrent branches kept in the agents' order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from teamworld.language import AgentId
+from teamworld.record import Event, LogWriter
+
+Branch = TypeVar("Branch")
+_branch: ContextVar[list[Event] | None] = ContextVar("teamworld_branch", default=None)
+
+
+class Journal:
+    """Writes events at the current clocks, in an order that never depends on who answers first."""
+
+    def __init__(self, log: LogWriter) -> None:
+        self._log = log
+        self.step = 0
+        self.tick = 0
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """All events so far."""
+        return self._log.events
+
+    def record(self, event: Event) -> None:
+        """Write an event; inside a branch of ``together`` it waits for its turn."""
+        waiting = _branch.get()
+        if waiting is not None:
+            waiting.append(event)
+        else:
+            self._log.write(event, self.step, self.tick)
+
+    def flush(self) -> None:
+        """Make everything so far readable from outside."""
+        self._log.flush()
+
+    async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
+        """Run branches at the same time; their records follow one another in the given order."""
+
+        async def run(branch: Coroutine[Any, Any, Branch], waiting: list[Event]) -> Branch:
+            _branch.set(waiting)  # each task has its own copy of the context
+            return await branch
+
+        records: dict[AgentId, list[Event]] = {agent: [] for agent in branches}
+        async with asyncio.TaskGroup() as group:
+            tasks = {agent: group.create_task(run(branch, records[agent])) for agent, branch in branches.items()}
+        for events in records.values():
+            for event in events:
+                self.record(event)
+        return {agent: task.result() for agent, task in tasks.items()}

@@ -1,0 +1,383 @@
+"""The loop of an episode: settle, watch, decide, order, advance, record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from teamworld.episode.course import Course, Ending
+from teamworld.episode.journal import Journal
+from teamworld.episode.moment import Now, Views
+from teamworld.methods.parts.dryrun import dry_run
+from teamworld.episode.stages import Stages
+from teamworld.episode.talk import Channel, MessageRule
+from teamworld.language import Action, AgentId, show
+from teamworld.memory.contract import Memory
+from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
+from teamworld.reasoning.contract import Reasoner
+from teamworld.record import (
+    SCHEMA,
+    ActionStep,
+    AttemptMade,
+    Commit,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    Frame,
+    GoalChange,
+    GoalInfo,
+    Gone,
+    LogWriter,
+    PlanEnd,
+    PlanStart,
+    Release,
+    StepDone,
+)
+from teamworld.seeding import Streams
+from teamworld.worlds.contract import WAIT, Goal, Outcome, Report, World, talk
+
+_NEWS = (Commit, Release, PlanStart, PlanEnd)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What names an episode, for its first record."""
+
+    seed: int
+    world_seed: int
+    episode: int
+    method_options: Mapping[str, Any]
+    messages: MessageRule
+    topology: str = "complete"
+
+
+class Episode:
+    """One run of a team in one instance. ``play`` runs it from start to end."""
+
+    def __init__(
+        self,
+        world: World,
+        method: Method,
+        reasoner: Reasoner,
+        memory: Memory,
+        log: LogWriter,
+        streams: Streams,
+        setting: Setting,
+    ) -> None:
+        self._world = world
+        self._method = method
+        self._reasoner = reasoner
+        self._memory = memory
+        self._streams = streams
+        self._setting = setting
+        self._journal = Journal(log)
+        self._alive = list(world.spec.agents)
+        self._courses: dict[AgentId, Course] = {}
+        self._committed: dict[AgentId, str] = {}
+        self._plans = 0
+        self._read = 0
+        self._stages = Stages(self._alive, self._journal.record)
+        self._channel = Channel(setting.messages, world.hears, streams, self._journal.record)
+
+    async def play(self) -> str:
+        """Run the episode to its end and return why it ended."""
+        self._world.reset(self._setting.world_seed)
+        self._start()
+        await self._method.begin(
+            Briefing(
+                spec=self._world.spec,
+                domain=self._world.domain,
+                agents=tuple(self._alive),
+                episode=self._setting.episode,
+                memory=self._memory,
+                rng=self._streams,
+            )
+        )
+        over = None if self._alive else "quit"
+        while over is None:
+            views = self._views()
+            self._settle(views)
+            decided = await self._decide(views)
+            over = self._advance(self._orders(views, decided))
+        self._finish(over)
+        return over
+
+    # ---- before the step
+
+    def _views(self) -> Views:
+        return Views(self._alive, self._world.view)
+
+    def _settle(self, views: Views) -> None:
+        """Pass over actions that cannot start; end plans that are over."""
+        for agent in list(self._courses):
+            course = self._courses[agent]
+            while (action := course.action) is not None and not course.started:
+                verdict = views[agent].check(action)
+                if verdict.ok:
+                    break
+                self._record_skip(agent, course, action, verdict.reason)
+                course.skip(verdict.reason)
+            if course.action is None:
+                self._end_plan(agent, None)
+
+    def _moment(self, free: Sequence[AgentId], views: Views, news: Sequence[Event]) -> Now:
+        running = {agent: course.plan for agent, course in self._courses.items()}
+        return Now(
+            free=free,
+            views=views,
+            running=running,
+            news=news,
+            channel=self._channel,
+            journal=self._journal,
+            reasoner=self._reasoner,
+        )
+
+    async def _decide(self, views: Views) -> set[AgentId]:
+        """Let the method decide for whoever is free; return the agents that will wait this step."""
+        idle = [agent for agent in self._alive if agent not in self._courses and not self._channel.owed[agent]]
+        news = [event for event in self._journal.events[self._read :] if isinstance(event, _NEWS)]
+        self._read = len(self._journal.events)
+        named = set(self._method.watch(self._moment(tuple(idle), views, news)))
+        stopped = [a for a in self._alive if a in named and a in self._courses and not self._channel.owed[a]]
+        for agent in stopped:
+            self._stages.enter(agent, "I")
+        free = tuple(agent for agent in self._alive if agent in idle or agent in stopped)
+        if not free:
+            return set()
+        for agent in free:
+            self._stages.enter(agent, "R")
+        decisions = await self._method.decide(self._moment(free, views, news))
+        waiting = self._apply(decisions, set(stopped), views)
+        for agent in free:
+            self._channel.clear(agent, self._journal.tick)
+            self._stages.enter(agent, "W")
+        return waiting
+
+    def _apply(self, decisions: Mapping[AgentId, Decision], stopped: set[AgentId], views: Views) -> set[AgentId]:
+        waiting: set[AgentId] = set()
+        goals = {goal.id: goal for goal in self._world.goals()}
+        for agent in self._alive:
+            decision = decisions.get(agent)
+            if isinstance(decision, Choice):
+                if agent in self._courses:
+                    self._end_plan(agent, Ending("interrupted" if agent in stopped else "superseded", decision.cause))
+                self._take_up(agent, decision, goals, views)
+            elif decision is not None and not isinstance(decision, Carry):
+                waiting.add(agent)
+        self._track_commitments()
+        return waiting
+
+    def _take_up(self, agent: AgentId, choice: Choice, goals: Mapping[str, Goal], views: Views) -> None:
+        plan = choice.plan
+        goal = goals.get(plan.goal) if plan.goal is not None else None
+        if plan.goal is not None and goal is None:
+            raise ValueError(f"{agent} took up a plan for an unknown goal: {plan}")
+        view = views[agent]
+        reviewed = dry_run(plan, view, self._world.domain)
+        self._courses[agent] = Course(self._plans, plan)
+        self._journal.record(
+            PlanStart(
+                agent=agent,
+                plan=self._plans,
+                goal=plan.goal,
+                thing=str(goal.thing) if goal is not None and goal.thing is not None else None,
+                label=goal.label if goal is not None else None,
+                units=goal.units if goal is not None else 0,
+                quorum=goal.quorum if goal is not None else 0,
+                text=str(plan),
+                origin=choice.origin,
+                cause=choice.cause,
+                parsed=True,
+                first_action_legal=reviewed.first_legal,
+                dry_run_ok=reviewed.ok,
+                predicted_steps=reviewed.ticks,
+            )
+        )
+        self._plans += 1
+
+    def _track_commitments(self) -> None:
+        for event in self._journal.events[self._read :]:
+            if isinstance(event, Commit):
+                self._committed[event.agent] = event.goal
+            elif isinstance(event, Release):
+                self._committed.pop(event.agent, None)
+
+    # ---- the step
+
+    def _orders(self, views: Views, waiting: set[AgentId]) -> dict[AgentId, Action]:
+        """Return what each agent is to do: pay talk owed, else the plan's next action, else wait."""
+        self._settle(views)  # new plans may begin with actions that cannot start
+        orders: dict[AgentId, Action] = {}
+        for agent in self._alive:
+            course = self._courses.get(agent)
+            owed = self._channel.owed[agent]
+            if owed:
+                orders[agent] = talk(owed)
+            elif agent in waiting or course is None or course.action is None:
+                orders[agent] = WAIT
+            else:
+                orders[agent] = course.action
+        return orders
+
+    def _advance(self, orders: Mapping[AgentId, Action]) -> str | None:
+        self._stages.execute()
+        report = self._world.advance(orders)
+        record = self._journal.record
+        for agent in self._alive:
+            self._take_outcome(agent, orders[agent], report)
+        for attempt in report.attempts:
+            record(
+                AttemptMade(
+                    goal=attempt.goal,
+                    k=attempt.quorum,
+                    have=dict(attempt.have),
+                    need=dict(attempt.need),
+                    participants=attempt.participants,
+                    success=attempt.success,
+                )
+            )
+        for change in report.goals:
+            record(
+                GoalChange(
+                    goal=change.goal, event=change.event, delta=change.delta, participants=change.participants
+                )
+            )
+        for agent, why in report.gone.items():
+            self._leave(agent, why)
+        record(StepDone(ticks=report.ticks, score=dict(report.score)))
+        self._journal.step += 1
+        self._journal.tick += report.ticks
+        record(Frame(state=dict(self._world.snapshot())))
+        self._journal.flush()
+        return report.over or (None if self._alive else "quit")
+
+    def _take_outcome(self, agent: AgentId, order: Action, report: Report) -> None:
+        outcome = report.outcomes[agent]
+        course = self._courses.get(agent)
+        owed = self._channel.owed[agent]
+        ran_plan = course is not None and not owed and course.action == order
+        self._record_action(agent, outcome, course if ran_plan else None)
+        if owed:
+            self._channel.owed[agent] = max(0, owed - report.ticks)
+            if course is not None:
+                course.started = False  # paying stopped what ran
+        elif course is not None and ran_plan:
+            course.take(outcome)
+
+    def _leave(self, agent: AgentId, why: str) -> None:
+        self._journal.record(Gone(agent=agent, why=why))
+        if agent in self._courses:
+            self._end_plan(agent, Ending("failed", "gone"))
+        self._alive.remove(agent)
+        self._stages.leave(agent)
+
+    # ---- records
+
+    def _start(self) -> None:
+        spec, setting = self._world.spec, self._setting
+        self._journal.record(
+            EpisodeStart(
+                schema=SCHEMA,
+                world=spec.world,
+                level=spec.level,
+                world_options=dict(spec.options),
+                world_seed=setting.world_seed,
+                seed=setting.seed,
+                episode=setting.episode,
+                team=spec.agents,
+                kinds=dict(spec.kinds),
+                goals=tuple(map(_info, self._world.goals())),
+                measures=dict(self._world.domain.measures),
+                horizon=spec.horizon,
+                task=spec.task,
+                method=self._method.name,
+                method_options=dict(setting.method_options),
+                reasoner=self._reasoner.name,
+                message_rule=setting.messages.model_dump(mode="json"),
+                topology=setting.topology,
+                log_level="play",
+            )
+        )
+        self._journal.record(Frame(state=dict(self._world.snapshot())))
+
+    def _record_action(self, agent: AgentId, outcome: Outcome, course: Course | None) -> None:
+        self._journal.record(
+            ActionStep(
+                agent=agent,
+                verb=outcome.action.verb,
+                args=tuple(map(show, outcome.action.args)),
+                goal=course.plan.goal if course is not None else None,
+                plan=course.number if course is not None else None,
+                status=outcome.status,
+                legal=outcome.legal,
+                effect=outcome.effect,
+                moved=outcome.moved,
+                reason=outcome.reason,
+                constraint=outcome.constraint,
+                blocker=outcome.blocker,
+                ready=outcome.ready,
+                primitives=outcome.primitives,
+            )
+        )
+
+    def _record_skip(self, agent: AgentId, course: Course, action: Action, reason: str) -> None:
+        self._journal.record(
+            ActionStep(
+                agent=agent,
+                verb=action.verb,
+                args=tuple(map(show, action.args)),
+                goal=course.plan.goal,
+                plan=course.number,
+                status="failed",
+                legal=False,
+                effect=False,
+                moved=False,
+                reason=reason,
+                spent=False,
+            )
+        )
+
+    def _end_plan(self, agent: AgentId, ending: Ending | None) -> None:
+        """End an agent's plan; without an ending it ended by itself."""
+        course = self._courses.pop(agent)
+        goal = next((goal for goal in self._world.goals() if goal.id == course.plan.goal), None)
+        done = goal is not None and goal.state == "done"
+        if ending is None or (done and ending.status == "unfinished"):
+            ending = course.ending(done)
+        self._journal.record(
+            PlanEnd(
+                agent=agent,
+                plan=course.number,
+                goal=course.plan.goal,
+                status=ending.status,
+                cause=ending.cause,
+                actions_done=course.done,
+                goal_done=done,
+                units_left=goal.units if goal is not None else 0,
+            )
+        )
+
+    def _finish(self, over: str) -> None:
+        for agent in list(self._courses):
+            self._end_plan(agent, Ending("unfinished", over))
+        for agent, goal in self._committed.items():
+            self._journal.record(Release(agent=agent, goal=goal, cause="ended"))
+        reason = over if over in {"all_done", "horizon", "budget", "quit"} else "error"
+        self._journal.record(EpisodeEnd(reason=reason))  # type: ignore[arg-type]
+
+
+def _info(goal: Goal) -> GoalInfo:
+    return GoalInfo(
+        id=goal.id,
+        kind=goal.kind,
+        thing=str(goal.thing) if goal.thing is not None else None,
+        label=goal.label,
+        weight=goal.weight,
+        quorum=goal.quorum,
+        places=goal.places,
+        units=goal.units,
+        constraints=goal.constraints,
+        prerequisites=goal.prerequisites,
+        deadline=goal.deadline,
+    )

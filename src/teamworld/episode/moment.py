@@ -1,0 +1,108 @@
+"""What a method can read and do at one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from teamworld.episode.journal import Journal
+from teamworld.episode.talk import Channel, Meeting
+from teamworld.language import AgentId, Plan
+from teamworld.methods.contract import Message
+from teamworld.reasoning.asking import ask
+from teamworld.reasoning.contract import Answer, Question, Reasoner
+from teamworld.record import Commit, Event, QuestionAsked, Release, Share
+from teamworld.worlds.contract import View
+
+Branch = TypeVar("Branch")
+
+
+class Views(Mapping[AgentId, View]):
+    """The views of some agents, each made when first read."""
+
+    def __init__(self, agents: Sequence[AgentId], make: Callable[[AgentId], View]) -> None:
+        self._agents = dict.fromkeys(agents)
+        self._make = make
+        self._made: dict[AgentId, View] = {}
+
+    def __getitem__(self, agent: AgentId) -> View:
+        if agent not in self._made:
+            if agent not in self._agents:
+                raise KeyError(agent)
+            self._made[agent] = self._make(agent)
+        return self._made[agent]
+
+    def __iter__(self) -> Iterator[AgentId]:
+        return iter(self._agents)
+
+    def __len__(self) -> int:
+        return len(self._agents)
+
+
+class Now:
+    """The ``Moment`` that the loop hands to a method."""
+
+    def __init__(
+        self,
+        *,
+        free: Sequence[AgentId],
+        views: Views,
+        running: Mapping[AgentId, Plan],
+        news: Sequence[Event],
+        channel: Channel,
+        journal: Journal,
+        reasoner: Reasoner,
+    ) -> None:
+        self.free = free
+        self.views = views
+        self.running = running
+        self.news = news
+        self._channel = channel
+        self._journal = journal
+        self._reasoner = reasoner
+
+    @property
+    def t(self) -> int:
+        """Ticks gone."""
+        return self._journal.tick
+
+    def inbox(self, agent: AgentId) -> Sequence[Message]:
+        """What reached the agent since its last decision, in the protocol's order."""
+        return self._channel.inbox(agent, self.t)
+
+    def post(self, message: Message) -> None:
+        """Send a message."""
+        self._channel.post(message, self.t)
+
+    def room(self, members: Sequence[AgentId]) -> Meeting:
+        """Open a meeting of present agents."""
+        absent = [agent for agent in members if agent not in self.views]
+        if absent:
+            raise ValueError(f"not here: {', '.join(absent)}")
+        return self._channel.room(members, self.t)
+
+    async def ask(self, question: Question[Answer]) -> Answer:
+        """Ask a mind and put question and answer on record."""
+        reply = await ask(self._reasoner, question)
+        others = tuple(agent for agent in question.views if agent != question.mind)
+        if others:
+            self._journal.record(Share(agent=question.mind, purpose=question.kind, views=others))
+        self._journal.record(
+            QuestionAsked(
+                agent=question.mind,
+                purpose=question.kind,
+                reasoner=self._reasoner.name,
+                answer=reply.answer.model_dump(mode="json"),
+                errors=reply.errors,
+                fallback=reply.fallback,
+            )
+        )
+        return reply.answer
+
+    async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
+        """Run what does not depend on one another at the same time; records keep the given order."""
+        return await self._journal.together(branches)
+
+    def note(self, event: Commit | Release) -> None:
+        """Put a commitment or its release on record."""
+        self._journal.record(event)

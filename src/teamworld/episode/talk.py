@@ -1,0 +1,166 @@
+"""Messages: what may be said, who hears it and when, what it costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.language import AgentId
+from teamworld.methods.contract import Message
+from teamworld.record import Deliver, Event, MessageSent
+from teamworld.seeding import Streams
+
+
+class MessageRule(BaseModel):
+    """One rule for all messages of a run, in rooms and as posts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ticks: int = Field(default=0, ge=0, description="ticks that a message costs each payer")
+    chars_per_tick: int | None = Field(default=None, ge=1, description="further ticks by length: one for so many characters")
+    maximum: int | None = Field(default=None, ge=1, description="longest text in characters; the rest is cut")
+    reach: float = Field(default=math.inf, ge=0, description="how far a message carries, in the world's distance")
+    loss: float = Field(default=0.0, ge=0, le=1, description="probability that a recipient does not get it")
+    echo: bool = Field(default=False, description="whether the sender gets its own posts back")
+    seen: Literal["now", "next"] = Field(default="now", description="readable later in the same step, or from the next step")
+    paid_by: Literal["nobody", "speaker", "members"] = Field(default="nobody", description="who owes the ticks")
+
+    def cost(self, text: str) -> int:
+        """Return the ticks that a text costs each payer."""
+        if self.paid_by == "nobody":
+            return 0
+        by_length = math.ceil(len(text) / self.chars_per_tick) if self.chars_per_tick else 0
+        return self.ticks + by_length
+
+
+class Channel:
+    """Carries messages in the order in which they are sent, and keeps what each agent owes for talk.
+
+    Args:
+        rule: The rule of the run.
+        hears: Who is in range of a sender.
+        streams: Makes the generators that decide losses.
+        record: Writes an event to the log.
+    """
+
+    def __init__(
+        self,
+        rule: MessageRule,
+        hears: Callable[[AgentId, float], Collection[AgentId]],
+        streams: Streams,
+        record: Callable[[Event], None],
+    ) -> None:
+        self.rule = rule
+        self.owed: Counter[AgentId] = Counter()
+        """Ticks of talk that each agent still owes."""
+        self._hears = hears
+        self._streams = streams
+        self._record = record
+        self._sent = 0
+        self._rooms = 0
+        self._inbox: defaultdict[AgentId, list[Message]] = defaultdict(list)
+
+    def post(self, message: Message, t: int) -> None:
+        """Send a post to its recipients in reach, or to everybody in reach."""
+        in_reach = self._hears(message.sender, self.rule.reach)
+        wanted = in_reach if message.recipients is None else message.recipients
+        recipients = tuple(agent for agent in wanted if agent in in_reach and agent != message.sender)
+        if self.rule.echo:
+            recipients += (message.sender,)
+        sent = self._send(message, recipients, t, None)
+        for agent in self._arrivals(sent):
+            self._inbox[agent].append(sent)
+
+    def inbox(self, agent: AgentId, t: int) -> Sequence[Message]:
+        """Return what the agent can read at tick ``t``, oldest first."""
+        late = t if self.rule.seen == "next" else t + 1
+        return tuple(message for message in self._inbox[agent] if message.t < late)
+
+    def clear(self, agent: AgentId, t: int) -> None:
+        """Forget what the agent could read when it decided at tick ``t``."""
+        read = set(map(id, self.inbox(agent, t)))
+        self._inbox[agent] = [message for message in self._inbox[agent] if id(message) not in read]
+
+    def room(self, members: Sequence[AgentId], t: int) -> Meeting:
+        """Open a meeting."""
+        self._rooms += 1
+        return Meeting(self, tuple(members), t, self._rooms - 1)
+
+    def say(self, message: Message, members: Sequence[AgentId], t: int, room: int) -> tuple[Message, set[AgentId]]:
+        """Speak in a room; return the message as sent and who heard it, the speaker included."""
+        in_reach = self._hears(message.sender, self.rule.reach)
+        recipients = tuple(agent for agent in members if agent in in_reach and agent != message.sender)
+        sent = self._send(message, recipients, t, room)
+        return sent, {message.sender, *self._arrivals(sent)}
+
+    def _send(self, message: Message, recipients: tuple[AgentId, ...], t: int, room: int | None) -> Message:
+        text = message.text[: self.rule.maximum] if self.rule.maximum is not None else message.text
+        sent = dataclasses.replace(message, id=self._sent, t=t, text=text, recipients=recipients)
+        self._sent += 1
+        cost = self.rule.cost(text)
+        payers = {"nobody": (), "speaker": (sent.sender,), "members": (sent.sender, *recipients)}[self.rule.paid_by]
+        for agent in payers:
+            self.owed[agent] += cost
+        self._record(
+            MessageSent(
+                agent=sent.sender,
+                id=sent.id,
+                recipients=recipients,
+                act=sent.act,
+                text=text,
+                goal=sent.goal,
+                facts=tuple(map(str, sent.facts)),
+                reply_to=sent.reply_to,
+                room=room,
+                ticks=cost,
+                paid_by=self.rule.paid_by,
+            )
+        )
+        return sent
+
+    def _arrivals(self, sent: Message) -> list[AgentId]:
+        """Deliver a message or lose it, by recipient."""
+        arrived = []
+        for agent in sent.recipients or ():
+            lost = self.rule.loss > 0 and self._streams("loss", sent.id, agent).random() < self.rule.loss
+            self._record(Deliver(agent=agent, message=sent.id, dropped=bool(lost)))
+            if not lost:
+                arrived.append(agent)
+        return arrived
+
+
+class Meeting:
+    """A room: agents take turns, and what is said is heard by all members at once."""
+
+    def __init__(self, channel: Channel, members: tuple[AgentId, ...], t: int, number: int) -> None:
+        self._channel = channel
+        self._members = members
+        self._t = t
+        self._number = number
+        self._heard: defaultdict[AgentId, list[Message]] = defaultdict(list)
+
+    @property
+    def members(self) -> Sequence[AgentId]:
+        """In speaking order."""
+        return self._members
+
+    def heard(self, agent: AgentId) -> Sequence[Message]:
+        """What a member has heard here so far, its own words included."""
+        return tuple(self._heard[agent])
+
+    def say(self, message: Message) -> None:
+        """Speak to the members.
+
+        Raises:
+            ValueError: The speaker is not a member.
+        """
+        if message.sender not in self._members:
+            raise ValueError(f"{message.sender} is not in this room")
+        sent, ears = self._channel.say(message, self._members, self._t, self._number)
+        for agent in ears:
+            self._heard[agent].append(sent)

@@ -1,0 +1,19 @@
+"""The one exception that means: the input is wrong, the program is not."""
+
+
+class UserError(ValueError):
+    """Input that cannot be used: one line that says what was expected, what came, and what to do.
+
+    The command line prints the message and exits with code 2; nothing is lost or half written.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+def suggest(name: str, known: list[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` when a known name is near, else the list of known names."""
+    import difflib  # only on the way to an error message
+
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean '{near[0]}'?" if near else f"; known are: {', '.join(known) or 'none'}"

@@ -1,0 +1,120 @@
+"""A run on disk: one folder with the resolved experiment, results, memory and logs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import yaml
+from filelock import FileLock, Timeout
+
+from teamworld.errors import UserError
+from teamworld.experiment.config import Cell, Experiment, build, load
+from teamworld.reasoning.prompts import prompt_hashes
+from teamworld.record import read_log
+from teamworld.record.log import encode
+
+
+_LOCK, _DRAFT = ".lock", "experiment.yaml.tmp"
+#: What a kill can leave behind before the experiment file stands.
+_OURS_EARLY = frozenset({_LOCK, _DRAFT})
+
+
+class Folder:
+    """The places of a run under one folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.experiment_file = path / "experiment.yaml"
+        self.results_file = path / "results.sqlite"
+        self.memory_file = path / "memory.sqlite"
+
+    def log(self, cell: Cell, episode: int) -> Path:
+        """Return the path of an episode's log."""
+        return self.path / "logs" / cell.name / f"{episode:04d}.jsonl.zst"
+
+    def experiment(self) -> Experiment:
+        """Return the experiment that this folder holds.
+
+        Raises:
+            UserError: There is none, or its file does not parse.
+        """
+        if not self.experiment_file.exists():
+            raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
+        data = load(self.experiment_file)
+        data.pop("versions", None)
+        data.pop("prompts", None)
+        return build(data)
+
+    def check(self, experiment: Experiment) -> None:
+        """See whether the folder can be this experiment's; touches nothing.
+
+        Args:
+            experiment: The resolved experiment.
+
+        Raises:
+            UserError: It is a file, holds another experiment, or holds things that are no run.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise UserError(f"{self.path} is a file: expected a folder for the run")
+        if self.experiment_file.exists():
+            held = self.experiment()
+            if held != experiment:
+                difference = _difference(held, experiment)
+                raise UserError(f"{self.path} holds another experiment ({difference}): use another --out")
+        elif self.path.exists() and any(entry.name not in _OURS_EARLY for entry in self.path.iterdir()):
+            raise UserError(f"{self.path} is not empty and holds no run: use another --out")
+
+    def claim(self, experiment: Experiment) -> None:
+        """Make the folder this experiment's own; whoever calls has checked it and holds the lock."""
+        if self.experiment_file.exists():
+            return
+        data = experiment.model_dump(mode="json")
+        data["versions"] = {"teamworld": version("teamworld"), "python": platform.python_version()}
+        data["prompts"] = prompt_hashes()
+        draft = self.path / _DRAFT
+        with draft.open("w", encoding="utf-8") as file:
+            yaml.safe_dump(data, file, sort_keys=False, allow_unicode=True)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self.experiment_file)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder alone; a second process on it is refused, a killed one leaves no lock.
+
+        Raises:
+            UserError: Another process runs here, or the folder cannot be written.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.path / _LOCK, timeout=0):
+                yield
+        except Timeout:
+            raise UserError(f"another process is running in {self.path}: wait for it, or use another --out") from None
+
+
+def digest(path: Path) -> str:
+    """Return a digest of a finished log's records.
+
+    Raises:
+        UserError: It is not a log, damaged or not finished.
+    """
+    total = hashlib.blake2b(digest_size=16)
+    for event in read_log(path):
+        total.update(encode(event) + b"\n")
+    return total.hexdigest()
+
+
+def _difference(held: Experiment, wanted: Experiment) -> str:
+    """Name the first thing in which two experiments differ."""
+    for name in Experiment.model_fields:
+        one, other = getattr(held, name), getattr(wanted, name)
+        if one != other:
+            return f"its {name} is {one}, not {other}"
+    return "it differs"

@@ -1,0 +1,73 @@
+"""Replaying a run: every finished episode again, in order, compared byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from teamworld.errors import UserError
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.results import Results
+from teamworld.experiment.runner import play
+from teamworld.memory.store import MemoryStore
+from teamworld.methods import registry as methods
+from teamworld.record import read_log
+from teamworld.record.log import encode
+
+
+class Checked(NamedTuple):
+    """One episode replayed."""
+
+    log: Path
+    difference: str | None
+    """The first difference, in words; None if there is none."""
+
+
+def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Checked]:
+    """Run the finished episodes of a run again and compare their logs.
+
+    Args:
+        folder: The run; it is only read.
+        experiment: Its experiment.
+        scratch: An empty folder for the new logs and a memory that learns anew.
+    """
+    if not folder.results_file.exists():
+        raise UserError(f"{folder.path} has no results yet: nothing to replay")
+    experiment = experiment.resolved()
+    with Results(folder.results_file) as results:
+        rows = {cell: results.rows(cell) for cell in experiment.cells()}
+    with MemoryStore.open(scratch / "memory.sqlite") as memory:
+        for cell, finished in rows.items():
+            for row in finished:
+                old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
+                events = play(experiment, cell, row.episode, new, memory)
+                delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
+                if delta is not None:
+                    memory.commit(cell.name, delta)
+                yield Checked(old, difference(old, new))
+                new.unlink()
+
+
+def difference(old: Path, new: Path) -> str | None:
+    """Return the first difference between two logs, in words; None if they are equal byte for byte."""
+    try:
+        if old.read_bytes() == new.read_bytes():
+            return None
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
+    try:
+        before, after = list(read_log(old)), list(read_log(new))
+    except UserError as error:
+        return str(error)
+    for one, other in zip(before, after, strict=False):
+        if one != other:
+            return f"record {one.seq} was {_short(encode(one))}, now {_short(encode(other))}"
+    if len(before) != len(after):
+        return f"it has {len(before)} records, now {len(after)}"
+    return "its records are equal but its bytes are not: it was written by another version, or altered"
+
+
+def _short(text: bytes) -> str:
+    return text.decode("utf-8", "replace")[:200]

@@ -1,0 +1,132 @@
+"""Running an experiment: cell by cell, episode by episode, resuming where it stopped.
+
+At the end of an episode its log is finished and synced, then the memory's delta is committed,
+then the result row is written. A kill at any point leaves at most one episode to run again, and
+that episode runs again from its own named generators to the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from numpy.random import Generator
+
+from teamworld.episode.loop import Episode, Setting
+from teamworld.errors import UserError
+from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.folder import Folder, digest
+from teamworld.experiment.results import Results, Row
+from teamworld.memory.store import MemoryStore
+from teamworld.methods import registry as methods
+from teamworld.metrics.summary import summarise
+from teamworld.reasoning import registry as reasoners
+from teamworld.record import Event, LogWriter, read_log
+from teamworld.seeding import generator
+from teamworld.worlds import registry as worlds
+
+#: Called after every episode, with its row.
+Progress = Callable[[Row], None]
+
+
+def run(experiment: Experiment, out: Path, progress: Progress = lambda row: None) -> list[Row]:
+    """Run an experiment in a folder, or go on with it, and return all its episodes.
+
+    Args:
+        experiment: What to run; its options need not be filled in.
+        out: The run's folder; made if it is not there.
+        progress: Called after every episode, finished ones of an earlier call included.
+
+    Raises:
+        UserError: The experiment or the folder cannot be used; the folder is left as it was.
+    """
+    experiment = experiment.resolved()
+    folder = Folder(out)
+    folder.check(experiment)  # before anything is touched
+    with folder.locked():
+        folder.check(experiment)  # and again, now that nobody else can write
+        folder.claim(experiment)
+        with Results(folder.results_file) as results, MemoryStore.open(folder.memory_file) as memory:
+            for cell in experiment.cells():
+                _run_cell(experiment, cell, folder, results, memory, progress)
+            return results.rows()
+
+
+def _run_cell(
+    experiment: Experiment, cell: Cell, folder: Folder, results: Results, memory: MemoryStore, progress: Progress
+) -> None:
+    finished = {row.episode: row for row in results.rows(cell)}
+    memory.discard(cell.name, keep=finished)
+    _restore(experiment, cell, folder, memory, finished)
+    for episode in range(1, experiment.episodes + 1):
+        if episode not in finished:
+            finished[episode] = _run_episode(experiment, cell, episode, folder, memory)
+            results.add(finished[episode])
+        progress(finished[episode])
+
+
+def _restore(
+    experiment: Experiment, cell: Cell, folder: Folder, memory: MemoryStore, finished: dict[int, Row]
+) -> None:
+    """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth."""
+    method = methods.make(cell.method, experiment.options[cell.method])
+    held = set(memory.episodes(cell.name))
+    for episode in sorted(set(finished) - held):
+        path = folder.log(cell, episode)
+        if not path.exists() and finished[episode].digest:
+            raise UserError(f"{path} is missing: the run cannot go on without it")
+        delta = method.learn(list(read_log(path)))
+        if delta is not None:
+            memory.commit(cell.name, delta)
+
+
+def _run_episode(experiment: Experiment, cell: Cell, episode: int, folder: Folder, memory: MemoryStore) -> Row:
+    begun = time.perf_counter()
+    path = folder.log(cell, episode)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    events = play(experiment, cell, episode, path, memory)
+    delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
+    if delta is not None:
+        memory.commit(cell.name, delta)
+    seconds = time.perf_counter() - begun
+    return Row(cell.name, episode, cell.method, cell.seed, summarise(events), digest(path), seconds)
+
+
+def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memory: MemoryStore) -> list[Event]:
+    """Play one episode of a resolved experiment into a log file and return its events."""
+
+    def streams(*names: str | int) -> Generator:
+        return generator(cell.seed, "episode", episode, *names)
+
+    options = experiment.options
+    method = methods.make(cell.method, options[cell.method])
+    with LogWriter(path) as log:
+        played = Episode(
+            world=worlds.make(
+                experiment.world, experiment.level, cell.seed, experiment.max_steps, options[experiment.world]
+            ),
+            method=method,
+            reasoner=reasoners.make(experiment.reasoner, streams),
+            memory=memory.experience(cell.name),
+            log=log,
+            streams=streams,
+            setting=Setting(
+                seed=cell.seed,
+                world_seed=cell.seed,
+                episode=episode,
+                method_options=options[cell.method],
+                messages=experiment.message_rule(),
+            ),
+        )
+        asyncio.run(played.play())
+        log.finish()
+        return log.events
+
+
+def finished_cells(folder: Folder, experiment: Experiment) -> Iterator[tuple[Cell, list[Row]]]:
+    """Yield the cells of a run with their finished episodes."""
+    with Results(folder.results_file) as results:
+        for cell in experiment.cells():
+            yield cell, results.rows(cell)

@@ -1,0 +1,196 @@
+"""What is known so far, ready to be asked: guidebook and plan library (DR. WELL spec A8, A9, B10).
+
+The same instances give the same answers in whatever order they came.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from math import sqrt
+from typing import Literal, NamedTuple, TypeAlias
+
+from teamworld.memory.contract import GuideEntry, Instance, Library, PlanRecord, Ranking, TaskKey, TeamRecord
+from teamworld.memory.tally import PARTS, Tally
+
+Verdict: TypeAlias = Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
+
+#: Least success rate, exclusive, of each verdict (DR. WELL spec A8).
+VERDICTS: tuple[tuple[float, Verdict], ...] = (
+    (0.7, "highly effective"),
+    (0.4, "moderate"),
+    (0.1, "challenging"),
+)
+_Z = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
+
+
+class Key(NamedTuple):
+    """What instances have in common that are counted together."""
+
+    task: TaskKey
+    team: int
+    lifted: str
+    prototype: str
+
+
+class Row(NamedTuple):
+    """One line of the statistics: all that is asked is computed from these."""
+
+    key: Key
+    tally: Tally
+
+
+def verdict(rate: float | None) -> Verdict:
+    """Return the guidebook's word for a success rate (DR. WELL spec A8)."""
+    if rate is None:
+        return "untested"
+    return next((word for least, word in VERDICTS if rate > least), "needs a new strategy")
+
+
+def wilson(successes: int, attempts: int) -> float:
+    """Return the lower bound of the 95 % Wilson score interval of a rate (Wilson 1927).
+
+    Args:
+        successes: From 0 to ``attempts``.
+        attempts: At least 1.
+    """
+    rate, z2 = successes / attempts, _Z * _Z
+    middle = rate + z2 / (2 * attempts)
+    spread = _Z * sqrt((rate * (1 - rate) + z2 / (4 * attempts)) / attempts)
+    return (middle - spread) / (1 + z2 / attempts)
+
+
+def _merit(tally: Tally, ranking: Ranking) -> tuple[float, ...]:
+    """Return what is sorted by, ascending: the best has the least (DR. WELL spec B10).
+
+    What never succeeded comes last: by progress, then by how little it was tried.
+    """
+    if not tally.successes:
+        return (1.0, -tally.share_sum / tally.attempts, tally.attempts)
+    duration = tally.duration_sum / tally.successes
+    if ranking == "smoothed":
+        rate = (tally.successes + 1) / (tally.attempts + 2)  # mean of the Beta posterior, uniform prior
+        place = sum(rate <= least for least, _ in VERDICTS)
+        return (0.0, place, duration, -tally.attempts)
+    if ranking == "wilson":
+        return (0.0, -wilson(tally.successes, tally.attempts), -tally.attempts, duration)
+    return (0.0, -tally.successes / tally.attempts, -tally.attempts, duration)
+
+
+class _Page:
+    """All that is known about one task."""
+
+    __slots__ = ("plans", "prototypes", "teams", "total")
+
+    def __init__(self) -> None:
+        self.total = Tally()
+        self.teams: dict[int, Tally] = defaultdict(Tally)
+        self.plans: dict[str, Tally] = defaultdict(Tally)
+        self.prototypes: dict[str, Tally] = defaultdict(Tally)
+
+
+class Experience:
+    """The world model as a method asks it; implements ``teamworld.memory.contract.Memory``.
+
+    Adding an instance takes constant time; an answer costs what it shows.
+
+    Args:
+        ranking: How plans, prototypes, team sizes and tasks are ranked when samples are few.
+            ``smoothed``: verdict class of the smoothed rate (s + 1) / (n + 2), then shorter mean
+            duration of the successes, then attempts. ``wilson``: lower bound of the 95 % Wilson
+            interval, then attempts, then duration. ``rate``: success rate, then attempts, then
+            duration (as in the paper). What never succeeded comes last, by mean progress.
+    """
+
+    def __init__(self, ranking: Ranking = "smoothed") -> None:
+        self._ranking: Ranking = ranking
+        self._rows: dict[Key, Tally] = {}
+        self._pages: dict[TaskKey, _Page] = {}
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Row], ranking: Ranking = "smoothed") -> Experience:
+        """Return the experience that the rows sum up."""
+        experience = cls(ranking)
+        for key, tally in rows:
+            for part in experience._parts(key):
+                part.merge(tally)
+        return experience
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the statistics, ordered by their keys."""
+        return (Row(key, self._rows[key]) for key in sorted(self._rows))
+
+    def ranked(self, by: Ranking) -> Experience:
+        """Rank by another rule from now on; return the experience itself."""
+        self._ranking = by
+        return self
+
+    def add(self, instance: Instance) -> None:
+        """Take in an instance while the episode runs (DR. WELL spec B3)."""
+        for part in self._parts(Key(instance.task, instance.team, instance.lifted, instance.prototype)):
+            part.count(instance)
+
+    def _parts(self, key: Key) -> tuple[Tally, ...]:
+        """All tallies that an instance with this key counts in."""
+        page = self._pages.get(key.task)
+        if page is None:
+            page = self._pages[key.task] = _Page()
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = Tally()
+        return row, page.total, page.teams[key.team], page.plans[key.lifted], page.prototypes[key.prototype]
+
+    def guide(self, task: TaskKey) -> GuideEntry:
+        """Return the guidebook's entry (DR. WELL spec A8); an untested one for an unknown task."""
+        page = self._pages.get(task) or _Page()
+        total = page.total
+        teams = sorted(page.teams.items())
+        return GuideEntry(
+            task=task,
+            attempts=total.attempts,
+            successes=total.successes,
+            mean_duration=total.mean_duration,
+            shortest=total.shortest,
+            smallest_team=next((team for team, tally in teams if tally.successes), None),
+            team=self._recommended(teams),
+            mean_start=total.start_sum / total.attempts if total.attempts else None,
+            earliest_start=total.earliest,
+            latest_start=total.latest,
+            verdict=verdict(total.rate),
+            teams=tuple(TeamRecord(team, t.attempts, t.successes, t.mean_duration) for team, t in teams),
+        )
+
+    def _recommended(self, teams: list[tuple[int, Tally]]) -> int | None:
+        """Return the best-performing size, else the smallest that succeeded, else None (A8).
+
+        A size performs if its rate has a better verdict than "needs a new strategy".
+        """
+        succeeded = [(team, tally) for team, tally in teams if tally.successes]
+        if not succeeded:
+            return None
+        best, tally = min(succeeded, key=lambda pair: (_merit(pair[1], self._ranking), pair[0]))
+        return best if (tally.rate or 0.0) > VERDICTS[-1][0] else succeeded[0][0]
+
+    def library(self, task: TaskKey) -> Library:
+        """Return the plan library's page (DR. WELL spec A9), best first; empty for an unknown task."""
+        page = self._pages.get(task) or _Page()
+        return Library(task, page.total.attempts, self._ranked(page.prototypes), self._ranked(page.plans))
+
+    def _ranked(self, tallies: dict[str, Tally]) -> tuple[PlanRecord, ...]:
+        order = sorted(tallies.items(), key=lambda item: (_merit(item[1], self._ranking), item[0]))
+        return tuple(
+            PlanRecord(
+                text=text,
+                attempts=tally.attempts,
+                successes=tally.successes,
+                mean_duration=tally.mean_duration,
+                mean_team=tally.team_sum / tally.attempts,
+                mean_progress=tally.share_sum / tally.attempts / PARTS,
+            )
+            for text, tally in order
+        )
+
+    def best(self) -> TaskKey | None:
+        """Return the task that went best so far; None where nothing succeeded."""
+        done = [(page.total, task) for task, page in self._pages.items() if page.total.successes]
+        return min(done, key=lambda pair: (_merit(pair[0], self._ranking), pair[1]))[1] if done else None

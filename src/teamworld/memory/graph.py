@@ -1,0 +1,312 @@
+"""The world model as a graph: G = (V, E) with episodes, tasks, plan prototypes and plan instances.
+
+Nodes are tuples that name themselves (DR. WELL spec A7, B9), so the union of graphs is well defined:
+
+| level | node | attributes |
+| --- | --- | --- |
+| universe | ``("universe",)`` | episodes, completed, completion_rate, ticks_min, ticks_mean, ticks_max, tasks |
+| episode | ``("episode", k)`` | completed, ticks, goals, done (task, tick, order), undone |
+| task | ``("task", k, task)`` | success, goals, goals_done, end, order |
+| prototype | ``("prototype", k, task, actions)`` | actions, attempts, successes |
+| instance | ``("instance", k, task, actions, agent, start)`` | all of ``Instance``, and duration |
+
+Every node has ``level``. A second instance with the same identity (a plan that ended at the tick it
+began) has its number, from 2, at the end of the tuple. Ticks are those of the world.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import networkx as nx
+
+from teamworld.memory.contract import Instance, MemoryDelta, TaskKey, TaskOutcome
+from teamworld.memory.tally import Tally, sums
+
+Node: TypeAlias = tuple[str | int, ...]
+Vertex: TypeAlias = tuple[Node, dict[str, Any]]
+Pair: TypeAlias = tuple[Node, Node]
+Tallies: TypeAlias = dict[tuple[str, str], Tally]
+
+#: Version of the JSON form; a reader refuses newer ones.
+VERSION = 1
+UNIVERSE: Node = ("universe",)
+
+_FORMAT = "teamworld.memory.graph"
+
+
+def build(deltas: Iterable[MemoryDelta]) -> nx.DiGraph[Node]:
+    """Return the graph of what the deltas hold together; of two for one episode the later counts.
+
+    The order of the episodes does not matter. Apart from the sums at the root, the graph of k + 1
+    episodes is the union of the graph of k and of that of the last one.
+    """
+    nodes, edges = _elements(deltas)
+    graph: nx.DiGraph[Node] = nx.DiGraph()
+    graph.add_nodes_from(nodes)
+    graph.add_edges_from(edges)
+    return graph
+
+
+def _elements(deltas: Iterable[MemoryDelta]) -> tuple[list[Vertex], list[Pair]]:
+    """The nodes with their attributes and the edges of G, parents before children."""
+    episodes = {delta.episode: delta for delta in deltas}
+    ordered = [episodes[number] for number in sorted(episodes)]
+    tallies = [_prototypes(delta) for delta in ordered]
+    nodes: list[Vertex] = [(UNIVERSE, {**_universe(ordered), "tasks": _task_sums(ordered, tallies)})]
+    edges: list[Pair] = []
+    for delta, found in zip(ordered, tallies, strict=True):
+        _add_episode(nodes, edges, delta, found)
+    return nodes, edges
+
+
+def _prototypes(delta: MemoryDelta) -> Tallies:
+    """How each (task, prototype) went in an episode, in order."""
+    return sums(delta.instances, lambda instance: (instance.task, instance.prototype))
+
+
+def _merged(tallies: Iterable[Tallies], length: int) -> dict[tuple[str, ...], Tally]:
+    """The tallies of several episodes by the first ``length`` parts of their keys, in order."""
+    found: dict[tuple[str, ...], Tally] = defaultdict(Tally)
+    for one in tallies:
+        for key, tally in one.items():
+            found[key[:length]].merge(tally)
+    return dict(sorted(found.items()))
+
+
+def _universe(deltas: list[MemoryDelta]) -> dict[str, Any]:
+    completed = sum(delta.completed for delta in deltas)
+    ticks = [delta.ticks for delta in deltas]
+    return {
+        "level": "universe",
+        "episodes": len(deltas),
+        "completed": completed,
+        "completion_rate": completed / len(deltas) if deltas else None,
+        "ticks_min": min(ticks, default=None),
+        "ticks_mean": sum(ticks) / len(ticks) if ticks else None,
+        "ticks_max": max(ticks, default=None),
+    }
+
+
+def _task_sums(deltas: list[MemoryDelta], tallies: list[Tallies]) -> dict[TaskKey, dict[str, Any]]:
+    """Per task over episodes: how many goals there were and were done, how plans went, and when it was done."""
+    goals: Counter[TaskKey] = Counter()
+    ends: dict[TaskKey, list[int]] = defaultdict(list)
+    plans = _merged(tallies, 1)
+    for delta in deltas:
+        for outcome in delta.tasks:
+            goals[outcome.task] += 1
+            if outcome.success and outcome.end is not None:
+                ends[outcome.task].append(outcome.end)
+    return {
+        task: {
+            "goals": goals[task],
+            "goals_done": len(ends[task]),
+            "end_min": min(ends[task], default=None),
+            "end_mean": sum(ends[task]) / len(ends[task]) if ends[task] else None,
+            "end_max": max(ends[task], default=None),
+            **_counts(plans.get((task,), Tally())),
+        }
+        for task in sorted(goals.keys() | {task for (task,) in plans})
+    }
+
+
+def _counts(tally: Tally) -> dict[str, Any]:
+    return {
+        "attempts": tally.attempts,
+        "successes": tally.successes,
+        "rate": tally.rate,
+        "duration_mean": tally.mean_duration,
+        "duration_min": tally.shortest,
+        "duration_max": tally.longest,
+    }
+
+
+def _add_episode(nodes: list[Vertex], edges: list[Pair], delta: MemoryDelta, prototypes: Tallies) -> None:
+    """Add ΔG_k: the episode with all below it."""
+    number = delta.episode
+    episode: Node = ("episode", number)
+    nodes.append((episode, _episode(delta)))
+    edges.append((UNIVERSE, episode))
+    for task, outcomes in _tasks(delta).items():
+        nodes.append((("task", number, task), _task(outcomes)))
+        edges.append((episode, ("task", number, task)))
+    for (task, actions), tally in prototypes.items():
+        counts = {"attempts": tally.attempts, "successes": tally.successes}
+        nodes.append((("prototype", number, task, actions), {"level": "prototype", "actions": actions, **counts}))
+        edges.append((("task", number, task), ("prototype", number, task, actions)))
+    seen: dict[Node, int] = {}
+    for instance in delta.instances:
+        prototype: Node = ("prototype", number, instance.task, instance.prototype)
+        leaf: Node = ("instance", number, instance.task, instance.prototype, instance.agent, instance.start)
+        seen[leaf] = count = seen.get(leaf, 0) + 1
+        if count > 1:
+            leaf = (*leaf, count)
+        nodes.append((leaf, _leaf(instance)))
+        edges.append((prototype, leaf))
+
+
+def _episode(delta: MemoryDelta) -> dict[str, Any]:
+    done = sorted((o for o in delta.tasks if o.success), key=lambda o: (o.order is None, o.order, o.goal))
+    return {
+        "level": "episode",
+        "completed": delta.completed,
+        "ticks": delta.ticks,
+        "goals": len(delta.tasks),
+        "done": [[o.task, o.end, o.order] for o in done],
+        "undone": [o.task for o in delta.tasks if not o.success],
+    }
+
+
+def _tasks(delta: MemoryDelta) -> dict[TaskKey, list[TaskOutcome | None]]:
+    """The tasks of an episode with the outcomes of their goals.
+
+    A class may have several goals, and a goal may have changed its class on the way: then it counts
+    under every class in which plans were made for it.
+    """
+    by_goal = {outcome.goal: outcome for outcome in delta.tasks}
+    goals: dict[TaskKey, dict[str, None]] = {}
+    for task, goal in ((one.task, one.goal) for part in (delta.tasks, delta.instances) for one in part):
+        goals.setdefault(task, {})[goal] = None
+    return {task: [by_goal.get(goal) for goal in mine] for task, mine in goals.items()}
+
+
+def _task(outcomes: list[TaskOutcome | None]) -> dict[str, Any]:
+    done = [outcome for outcome in outcomes if outcome is not None and outcome.success]
+    success = len(done) == len(outcomes)
+    return {
+        "level": "task",
+        "success": success,
+        "goals": len(outcomes),
+        "goals_done": len(done),
+        "end": max((o.end for o in done if o.end is not None), default=None) if success else None,
+        "order": max((o.order for o in done if o.order is not None), default=None) if success else None,
+    }
+
+
+def _leaf(instance: Instance) -> dict[str, Any]:
+    return {
+        "level": "instance",
+        "agent": instance.agent,
+        "goal": instance.goal,
+        "plan": instance.plan,
+        "lifted": instance.lifted,
+        "origin": instance.origin,
+        "start": instance.start,
+        "end": instance.end,
+        "duration": instance.duration,
+        "success": instance.success,
+        "truncated": instance.truncated,
+        "units": instance.units,
+        "progress": instance.progress,
+        "team": instance.team,
+        "communication": instance.communication,
+    }
+
+
+def overlaps(graph: nx.DiGraph[Node]) -> list[Pair]:
+    """Return the pairs of instances of one episode that ran at the same time, the earlier first.
+
+    An instance runs from its start up to, not including, its end. Not edges of G: only a picture
+    of the teamwork (DR. WELL spec A7, dotted edges).
+    """
+    spans: dict[str | int, list[tuple[int, int, Node]]] = defaultdict(list)
+    for node, data in graph.nodes(data=True):
+        if data["level"] == "instance" and data["end"] > data["start"]:
+            spans[node[1]].append((data["start"], data["end"], node))
+    pairs: list[Pair] = []
+    for group in spans.values():
+        running: list[tuple[int, Node]] = []
+        for start, end, node in sorted(group, key=lambda span: span[:2]):
+            running = [(until, other) for until, other in running if until > start]
+            pairs.extend((other, node) for _, other in running)
+            running.append((end, node))
+    return pairs
+
+
+def aggregate(deltas: Iterable[MemoryDelta]) -> nx.DiGraph[Node]:
+    """Return the view over episodes: universe -> ``("task", task)`` -> ``("prototype", task, actions)``.
+
+    Tasks and prototypes carry attempts, successes, rate, and mean, least and greatest duration of
+    the successes in ticks; tasks also in how many goals they occurred, how many of these were done,
+    and when.
+    """
+    ordered = list({delta.episode: delta for delta in deltas}.values())
+    graph: nx.DiGraph[Node] = nx.DiGraph()
+    tallies = [_prototypes(delta) for delta in ordered]
+    graph.add_node(UNIVERSE, **_universe(ordered))
+    for task, attributes in _task_sums(ordered, tallies).items():
+        graph.add_node(("task", task), level="task", **attributes)
+        graph.add_edge(UNIVERSE, ("task", task))
+    for (task, actions), tally in _merged(tallies, 2).items():
+        graph.add_node(("prototype", task, actions), level="prototype", actions=actions, **_counts(tally))
+        graph.add_edge(("task", task), ("prototype", task, actions))
+    return graph
+
+
+def name(node: Node) -> str:
+    """Return a node's identity as one text: its parts, joined by slashes."""
+    text = "/".join(map(str, node))
+    if "%" in text or text.count("/") >= len(node):  # a part has one of its own
+        return "/".join(str(part).replace("%", "%25").replace("/", "%2F") for part in node)
+    return text
+
+
+def to_json(graph: nx.DiGraph[Node], pairs: Iterable[Pair] | None = None) -> dict[str, Any]:
+    """Return the graph as plain data: node-link form.
+
+    ``format`` and ``version`` say what it is; ``nodes`` have ``id``, ``level`` and their
+    attributes (None where there is no value); ``edges`` have ``source`` and ``target``, and so have
+    the ``overlaps``, if pairs are given.
+
+    Args:
+        graph: Made by ``build`` or ``aggregate``.
+        pairs: What ``overlaps`` returned.
+    """
+    document = _document(graph.nodes(data=True), graph.edges)
+    if pairs is not None:
+        document["overlaps"] = [{"source": name(source), "target": name(target)} for source, target in pairs]
+    return document
+
+
+def export(deltas: Iterable[MemoryDelta]) -> dict[str, Any]:
+    """Return ``to_json(build(deltas))``, except for the order of the edges, without the graph between."""
+    return _document(*_elements(deltas))
+
+
+def _document(nodes: Iterable[Vertex], edges: Iterable[Pair]) -> dict[str, Any]:
+    names: dict[Node, str] = {}
+    points = []
+    for node, data in nodes:
+        names[node] = text = name(node)
+        points.append({"id": text, **data})
+    return {
+        "format": _FORMAT,
+        "version": VERSION,
+        "directed": True,
+        "nodes": points,
+        "edges": [{"source": names[source], "target": names[target]} for source, target in edges],
+    }
+
+
+def to_graphml(graph: nx.DiGraph[Node]) -> str:
+    """Return the graph as GraphML, for Gephi, Cytoscape or yEd.
+
+    Attributes are plain: lists and tables stand as JSON text, and what has no value is left out.
+    """
+    plain: nx.DiGraph[str] = nx.DiGraph()
+    for node, data in graph.nodes(data=True):
+        plain.add_node(name(node), **_plain(data))
+    plain.add_edges_from((name(source), name(target)) for source, target in graph.edges)
+    return "\n".join(nx.generate_graphml(plain)) + "\n"
+
+
+def _plain(data: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
+    return {
+        key: json.dumps(value) if isinstance(value, list | dict) else value
+        for key, value in data.items()
+        if value is not None
+    }

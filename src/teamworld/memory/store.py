@@ -1,0 +1,313 @@
+"""The symbolic world model on disk: one SQLite file, many readers and writers on one machine.
+
+G_{k+1} = G_k ∪ ΔG_k (DR. WELL spec A7): an episode's delta is stored under (run, episode) and replaces
+an earlier attempt, so storing it again changes nothing, and the order of episodes does not matter.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from teamworld.memory.contract import Instance, MemoryDelta, Ranking, TaskOutcome
+from teamworld.memory.database import connect, explained
+from teamworld.memory.experience import Experience, Key, Row
+from teamworld.memory.tally import PARTS, Tally
+from teamworld.memory.views import BUCKET, Context, ContextRow
+
+_MANY = 500  # values in one IN (...); SQLite takes at least 999 of them
+# The columns of a Tally; the share of the work done is that of ``tally.share``.
+_TALLY = f"""
+    COUNT(*), SUM(i.success),
+    SUM(CASE WHEN i.success THEN i.end_tick - i.start_tick ELSE 0 END),
+    MIN(CASE WHEN i.success THEN i.end_tick - i.start_tick END),
+    MAX(CASE WHEN i.success THEN i.end_tick - i.start_tick END),
+    SUM(i.start_tick), MIN(i.start_tick), MAX(i.start_tick),
+    SUM(CASE WHEN i.units > 0 THEN MIN({PARTS}, MAX(0, i.progress * {PARTS} / i.units)) ELSE i.success * {PARTS} END),
+    SUM(i.team)
+"""
+_OF_RUN = "FROM episodes e JOIN instances i ON i.episode_id = e.id WHERE e.run = ?"
+_PLANS = f"SELECT i.prototype_id, i.lifted_id, i.team, {_TALLY} {_OF_RUN} GROUP BY 1, 2, 3"
+_CONTEXTS = f"""
+    SELECT i.prototype_id, i.start_tick / {BUCKET}, i.team, i.communication, {_TALLY} {_OF_RUN} GROUP BY 1, 2, 3, 4
+"""
+_PROTOTYPES = """
+    SELECT p.id, t.task, p.actions FROM tasks t JOIN prototypes p ON p.task_id = t.id WHERE t.run = ?
+"""
+_EPISODES = "SELECT episode, completed, ticks FROM episodes WHERE run = ? AND episode <= ? ORDER BY episode"
+_INSTANCES = """
+    SELECT e.episode, i.agent, t.task, i.goal, a.text, l.text, p.actions, i.origin, i.start_tick, i.end_tick,
+           i.success, i.truncated, i.units, i.progress, i.team, i.communication
+    FROM episodes e
+    CROSS JOIN instances i ON i.episode_id = e.id
+    JOIN prototypes p ON p.id = i.prototype_id
+    JOIN tasks t ON t.id = p.task_id
+    JOIN plans a ON a.id = i.plan_id
+    JOIN plans l ON l.id = i.lifted_id
+    WHERE e.run = ? AND e.episode <= ?
+    ORDER BY e.episode, i.place
+"""
+_OUTCOMES = """
+    SELECT e.episode, t.task, o.goal, o.success, o.end_tick, o.done_order
+    FROM episodes e CROSS JOIN outcomes o ON o.episode_id = e.id JOIN tasks t ON t.id = o.task_id
+    WHERE e.run = ? AND e.episode <= ?
+    ORDER BY e.episode, o.place
+"""
+_LAST = 2**63 - 1
+
+Part = TypeVar("Part")
+Value = TypeVar("Value", int, str)
+
+
+class MemoryStore:
+    """The world models of all runs in one file; made by ``open``. One connection for each process."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._db = connection
+
+    @classmethod
+    def open(cls, path: Path | str) -> MemoryStore:
+        """Open the file, or create it where there is none; its folder exists.
+
+        Raises:
+            UserError: Not a world model, of a newer version, damaged, or not writable. The file is
+                left as it was.
+        """
+        return cls(Path(path), connect(Path(path)))
+
+    def __enter__(self) -> MemoryStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Bring everything into the one file and let go of it; closing twice does nothing."""
+        with explained(self.path):
+            try:
+                # Readers elsewhere may hold the last commits back: then the last one to close does it.
+                self._db.execute("PRAGMA busy_timeout = 1000")
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.ProgrammingError:
+                return  # closed before
+            finally:
+                self._db.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing. Takes the write lock at once, so that it waits here and never fails half way."""
+        with explained(self.path):
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One state of the file for several questions, whatever others write meanwhile."""
+        with explained(self.path):
+            try:
+                self._db.execute("BEGIN")
+                yield self._db
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    def commit(self, run: str, delta: MemoryDelta) -> None:
+        """Store what an episode adds, in place of any earlier attempt of (run, episode).
+
+        Raises:
+            UserError: The file cannot be written; nothing of the delta is stored then.
+        """
+        with self._transaction() as db:
+            db.execute("DELETE FROM episodes WHERE run = ? AND episode = ?", (run, delta.episode))
+            cursor = db.execute(
+                "INSERT INTO episodes (run, episode, completed, ticks) VALUES (?, ?, ?, ?)",
+                (run, delta.episode, delta.completed, delta.ticks),
+            )
+            episode_id = cursor.lastrowid
+            keys = {outcome.task for outcome in delta.tasks} | {instance.task for instance in delta.instances}
+            tasks = _intern(db, "tasks", ("run", run), "task", keys)
+            db.executemany(
+                f"INSERT INTO outcomes VALUES ({', '.join('?' * 7)})",
+                (
+                    (episode_id, place, tasks[o.task], o.goal, o.success, o.end, o.order)
+                    for place, o in enumerate(delta.tasks)
+                ),
+            )
+            prototypes = _prototypes(db, tasks, delta.instances)
+            texts = {instance.plan for instance in delta.instances} | {instance.lifted for instance in delta.instances}
+            plans = _intern(db, "plans", None, "text", texts)
+            db.executemany(
+                f"INSERT INTO instances VALUES ({', '.join('?' * 16)})",
+                (
+                    (
+                        *(episode_id, place, prototypes[i.task, i.prototype], i.agent, i.goal),
+                        *(plans[i.plan], plans[i.lifted], i.origin, i.start, i.end, i.success, i.truncated),
+                        *(i.units, i.progress, i.team, i.communication),
+                    )
+                    for place, i in enumerate(delta.instances)
+                ),
+            )
+
+    def discard(self, run: str, keep: Collection[int]) -> tuple[int, ...]:
+        """Remove the deltas of a run's episodes that are not to be kept, and return which these were.
+
+        A resumed run calls it with the episodes that have a result (DESIGN section 5).
+        """
+        with self._transaction() as db:
+            gone = tuple(sorted(set(self._numbers(run)) - set(keep)))
+            db.executemany("DELETE FROM episodes WHERE run = ? AND episode = ?", ((run, number) for number in gone))
+        return gone
+
+    def runs(self) -> tuple[str, ...]:
+        """Return the names of the runs that have a delta here, in order."""
+        with explained(self.path):
+            return tuple(run for (run,) in self._db.execute("SELECT DISTINCT run FROM episodes ORDER BY run"))
+
+    def episodes(self, run: str) -> tuple[int, ...]:
+        """Return the numbers of a run's episodes that have a delta here, in order."""
+        with explained(self.path):
+            return tuple(self._numbers(run))
+
+    def _numbers(self, run: str) -> Iterator[int]:
+        rows = self._db.execute("SELECT episode FROM episodes WHERE run = ? ORDER BY episode", (run,))
+        return (number for (number,) in rows)
+
+    def experience(self, run: str, ranking: Ranking = "smoothed") -> Experience:
+        """Return what a run has learnt so far, summed up by the database."""
+        with self._reading() as db:
+            names = self._names(run)
+            sums = db.execute(_PLANS, (run,)).fetchall()
+            texts = _texts(db, {lifted for _, lifted, *_ in sums})
+        rows = []
+        for prototype, lifted, team, *tally in sums:
+            task, actions = names[prototype]
+            rows.append(Row(Key(task, team, texts[lifted], actions), Tally(*tally)))
+        return Experience.from_rows(rows, ranking)
+
+    def contexts(self, run: str) -> tuple[ContextRow, ...]:
+        """Return what ``teamworld.memory.views`` reads, summed up by the database, ordered by context."""
+        with self._reading() as db:
+            names = self._names(run)
+            sums = db.execute(_CONTEXTS, (run,)).fetchall()
+        rows = []
+        for prototype, bucket, team, communication, *tally in sums:
+            task, actions = names[prototype]
+            rows.append(ContextRow(Context(task, bucket, team, communication, actions), Tally(*tally)))
+        return tuple(sorted(rows, key=itemgetter(0)))
+
+    def _names(self, run: str) -> dict[int, tuple[str, str]]:
+        """Task and action names of each prototype of a run, by its row id."""
+        return {row: (task, actions) for row, task, actions in self._db.execute(_PROTOTYPES, (run,))}
+
+    def deltas(self, run: str, up_to: int | None = None) -> tuple[MemoryDelta, ...]:
+        """Return a run's deltas by episode, as they were committed.
+
+        Args:
+            run: Name of the run.
+            up_to: Number of the last episode to return; None for all.
+        """
+        where = (run, _LAST if up_to is None else up_to)
+        with self._reading() as db:
+            episodes = db.execute(_EPISODES, where).fetchall()
+            outcomes = _by_episode(db.execute(_OUTCOMES, where), _outcome)
+            instances = _by_episode(db.execute(_INSTANCES, where), _instance)
+        return tuple(
+            MemoryDelta(
+                episode=number,
+                completed=bool(completed),
+                ticks=ticks,
+                tasks=tuple(outcomes.get(number, ())),
+                instances=tuple(instances.get(number, ())),
+            )
+            for number, completed, ticks in episodes
+        )
+
+
+def _chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """Cut into lists that fit into one IN (...), in an order that does not depend on hashing."""
+    ordered = sorted(values)
+    return (ordered[at : at + _MANY] for at in range(0, len(ordered), _MANY))
+
+
+def _intern(
+    db: sqlite3.Connection, table: str, owner: tuple[str, str | int] | None, column: str, values: Collection[str]
+) -> dict[str, int]:
+    """Return the row id of each text, adding those that are new; ``owner`` is a column that all share."""
+    scope = owner[1:] if owner is not None else ()
+    columns, marks, where = (f"{owner[0]}, {column}", "?, ?", f"{owner[0]} = ? AND") if owner else (column, "?", "")
+    ids: dict[str, int] = {}
+    for chunk in _chunks(values):
+        db.executemany(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", ((*scope, v) for v in chunk))
+        found = f"SELECT {column}, id FROM {table} WHERE {where} {column} IN ({','.join('?' * len(chunk))})"
+        ids.update(db.execute(found, (*scope, *chunk)))
+    return ids
+
+
+def _texts(db: sqlite3.Connection, wanted: Collection[int]) -> dict[int, str]:
+    """Return plan texts by their row ids."""
+    texts: dict[int, str] = {}
+    for chunk in _chunks(wanted):
+        texts.update(db.execute(f"SELECT id, text FROM plans WHERE id IN ({','.join('?' * len(chunk))})", chunk))
+    return texts
+
+
+def _prototypes(
+    db: sqlite3.Connection, tasks: Mapping[str, int], instances: Iterable[Instance]
+) -> dict[tuple[str, str], int]:
+    """Return the row id of each (task, prototype), adding those that are new."""
+    names: dict[str, set[str]] = {}
+    for instance in instances:
+        names.setdefault(instance.task, set()).add(instance.prototype)
+    return {
+        (task, name): row
+        for task, mine in sorted(names.items())
+        for name, row in _intern(db, "prototypes", ("task_id", tasks[task]), "actions", mine).items()
+    }
+
+
+def _by_episode(rows: Iterable[tuple[Any, ...]], make: Callable[[tuple[Any, ...]], Part]) -> dict[int, list[Part]]:
+    """Group rows that are ordered by their first column, the episode."""
+    return {episode: [make(row) for row in group] for episode, group in groupby(rows, key=itemgetter(0))}
+
+
+def _outcome(row: tuple[Any, ...]) -> TaskOutcome:
+    _, task, goal, success, end, order = row
+    return TaskOutcome(task=task, goal=goal, success=bool(success), end=end, order=order)
+
+
+def _instance(row: tuple[Any, ...]) -> Instance:
+    episode, agent, task, goal, plan, lifted, prototype, origin, start, end, success, truncated, *rest = row
+    units, progress, team, communication = rest
+    return Instance(
+        episode=episode,
+        agent=agent,
+        task=task,
+        goal=goal,
+        plan=plan,
+        lifted=lifted,
+        prototype=prototype,
+        origin=origin,
+        start=start,
+        end=end,
+        success=bool(success),
+        truncated=bool(truncated),
+        units=units,
+        progress=progress,
+        team=team,
+        communication=communication,
+    )

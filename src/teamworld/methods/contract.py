@@ -1,0 +1,152 @@
+"""What a coordination method is: a protocol among minds.
+
+A method is told of the instance in ``begin``, sees every step in ``watch``, and is asked in
+``decide`` whenever agents are free. It never holds the world: it reads views and the domain,
+talks through rooms and posts, and asks minds through ``Moment.ask``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+
+from teamworld.language import AgentId, Fact, GoalId, Plan
+from teamworld.memory.contract import Memory, MemoryDelta
+from teamworld.reasoning.contract import Answer, Question
+from teamworld.record import Commit, Event, Release
+from teamworld.seeding import Streams
+from teamworld.worlds.contract import Domain, View, WorldSpec
+
+#: Speech acts of a message (metrics spec 2).
+Act: TypeAlias = Literal[
+    "inform", "request", "propose", "accept", "reject", "commit", "release", "ack", "other"
+]
+Branch = TypeVar("Branch")
+
+
+class Carry:
+    """Decision: let what runs run on."""
+
+
+class Wait:
+    """Decision: nothing for one step (void while talk is owed)."""
+
+
+CARRY, WAIT = Carry(), Wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Decision: replace what runs by a plan, and where the plan came from."""
+
+    plan: Plan
+    origin: Literal["fresh", "revised", "reused"] = "fresh"
+    cause: str = "idle"
+    """What made the agent plan now: idle, failed, goal_done, resync, ..."""
+
+
+Decision: TypeAlias = Choice | Carry | Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something said. ``id``, ``t`` and the final ``recipients`` are set by the channel."""
+
+    sender: AgentId
+    act: Act
+    text: str
+    goal: GoalId | None = None
+    facts: tuple[Fact, ...] = ()
+    recipients: tuple[AgentId, ...] | None = None
+    """None: everybody in reach."""
+    reply_to: int | None = None
+    id: int = -1
+    t: int = -1
+
+
+class Room(Protocol):
+    """A meeting of agents who take turns; what is said is heard by all members at once."""
+
+    @property
+    def members(self) -> Sequence[AgentId]:
+        """In speaking order."""
+    def heard(self, agent: AgentId) -> Sequence[Message]:
+        """What a member has heard here so far, its own words included, in the order of speaking."""
+    def say(self, message: Message) -> None:
+        """Speak to the members."""
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """What a method knows before the first step."""
+
+    spec: WorldSpec
+    domain: Domain
+    agents: tuple[AgentId, ...]
+    """The agents in its charge, in order."""
+    episode: int
+    memory: Memory
+    rng: Streams
+    """``rng(purpose, agent)``: a generator named by purpose and agent."""
+
+
+class Moment(Protocol):
+    """Everything a method may read and do at one step."""
+
+    @property
+    def t(self) -> int:
+        """Ticks gone."""
+    @property
+    def free(self) -> Sequence[AgentId]:
+        """Agents that are idle, finished, failed or named by ``watch``, and owe no talk."""
+    @property
+    def views(self) -> Mapping[AgentId, View]:
+        """Every living agent in its charge, busy ones too."""
+    @property
+    def running(self) -> Mapping[AgentId, Plan]:
+        """The plans that run."""
+    @property
+    def news(self) -> Sequence[Event]:
+        """Commitments, plans and plan ends of its agents since the last step, as they stand in the log."""
+    def inbox(self, agent: AgentId) -> Sequence[Message]:
+        """What reached the agent since its last decision, in the protocol's order."""
+    def post(self, message: Message) -> None:
+        """Send a message."""
+    def room(self, members: Sequence[AgentId]) -> Room:
+        """Open a meeting of present agents."""
+    async def ask(self, question: Question[Answer]) -> Answer:
+        """Ask a mind; a bad answer is asked again, then the question's fallback stands."""
+    async def together(
+        self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]
+    ) -> dict[AgentId, Branch]:
+        """Run what does not depend on one another at the same time; records keep the agents' order."""
+    def note(self, event: Commit | Release) -> None:
+        """Put a commitment or its release on record."""
+
+
+class Method:
+    """Base of all methods: whoever does not need a hook keeps this one, which does nothing."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    """One line for ``teamworld methods``."""
+    options: ClassVar[type[BaseModel]]
+    """What ``--set METHOD.OPTION=VALUE`` can set."""
+
+    async def begin(self, briefing: Briefing) -> None:
+        """Start an episode; may ask."""
+
+    def watch(self, moment: Moment) -> Collection[AgentId]:
+        """See every step; return busy agents to interrupt."""
+        return ()
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        """Decide for ``moment.free``, and for any busy agent to be overridden."""
+        raise NotImplementedError
+
+    def learn(self, log: Sequence[Event]) -> MemoryDelta | None:
+        """Return what the episode adds to memory; pure, from the log alone."""
+        return None

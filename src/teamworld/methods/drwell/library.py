@@ -1,0 +1,73 @@
+"""The plan library's page on a goal as it stands now, and how a rule chooses from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from teamworld.errors import UserError
+from teamworld.language import Action, Binding, Measures, Plan, ground, lift, parse_action, parse_plan
+from teamworld.memory.contract import Library, PlanRecord
+from teamworld.methods.parts.planning import complaint, written
+from teamworld.worlds.contract import Domain, Goal, View
+
+
+class Entry(NamedTuple):
+    """A plan of the library that can be tried now."""
+
+    actions: tuple[str, ...]
+    """Grounded on the goal as it stands, in written form."""
+    record: PlanRecord
+
+
+class Page(NamedTuple):
+    """What the library offers for one goal, best first."""
+
+    entries: tuple[Entry, ...]
+    attempts: int
+    """Attempts at the task so far, all plans together."""
+    binding: Binding
+    measures: Measures
+    tried: frozenset[str]
+    """All lifted plans that were ever tried for the task."""
+    explore: int
+    """So many attempts at a task go to untried plans first, where the draft is one."""
+
+    def lifted(self, actions: tuple[str, ...]) -> str:
+        """Return a plan's lifted form, under which the library keeps it."""
+        parsed: tuple[Action, ...] = tuple(map(parse_action, actions))
+        return str(lift(Plan(parsed), self.binding, self.measures))
+
+    def choose(
+        self, draft: tuple[str, ...], options: Sequence[tuple[str, ...]], rng: np.random.Generator
+    ) -> tuple[str, ...]:
+        """Keep an untried draft while the task is new, else take the best plan that ever succeeded.
+
+        Where nothing has succeeded yet, an untried plan is drawn, or the one that got furthest taken.
+        """
+        if self.attempts < self.explore and self.lifted(draft) not in self.tried:
+            return draft
+        for entry in self.entries:
+            if entry.record.successes:
+                return entry.actions
+        untried = [option for option in options if self.lifted(option) not in self.tried]
+        if untried:
+            return untried[int(rng.integers(len(untried)))]
+        return self.entries[0].actions if self.entries else draft
+
+
+def page(library: Library, goal: Goal, view: View, domain: Domain, explore: int) -> Page:
+    """Ground the library's plans on a goal as it stands, leaving out what cannot be done now."""
+    binding = Binding(goal.thing, goal.units, goal.quorum)
+    entries = []
+    for record in library.plans:
+        try:
+            actions = written(ground(parse_plan(record.text), goal.id, binding))
+        except (UserError, KeyError):
+            continue
+        if complaint(actions, view, domain) is None:
+            entries.append(Entry(actions, record))
+    tried = frozenset(record.text for record in library.plans)
+    return Page(tuple(entries), library.attempts, binding, domain.measures, tried, explore)

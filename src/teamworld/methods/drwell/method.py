@@ -1,0 +1,156 @@
+"""The protocol of DR. WELL (arXiv 2511.04646): negotiate tasks, plan alone, learn together.
+
+Idle agents meet in a room. Each in turn proposes a task, then each in turn commits to one; a
+validator makes the commitments an allocation that can work. Each agent drafts a plan alone,
+revises it with the plan library, and carries it out. Outcomes go to the symbolic world model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.language import AgentId, GoalId
+from teamworld.memory.contract import Identity, MemoryDelta, Ranking
+from teamworld.memory.tracker import Tracker, delta
+from teamworld.methods.contract import Briefing, Choice, Decision, Message, Method, Moment, Room
+from teamworld.methods.drwell.allocation import open_goals, validate
+from teamworld.methods.drwell.library import page
+from teamworld.methods.drwell.questions import CommitTo, Draft, Negotiation, Propose, Revise
+from teamworld.methods.parts.planning import made
+from teamworld.record import Commit, Event, Release
+from teamworld.worlds.contract import Goal
+
+
+Stage = TypeVar("Stage", bound=Negotiation)
+
+
+class DrWellOptions(BaseModel):
+    """Options of DR. WELL."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task_identity: Identity = Field(default="id", description="what a task is over episodes: the goal's id, or its class")
+    ranking: Ranking = Field(default="smoothed", description="how plans of the library are ranked")
+    explore: int = Field(default=6, ge=0, description="attempts at a task before an untried draft gives way to the library")
+    on_failure: Literal["continue", "abort"] = Field(default="continue", description="what a failed action does to its plan")
+
+
+class DrWell(Method):
+    """Dynamic reasoning and learning with a symbolic world model."""
+
+    name: ClassVar[str] = "drwell"
+    summary: ClassVar[str] = "DR. WELL: two-round negotiation, plans revised from a symbolic world model that learns"
+    options: ClassVar[type[BaseModel]] = DrWellOptions
+
+    def __init__(self, options: DrWellOptions) -> None:
+        self._options = options
+
+    async def begin(self, briefing: Briefing) -> None:
+        """Start with what the memory holds."""
+        self._domain = briefing.domain
+        self._memory = briefing.memory.ranked(self._options.ranking)
+        self._committed: dict[AgentId, GoalId] = {}
+        self._standby: set[AgentId] = set()
+        self._tracker = Tracker(
+            self._options.task_identity, briefing.episode, "negotiated", measures=briefing.domain.measures
+        )
+
+    def watch(self, moment: Moment) -> Collection[AgentId]:
+        """Take new outcomes into the world model; call waiting agents to a room that opens (re-sync)."""
+        for event in moment.news:
+            instance = self._tracker.see(event)
+            if instance is not None:
+                self._memory.add(instance)
+        return tuple(agent for agent in moment.running if agent in self._standby) if moment.free else ()
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        """Negotiate among the free agents, then let each plan alone."""
+        members = tuple(moment.free)
+        self._standby -= set(members)
+        goals = open_goals(moment.views[members[0]].goals)
+        working = {agent: goal for agent, goal in self._committed.items() if agent not in members}
+        room = moment.room(members)
+        await self._proposals(moment, room, working)
+        votes = await self._commitments(moment, room, working)
+        allocation = validate(votes, working, goals)
+        self._bind(moment, allocation.goals, {goal.id for goal in goals})
+        return await moment.together({agent: self._plan(moment, agent, allocation.goals[agent]) for agent in members})
+
+    # ---- negotiation
+
+    async def _proposals(self, moment: Moment, room: Room, working: Mapping[AgentId, GoalId]) -> None:
+        for agent in room.members:
+            proposal = await moment.ask(self._question(Propose, moment, room, agent, working))
+            room.say(Message(agent, "propose", f"I propose {proposal.goal}. {proposal.reason}", proposal.goal))
+
+    async def _commitments(
+        self, moment: Moment, room: Room, working: Mapping[AgentId, GoalId]
+    ) -> dict[AgentId, GoalId | None]:
+        votes: dict[AgentId, GoalId | None] = {}
+        for agent in room.members:
+            answer = await moment.ask(self._question(CommitTo, moment, room, agent, working))
+            votes[agent] = answer.goal
+            if answer.goal is None:
+                room.say(Message(agent, "other", f"I wait. {answer.reason}"))
+            else:
+                room.say(Message(agent, "commit", f"I commit to {answer.goal}. {answer.reason}", answer.goal))
+        return votes
+
+    def _question(
+        self, stage: type[Stage], moment: Moment, room: Room, agent: AgentId, working: Mapping[AgentId, GoalId]
+    ) -> Stage:
+        view = moment.views[agent]
+        goals = open_goals(view.goals)
+        best = self._memory.best()
+        return stage(
+            mind=agent,
+            views={agent: view},
+            members=tuple(room.members),
+            working=working,
+            guide={goal.id: self._memory.guide(self._task(goal)) for goal in goals},
+            best=next((goal.id for goal in goals if self._task(goal) == best), None),
+            heard=tuple(room.heard(agent)),
+        )
+
+    def _bind(self, moment: Moment, goals: Mapping[AgentId, GoalId | None], still_open: Collection[GoalId]) -> None:
+        """Release what is over, commit to what is new, and put both on record."""
+        for agent, goal in goals.items():
+            before = self._committed.get(agent)
+            if before is not None and before != goal:
+                cause = "reassigned" if before in still_open else "done"
+                moment.note(Release(agent=agent, goal=before, cause=cause))
+                del self._committed[agent]
+            if goal is not None and before != goal:
+                moment.note(Commit(agent=agent, goal=goal, cause="negotiated"))
+                self._committed[agent] = goal
+
+    # ---- planning
+
+    async def _plan(self, moment: Moment, agent: AgentId, goal_id: GoalId | None) -> Decision:
+        view = moment.views[agent]
+        goal = next((goal for goal in view.goals if goal.id == goal_id), None)
+        if goal is None:
+            self._standby.add(agent)
+            return Choice(self._domain.recipes(None, agent, view.known)[0], cause="nothing to do")
+        views, committed = {agent: view}, dict(self._committed)
+        draft = await moment.ask(Draft(agent, views, self._domain, goal, committed))
+        library = self._memory.library(self._task(goal))
+        offered = page(library, goal, view, self._domain, self._options.explore)
+        revision = await moment.ask(
+            Revise(agent, views, self._domain, goal, committed, draft.actions, library, offered)
+        )
+        plan = made(revision, view, goal.id, self._options.on_failure)
+        if revision.actions == draft.actions:
+            return Choice(plan, "fresh")
+        known = any(entry.actions == revision.actions for entry in offered.entries)
+        return Choice(plan, "reused" if known else "revised")
+
+    def _task(self, goal: Goal) -> str:
+        return goal.id if self._options.task_identity == "id" else goal.label
+
+    def learn(self, log: Sequence[Event]) -> MemoryDelta:
+        """Return the instances and task outcomes of an episode."""
+        return delta(log, identity=self._options.task_identity, communication="negotiated")

@@ -1,0 +1,276 @@
+"""What DR. WELL asks its minds: a proposal, a commitment, a draft plan, a revised plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.language import AgentId, GoalId
+from teamworld.memory.contract import GuideEntry, Library
+from teamworld.methods.contract import Message
+from teamworld.methods.drwell.allocation import open_goals, preferred
+from teamworld.methods.drwell.library import Page
+from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, written
+from teamworld.reasoning.contract import Question, Sampling
+from teamworld.worlds.contract import Domain, Goal, View
+
+_TALK = Sampling(temperature=0.7, max_tokens=300)
+_PLAN = Sampling(temperature=0.7, max_tokens=900)
+
+
+class Proposal(BaseModel):
+    """The task an agent thinks it should work on, and why."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    goal: GoalId = Field(description="id of the task")
+    reason: str = Field(description="one or two sentences", max_length=600)
+
+
+class Commitment(BaseModel):
+    """The task an agent binds itself to; null to keep out of the way and wait."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    goal: GoalId | None = Field(description="id of the task, or null to wait")
+    reason: str = Field(default="", description="one sentence", max_length=600)
+
+
+class Revision(PlanAnswer):
+    """The revised plan and what is worth remembering for later."""
+
+    reflection: str = Field(default="", description="a short general rule learned, or nothing", max_length=400)
+
+
+@dataclass(frozen=True)
+class Negotiation:
+    """What both stages of the negotiation are told."""
+
+    mind: AgentId
+    views: Mapping[AgentId, View]
+    members: tuple[AgentId, ...]
+    """Who is in the room, in speaking order."""
+    working: Mapping[AgentId, GoalId]
+    """What agents outside the room are committed to."""
+    guide: Mapping[GoalId, GuideEntry]
+    """The guidebook, by open goal."""
+    best: GoalId | None
+    """The task that went best so far, if it is open."""
+    heard: tuple[Message, ...]
+    """What was said in the room so far."""
+
+    @property
+    def view(self) -> View:
+        return self.views[self.mind]
+
+    @property
+    def goals(self) -> list[Goal]:
+        return open_goals(self.view.goals)
+
+    @property
+    def team(self) -> int:
+        return len(self.members) + len(self.working)
+
+    def said(self, act: str) -> dict[AgentId, GoalId]:
+        """Return who named which goal in messages of one act."""
+        return {message.sender: message.goal for message in self.heard if message.act == act and message.goal}
+
+    def context(self) -> dict[str, Any]:
+        return {
+            "agent": self.mind,
+            "members": self.members,
+            "scene": self.view.text(),
+            "steps_left": self.view.left,
+            "goals": self.goals,
+            "guide": self.guide,
+            "best": self.best,
+            "working": self.working,
+            "proposals": [message for message in self.heard if message.act == "propose"],
+            "commitments": [message for message in self.heard if message.act in {"commit", "other"}],
+        }
+
+    def known(self, goal: GoalId | None) -> str | None:
+        if goal is not None and all(goal != one.id for one in self.goals):
+            return f"there is no open task '{goal}'; open are: {', '.join(one.id for one in self.goals)}"
+        return None
+
+    def other(self, goal: GoalId | None, rng: np.random.Generator) -> GoalId | None:
+        """Return an open goal other than ``goal``, for a slip."""
+        others = [one.id for one in self.goals if one.id != goal]
+        return others[int(rng.integers(len(others)))] if others else goal
+
+
+@dataclass(frozen=True)
+class Propose(Negotiation, Question[Proposal]):
+    """Stage one: which task should I take, and why?"""
+
+    kind: ClassVar[str] = "drwell.propose"
+    template: ClassVar[str] = "drwell/prompts/propose.md.j2"
+    answer: ClassVar[type[BaseModel]] = Proposal
+    sampling: ClassVar[Sampling] = _TALK
+
+    def rule(self, rng: np.random.Generator) -> Proposal:
+        """Propose what the guidebook speaks for and nobody has spoken for enough."""
+        staffed = Counter(self.working.values()) + Counter(self.said("propose").values())
+        goal = preferred(self.goals, self.guide, staffed, self.team, rng)
+        entry = self.guide[goal.id]
+        record = f"{entry.successes} of {entry.attempts} attempts went well" if entry.attempts else "untested so far"
+        return Proposal(goal=goal.id, reason=f"It takes {goal.quorum} at once; {record}.")
+
+    def check(self, answer: Proposal) -> str | None:
+        """The task must be open."""
+        return self.known(answer.goal)
+
+    def fallback(self) -> Proposal:
+        """The first open task (DR. WELL spec A4)."""
+        return Proposal(goal=self.goals[0].id, reason="No answer; the first open task stands in.")
+
+    def slips(self, answer: Proposal, rng: np.random.Generator) -> Proposal:
+        """Name another task."""
+        return answer.model_copy(update={"goal": self.other(answer.goal, rng)})
+
+
+@dataclass(frozen=True)
+class CommitTo(Negotiation, Question[Commitment]):
+    """Stage two: having heard all proposals, which task do I bind myself to?"""
+
+    kind: ClassVar[str] = "drwell.commit"
+    template: ClassVar[str] = "drwell/prompts/commit.md.j2"
+    answer: ClassVar[type[BaseModel]] = Commitment
+    sampling: ClassVar[Sampling] = _TALK
+
+    def rule(self, rng: np.random.Generator) -> Commitment:
+        """Commit to the preferred task among those that can still reach their quorum, else wait."""
+        decided = self.said("commit")
+        spoken = {message.sender for message in self.heard if message.act in {"commit", "other"}}
+        open_votes = {
+            agent: goal
+            for agent, goal in self.said("propose").items()
+            if agent not in spoken and agent != self.mind
+        }
+        bound = Counter(self.working.values()) + Counter(decided.values())
+        undecided = len(self.members) - len(spoken) - 1  # those who speak after me
+        possible = [goal for goal in self.goals if bound[goal.id] + 1 + undecided >= goal.quorum]
+        lacking = [goal for goal in possible if bound[goal.id] < goal.places]
+        if not lacking:
+            return Commitment(goal=None, reason="Everything that can be done now is staffed.")
+        backed = bound + Counter(open_votes.values())
+        begun = [goal for goal in lacking if 0 < bound[goal.id] < goal.quorum]
+        mine = self.said("propose").get(self.mind)
+        joined = [goal for goal in lacking if goal.id == mine and backed[goal.id] + 1 >= goal.quorum]
+        goal = preferred(begun or joined or lacking, self.guide, bound, self.team, rng)
+        return Commitment(goal=goal.id, reason=f"With me it has {bound[goal.id] + 1} of {goal.quorum}.")
+
+    def check(self, answer: Commitment) -> str | None:
+        """The task must be open."""
+        return self.known(answer.goal)
+
+    def fallback(self) -> Commitment:
+        """The agent's own proposal (the first open task where it has none)."""
+        return Commitment(goal=self.said("propose").get(self.mind, self.goals[0].id), reason="No answer.")
+
+    def slips(self, answer: Commitment, rng: np.random.Generator) -> Commitment:
+        """Name another task."""
+        return answer.model_copy(update={"goal": self.other(answer.goal, rng)})
+
+
+@dataclass(frozen=True)
+class Planning:
+    """What both planning questions are told."""
+
+    mind: AgentId
+    views: Mapping[AgentId, View]
+    domain: Domain
+    goal: Goal
+    commitments: Mapping[AgentId, GoalId]
+    """Who is committed to what, this agent included."""
+
+    @property
+    def view(self) -> View:
+        return self.views[self.mind]
+
+    def context(self) -> dict[str, Any]:
+        return {
+            "agent": self.mind,
+            "scene": self.view.text(),
+            "steps_left": self.view.left,
+            "goal": self.goal,
+            "partners": [agent for agent, goal in self.commitments.items() if goal == self.goal.id],
+            "commitments": self.commitments,
+            "abilities": self.view.abilities,
+        }
+
+    def standby(self) -> tuple[str, ...]:
+        return written(self.domain.recipes(None, self.mind, self.view.known)[0])
+
+
+@dataclass(frozen=True)
+class Draft(Planning, Question[PlanAnswer]):
+    """A first plan for the committed task, without the library."""
+
+    kind: ClassVar[str] = "drwell.draft"
+    template: ClassVar[str] = "drwell/prompts/draft.md.j2"
+    answer: ClassVar[type[BaseModel]] = PlanAnswer
+    sampling: ClassVar[Sampling] = _PLAN
+
+    def rule(self, rng: np.random.Generator) -> PlanAnswer:
+        """Draw one of the plans that make sense; which one is good has to be learned."""
+        recipes = self.domain.recipes(self.goal, self.mind, self.view.known)
+        return PlanAnswer(actions=written(recipes[int(rng.integers(len(recipes)))]))
+
+    def check(self, answer: PlanAnswer) -> str | None:
+        """The plan must pass the validation that every method shares."""
+        return complaint(answer.actions, self.view, self.domain)
+
+    def fallback(self) -> PlanAnswer:
+        """Keep out of the way."""
+        return PlanAnswer(actions=self.standby())
+
+    def slips(self, answer: PlanAnswer, rng: np.random.Generator) -> PlanAnswer:
+        """Lose or swap a step, or get an argument wrong."""
+        return PlanAnswer(actions=slipped(answer.actions, self.view.abilities, rng))
+
+
+@dataclass(frozen=True)
+class Revise(Planning, Question[Revision]):
+    """The draft again, with what the plan library knows."""
+
+    draft: tuple[str, ...]
+    library: Library
+    page: Page
+    """The library's plans, grounded on the goal as it stands now."""
+
+    kind: ClassVar[str] = "drwell.revise"
+    template: ClassVar[str] = "drwell/prompts/revise.md.j2"
+    answer: ClassVar[type[BaseModel]] = Revision
+    sampling: ClassVar[Sampling] = _PLAN
+
+    def context(self) -> dict[str, Any]:
+        """As for the draft, with the draft and the library."""
+        return super().context() | {"draft": self.draft, "library": self.library, "page": self.page}
+
+    def rule(self, rng: np.random.Generator) -> Revision:
+        """Keep the draft while it is worth a try, else take the library's best plan."""
+        return Revision(actions=self.page.choose(self.draft, self.options(), rng))
+
+    def options(self) -> Sequence[tuple[str, ...]]:
+        """Return the plans that make sense now, in written form."""
+        recipes = self.domain.recipes(self.goal, self.mind, self.view.known)
+        return [written(recipe) for recipe in recipes]
+
+    def check(self, answer: Revision) -> str | None:
+        """The plan must pass the validation that every method shares."""
+        return complaint(answer.actions, self.view, self.domain)
+
+    def fallback(self) -> Revision:
+        """The draft."""
+        return Revision(actions=self.draft)
+
+    def slips(self, answer: Revision, rng: np.random.Generator) -> Revision:
+        """Lose or swap a step, or get an argument wrong."""
+        return Revision(actions=slipped(answer.actions, self.view.abilities, rng))

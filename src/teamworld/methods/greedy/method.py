@@ -1,0 +1,39 @@
+"""The scripted team of the world, as a method: whatever the world's heuristic does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from teamworld.language import AgentId
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Method, Moment
+
+
+class GreedyOptions(BaseModel):
+    """The scripted team has no options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Greedy(Method):
+    """Follows the world's scripted team; asks no mind."""
+
+    name: ClassVar[str] = "greedy"
+    summary: ClassVar[str] = "the world's scripted team (reference row)"
+    options: ClassVar[type[BaseModel]] = GreedyOptions
+
+    def __init__(self, options: GreedyOptions) -> None:
+        self._options = options
+
+    async def begin(self, briefing: Briefing) -> None:
+        """Keep the rules of the world."""
+        self._domain = briefing.domain
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        """All together when all are free; whoever is done earlier waits for the rest."""
+        if len(moment.free) < len(moment.views):
+            return dict.fromkeys(moment.free, WAIT)
+        plans = self._domain.scripted(moment.views)
+        return {agent: Choice(plans[agent]) if agent in plans else WAIT for agent in moment.free}

@@ -1,0 +1,1 @@
+"""A random team: the lower reference row of every table."""

@@ -1,0 +1,43 @@
+"""A random team: every agent draws one of the actions open to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from teamworld.language import AgentId, Plan
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Method, Moment
+
+
+class RandomOptions(BaseModel):
+    """The random team has no options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RandomTeam(Method):
+    """Draws actions; asks no mind."""
+
+    name: ClassVar[str] = "random"
+    summary: ClassVar[str] = "every agent draws one of the actions open to it (lower reference row)"
+    options: ClassVar[type[BaseModel]] = RandomOptions
+
+    def __init__(self, options: RandomOptions) -> None:
+        self._options = options
+
+    async def begin(self, briefing: Briefing) -> None:
+        """One generator an agent."""
+        self._rng = {agent: briefing.rng("random", agent) for agent in briefing.agents}
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        """Draw for every free agent."""
+        return {agent: self._draw(moment, agent) for agent in moment.free}
+
+    def _draw(self, moment: Moment, agent: AgentId) -> Decision:
+        options = moment.views[agent].options
+        if not options:
+            return WAIT
+        option = options[int(self._rng[agent].integers(len(options)))]
+        return Choice(Plan((option.action,), option.goal))

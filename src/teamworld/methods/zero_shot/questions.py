@@ -1,0 +1,78 @@
+"""What the zero-shot baseline asks its minds: a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel
+
+from teamworld.language import AgentId, GoalId
+from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, written
+from teamworld.reasoning.contract import Question, Sampling
+from teamworld.worlds.contract import Domain, Goal, View
+
+
+class TargetedPlan(PlanAnswer):
+    """A plan and the task it is for."""
+
+    goal: GoalId | None
+
+
+@dataclass(frozen=True)
+class ZeroShotPlan(Question[TargetedPlan]):
+    """What do I do next? The fixed rule is to take the open task with the least work left."""
+
+    mind: AgentId
+    views: Mapping[AgentId, View]
+    domain: Domain
+
+    kind: ClassVar[str] = "zero_shot.plan"
+    template: ClassVar[str] = "zero_shot/prompts/plan.md.j2"
+    answer: ClassVar[type[BaseModel]] = TargetedPlan
+    sampling: ClassVar[Sampling] = Sampling(temperature=1.0, max_tokens=1000)
+
+    @property
+    def view(self) -> View:
+        return self.views[self.mind]
+
+    @property
+    def goals(self) -> list[Goal]:
+        return [goal for goal in self.view.goals if goal.state == "open"]
+
+    def context(self) -> dict[str, Any]:
+        """The scene, the open tasks, and what the agent can do."""
+        return {
+            "agent": self.mind,
+            "scene": self.view.text(),
+            "steps_left": self.view.left,
+            "goals": self.goals,
+            "abilities": self.view.abilities,
+        }
+
+    def rule(self, rng: np.random.Generator) -> TargetedPlan:
+        """Take the task nearest to done and draw one of the plans that make sense for it."""
+        goal = min(self.goals, key=lambda goal: goal.units)
+        recipes = self.domain.recipes(goal, self.mind, self.view.known)
+        return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
+
+    def check(self, answer: TargetedPlan) -> str | None:
+        """The task must be open and the plan pass the validation that every method shares."""
+        if answer.goal is not None and all(answer.goal != goal.id for goal in self.goals):
+            return f"there is no open task '{answer.goal}'; open are: {', '.join(goal.id for goal in self.goals)}"
+        return complaint(answer.actions, self.view, self.domain)
+
+    def fallback(self) -> TargetedPlan:
+        """Keep out of the way."""
+        return TargetedPlan(goal=None, actions=written(self.domain.recipes(None, self.mind, self.view.known)[0]))
+
+    def slips(self, answer: TargetedPlan, rng: np.random.Generator) -> TargetedPlan:
+        """Take another task for its plan, or slip in the plan."""
+        others = [goal for goal in self.goals if goal.id != answer.goal]
+        if others and rng.random() < 0.5:
+            goal = others[int(rng.integers(len(others)))]
+            recipes = self.domain.recipes(goal, self.mind, self.view.known)
+            return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
+        return answer.model_copy(update={"actions": slipped(answer.actions, self.view.abilities, rng)})

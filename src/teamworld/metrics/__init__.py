@@ -1,0 +1,1 @@
+"""Measures of an episode: pure functions over its log."""

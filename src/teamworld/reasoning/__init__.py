@@ -1,0 +1,1 @@
+"""Minds: questions, and what answers them."""

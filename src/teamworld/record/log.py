@@ -1,0 +1,157 @@
+"""Writing and reading logs: JSON lines, compressed, readable while they are written and after a kill."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, TypeVar
+
+import msgspec
+import zstandard
+
+from teamworld.errors import UserError
+from teamworld.record.events import SCHEMA, EpisodeStart, Event
+
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_LEVEL = 3
+_CHUNK = 1 << 16
+_LONGEST_LINE = 1 << 26
+
+Record = TypeVar("Record", bound=Event)
+
+
+def encode(event: Event) -> bytes:
+    """Return the event as one line of JSON without its end of line."""
+    return _ENCODER.encode(event)
+
+
+def decode(line: bytes) -> Event:
+    """Return the event of one line; raises ``msgspec.DecodeError``."""
+    return _DECODER.decode(line)
+
+
+class LogWriter:
+    """Appends events to one episode's log.
+
+    The file can be read up to the last ``flush`` at any time, also after a kill. ``finish`` syncs
+    it to the disk. An unfinished log of an earlier attempt is replaced.
+
+    Args:
+        path: The file to write; its folder exists.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.events: list[Event] = []
+        """All events so far, as written."""
+        self._file: BinaryIO = path.open("wb")
+        compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+        self._stream = compressor.stream_writer(self._file, closefd=False)
+
+    def write(self, event: Record, step: int, tick: int) -> Record:
+        """Append an event and return it as it stands in the log, with its place in the order."""
+        placed = msgspec.structs.replace(event, seq=len(self.events), step=step, tick=tick)
+        self._stream.write(_ENCODER.encode(placed) + b"\n")
+        self.events.append(placed)
+        return placed
+
+    def flush(self) -> None:
+        """Make everything so far readable."""
+        self._stream.flush(zstandard.FLUSH_BLOCK)
+
+    def finish(self) -> None:
+        """End the log and sync it to the disk."""
+        self._stream.flush(zstandard.FLUSH_FRAME)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def __enter__(self) -> LogWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._file.closed:
+            self._file.close()
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+    """Yield each line and whether it is complete; what was cut off by a kill ends the iteration."""
+    rest = b""
+    with zstandard.ZstdDecompressor().stream_reader(file) as stream:
+        while True:
+            chunk = stream.read(_CHUNK)
+            if not chunk:
+                break
+            *whole, rest = (rest + chunk).split(b"\n")
+            if len(rest) > _LONGEST_LINE:
+                raise UserError("a line is longer than any event")
+            yield from ((line, True) for line in whole)
+    if rest:
+        yield rest, False
+
+
+def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
+    """Yield the events of a log in order.
+
+    Args:
+        path: A ``.jsonl.zst`` file written by ``LogWriter``.
+        whole: Refuse a log that does not end with ``episode_end``; otherwise a log that is still
+            being written, or was cut off by a kill, yields what is there.
+
+    Raises:
+        UserError: Not a log, damaged, of a newer version, or (with ``whole``) not finished.
+    """
+    path = Path(path)
+    last: Event | None = None
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != b"\x28\xb5\x2f\xfd":
+                raise UserError(f"{path} is not a log: expected a zstd file (.jsonl.zst)")
+            file.seek(0, io.SEEK_SET)
+            for number, (line, complete) in enumerate(_lines(file)):
+                if not complete:
+                    break
+                event = _decoded(path, number, line)
+                last = event
+                yield event
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except zstandard.ZstdError as error:
+        raise UserError(f"{path} is damaged: {error}") from None
+    if whole and (last is None or type(last).__name__ != "EpisodeEnd"):
+        raise UserError(f"{path} is not finished: the run was cut off; resume it with the same command")
+
+
+def _decoded(path: Path, number: int, line: bytes) -> Event:
+    try:
+        event = _DECODER.decode(line)
+    except msgspec.DecodeError as error:
+        raise UserError(_why_not(path, number, line, error)) from None
+    if number == 0 and not isinstance(event, EpisodeStart):
+        raise UserError(f"{path} is not a log of teamworld: its first record is no episode_start")
+    if event.seq != number:
+        raise UserError(f"{path} is damaged: record {number} says it is number {event.seq}")
+    if isinstance(event, EpisodeStart) and event.schema > SCHEMA:
+        raise UserError(_newer(path, event.schema))
+    return event
+
+
+def _why_not(path: Path, number: int, line: bytes, error: msgspec.DecodeError) -> str:
+    """A newer version may not even decode: look at the version before blaming the line."""
+    try:
+        schema = msgspec.json.decode(line, type=dict).get("schema")
+    except msgspec.DecodeError:
+        schema = None
+    if isinstance(schema, int) and schema > SCHEMA:
+        return _newer(path, schema)
+    return f"{path} is damaged: record {number} is not an event ({error})"
+
+
+def _newer(path: Path, schema: int) -> str:
+    return f"{path} was written by a newer teamworld (log format {schema}, this one reads up to {SCHEMA}): upgrade it"

@@ -1,0 +1,96 @@
+"""Figures of a run: the learning curve and the world model. Needs matplotlib (extra ``plots``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from teamworld.errors import UserError
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.results import Row
+from teamworld.memory.store import MemoryStore
+from teamworld.report.statistics import mean_interval
+from teamworld.report.tables import mind
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Colour-blind safe (Okabe and Ito 2008), in a fixed order by method.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+def draw_all(folder: Folder, experiment: Experiment, rows: Sequence[Row]) -> list[Path]:
+    """Draw the learning curve and, for each method that learned, its world model; return the files.
+
+    Raises:
+        UserError: matplotlib is not installed, or there are no episodes yet.
+    """
+    if not rows:
+        raise UserError(f"{folder.path} has no finished episode yet: nothing to draw")
+    target = folder.path / "figures"
+    target.mkdir(exist_ok=True)
+    return [learning_curve(rows, experiment, target / "learning_curve.png"), *_world_models(folder, target)]
+
+
+def learning_curve(rows: Sequence[Row], experiment: Experiment, path: Path) -> Path:
+    """Draw completion and steps over the episodes, one line a method, with 95 % bands over seeds."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        raise UserError("figures need matplotlib: pip install 'teamworld[plots]'") from None
+    figure, (top, bottom) = pyplot.subplots(2, 1, figsize=(6.4, 5.6), sharex=True, layout="constrained")
+    for index, method in enumerate(experiment.methods):
+        found = [row for row in rows if row.method == method]
+        _line(top, found, [row.summary.completion for row in found], method, index)
+        _line(bottom, found, [float(row.summary.steps) for row in found], method, index)
+    top.set_ylabel("completion (share of weight)")
+    top.set_ylim(-0.03, 1.05)
+    bottom.set_ylabel("steps of the world")
+    bottom.set_ylim(0, experiment.max_steps * 1.05)
+    bottom.axhline(experiment.max_steps, color="0.6", linewidth=0.8, linestyle=":")
+    bottom.annotate("limit", (1, experiment.max_steps), color="0.4", fontsize=8, va="bottom")
+    bottom.set_xlabel("episode")
+    bottom.xaxis.get_major_locator().set_params(integer=True)
+    for axes in (top, bottom):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", color="0.9")
+        axes.set_axisbelow(True)
+    top.legend(frameon=False, loc="lower right")
+    seeds = len(experiment.seeds)
+    band = f"mean and 95 % interval of {seeds} seeds" if seeds > 1 else f"seed {experiment.seeds[0]}"
+    figure.suptitle(f"{experiment.world} {experiment.level}: {band}; {mind(experiment)}", fontsize=9, x=0.01, ha="left")
+    figure.savefig(path, dpi=160, metadata={"Software": None})
+    pyplot.close(figure)
+    return path
+
+
+def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float], label: str, index: int) -> None:
+    by_episode: dict[int, list[float]] = {}
+    for row, value in zip(rows, values, strict=True):
+        by_episode.setdefault(row.episode, []).append(value)
+    episodes = sorted(by_episode)
+    intervals = [interval for episode in episodes if (interval := mean_interval(by_episode[episode])) is not None]
+    colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
+    axes.plot(episodes, [i.mean for i in intervals], color=colour, marker=marker, markersize=4, label=label)
+    if any(interval.n > 1 for interval in intervals):
+        axes.fill_between(
+            episodes, [i.low for i in intervals], [i.high for i in intervals], color=colour, alpha=0.2, linewidth=0
+        )
+
+
+def _world_models(folder: Folder, target: Path) -> list[Path]:
+    from teamworld.memory.picture import draw_stages
+
+    if not folder.memory_file.exists():
+        return []
+    drawn = []
+    with MemoryStore.open(folder.memory_file) as memory:
+        for name in memory.runs():
+            drawn.append(draw_stages(memory.deltas(name), target / f"world_model_{name}.png", title=name))
+    return drawn

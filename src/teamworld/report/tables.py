@@ -1,0 +1,129 @@
+"""Tables of a run: by episode, and over all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.results import Row
+from teamworld.report.statistics import Interval, mean_interval
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as plain text."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "title": self.title,
+            "rows": [dict(zip(self.columns, row, strict=True)) for row in self.rows],
+            "caption": self.caption,
+        }
+
+
+def of_run(rows: Sequence[Row], experiment: Experiment) -> list[Table]:
+    """Return the tables of a run: episodes in a row, then each method over all of them."""
+    return [by_episode(rows, experiment), by_method(rows, experiment)]
+
+
+def mind(experiment: Experiment) -> str:
+    """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
+    if experiment.reasoner == "rules":
+        return "built-in rules, no language model"
+    if experiment.reasoner.startswith("rules:"):
+        return f"stand-in {experiment.reasoner}: rules that err, no language model"
+    return experiment.reasoner
+
+
+def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
+    """Return completion and steps of each episode, averaged over seeds."""
+    columns = ["episode"]
+    for method in experiment.methods:
+        columns += [f"{method} completion", f"{method} steps"]
+    lines = []
+    for episode in range(1, experiment.episodes + 1):
+        line = [str(episode)]
+        for method in experiment.methods:
+            found = [row.summary for row in rows if row.method == method and row.episode == episode]
+            line.append(_number(mean_interval([one.completion for one in found]), 2, bounds=False))
+            line.append(_number(mean_interval([float(one.steps) for one in found]), 1, bounds=False))
+        lines.append(tuple(line))
+    seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
+    title = f"{experiment.world} {experiment.level}: episodes in a row"
+    return Table(title, tuple(columns), tuple(lines), f"{seeds}; {mind(experiment)}; at most {experiment.max_steps} steps")
+
+
+def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
+    """Return the headline numbers of each method, with 95 % intervals over seeds."""
+    columns = ("method", "episodes", "completion", "solved", "steps", "joint acts", "plans", "messages", "re-asked")
+    lines = []
+    for method in experiment.methods:
+        found = [row for row in rows if row.method == method]
+        if not found:
+            lines.append((method, "0", *["none"] * (len(columns) - 2)))
+            continue
+        summaries = [row.summary for row in found]
+        lines.append(
+            (
+                method,
+                str(len(found)),
+                _number(_over_seeds(found, lambda row: row.summary.completion), 2),
+                _number(_over_seeds(found, lambda row: float(row.summary.success)), 2),
+                _number(_over_seeds(found, lambda row: float(row.summary.steps)), 1),
+                _share([one.attempts for one in summaries]),
+                _share([one.plans for one in summaries]),
+                _number(_over_seeds(found, lambda row: float(row.summary.messages)), 1, bounds=False),
+                _share([(one.re_asked, one.questions) for one in summaries]),
+            )
+        )
+    caption = (
+        f"mean of episodes, [95 % bootstrap interval over {len(experiment.seeds)} seeds]; shares as successes of all; "
+        f"{mind(experiment)}"
+    )
+    return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption)
+
+
+def rich_table(table: Table) -> RichTable:
+    """Return the table for a terminal."""
+    from rich.table import Table as RichTable
+
+    shown = RichTable(title=table.title, caption=table.caption, title_justify="left", caption_justify="left")
+    for index, column in enumerate(table.columns):
+        shown.add_column(column, justify="left" if index == 0 else "right")
+    for row in table.rows:
+        shown.add_row(*row)
+    return shown
+
+
+def _over_seeds(rows: Sequence[Row], value: Any) -> Interval | None:  # noqa: ANN401  (a getter of a Row)
+    """Average over the episodes of each seed first: episodes of one seed are not independent."""
+    by_seed: dict[int, list[float]] = {}
+    for row in rows:
+        by_seed.setdefault(row.seed, []).append(value(row))
+    return mean_interval([sum(values) / len(values) for values in by_seed.values()])
+
+
+def _number(interval: Interval | None, digits: int, *, bounds: bool = True) -> str:
+    if interval is None:
+        return "none"
+    mean = f"{interval.mean:.{digits}f}"
+    if not bounds or interval.n < 2:
+        return mean
+    return f"{mean} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+
+
+def _share(rates: Sequence[tuple[int, int]]) -> str:
+    """Pool rates as the ratio of sums (metrics spec, ground rule 4); nothing to count is 'none'."""
+    part, whole = sum(rate[0] for rate in rates), sum(rate[1] for rate in rates)
+    return f"{part / whole:.2f} ({part}/{whole})" if whole else "none"

@@ -1,0 +1,303 @@
+"""What every world offers to the rest: one step of the world, views, and the rules everybody knows.
+
+Only ``episode/`` holds a ``World``. A method gets ``View`` (what one agent may know now) and
+``Domain`` (pure rules that everybody knows). A world knows nothing of language models, methods
+or message texts.
+
+Time is counted in ticks of the world. An order starts its action and stops the one that ran;
+an order equal to the running action, or no order, lets it run on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from teamworld.errors import UserError
+from teamworld.language import Action, AgentId, Entity, Facts, GoalId, Measure, Measures, Plan, Term
+
+#: The constraints on a joint act, in the order in which the first unmet one is named (metrics spec D3).
+Constraint: TypeAlias = Literal["dependency", "capability", "participation", "spatial", "temporal"]
+
+#: Verbs that exist in every world. ``wait`` does nothing for one tick; ``talk`` pays for talking.
+WAIT = Action("wait")
+
+
+def talk(ticks: int) -> Action:
+    """Return the order to spend ``ticks`` on talking."""
+    return Action("talk", (ticks,))
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter of an action."""
+
+    name: str
+    kind: Literal["entity", "choice", "count"]
+    choices: tuple[Term, ...] = ()
+    """The values it may take now, for ``entity`` and ``choice``."""
+    low: int = 0
+    high: int | None = None
+    """Bounds of a ``count``; None where there is no upper bound."""
+    default: int | None = None
+    """Value of a ``count`` that is left out; None where it must be given."""
+    measure: Measure | None = None
+    """The measure of a goal that a ``count`` counts in, see ``teamworld.language.lifting``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSchema:
+    """A macro-action: its parameters and what it is good for, in words a newcomer understands."""
+
+    verb: str
+    params: tuple[Param, ...]
+    doc: str
+
+    def complete(self, action: Action) -> Action:
+        """Return the action with left-out counts filled by their defaults.
+
+        Raises:
+            UserError: An argument is missing, surplus, of the wrong kind or out of range.
+        """
+        if action.verb != self.verb:
+            raise UserError(f"expected {self.verb}, got {action.verb}")
+        if len(action.args) > len(self.params):
+            raise UserError(f"{self.form()} takes {len(self.params)} arguments, got {len(action.args)}: {action}")
+        args = list(action.args)
+        for param in self.params[len(args) :]:
+            if param.default is None:
+                raise UserError(f"{self.form()} needs {param.name}, got {action}")
+            args.append(param.default)
+        for param, arg in zip(self.params, args, strict=True):
+            if param.kind == "count":
+                top = "" if param.high is None else f" to {param.high}"
+                fits = isinstance(arg, int) and arg >= param.low and (param.high is None or arg <= param.high)
+                if not fits:
+                    raise UserError(f"{param.name} of {self.verb} is a number from {param.low}{top}, got {arg}")
+            elif arg not in param.choices:
+                known = ", ".join(str(choice) for choice in param.choices[:12])
+                raise UserError(f"{param.name} of {self.verb} is one of {known}; got {arg}")
+        return Action(action.verb, tuple(args))
+
+    def form(self) -> str:
+        """Return the action's form, for example ``push_block(block, steps)``."""
+        return f"{self.verb}({', '.join(param.name for param in self.params)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Something the world wants done, with its state as far as the holder knows."""
+
+    id: GoalId
+    kind: str
+    """What is to be done, in the world's words: ``deliver``."""
+    thing: Entity | None
+    """What the goal is about."""
+    features: tuple[tuple[str, str], ...] = ()
+    """What goals of one class have in common, in buckets chosen by the world."""
+    weight: float = 1.0
+    quorum: int = 1
+    """Agents needed at once, as things stand now."""
+    places: int = 1
+    """Agents that are useful at most."""
+    units: int = 0
+    """Work left, in the world's own measure."""
+    constraints: tuple[Constraint, ...] = ()
+    """What a joint act on this goal can fail on."""
+    prerequisites: tuple[GoalId, ...] = ()
+    deadline: int | None = None
+    """Tick after which it is lost."""
+    state: Literal["open", "done", "lost"] = "open"
+
+    @property
+    def label(self) -> str:
+        """The class of the goal: its kind and features, the same for like goals in other instances."""
+        return f"{self.kind}({', '.join(f'{key}={value}' for key, value in self.features)})"
+
+
+class Option(NamedTuple):
+    """One action that makes sense now."""
+
+    action: Action
+    goal: GoalId | None
+    ticks: int
+    """Estimated ticks until it is done."""
+
+
+class Verdict(NamedTuple):
+    """Whether something can be done, and why not."""
+
+    ok: bool
+    reason: str = ""
+
+
+POSSIBLE = Verdict(True)
+
+
+class Outcome(NamedTuple):
+    """What became of an agent's action in one step (the truth), or what the agent noticed of it."""
+
+    action: Action
+    status: Literal["running", "done", "failed"]
+    reason: str = ""
+    """Why it failed, in one of the world's words; empty otherwise."""
+    constraint: Constraint | None = None
+    """The constraint that a failure was due to."""
+    blocker: str | None = None
+    """Who or what was in the way: an agent's name or an entity's written form."""
+    legal: bool = True
+    """False where the world refused it."""
+    moved: bool = False
+    """The agent's place changed in this step."""
+    effect: bool = False
+    """The world changed in this step through this action."""
+    primitives: tuple[str, ...] = ()
+    """The primitive moves of this step."""
+    start: int = 0
+    """Tick at which the action began."""
+    ready: GoalId | None = None
+    """The goal at whose working place the agent stands, waiting for the quorum."""
+
+
+class GoalEvent(NamedTuple):
+    """What happened to a goal in one step."""
+
+    goal: GoalId
+    event: Literal["opened", "progress", "done", "lost"]
+    delta: float
+    """Progress made in this step, as a fraction of the whole goal; negative where it was undone."""
+    participants: tuple[AgentId, ...]
+
+
+class Attempt(NamedTuple):
+    """One joint act on a goal: what it needed and what there was."""
+
+    goal: GoalId
+    quorum: int
+    have: tuple[tuple[Constraint, int], ...]
+    need: tuple[tuple[Constraint, int], ...]
+    participants: tuple[AgentId, ...]
+    success: bool
+
+
+class Report(NamedTuple):
+    """The truth about one step, for the loop and the log."""
+
+    ticks: int
+    outcomes: Mapping[AgentId, Outcome]
+    goals: Sequence[GoalEvent] = ()
+    attempts: Sequence[Attempt] = ()
+    gone: Mapping[AgentId, str] = {}
+    score: Mapping[str, float] = {}
+    over: str | None = None
+    """Why the episode ended: ``all_done`` or ``horizon``; None while it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorldSpec:
+    """What an instance of a world is, known to all before the first step."""
+
+    world: str
+    level: str
+    agents: tuple[AgentId, ...]
+    kinds: Mapping[AgentId, str]
+    horizon: int
+    """Ticks after which the episode ends."""
+    task: str
+    """The task, in words."""
+    memory: Literal["agent", "team"] = "team"
+    """Whose perceptions ``View.recall`` holds."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The world's options as resolved for this instance."""
+
+
+class View(Protocol):
+    """What one agent may know now. Parts are made when first read; stale after the next step."""
+
+    @property
+    def agent(self) -> AgentId:
+        """Whose view it is."""
+    @property
+    def t(self) -> int:
+        """Ticks gone."""
+    @property
+    def left(self) -> int:
+        """Ticks left."""
+    @property
+    def facts(self) -> Facts:
+        """Perceived now."""
+    @property
+    def recall(self) -> Facts:
+        """Perceived before and not now, with the tick of last sight."""
+    @property
+    def known(self) -> Facts:
+        """Both: what is perceived now and, for the rest, what was perceived last."""
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """Announced or discovered, in a fixed order, with their state."""
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """All that the agent could do, with argument domains."""
+    @property
+    def options(self) -> Sequence[Option]:
+        """Actions that are legal as far as the agent knows; finite."""
+    @property
+    def history(self) -> Sequence[Outcome]:
+        """Its own finished actions, oldest first, as much as the world lets it notice."""
+    def check(self, action: Action) -> Verdict:
+        """Whether the action's preconditions hold, by what the agent knows; never by the truth."""
+    def text(self, form: str = "plain") -> str:
+        """The view in words; ``plain`` is the same on every machine."""
+
+
+class Domain(Protocol):
+    """The rules that everybody knows: pure, without state. ``given`` is what the caller believes or imagines."""
+
+    @property
+    def measures(self) -> Measures:
+        """For each verb, which parameters count in which measure of a goal."""
+    def goals(self, given: Facts) -> Sequence[Goal]:
+        """The goals as they stand if ``given`` holds."""
+    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+        """Actions that make sense for the agent if ``given`` holds."""
+    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+        """Plans that make sense for the goal, in an order that says nothing about which is best.
+
+        Without a goal: plans for an agent that is not needed now and must not be in the way.
+        """
+    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+        """Whether the action's preconditions hold if ``given`` holds."""
+    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+        """What to expect after the action, if it succeeds and team-mates play their part."""
+    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+        """Estimated ticks of the action."""
+    def scripted(self, views: Mapping[AgentId, View]) -> Mapping[AgentId, Plan]:
+        """The plans of the world's scripted team, a reference row; no rule of a method calls it."""
+
+
+class World(Protocol):
+    """One instance of a world. Only ``episode/`` holds it."""
+
+    @property
+    def spec(self) -> WorldSpec:
+        """What everybody knows before the first step."""
+    @property
+    def domain(self) -> Domain:
+        """The rules that everybody knows."""
+    def reset(self, seed: int) -> None:
+        """Start over; ``seed`` names the generators of whatever is random in the instance."""
+    def view(self, agent: AgentId) -> View:
+        """What a living agent may know now."""
+    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+        """Do one step of the world."""
+    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+        """Who is in range of a message; ``inf`` reaches everybody."""
+    def goals(self) -> Sequence[Goal]:
+        """All goals as they truly stand, hidden ones too: for the log and metrics only."""
+    def snapshot(self) -> Mapping[str, Any]:
+        """What a drawing of this moment needs: plain data, small, versioned."""
+
+
+class StaleView(RuntimeError):
+    """A view was read after the world had moved on."""

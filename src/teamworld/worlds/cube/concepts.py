@@ -1,0 +1,264 @@
+"""The symbolic concepts of CUBE: pure functions of a scene (CUBE spec A14, B29-B32).
+
+They are the words in which plans, checks and custom feedback speak of a scene::
+
+    from teamworld.worlds.cube import concepts
+    concepts.quorum_deficit(scene, Entity("block", 0), "left")
+
+Blocks are given as entities or ids, sides as ``up``, ``down``, ``left``, ``right``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import AgentId, Cell, Entity
+from teamworld.worlds.cube.scene import DELTA, OPPOSITE, SIDES, Scene, Square
+
+#: An agent is aligned at most this many cells from the face, itself included (CUBE spec A13).
+LONGEST_LINE = 10
+
+BlockRef: TypeAlias = Entity | int
+Computed = TypeVar("Computed")
+
+
+class Place(NamedTuple):
+    """A face at which an agent is aligned."""
+
+    block: int
+    face: str
+
+
+class Causes(NamedTuple):
+    """What stands outside a face."""
+
+    wall: bool
+    blocks: tuple[int, ...]
+    agents: tuple[AgentId, ...]
+
+
+def get_distance(scene: Scene, one: AgentId | BlockRef | Cell, other: AgentId | BlockRef | Cell) -> int:
+    """Return the Manhattan distance in cells between two agents, blocks or positions.
+
+    For a block the cell nearest to the other one counts (CUBE spec B29).
+
+    Raises:
+        UserError: Something is unknown, or a block has been delivered and is nowhere.
+    """
+    top, left, bottom, right = _box(scene, one)
+    top2, left2, bottom2, right2 = _box(scene, other)
+    return max(top2 - bottom, top - bottom2, 0) + max(left2 - right, left - right2, 0)
+
+
+def is_aligned_with_block(scene: Scene, agent: AgentId, block: BlockRef, side: str) -> bool:
+    """Return whether an agent is on that face, or behind it in an unbroken line of agents (CUBE spec A13)."""
+    return agent in aligned_agents(scene, _open(scene, block), _side(side))
+
+
+def count_aligned_agents(scene: Scene, block: BlockRef, side: str) -> int:
+    """Return how many agents are aligned with that face."""
+    return len(aligned_agents(scene, _open(scene, block), _side(side)))
+
+
+def all_aligned_positions(scene: Scene, block: BlockRef, side: str) -> frozenset[Cell]:
+    """Return the cells at which an agent is, or by walking there would be, aligned with that face."""
+    cells: set[Cell] = set()
+    for line in lines(scene, _open(scene, block), _side(side)):
+        cells.update(line.taken)
+        if line.next is not None:
+            cells.add(line.next)
+    return frozenset(cells)
+
+
+def block_progress(scene: Scene, block: BlockRef) -> int:
+    """Return the columns that the block has still to travel to the goal, 0 once delivered (CUBE spec A8, B32)."""
+    return scene.distance(_known(scene, block))
+
+
+def delivered(scene: Scene, block: BlockRef) -> bool:
+    """Return whether the block has been delivered."""
+    return scene.blocks[_known(scene, block)].delivered
+
+
+def quorum_status(scene: Scene, block: BlockRef, side: str) -> bool:
+    """Return whether the aligned agents meet or exceed the block's own weight (CUBE spec B30)."""
+    return quorum_deficit(scene, block, side) == 0
+
+
+def quorum_deficit(scene: Scene, block: BlockRef, side: str) -> int:
+    """Return how many more agents the block's own weight needs on that face (CUBE spec B30)."""
+    return max(0, scene.blocks[_open(scene, block)].weight - count_aligned_agents(scene, block, side))
+
+
+def blocked(scene: Scene, block: BlockRef, side: str) -> bool:
+    """Return whether a cell outside that face is off the grid, in another block, or holds an agent."""
+    causes = blocked_by(scene, block, side)
+    return bool(causes.wall or causes.blocks or causes.agents)
+
+
+def blocked_by(scene: Scene, block: BlockRef, side: str) -> Causes:
+    """Return what stands outside that face: the causes of ``blocked`` (CUBE spec B31)."""
+    wall, blocks, agents = False, dict[int, None](), list[AgentId]()
+    for cell in outside(scene.blocks[_open(scene, block)], _side(side)):
+        if not scene.inside(cell):
+            wall = True
+        elif (other := scene.block_at(cell)) is not None:
+            blocks[other] = None
+        elif cell in scene.by_cell:
+            agents.append(scene.by_cell[cell])
+    return Causes(wall, tuple(blocks), tuple(agents))
+
+
+def chain_weight(scene: Scene, block: BlockRef, side: str) -> int:
+    """Return the weight that a push on that face has to move: the block and all blocks in contact ahead (B1, B30)."""
+    return sum(scene.blocks[one].weight for one in chain(scene, _open(scene, block), OPPOSITE[_side(side)]))
+
+
+# What follows takes ids of open blocks and is what the rest of the folder uses.
+
+
+class Line(NamedTuple):
+    """The agents in line on one cell of a face, and where the next one would stand."""
+
+    agents: tuple[AgentId, ...]
+    """Nearest to the block first."""
+    taken: tuple[Cell, ...]
+    next: Cell | None
+    """None where a wall or a block ends the line, or it is as long as a line may be."""
+
+
+def outside(square: Square, side: str) -> list[Cell]:
+    """Return the cells just outside a face, from the top or the left; some may be off the grid."""
+    weight, row, col, _ = square
+    if side in ("left", "right"):
+        at = col - 1 if side == "left" else col + weight
+        return [(row + i, at) for i in range(weight)]
+    at = row - 1 if side == "up" else row + weight
+    return [(at, col + i) for i in range(weight)]
+
+
+def staging(scene: Scene, block: int, side: str) -> list[Cell]:
+    """Return the usable cells of a face, most central first, ties from the top or the left (CUBE spec A13, B19)."""
+    return _memo(scene, ("staging", block, side), lambda: _staging(scene, block, side))
+
+
+def _staging(scene: Scene, block: int, side: str) -> list[Cell]:
+    square = scene.blocks[block]
+    cells = outside(square, side)
+    order = sorted(range(len(cells)), key=lambda i: abs(2 * i - (square.weight - 1)))
+    return [cells[i] for i in order if scene.usable(cells[i])]
+
+
+def lines(scene: Scene, block: int, side: str) -> list[Line]:
+    """Return the lines of agents on the usable cells of a face, in the order of ``staging``."""
+    return _memo(scene, ("lines", block, side), lambda: [_line(scene, c, side) for c in staging(scene, block, side)])
+
+
+def _line(scene: Scene, cell: Cell, side: str) -> Line:
+    rows, cols = DELTA[side]
+    agents: list[AgentId] = []
+    taken: list[Cell] = []
+    while len(taken) < LONGEST_LINE and (agent := scene.by_cell.get(cell)) is not None:
+        agents.append(agent)
+        taken.append(cell)
+        cell = cell[0] + rows, cell[1] + cols
+    more = len(taken) < LONGEST_LINE and scene.usable(cell)
+    return Line(tuple(agents), tuple(taken), cell if more else None)
+
+
+def aligned_agents(scene: Scene, block: int, side: str) -> frozenset[AgentId]:
+    """Return the agents aligned with a face."""
+    return _memo(
+        scene,
+        ("aligned", block, side),
+        lambda: frozenset(agent for line in lines(scene, block, side) for agent in line.agents),
+    )
+
+
+def places(scene: Scene, agent: AgentId) -> list[Place]:
+    """Return all faces at which an agent is aligned: ``left`` first, for that is where delivery is pushed from."""
+    found: list[Place] = []
+    at = scene.agents[agent]
+    for face in ("left", "right", "up", "down"):
+        rows, cols = DELTA[OPPOSITE[face]]
+        for step in range(1, LONGEST_LINE + 1):
+            cell = at[0] + rows * step, at[1] + cols * step
+            if cell in scene.by_cell:
+                continue
+            if scene.inside(cell) and (block := scene.block_at(cell)) is not None:
+                found.append(Place(block, face))
+            break
+    return found
+
+
+def face_of(scene: Scene, agent: AgentId, block: int) -> str | None:
+    """Return the face of the block at which the agent is aligned, or None."""
+    square = scene.blocks.get(block)
+    if square is None or square.delivered:
+        return None
+    row, col = scene.agents[agent]
+    if 0 <= row - square.row < square.weight:
+        side = "left" if col < square.col else "right"
+    elif 0 <= col - square.col < square.weight:
+        side = "up" if row < square.row else "down"
+    else:
+        return None
+    return side if agent in aligned_agents(scene, block, side) else None
+
+
+def chain(scene: Scene, block: int, direction: str) -> list[int]:
+    """Return the blocks that move together if the block is pushed in a direction: contacts ahead (CUBE spec B1)."""
+    return _memo(scene, ("chain", block, direction), lambda: _chain(scene, block, direction))
+
+
+def _chain(scene: Scene, block: int, direction: str) -> list[int]:
+    found = {block: None}
+    todo = [block]
+    while todo:
+        for cell in outside(scene.blocks[todo.pop()], direction):
+            other = scene.block_at(cell) if scene.inside(cell) else None
+            if other is not None and other not in found:
+                found[other] = None
+                todo.append(other)
+    return list(found)
+
+
+def _memo(scene: Scene, key: tuple[str, int, str], build: Callable[[], Computed]) -> Computed:
+    memo = scene.memo
+    if key not in memo:
+        memo[key] = build()
+    value: Computed = memo[key]
+    return value
+
+
+def _known(scene: Scene, block: BlockRef) -> int:
+    name = block.id if isinstance(block, Entity) else block
+    if name not in scene.blocks or (isinstance(block, Entity) and block.kind != "block"):
+        raise UserError(f"no block {block} is known; known are blocks {', '.join(map(str, scene.blocks)) or 'none'}")
+    return name
+
+
+def _open(scene: Scene, block: BlockRef) -> int:
+    name = _known(scene, block)
+    if scene.blocks[name].delivered:
+        raise UserError(f"block {name} has been delivered and has no faces")
+    return name
+
+
+def _side(side: str) -> str:
+    if side not in SIDES:
+        raise UserError(f"a side is one of {', '.join(SIDES)}, got '{side}'{suggest(side, list(SIDES))}")
+    return side
+
+
+def _box(scene: Scene, thing: AgentId | BlockRef | Cell) -> tuple[int, int, int, int]:
+    if isinstance(thing, tuple):
+        return *thing, *thing
+    if isinstance(thing, str):
+        if thing not in scene.agents:
+            raise UserError(f"no agent '{thing}' is known{suggest(thing, list(scene.agents))}")
+        return *scene.agents[thing], *scene.agents[thing]
+    weight, row, col, _ = scene.blocks[_open(scene, thing)]
+    return row, col, row + weight - 1, col + weight - 1

@@ -1,0 +1,183 @@
+"""The rules of CUBE that everybody knows: goals, options, recipes, checks, effects, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from teamworld.errors import UserError
+from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
+from teamworld.worlds.contract import WAIT, ActionSchema, Goal, Option, Verdict, View
+from teamworld.worlds.cube import checks, concepts, heuristic, recipes
+from teamworld.worlds.cube.paths import distances, length
+from teamworld.worlds.cube.scene import OPPOSITE, SIDES, Scene, entity, goal_name, scene_of
+from teamworld.worlds.cube.schemas import MEASURES, Timeouts, block_of, complete, count_of, schemas, time_limits, word_of
+
+
+class CubeDomain:
+    """``contract.Domain`` for CUBE; pure, everything is computed from the facts given.
+
+    Args:
+        timeouts: Which default time-outs hold.
+        view_radius: How far agents see, in cells; None if they see everything.
+    """
+
+    def __init__(self, timeouts: Timeouts = "spec", view_radius: int | None = None) -> None:
+        self._timeouts: Timeouts = timeouts
+        self._radius = view_radius
+
+    @property
+    def measures(self) -> Measures:
+        """``push_block``'s steps count in units, ``rendezvous``' count in the quorum."""
+        return MEASURES
+
+    def abilities(self, scene: Scene) -> Mapping[str, ActionSchema]:
+        """Return the schemas by verb, with the blocks that can be acted on in a scene."""
+        key = ("schemas", self._timeouts)
+        if key not in scene.memo:
+            limits = time_limits(self._timeouts, scene.side)
+            scene.memo[key] = {schema.verb: schema for schema in schemas(scene, limits)}
+        found: Mapping[str, ActionSchema] = scene.memo[key]
+        return found
+
+    def goals(self, given: Facts) -> Sequence[Goal]:
+        """Return one goal for each known block, by id."""
+        return goals(scene_of(given))
+
+    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+        """Return actions that make sense: lining up at faces, then meeting, pushing and backing off; moving, waiting."""
+        return self.options_in(scene_of(given), agent)
+
+    def options_in(self, scene: Scene, agent: AgentId) -> Sequence[Option]:
+        """Return the options in a scene."""
+        found: list[tuple[Action, GoalId | None]] = []
+        for block, _ in scene.open:
+            thing, goal = entity(block), goal_name(block)
+            here = concepts.face_of(scene, agent, block)
+            for face in SIDES:
+                if face == here:
+                    need = min(len(scene.agents), concepts.chain_weight(scene, block, face))
+                    most = checks.room(scene, block, OPPOSITE[face])
+                    found.append((Action("rendezvous", (thing, face, need)), goal))
+                    found += [(Action("push_block", (thing, steps)), goal) for steps in sorted({1, most}) if 0 < steps <= most]
+                    found.append((Action("yield_block", (thing, 2)), goal))
+                elif concepts.staging(scene, block, face) and checks.reachable(scene, agent, block, face):
+                    found.append((Action("move_to_block", (thing, face)), goal))
+        row, col = scene.agents[agent]
+        steps = {"up": row, "down": scene.side - 1 - row, "left": col, "right": scene.side - 1 - col}
+        found += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
+        found += [(Action("idle", (1,)), None), (Action("wait_agents", (len(scene.agents),)), None)]
+        return [Option(action, goal, self._ticks(scene, agent, action)) for action, goal in found]
+
+    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+        """Return plans for a goal, or for an agent that is not needed; see ``recipes``.
+
+        Raises:
+            UserError: The goal is not about a known, open block.
+        """
+        scene = scene_of(given)
+        if goal is None:
+            return recipes.standby(scene, agent)
+        block = goal.thing.id if goal.thing is not None else -1
+        if block not in scene.blocks or scene.blocks[block].delivered:
+            raise UserError(f"plans are made for blocks that are known and not delivered, not for {goal.id}")
+        return recipes.delivery(scene, block, agent, self.abilities(scene))
+
+    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+        """Return whether an action's preconditions hold."""
+        return self.check_in(scene_of(given), agent, action)
+
+    def check_in(self, scene: Scene, agent: AgentId, action: Action) -> Verdict:
+        """Return whether an action's preconditions hold in a scene."""
+        return checks.check(scene, agent, action, self.abilities(scene))
+
+    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+        """Return what to expect after an action that succeeds, team-mates playing their part.
+
+        An action that does not fit its schema changes nothing.
+        """
+        scene = scene_of(given)
+        try:
+            whole = complete(action, self.abilities(scene))
+        except UserError:
+            return given
+        then = checks.after(scene, agent, whole)
+        return given if then is scene else then.facts
+
+    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+        """Return the estimated ticks of an action, at least 1."""
+        return self._ticks(scene_of(given), agent, action)
+
+    def _ticks(self, scene: Scene, agent: AgentId, action: Action) -> int:
+        try:
+            action = complete(action, self.abilities(scene))
+        except UserError:
+            return 1
+        if action.verb in ("move", "push_block", "yield_block"):
+            return count_of(action, 1)
+        if action.verb in ("idle", "talk"):
+            return count_of(action, 0)
+        block = block_of(action)
+        if action == WAIT or block is None:
+            return 1
+        face = word_of(action, 1)
+        ways = _ways(scene, block, face)
+        if action.verb == "move_to_block":
+            return max(1, ways.get(agent, count_of(action, 2)))
+        need = count_of(action, 2) or min(len(scene.agents), concepts.chain_weight(scene, block, face))
+        coming = sorted(way for mate, way in ways.items() if mate != agent)[: need - 1]
+        late = coming[-1] if len(coming) >= need - 1 and coming else 0
+        return max(1, min(late + 1, count_of(action, 3)))
+
+    def scripted(self, views: Mapping[AgentId, View]) -> Mapping[AgentId, Plan]:
+        """Return the greedy team's plans for the agents whose views are given.
+
+        Pass the views of the agents that have nothing to do. They all get the same plan, or none at all as long
+        as another agent of the team is still busy: the team plans anew when all have finished; when the target is
+        delivered every action on it ends at once, so that is the case too (CUBE spec A16, B34).
+        """
+        view = next(iter(views.values()), None)
+        if view is None:
+            return {}
+        scene = scene_of(view.known)
+        plan = heuristic.greedy(scene)
+        return {} if plan is None else dict.fromkeys(views, plan)
+
+
+def _ways(scene: Scene, block: int, face: str) -> Mapping[AgentId, int]:
+    """Return the steps of each agent to a face if team-mates are not in the way; 0 for the aligned ones."""
+    key = ("ways", block, face)
+    if key not in scene.memo:
+        field = distances(scene, concepts.staging(scene, block, face), through_agents=True)
+        here = concepts.aligned_agents(scene, block, face)
+        steps = {agent: 0 if agent in here else length(field, cell) for agent, cell in scene.agents.items()}
+        scene.memo[key] = {agent: way for agent, way in steps.items() if way is not None}
+    found: Mapping[AgentId, int] = scene.memo[key]
+    return found
+
+
+def goals(scene: Scene) -> tuple[Goal, ...]:
+    """Return one goal for each block of a scene, by id, delivered ones included; the same object at each call."""
+    key = ("goals",)
+    if key not in scene.memo:
+        scene.memo[key] = tuple(_goal(scene, block) for block in sorted(scene.blocks))
+    found: tuple[Goal, ...] = scene.memo[key]
+    return found
+
+
+def _goal(scene: Scene, block: int) -> Goal:
+    square = scene.blocks[block]
+    units = scene.distance(block)
+    quorum = square.weight if square.delivered else concepts.chain_weight(scene, block, "left")
+    bucket = ("near", "middle", "far")[min(2, 3 * units // scene.side)]
+    return Goal(
+        goal_name(block),
+        "deliver",
+        entity(block),
+        features=(("weight", str(square.weight)), ("distance", bucket)),
+        weight=float(square.weight),
+        quorum=quorum,
+        places=quorum,
+        units=units,
+        constraints=("dependency", "participation", "spatial", "temporal"),
+        state="done" if square.delivered else "open",
+    )

@@ -1,0 +1,160 @@
+"""Pictures of a CUBE world, as pixels or as text (CUBE spec A19).
+
+One pixel per cell needs numpy only. Larger pictures have a grid, round agents and, if Pillow is installed (extra
+``[plots]``), labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from teamworld.errors import UserError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from teamworld.worlds.cube.state import CubeState
+
+#: Colours of the published pictures.
+BACKGROUND, GOAL, AGENT, BLOCK = (0, 0, 0), (157, 212, 177), (152, 193, 217), (212, 196, 188)
+WHITE, BLACK = (255, 255, 255), (0, 0, 0)
+#: How much of the background shows through the white grid lines.
+GRID_STRENGTH = 0.3
+#: Side in pixels that a picture without a given scale comes near to, and the scale from which there is a grid.
+DEFAULT_SIDE, GRID_SCALE = 800, 4
+#: Smallest font that can be read, in pixels; labels that need a smaller one are left out.
+MIN_FONT = 8
+
+Color = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that a picture needs; small enough to keep one per step."""
+
+    grid_size: int
+    step: int
+    agents: tuple[tuple[int, int], ...]
+    """(row, column) of agent i."""
+    blocks: tuple[tuple[int, int, int, int], ...]
+    """(id, weight, row, column) of each block that is not delivered; the position is the top-left cell."""
+
+
+def snapshot(state: CubeState, env: int = 0) -> Snapshot:
+    """Return what one environment looks like now."""
+    agents = tuple((row, col) for row, col in state.agent_positions(env).tolist())
+    live = np.flatnonzero(state.delivered_at[env] == 0).tolist()
+    parts = (state.block_weight[env], state.block_row[env], state.block_col[env])
+    blocks = tuple((b, *(int(part[b]) for part in parts)) for b in live)
+    return Snapshot(state.grid_size, int(state.steps[env]), agents, blocks)  # type: ignore[arg-type]
+
+
+def frame(scene: Snapshot, scale: int | None = None, *, labels: bool = True) -> npt.NDArray[np.uint8]:
+    """Draw a scene.
+
+    Args:
+        scene: What to draw.
+        scale: Pixels per cell; if None, as many as make the side about 800 pixels. At 1 the picture is plain: one
+            pixel per cell in the published colours. From 4 there is a grid and agents are round.
+        labels: Whether to write A<i> on agents and B<id> and s:<weight> on blocks, where they fit and Pillow is
+            installed.
+
+    Returns:
+        uint8 array of shape (K * scale, K * scale, 3).
+
+    Raises:
+        UserError: If the scale is not an integer of at least 1.
+    """
+    if scale is None:
+        scale = max(1, DEFAULT_SIDE // scene.grid_size)
+    if isinstance(scale, bool) or not isinstance(scale, (int, np.integer)) or scale < 1:
+        raise UserError(f"scale must be None or an integer of at least 1 (pixels per cell), got {scale!r}")
+    scale = int(scale)
+    side = scene.grid_size * scale
+    pixels = np.empty((side, side, 3), np.uint8)
+    pixels[...] = BACKGROUND
+    pixels[:, -scale:] = GOAL
+    fine = scale >= GRID_SCALE
+    if fine:
+        _grid_lines(pixels, scale)
+    gap = max(1, scale // 12) if fine else 0
+    for _, weight, row, col in scene.blocks:
+        top, left, size = row * scale + gap, col * scale + gap, weight * scale - 2 * gap + (1 if fine else 0)
+        pixels[top : top + size, left : left + size] = BLOCK
+    disc = _disc(scale, gap) if fine else np.ones((scale, scale, 1), np.float32)
+    for row, col in scene.agents:
+        cell = pixels[row * scale : (row + 1) * scale, col * scale : (col + 1) * scale]
+        cell[...] = np.rint(cell + (np.array(AGENT, np.float32) - cell) * disc).astype(np.uint8)
+    return _labelled(pixels, scene, scale) if labels and fine else pixels
+
+
+def _grid_lines(pixels: npt.NDArray[np.uint8], scale: int) -> None:
+    """Lighten the first row and column of every cell."""
+    for lines in (pixels[::scale], pixels[:, ::scale]):
+        lines[...] = np.rint(lines + (255.0 - lines) * GRID_STRENGTH).astype(np.uint8)
+
+
+@lru_cache(maxsize=16)
+def _disc(scale: int, gap: int) -> npt.NDArray[np.float32]:
+    """Return how much of each pixel of a cell an agent's disc covers: (scale, scale, 1), 0 to 1, smooth edge."""
+    axis = np.arange(scale) - scale / 2  # one pixel off the centre: the grid line is the cell's first pixel
+    distance = np.hypot(axis[:, None], axis[None, :])
+    return np.clip((scale - 1) / 2 - gap + 0.5 - distance, 0, 1).astype(np.float32)[:, :, None]
+
+
+def _labelled(pixels: npt.NDArray[np.uint8], scene: Snapshot, scale: int) -> npt.NDArray[np.uint8]:
+    """Write the labels, if Pillow is there and the font would be readable."""
+    try:
+        from PIL import Image, ImageDraw
+    except ImportError:  # a picture without labels is still a picture
+        return pixels
+    image = Image.fromarray(pixels)
+    pen = ImageDraw.Draw(image)
+    for b, weight, row, col in scene.blocks:
+        room = weight * scale
+        name, strength = f"B{b}", f"s:{weight}"
+        size = int(min(room * 0.34, room * 1.3 / max(len(name), len(strength)), 4 * scale))
+        centre = ((col + weight / 2) * scale, (row + weight / 2) * scale)
+        _write(pen, centre, f"{name}\n{strength}" if size >= MIN_FONT else name, max(size, int(scale * 0.45)), BLACK)
+    for i, (row, col) in enumerate(scene.agents):
+        size = int(scale * (0.5 if i < 10 else 0.42 if i < 100 else 0.34))
+        _write(pen, ((col + 0.5) * scale, (row + 0.5) * scale), f"A{i}", size, WHITE, outline=True)
+    return np.asarray(image).copy()
+
+
+def _write(pen: Any, centre: tuple[float, float], words: str, size: int, color: Color, *, outline: bool = False) -> None:
+    """Write centred text; white text gets a dark rim, since the agents' blue is too light to carry it."""
+    if size < MIN_FONT:
+        return
+    rim = {"stroke_width": max(1, size // 10), "stroke_fill": (44, 74, 97)} if outline else {}
+    pen.multiline_text(
+        centre, words, fill=color, font=_font(size), anchor="mm", align="center", spacing=max(1, size // 6), **rim
+    )
+
+
+@lru_cache(maxsize=64)
+def _font(size: int) -> Any:
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
+
+
+def text(scene: Snapshot) -> str:
+    """Draw a scene as text: three characters per cell, ``A<i>`` agents, ``<id>`` blocks in brackets, ``|`` the goal.
+
+    Numbers of more than two digits are shown by their last two.
+    """
+    cells = [[" . "] * (scene.grid_size - 1) + [" | "] for _ in range(scene.grid_size)]
+    for b, weight, row, col in scene.blocks:
+        for r in range(row, row + weight):
+            for c in range(col, col + weight):
+                cells[r][c] = f"[{b}]" if b < 10 else f"[{b % 100:02d}"
+    for i, (row, col) in enumerate(scene.agents):
+        cells[row][col] = f"A{i} " if i < 10 else f"A{i % 100:02d}"
+    weights = "  ".join(f"[{b}] weight {weight}" for b, weight, _, _ in scene.blocks) or "none"
+    lines = "\n".join("".join(line).rstrip() for line in cells)
+    return f"step {scene.step}\n{lines}\nblocks left: {weights}"

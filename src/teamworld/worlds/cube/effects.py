@@ -1,0 +1,222 @@
+"""What one step did: pushes tried, blocks moved, who took part, what was in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from teamworld.language import AgentId
+from teamworld.worlds.contract import Attempt, Constraint, GoalEvent
+from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube.physics import push_attempt
+from teamworld.worlds.cube.scene import DELTA, OPPOSITE, PRIMITIVE, SIDES, Scene, entity, goal_name
+from teamworld.worlds.cube.state import PUSHED, STAYED, WALL
+
+if TYPE_CHECKING:
+    from teamworld.worlds.cube.state import CubeState
+
+#: The word of the blocker that is neither agent nor block.
+WALL_WORD: Final = "wall"
+
+
+class Push(NamedTuple):
+    """One push on one block in one direction, as it happened."""
+
+    block: int
+    direction: str
+    pushers: tuple[AgentId, ...]
+    """Agents in the lines that ended on this block."""
+    moved: bool
+    weight: int
+    """Of the whole chain."""
+    force: int
+    """Of all lines that pushed the chain."""
+    obstacle: str | None
+    """Who or what stood on a destination cell: an agent, ``wall``, a block that had moved already."""
+
+    @property
+    def face(self) -> str:
+        """The face that was pushed on."""
+        return OPPOSITE[self.direction]
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The truth about one step."""
+
+    before: Scene
+    after: Scene
+    known: Scene
+    """What the team knows after the step."""
+    tried: Mapping[AgentId, str]
+    """The direction that each acting agent tried to go; agents that stayed are left out."""
+    moved: frozenset[AgentId]
+    pushed: frozenset[AgentId]
+    """Those of ``moved`` who advanced behind a block."""
+    shifts: Mapping[int, str]
+    """The blocks that moved, and which way."""
+    pushes: tuple[Push, ...]
+    engaged: Mapping[int, frozenset[AgentId]]
+    """For each block, the agents that push it or wait in a rendezvous there."""
+
+    @cached_property
+    def push_on(self) -> Mapping[tuple[int, str], Push]:
+        """The pushes by block and direction."""
+        return {(push.block, push.direction): push for push in self.pushes}
+
+    @cached_property
+    def _line_of(self) -> Mapping[AgentId, Push]:
+        return {agent: push for push in self.pushes for agent in push.pushers}
+
+    def blocker(self, agent: AgentId) -> str | None:
+        """Return who or what kept the agent from going where it tried to, None if it went or stayed."""
+        direction = self.tried.get(agent)
+        if direction is None or agent in self.moved:
+            return None
+        push = self._line_of.get(agent)
+        if push is not None:
+            return push.obstacle or str(entity(push.block))
+        rows, cols = DELTA[direction]
+        cell = self.before.agents[agent][0] + rows, self.before.agents[agent][1] + cols
+        if not self.before.inside(cell):
+            return WALL_WORD
+        there = self.before.by_cell.get(cell) or self.after.by_cell.get(cell)
+        if there is not None:
+            return there
+        block = self.before.block_at(cell)
+        block = self.after.block_at(cell) if block is None else block
+        return None if block is None else str(entity(block))
+
+    def have(self, push: Push) -> dict[Constraint, int]:
+        """Return what a push had of each constraint (metrics spec D2), not capped."""
+        behind = concepts.aligned_agents(self.before, push.block, push.face)
+        return {
+            "dependency": int(push.obstacle is None),
+            "participation": max(len(self.engaged.get(push.block, frozenset()).union(push.pushers)), push.force),
+            "spatial": max(len(behind.union(push.pushers)), push.force),
+            "temporal": push.force,
+        }
+
+    def unmet(self, push: Push) -> Constraint | None:
+        """Return the first unmet constraint of a push, in the order of metrics spec D3."""
+        have = self.have(push)
+        return next((name for name in have if have[name] < (1 if name == "dependency" else push.weight)), None)
+
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Return the joint acts of the step, and the lone ones whose way was not clear."""
+        found = []
+        for push in self.pushes:
+            if push.weight < 2 and push.obstacle is None:
+                continue
+            have = self.have(push)
+            need = {name: 1 if name == "dependency" else push.weight for name in have}
+            found.append(
+                Attempt(
+                    goal_name(push.block),
+                    push.weight,
+                    tuple((name, min(have[name], need[name])) for name in have),
+                    tuple(need.items()),
+                    self._participants(push.block) if push.moved else push.pushers,
+                    push.moved,
+                )
+            )
+        return tuple(found)
+
+    def goal_events(self, start: Mapping[int, int]) -> tuple[GoalEvent, ...]:
+        """Return progress and deliveries, by block.
+
+        A step that delivers gives a ``progress`` event with the last part of the way and a ``done`` event
+        with delta 0, so that the deltas of a delivered block add up to 1.
+
+        Args:
+            start: Distance of each block to the goal at the start of the episode, in columns.
+        """
+        events = []
+        for block in sorted(self.shifts):
+            who = self._participants(block)
+            columns = self.before.distance(block) - self.after.distance(block)
+            if columns:
+                events.append(GoalEvent(goal_name(block), "progress", columns / start[block], who))
+            if self.after.blocks[block].delivered:
+                events.append(GoalEvent(goal_name(block), "done", 0.0, who))
+        return tuple(events)
+
+    def _participants(self, block: int) -> tuple[AgentId, ...]:
+        """Return the agents whose force moved a block: on it, or through the blocks behind it in its chain."""
+        direction = self.shifts[block]
+        found = {
+            agent
+            for push in self.pushes
+            if push.moved and push.direction == direction
+            if block in concepts.chain(self.before, push.block, direction)
+            for agent in push.pushers
+        }
+        return tuple(agent for agent in self.before.agents if agent in found)
+
+
+def observe_step(
+    state: CubeState,
+    before: Scene,
+    after: Scene,
+    known: Scene,
+    tried: Mapping[AgentId, str],
+    engaged: Mapping[int, frozenset[AgentId]],
+) -> Effects:
+    """Read off the arrays what the last step did."""
+    now = state.steps[0]
+    results = dict(zip(before.agents, state.agent_result[0].tolist(), strict=True))
+    moved_at, moved_dir = state.moved_at[0], state.moved_dir[0]
+    shifts = {int(b): SIDES[moved_dir[b] - 1] for b in (moved_at == now).nonzero()[0]}
+    names = tuple(before.agents)
+    lines = _lines(before, tried)
+    pushes = []
+    for (block, direction), pushers in lines.items():
+        truth = push_attempt(state, 0, block, PRIMITIVE[direction])
+        if truth is None:
+            continue
+        pushes.append(
+            Push(
+                block,
+                direction,
+                tuple(pushers),
+                truth.moved,
+                truth.weight,
+                truth.force,
+                _obstacle(truth.blocker, names) if truth.blockers or truth.already_moved else None,
+            )
+        )
+    return Effects(
+        before,
+        after,
+        known,
+        tried,
+        frozenset(agent for agent, result in results.items() if result != STAYED),
+        frozenset(agent for agent, result in results.items() if result == PUSHED),
+        shifts,
+        tuple(pushes),
+        engaged,
+    )
+
+
+def _lines(before: Scene, tried: Mapping[AgentId, str]) -> dict[tuple[int, str], list[AgentId]]:
+    """Return for each block and direction the agents whose line ends on it, in the order of the agents."""
+    found: dict[tuple[int, str], list[AgentId]] = {}
+    for agent, direction in tried.items():
+        rows, cols = DELTA[direction]
+        row, col = before.agents[agent]
+        while True:
+            row, col = row + rows, col + cols
+            ahead = before.by_cell.get((row, col))
+            if ahead is None or tried.get(ahead) != direction:
+                break
+        if ahead is None and before.inside((row, col)) and (block := before.block_at((row, col))) is not None:
+            found.setdefault((block, direction), []).append(agent)
+    return found
+
+
+def _obstacle(code: int, names: tuple[AgentId, ...]) -> str:
+    if code == WALL:
+        return WALL_WORD
+    return names[-code - 1] if code < 0 else str(entity(code - 1))

@@ -1,0 +1,50 @@
+"""Scripted teams: the published greedy baseline, and the two reference policies (CUBE spec A16, B34, B37)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from teamworld.language import Action, Plan
+from teamworld.worlds.contract import Option
+from teamworld.worlds.cube.scene import Scene, entity, goal_name
+
+if TYPE_CHECKING:
+    import numpy as np
+
+#: How long the greedy team waits in a rendezvous, in ticks (CUBE spec A16).
+PATIENCE = 5
+
+
+def target(scene: Scene) -> int | None:
+    """Return the open block nearest to the goal, ties to the lowest id; None if there is none."""
+    return min((block for block, _ in scene.open), key=lambda block: (scene.distance(block), block), default=None)
+
+
+def greedy(scene: Scene) -> Plan | None:
+    """Return the plan that every agent of the greedy team gets; None when all blocks are delivered.
+
+    All agents work on one block, the one nearest to the goal: line up left of it, meet, push it home. There is no
+    handling of congestion (CUBE spec A16).
+    """
+    block = target(scene)
+    if block is None:
+        return None
+    thing, need = entity(block), min(scene.blocks[block].weight, len(scene.agents))
+    actions = (
+        Action("move_to_block", (thing, "left")),
+        Action("rendezvous", (thing, "left", need, PATIENCE)),
+        Action("push_block", (thing, max(1, scene.distance(block)))),
+    )
+    return Plan(actions, goal_name(block))
+
+
+def always_right(scene: Scene) -> Plan:
+    """Return the plan to walk right across the grid (CUBE spec B37, C3)."""
+    return Plan((Action("move", ("right", scene.side)),))
+
+
+def random_plan(options: Sequence[Option], rng: np.random.Generator) -> Plan:
+    """Return one action that makes sense now, drawn with equal chances."""
+    option = options[int(rng.integers(len(options)))]
+    return Plan((option.action,), option.goal)

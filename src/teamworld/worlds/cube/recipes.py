@@ -1,0 +1,150 @@
+"""Plans that make sense in CUBE, good and poor ones, and where to wait without being in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from teamworld.language import Action, AgentId, Cell, Plan
+from teamworld.worlds.contract import ActionSchema
+from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube.checks import after, check, reachable, room, shifted
+from teamworld.worlds.cube.paths import distances, walk
+from teamworld.worlds.cube.scene import OPPOSITE, Scene, entity, goal_name
+from teamworld.worlds.cube.schemas import complete
+from teamworld.worlds.cube.skills import targets
+
+#: Plans offered for each goal, at least.
+FEWEST = 6
+#: Cells by which a block is pushed out of its row.
+ASIDE = 2
+
+Actions = tuple[Action, ...]
+
+
+def delivery(scene: Scene, block: int, agent: AgentId, known: Mapping[str, ActionSchema]) -> list[Plan]:
+    """Return plans for delivering a block, at least six of several prototypes, in the order of their texts.
+
+    Plans that would work if team-mates play their part come from a dry run in the scene; if they are fewer than
+    six, plans that cannot work now fill the list.
+    """
+    sound: list[Actions] = []
+    rest: list[Actions] = []
+    for actions in dict.fromkeys(_variants(scene, block)):
+        (sound if dry_run(scene, agent, actions, known) is None else rest).append(actions)
+    chosen = sound + rest[: max(0, FEWEST - len(sound))]
+    return sorted((Plan(actions, goal_name(block)) for actions in chosen), key=str)
+
+
+def dry_run(scene: Scene, agent: AgentId, actions: Actions, known: Mapping[str, ActionSchema]) -> str | None:
+    """Return why a plan would fail if team-mates play their part, or None if it would not."""
+    for action in actions:
+        verdict = check(scene, agent, action, known)
+        if not verdict.ok:
+            return f"{action}: {verdict.reason}"
+        scene = after(scene, agent, complete(action, known))
+    return None
+
+
+def _variants(scene: Scene, block: int) -> Iterator[Actions]:
+    """Yield ways to deliver a block, whether or not they can work now."""
+    team, steps = len(scene.agents), scene.distance(block)
+    meet, push = _meet(scene, block, "left"), _push(block, steps)
+    align, wait = _align(block, "left"), Action("idle", (ASIDE,))
+    gather = Action("wait_agents", (min(team, concepts.chain_weight(scene, block, "left")),))
+    yield (align, meet, push)
+    yield (align, push)
+    yield (align, wait, push)
+    yield (gather, align, meet, push)
+    yield (align, Action("yield_block", (entity(block), 1)), align, meet, push)
+    yield (align, meet, _push(block, min(steps, 3)))
+    yield (align, _rendezvous(block, "left", team), push)
+    if steps > 1:
+        yield (align, meet, _push(block, steps // 2), meet, _push(block, steps - steps // 2))
+    for face in ("up", "down"):
+        yield from _aside(scene, block, face)
+    back = min(ASIDE, room(scene, block, "left"))
+    if back:
+        yield (_align(block, "right"), _meet(scene, block, "right"), _push(block, back))
+    yield (gather, align, push)
+
+
+def _aside(scene: Scene, block: int, face: str) -> Iterator[Actions]:
+    """Yield plans that push the block out of its row, and on to the goal from there."""
+    away = OPPOSITE[face]
+    cells = min(ASIDE, room(scene, block, away))
+    if not cells:
+        return
+    start = (_align(block, face), _meet(scene, block, face), _push(block, cells))
+    then = shifted(scene, block, away, cells)
+    yield start
+    yield (*start, _align(block, "left"), _meet(then, block, "left"), _push(block, then.distance(block)))
+
+
+def _align(block: int, face: str) -> Action:
+    return Action("move_to_block", (entity(block), face))
+
+
+def _push(block: int, steps: int) -> Action:
+    return Action("push_block", (entity(block), steps))
+
+
+def _rendezvous(block: int, face: str, count: int) -> Action:
+    return Action("rendezvous", (entity(block), face, count))
+
+
+def _meet(scene: Scene, block: int, face: str) -> Action:
+    return _rendezvous(block, face, min(len(scene.agents), concepts.chain_weight(scene, block, face)))
+
+
+def lanes(scene: Scene) -> frozenset[Cell]:
+    """Return the cells right of the open blocks, in their rows: an agent there is in the way (DR. WELL spec B13)."""
+    key = ("lanes",)
+    if key not in scene.memo:
+        scene.memo[key] = frozenset(
+            (row, col)
+            for _, square in scene.open
+            for row in range(square.row, square.row + square.weight)
+            for col in range(square.col + square.weight, scene.side)
+        )
+    found: frozenset[Cell] = scene.memo[key]
+    return found
+
+
+def standby(scene: Scene, agent: AgentId) -> list[Plan]:
+    """Return plans for an agent that is not needed now: be near the heaviest block, and in nobody's lane.
+
+    At a face of the largest open block the agent is at hand when it is needed; ``wait_agents`` brings it back
+    into the conversation (DR. WELL spec B13). If no face is out of all lanes, or there is no block left, the agent
+    walks to the nearest cell out of all lanes and waits there.
+    """
+    waits = Action("wait_agents", (len(scene.agents),))
+    plans = []
+    largest = sorted(scene.open, key=lambda pair: -pair[1].weight)
+    if largest:
+        block = largest[0][0]
+        for face in ("left", "up", "down", "right"):
+            if _quiet(scene, agent, block, face):
+                plans.append(Plan((_align(block, face), waits)))
+    leave = tuple(Action("move", (side, steps)) for side, steps in _way_out(scene, agent))
+    if leave or scene.agents[agent] not in lanes(scene):
+        plans.append(Plan((*leave, waits)))
+        plans.append(Plan((*leave, Action("idle", (5,)))))
+    return sorted(plans or [Plan((Action("idle", (1,)),))], key=str)
+
+
+def _quiet(scene: Scene, agent: AgentId, block: int, face: str) -> bool:
+    """Return whether an agent can line up at a face with no cell of it in a lane."""
+    away = Scene(scene.side, {a: c for a, c in scene.agents.items() if a != agent}, scene.blocks)
+    cells = list(targets(away, block, face))
+    return bool(cells) and not lanes(scene).intersection(cells) and reachable(scene, agent, block, face)
+
+
+def _way_out(scene: Scene, agent: AgentId) -> list[tuple[str, int]]:
+    """Return the straight runs to the nearest free cell out of all lanes; empty if the agent stands on one."""
+    at = scene.agents[agent]
+    busy = lanes(scene)
+    if at not in busy:
+        return []
+    cells = ((row, col) for row in range(scene.side) for col in range(scene.side))
+    quiet = tuple(cell for cell in cells if cell not in busy and scene.free(cell))
+    return walk(distances(scene, quiet), at)

@@ -1,0 +1,225 @@
+"""An immutable picture of a CUBE world: who and what stands where.
+
+Everything symbolic works on a ``Scene``: concepts, paths, skills, recipes. A scene is made from the
+arrays of the primitive layer (the truth), from what a team has seen, or from facts that somebody
+believes or imagines; ``Scene.facts`` and ``scene_of`` lead from one to the other.
+
+Faces and directions share four words: ``up``, ``down``, ``left``, ``right``. The face ``left`` of a block
+is its left side; who stands there pushes ``right`` (CUBE spec A3, A12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from teamworld.errors import UserError
+from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Term
+from teamworld.worlds.cube.state import DOWN, LEFT, RIGHT, STEPS, UP, WALL
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from teamworld.worlds.cube.state import CubeState, Layout
+
+#: The words for faces and directions, in the order in which paths try them (CUBE spec A13).
+SIDES: Final = ("up", "down", "left", "right")
+#: The primitive that moves in a direction.
+PRIMITIVE: Final[Mapping[str, int]] = {"up": UP, "down": DOWN, "left": LEFT, "right": RIGHT}
+OPPOSITE: Final[Mapping[str, str]] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+#: (rows, columns) of one step in a direction; also the way out of a face.
+DELTA: Final[Mapping[str, Cell]] = {side: STEPS[PRIMITIVE[side]] for side in SIDES}
+
+GRID: Final = Entity("grid", 0)
+NOWHERE: Final[Cell] = (-1, -1)
+
+
+class Square(NamedTuple):
+    """A block in a scene; its weight is its side in cells (CUBE spec A3)."""
+
+    weight: int
+    row: int
+    """Row of the top-left cell; -1 once delivered."""
+    col: int
+    """Column of the top-left cell; -1 once delivered."""
+    delivered: bool = False
+
+    def holds(self, cell: Cell) -> bool:
+        """Return whether the cell lies in the block."""
+        return 0 <= cell[0] - self.row < self.weight and 0 <= cell[1] - self.col < self.weight
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where everything stands; a value, equal to every scene with the same contents."""
+
+    side: int
+    """Side K of the grid; the goal is column K - 1 (CUBE spec A2)."""
+    agents: Mapping[AgentId, Cell]
+    """(row, column) of each agent."""
+    blocks: Mapping[int, Square]
+    """The known blocks by id, the delivered ones too."""
+
+    @property
+    def open(self) -> Iterator[tuple[int, Square]]:
+        """Yield the blocks not yet delivered, by id."""
+        return ((block, square) for block, square in self.blocks.items() if not square.delivered)
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """What was computed from this scene, kept with it: lines, distance fields."""
+        return {}
+
+    @cached_property
+    def by_cell(self) -> Mapping[Cell, AgentId]:
+        """Return the agent on each cell that holds one."""
+        return {cell: agent for agent, cell in self.agents.items()}
+
+    @cached_property
+    def walls(self) -> npt.NDArray[np.int16]:
+        """Return the framed grid without agents, shape (K + 2, K + 2): 0 free, block id + 1, WALL."""
+        grid = np.full((self.side + 2, self.side + 2), WALL, np.int16)
+        grid[1:-1, 1:-1] = 0
+        for block, (weight, row, col, _) in self.open:
+            grid[row + 1 : row + 1 + weight, col + 1 : col + 1 + weight] = block + 1
+        return grid
+
+    @cached_property
+    def grid(self) -> npt.NDArray[np.int16]:
+        """Return the framed grid, shape (K + 2, K + 2), with agent i (in the order of ``agents``) as -(i + 1)."""
+        grid = self.walls.copy()
+        for i, (row, col) in enumerate(self.agents.values()):
+            if grid[row + 1, col + 1] == 0:  # an imagined scene may have an agent where a block came to lie
+                grid[row + 1, col + 1] = -(i + 1)
+        return grid
+
+    def inside(self, cell: Cell) -> bool:
+        """Return whether the cell lies in the grid."""
+        return 0 <= cell[0] < self.side and 0 <= cell[1] < self.side
+
+    def block_at(self, cell: Cell) -> int | None:
+        """Return the id of the block on a cell of the grid, if any."""
+        code = int(self.walls[cell[0] + 1, cell[1] + 1])
+        return code - 1 if code > 0 else None
+
+    def usable(self, cell: Cell) -> bool:
+        """Return whether an agent could stand there: inside the grid and not in a block."""
+        return self.inside(cell) and self.walls[cell[0] + 1, cell[1] + 1] == 0
+
+    def free(self, cell: Cell) -> bool:
+        """Return whether the cell is inside the grid and empty."""
+        return self.usable(cell) and cell not in self.by_cell
+
+    def distance(self, block: int) -> int:
+        """Return the columns that a block's right edge has still to travel, 0 if delivered (CUBE spec A8, B32)."""
+        square = self.blocks[block]
+        return 0 if square.delivered else self.side - square.col - square.weight
+
+    def with_agents(self, agents: Mapping[AgentId, Cell]) -> Scene:
+        """Return the scene with some agents elsewhere."""
+        return Scene(self.side, {**self.agents, **agents}, self.blocks)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return the scene as facts, the same object at each call."""
+        items = [Fact(GRID, "SIDE", self.side)]
+        items += [Fact(agent, "AT", cell) for agent, cell in self.agents.items()]
+        for block in self.blocks:
+            items += block_facts(block, self.blocks[block])
+        return Facts(tuple(items))
+
+    @staticmethod
+    def of_state(state: CubeState, names: tuple[AgentId, ...], env: int = 0) -> Scene:
+        """Return the true scene of one environment."""
+        cells = zip(*(part.tolist() for part in np.divmod(state.agent_cell[env], state.stride)), strict=True)
+        agents = {name: (row - 1, col - 1) for name, (row, col) in zip(names, cells, strict=True)}
+        weights, rows, cols, ends = (
+            part[env].tolist() for part in (state.block_weight, state.block_row, state.block_col, state.delivered_at)
+        )
+        blocks = {
+            block: Square(weights[block], *NOWHERE, True)
+            if ends[block]
+            else Square(weights[block], rows[block], cols[block])
+            for block in range(state.num_blocks)
+        }
+        scene = Scene(state.grid_size, agents, blocks)
+        scene.__dict__["grid"] = state.grid[env].copy()  # cheaper than drawing it again
+        return scene
+
+    @staticmethod
+    def of_layout(layout: Layout) -> Scene:
+        """Return the scene in which a layout starts."""
+        agents = {agent_name(i): cell for i, cell in enumerate(layout.agents)}
+        blocks = {b: Square(block.weight, block.row, block.col) for b, block in enumerate(layout.blocks)}
+        return Scene(layout.grid_size, agents, blocks)
+
+
+def agent_name(index: int) -> AgentId:
+    """Return the name of the agent with an index (CUBE spec A4)."""
+    return f"agent_{index}"
+
+
+def goal_name(block: int) -> str:
+    """Return the id of the goal to deliver a block."""
+    return f"block_{block}"
+
+
+def entity(block: int) -> Entity:
+    """Return the block as an argument of an action."""
+    return Entity("block", block)
+
+
+def block_facts(block: int, square: Square) -> list[Fact]:
+    """Return what can be said of one block; a delivered one is nowhere."""
+    thing = entity(block)
+    known = [Fact(thing, "WEIGHT", square.weight), Fact(thing, "STATE", "delivered" if square.delivered else "free")]
+    return known if square.delivered else [Fact(thing, "AT", (square.row, square.col)), *known]
+
+
+def scene_of(facts: Facts) -> Scene:
+    """Return the scene that facts describe; computed once for each collection of facts.
+
+    Blocks without a place (and not delivered) or without a weight are left out: nothing can be done with them.
+
+    Raises:
+        UserError: The facts do not tell the side of the grid, or a place is not a pair of numbers.
+    """
+    return facts.derive(_read)
+
+
+def _read(facts: Facts) -> Scene:
+    side = facts.value(GRID, "SIDE")
+    if not isinstance(side, int):
+        raise UserError(f"a CUBE scene needs the fact '{GRID} SIDE <number>', got {len(facts)} facts without it")
+    agents: dict[AgentId, Cell] = {}
+    places: dict[int, Cell] = {}
+    weights: dict[int, int] = {}
+    delivered: set[int] = set()
+    for fact in facts:
+        subject, value = fact.subject, fact.value
+        if isinstance(subject, str):
+            if fact.predicate == "AT":
+                agents[subject] = _cell(fact, value)
+        elif subject.kind == "block":
+            if fact.predicate == "AT":
+                places[subject.id] = _cell(fact, value)
+            elif fact.predicate == "WEIGHT" and isinstance(value, int):
+                weights[subject.id] = value
+            elif fact.predicate == "STATE" and value == "delivered":
+                delivered.add(subject.id)
+    blocks = {
+        block: Square(weights[block], *NOWHERE, True) if block in delivered else Square(weights[block], *places[block])
+        for block in sorted(weights)
+        if block in delivered or block in places
+    }
+    return Scene(side, agents, blocks)
+
+
+def _cell(fact: Fact, value: Term) -> Cell:
+    if not isinstance(value, tuple):
+        raise UserError(f"a place is written (row, column), got {fact}")
+    return value

@@ -1,0 +1,150 @@
+"""The macro-actions of CUBE: names, parameters and defaults (CUBE spec A12, B28)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, Entity, Measures, Term
+from teamworld.worlds.contract import ActionSchema, Param
+from teamworld.worlds.cube.scene import SIDES, Scene, entity
+
+Timeouts: TypeAlias = Literal["spec", "paper"]
+
+
+class TimeLimits(NamedTuple):
+    """Ticks after which an action gives up, where the action does not say."""
+
+    move_to_block: int
+    rendezvous: int
+    push_block: int
+    """0: twice the steps and ten more."""
+    yield_block: int
+    """0: twice the steps and ten more."""
+    wait_agents: int
+
+    def of_steps(self, limit: int, steps: int) -> int:
+        """Return a limit that may depend on the steps asked for."""
+        return limit or 2 * steps + 10
+
+
+def time_limits(preset: Timeouts, side: int) -> TimeLimits:
+    """Return the default time-outs in ticks.
+
+    ``spec`` scales with the grid side K: move_to_block 2K, rendezvous K/2 and at least 10, push_block and
+    yield_block 2 steps + 10, wait_agents 20 (CUBE spec B28, DR. WELL spec B15). ``paper`` is what the published
+    controller used: 40, 10, 30, 30 (CUBE spec A12), and 20 for wait_agents, for which no number is known.
+    """
+    return TimeLimits(40, 10, 30, 30, 20) if preset == "paper" else TimeLimits(2 * side, max(10, side // 2), 0, 0, 20)
+
+
+#: Which parameters count in which measure of a goal.
+MEASURES: Final[Measures] = {
+    "move": (None, None),
+    "move_to_block": (None, None, None),
+    "rendezvous": (None, None, "quorum", None),
+    "push_block": (None, "units", None),
+    "yield_block": (None, None, None),
+    "idle": (None,),
+    "wait_agents": (None, None),
+    "wait": (),
+    "talk": (None,),
+}
+VERBS: Final = tuple(MEASURES)
+
+
+def schemas(scene: Scene, limits: TimeLimits) -> tuple[ActionSchema, ...]:
+    """Return the schemas of all actions, with the blocks that can be acted on now."""
+    team = len(scene.agents)
+    block = Param("block", "entity", tuple(entity(b) for b, _ in scene.open))
+    face = Param("face", "choice", SIDES)
+
+    def steps(default: int | None, verb: str) -> Param:
+        measure = MEASURES[verb][1] if verb == "push_block" else None
+        return Param("steps", "count", low=1, default=default, measure=measure)
+
+    def timeout(ticks: int) -> Param:
+        return Param("timeout", "count", low=0 if ticks == 0 else 1, default=ticks)
+
+    return (
+        ActionSchema(
+            "move",
+            (Param("direction", "choice", SIDES), steps(1, "move")),
+            "Go one way for a number of steps; a block in the way is pushed.",
+        ),
+        ActionSchema(
+            "move_to_block",
+            (block, face, timeout(limits.move_to_block)),
+            "Walk to a face of the block and line up there: on the face, or behind a team-mate who stands on it. "
+            "Who stands on the left face pushes right, toward the goal.",
+        ),
+        ActionSchema(
+            "rendezvous",
+            (
+                block,
+                face,
+                Param("count", "count", low=0, high=team, default=0, measure="quorum"),
+                timeout(limits.rendezvous),
+            ),
+            "Lined up on the face, wait until count agents wait there, then go on all together. "
+            "Count 0 means as many as the push needs now.",
+        ),
+        ActionSchema(
+            "push_block",
+            (block, steps(1, "push_block"), timeout(limits.push_block)),
+            "Lined up on a face, push until the block has moved that many steps or is delivered. The pushers need as "
+            "much force as the block and the blocks in contact ahead of it weigh; each agent in line adds 1."
+            + (" Timeout 0 means 2 steps + 10." if limits.push_block == 0 else ""),
+        ),
+        ActionSchema(
+            "yield_block",
+            (block, steps(2, "yield_block"), timeout(limits.yield_block)),
+            "Lined up on a face, back away from the block for a number of steps.",
+        ),
+        ActionSchema("idle", (steps(1, "idle"),), "Stay for a number of steps."),
+        ActionSchema(
+            "wait_agents",
+            (
+                Param("count", "count", low=1, high=team, default=team),
+                Param("timeout", "count", low=1, default=limits.wait_agents),
+            ),
+            "Stay until count agents, this one included, wait like this or have nothing to do.",
+        ),
+        ActionSchema("wait", (), "Do nothing for one tick."),
+        ActionSchema("talk", (Param("ticks", "count", low=1),), "Spend ticks on talking."),
+    )
+
+
+def complete(action: Action, known: Mapping[str, ActionSchema]) -> Action:
+    """Return the action with left-out counts filled in.
+
+    Raises:
+        UserError: There is no such action, or its arguments do not fit.
+    """
+    schema = known.get(action.verb)
+    if schema is None:
+        raise UserError(f"there is no action '{action.verb}'{suggest(action.verb, list(known))}")
+    return schema.complete(action)
+
+
+def block_of(action: Action) -> int | None:
+    """Return the id of the block that an action is about, if it is about one."""
+    first: Term | None = action.args[0] if action.args else None
+    return first.id if isinstance(first, Entity) and first.kind == "block" else None
+
+
+def count_of(action: Action, index: int) -> int:
+    """Return an argument that is a count; the action is complete."""
+    value = action.args[index]
+    if not isinstance(value, int):
+        raise TypeError(f"argument {index} of {action} is not a number")
+    return value
+
+
+def word_of(action: Action, index: int) -> str:
+    """Return an argument that is a word; the action is complete."""
+    value = action.args[index]
+    if not isinstance(value, str):
+        raise TypeError(f"argument {index} of {action} is not a word")
+    return value

@@ -1,0 +1,73 @@
+"""What a team has seen, if its agents do not see everything (CUBE spec B17)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from teamworld.language import AgentId, Cell, Fact, Facts
+from teamworld.worlds.cube.scene import GRID, Scene, Square, block_facts
+
+
+class Knowledge(NamedTuple):
+    """What the team knows at one moment."""
+
+    scene: Scene
+    seen: dict[int, int]
+    """Tick at which each known block was last seen."""
+
+
+class Memory:
+    """The team's shared memory of blocks.
+
+    An agent sees the square of cells up to ``radius`` rows and columns away; a block is seen if one of its cells is.
+    All know where all agents are, for each reports its own place, and all are told when a block is delivered.
+    A block that is not where it was last seen is forgotten until it is seen again.
+    """
+
+    def __init__(self, radius: int) -> None:
+        self.radius = radius
+        self._places: dict[int, Square] = {}
+        self._seen: dict[int, int] = {}
+
+    def look(self, truth: Scene, t: int) -> Knowledge:
+        """Add what the team sees at tick ``t`` and return what it knows."""
+        cells = list(truth.agents.values())
+        for block, square in truth.blocks.items():
+            if square.delivered or any(within(cell, square, self.radius) for cell in cells):
+                self._places[block], self._seen[block] = square, t
+            elif block in self._places and self._contradicted(self._places[block], cells):
+                del self._places[block], self._seen[block]
+        known = {block: self._places[block] for block in sorted(self._places)}
+        return Knowledge(Scene(truth.side, truth.agents, known), dict(self._seen))
+
+    def _contradicted(self, square: Square, cells: list[Cell]) -> bool:
+        return any(within(cell, square, self.radius) for cell in cells)
+
+
+def within(cell: Cell, square: Square, radius: int) -> bool:
+    """Return whether a cell of the block is at most ``radius`` rows and columns away."""
+    rows = max(square.row - cell[0], cell[0] - (square.row + square.weight - 1))
+    cols = max(square.col - cell[1], cell[1] - (square.col + square.weight - 1))
+    return max(rows, cols) <= radius
+
+
+def split(knowledge: Knowledge, agent: AgentId, radius: int, t: int) -> tuple[Facts, Facts, Facts]:
+    """Return what an agent sees now, what it recalls of the rest, and both together."""
+    scene, seen = knowledge
+    at = scene.agents[agent]
+    now, then, ticks = [Fact(GRID, "SIDE", scene.side)], list[Fact](), dict[Fact, int]()
+    for mate, cell in scene.agents.items():
+        fact = Fact(mate, "AT", cell)
+        if max(abs(cell[0] - at[0]), abs(cell[1] - at[1])) <= radius:
+            now.append(fact)
+        else:
+            then.append(fact)
+            ticks[fact] = t
+    for block, square in scene.blocks.items():
+        facts = block_facts(block, square)
+        if square.delivered or (seen[block] == t and within(at, square, radius)):
+            now += facts
+        else:
+            then += facts
+            ticks.update(dict.fromkeys(facts, seen[block]))
+    return Facts(tuple(now)), Facts(tuple(then), ticks), Facts((*now, *then), ticks)

@@ -1,0 +1,419 @@
+"""What a CUBE world is made of: a layout to start from, and the arrays of many environments.
+
+A ``Layout`` is a value that a person can write down. A ``CubeState`` holds E environments of equal
+shape as flat numpy arrays, so that one kernel call steps them all (see ``physics``).
+
+Coordinates are (row, column) with the origin at the top left; rows grow downward, columns rightward,
+and the goal is the right-most column (CUBE spec A2). The arrays store a position as a *cell*: an index
+into the grid with a wall of one cell around it, ``cell = (row + 1) * stride + column + 1``,
+``stride = K + 2``. The wall spares the kernel every test of bounds.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from teamworld.errors import UserError, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+ForceScope = Literal["chain", "rear"]
+
+# The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only:
+# who changes one of them must also touch physics.py and observe.py.
+
+#: The primitive actions (CUBE spec A6); the four directions are also the values of ``moved_dir``.
+STAY, UP, DOWN, LEFT, RIGHT = range(5)
+ACTIONS = ("STAY", "UP", "DOWN", "LEFT", "RIGHT")
+#: (rows, columns) that each action moves.
+STEPS = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
+
+#: Grid codes: 0 is empty, block b is b + 1, agent i is -(i + 1), and the frame around the grid is WALL.
+WALL = -32768
+
+#: Values of ``agent_result``: did not move, moved by itself, advanced behind a block that it pushed.
+STAYED, WALKED, PUSHED = range(3)
+
+#: Fields of one record of ``blocks`` and of ``episodes``; records are padded to powers of two.
+ROW, COL, BLOCK_WEIGHT, MOVED_AT, MOVED_DIR, DELIVERED_AT = range(6)
+BLOCK_FIELDS = 8
+STEPS_DONE, BLOCKS_LEFT, DELIVERED_WEIGHT = range(3)
+EPISODE_FIELDS = 4
+#: The kernel's table of moves is indexed by the low byte of an action, so that odd actions need no test.
+MOVES = 256
+
+#: Fields of one record of ``pushes``; a record is about this step only when its STEP is the step count.
+STEP, FORCE, HEAD, TOTAL, WEIGHT, RESULT, BLOCKER = range(7)
+PUSH_FIELDS = 8
+#: Bits of a push record's RESULT; no bit set means that the block moved.
+TOO_HEAVY, BY_WALL, BY_AGENT, ALREADY_MOVED = 1, 2, 4, 8
+
+#: Smallest grid side (CUBE spec A2), and the largest whose entities fit the 16-bit codes.
+MIN_GRID, MAX_GRID = 5, 32_766
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A square block; its weight is the length of its side and the force that moves it (CUBE spec A3)."""
+
+    weight: int
+    """Side in cells, and units of force needed to move it one cell; at least 1."""
+    row: int
+    """Row of the top-left cell."""
+    col: int
+    """Column of the top-left cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where everything stands at the start of an episode; checked when made (CUBE spec A2-A5, B13).
+
+    Blocks may touch walls and one another, and agents may start on any free cell, the goal column included.
+    A layout without blocks is allowed; its episode ends at the first step.
+
+    Raises:
+        UserError: If the layout is impossible: grid under 5 cells, no agent or more agents than rows, anything
+            outside the grid, two entities on one cell, a block in the goal column, a weight under 1, or a
+            number that is not an integer.
+    """
+
+    grid_size: int
+    """Side K of the square grid, in cells."""
+    agents: tuple[tuple[int, int], ...]
+    """(row, column) of each agent; agent i is ``agent_<i>``."""
+    blocks: tuple[Block, ...]
+    """The blocks; a block's id is its place here."""
+
+    def __post_init__(self) -> None:
+        """Turn integer-like numbers into ints, then check everything."""
+        set_field = object.__setattr__  # the documented way to normalise a frozen dataclass
+        set_field(self, "grid_size", _integer(self.grid_size, "grid_size"))
+        set_field(self, "agents", tuple(_pair(agent, f"agent {i}") for i, agent in enumerate(self.agents)))
+        set_field(self, "blocks", tuple(_block(block, f"block {b}") for b, block in enumerate(self.blocks)))
+        _check(self)
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """Weight of each block, by id."""
+        return tuple(block.weight for block in self.blocks)
+
+
+def _integer(value: object, what: str) -> int:
+    """Return ``value`` as an int; refuse bools, floats and the rest."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        return operator.index(value)  # type: ignore[arg-type]  # the failure is the test
+    except TypeError:
+        raise UserError(f"{what} must be an integer, got {value!r}: write a whole number") from None
+
+
+def _pair(value: Sequence[int], what: str) -> tuple[int, int]:
+    try:
+        row, col = value
+    except (TypeError, ValueError):
+        raise UserError(f"{what} must be a (row, column) pair, got {value!r}") from None
+    return _integer(row, f"the row of {what}"), _integer(col, f"the column of {what}")
+
+
+def _block(value: Block, what: str) -> Block:
+    if not isinstance(value, Block):
+        raise UserError(f"{what} must be a Block(weight, row, col), got {value!r}")
+    return Block(*(_integer(getattr(value, part.name), f"the {part.name} of {what}") for part in fields(Block)))
+
+
+def _check(layout: Layout) -> None:
+    """Refuse an impossible layout; the entities' numbers are ints already."""
+    side = layout.grid_size
+    if not MIN_GRID <= side <= MAX_GRID:
+        raise UserError(f"grid_size must be from {MIN_GRID} to {MAX_GRID}, got {side}")
+    if not 1 <= len(layout.agents) <= side:
+        raise UserError(
+            f"a grid of {side} x {side} takes 1 to {side} agents (at most one per row), got {len(layout.agents)}: "
+            "change the number of agents or grid_size"
+        )
+    codes = np.zeros((side, side), np.int16)
+    for i, (row, col) in enumerate(layout.agents):
+        if not (0 <= row < side and 0 <= col < side):
+            raise UserError(f"agent {i} must stand inside rows and columns 0 to {side - 1}, got ({row}, {col})")
+        _claim(codes, row, col, 1, -(i + 1))
+    for b, block in enumerate(layout.blocks):
+        _check_block(b, block, side)
+        _claim(codes, block.row, block.col, block.weight, b + 1)
+
+
+def _check_block(b: int, block: Block, side: int) -> None:
+    if block.weight < 1:
+        raise UserError(f"the weight of block {b} must be at least 1, got {block.weight}")
+    if block.weight > side - 1:
+        raise UserError(
+            f"block {b} of weight {block.weight} does not fit: a grid of {side} x {side} holds blocks up to weight "
+            f"{side - 1} beside the goal column; make the block lighter or grid_size larger"
+        )
+    last_row, last_col = block.row + block.weight - 1, block.col + block.weight - 1
+    if block.row < 0 or block.col < 0 or last_row >= side or last_col >= side:
+        raise UserError(
+            f"block {b} must lie inside rows and columns 0 to {side - 1}, got rows {block.row} to {last_row} and "
+            f"columns {block.col} to {last_col}"
+        )
+    if last_col == side - 1:
+        raise UserError(
+            f"block {b} must start outside the goal column {side - 1}, got columns {block.col} to {last_col}: "
+            "move it at least one column to the left"
+        )
+
+
+def _claim(codes: npt.NDArray[np.int16], row: int, col: int, size: int, code: int) -> None:
+    """Write ``code`` on a square of cells; refuse it if one of them is taken."""
+    square = codes[row : row + size, col : col + size]
+    if square.any():
+        i, j = (int(k[0]) for k in np.nonzero(square))
+        raise UserError(
+            f"{name_of(int(square[i, j]))} and {name_of(code)} overlap at ({row + i}, {col + j}): "
+            "each cell holds at most one agent or block"
+        )
+    square[...] = code
+
+
+def name_of(code: int) -> str:
+    """Return what a grid code stands for: ``"agent 0"``, ``"block 2"``, ``"wall"`` or ``"empty"``."""
+    if code == WALL:
+        return "wall"
+    if code == 0:
+        return "empty"
+    return f"block {code - 1}" if code > 0 else f"agent {-code - 1}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What an episode counts: length, reward, and which agents' force a chain feels (CUBE spec A10, B2).
+
+    Raises:
+        UserError: If a value cannot be used.
+    """
+
+    max_steps: int = 500
+    """Steps after which an unfinished episode is truncated."""
+    step_cost: float = 0.01
+    """r_s: taken from every agent at every step."""
+    deliver_reward: float = 1.0
+    """r_d: shared by all agents for each unit of delivered weight."""
+    force_scope: ForceScope = "chain"
+    """``"chain"``: lines behind any block of a chain push it; ``"rear"``: only lines behind its first block."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        steps = _integer(self.max_steps, "max_steps")
+        if not 1 <= steps < 2**31 - 1:
+            raise UserError(f"max_steps must be from 1 to {2**31 - 2}, got {steps}")
+        object.__setattr__(self, "max_steps", steps)
+        for name in ("step_cost", "deliver_reward"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+                raise UserError(f"{name} must be a finite number, got {value!r}")
+            object.__setattr__(self, name, float(value))
+        if self.force_scope not in get_args(ForceScope):
+            raise UserError(
+                f"force_scope must be 'chain' or 'rear', got {self.force_scope!r}"
+                f"{suggest(str(self.force_scope), list(get_args(ForceScope)))}"
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CubeState:
+    """E environments with n agents, B blocks and side K; ``physics.step`` changes the arrays in place.
+
+    Arrays are C-contiguous; E comes first. Use ``make_state`` to build one and ``load`` to restart an
+    environment in it. One state must not be stepped by two threads at once; two states may.
+    """
+
+    grid_size: int
+    """K."""
+    num_agents: int
+    """n."""
+    num_blocks: int
+    """B."""
+    rules: Rules
+
+    grid: npt.NDArray[np.int16]
+    """(E, K + 2, K + 2): what stands on each cell, as a code, with a frame of WALL."""
+    agent_cell: npt.NDArray[np.int32]
+    """(E, n): cell of each agent."""
+    agent_result: npt.NDArray[np.int8]
+    """(E, n): STAYED, WALKED or PUSHED in the last step."""
+    blocks: npt.NDArray[np.int32]
+    """(E, B, 8): one record per block; its fields are the six attributes ``block_row`` to ``delivered_at``."""
+    pushes: npt.NDArray[np.int32]
+    """(E, B, 4, 8): the last push on a block in direction d at ``[e, b, d - 1]``; read it with ``push_attempt``."""
+    episodes: npt.NDArray[np.int32]
+    """(E, 4): one record per environment; its fields are ``steps``, ``blocks_left`` and ``delivered_weight``."""
+    reward: npt.NDArray[np.float64]
+    """(E,): reward of the last step, equal for all agents of an environment."""
+    terminated: npt.NDArray[np.bool_]
+    """(E,): no block is left."""
+    truncated: npt.NDArray[np.bool_]
+    """(E,): out of steps with blocks left. A finished environment is not stepped further."""
+    scratch: npt.NDArray[np.int64] = field(repr=False)
+    """Work space of the kernel, see ``physics``."""
+
+    block_row: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E, B): row of the top-left cell; the last one once delivered."""
+    block_col: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E, B): column of the top-left cell; the last one once delivered."""
+    block_weight: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E, B)."""
+    moved_at: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E, B): the step in which the block last moved (one cell); 0 = never. Steps count from 1."""
+    moved_dir: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E, B): direction of that move."""
+    delivered_at: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E, B): the step in which the block was delivered; 0 = it is still there."""
+    steps: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E,): steps done in this episode."""
+    blocks_left: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E,): blocks not yet delivered."""
+    delivered_weight: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E,): sum of the weights delivered in the last step."""
+    kernel_args: tuple[Any, ...] = field(init=False, repr=False)
+    """What the kernel takes after the actions: flat views of ``grid`` to ``scratch``, sizes, rules."""
+
+    def __post_init__(self) -> None:
+        """Make the views, once: making them at every step would cost more than a small step."""
+        for k, name in enumerate(("block_row", "block_col", "block_weight", "moved_at", "moved_dir", "delivered_at")):
+            object.__setattr__(self, name, self.blocks[:, :, k])
+        for k, name in enumerate(("steps", "blocks_left", "delivered_weight")):
+            object.__setattr__(self, name, self.episodes[:, k])
+        names = [part.name for part in fields(self)]
+        arrays = names[names.index("grid") : names.index("scratch") + 1]
+        flat = (getattr(self, name).reshape(-1) for name in arrays)
+        sizes = (self.num_agents, self.num_blocks, self.grid_size)
+        rules = self.rules
+        numbers = (rules.max_steps, rules.step_cost, rules.deliver_reward, rules.force_scope == "chain")
+        object.__setattr__(self, "kernel_args", (*flat, *sizes, *numbers))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by the arrays alone; the views are made anew, else they would drift apart from them."""
+        return _restore, tuple(getattr(self, part.name) for part in fields(self) if part.init)
+
+    @property
+    def num_envs(self) -> int:
+        """E."""
+        return len(self.reward)
+
+    @property
+    def stride(self) -> int:
+        """Cells from one row of the framed grid to the next: K + 2."""
+        return self.grid_size + 2
+
+    def cell(self, row: int, col: int) -> int:
+        """Return the cell index of (row, column)."""
+        return (row + 1) * (self.grid_size + 2) + col + 1
+
+    def position(self, cell: int) -> tuple[int, int]:
+        """Return the (row, column) of a cell index."""
+        row, col = divmod(int(cell), self.grid_size + 2)
+        return row - 1, col - 1
+
+    def agent_positions(self, env: int = 0) -> npt.NDArray[np.int32]:
+        """Return the (n, 2) rows and columns of the agents of one environment, freshly made."""
+        rows, cols = np.divmod(self.agent_cell[env], np.int32(self.grid_size + 2))
+        return np.stack((rows - 1, cols - 1), axis=1)
+
+    def code_at(self, row: int, col: int, env: int = 0) -> int:
+        """Return the grid code at (row, column); cells of the frame, one outside the grid, are WALL."""
+        return int(self.grid[env, row + 1, col + 1])
+
+    def layout(self, env: int = 0) -> Layout:
+        """Return the present positions as a layout; delivered blocks are left out, so ids close ranks."""
+        live = np.flatnonzero(self.delivered_at[env] == 0)
+        parts = (self.block_weight[env], self.block_row[env], self.block_col[env])
+        blocks = tuple(Block(*(int(part[b]) for part in parts)) for b in live)
+        agents = tuple((int(row), int(col)) for row, col in self.agent_positions(env))
+        return Layout(self.grid_size, agents, blocks)
+
+
+def _restore(*values: Any) -> CubeState:  # noqa: ANN401  (field values have any type)
+    names = (part.name for part in fields(CubeState) if part.init)
+    return CubeState(**dict(zip(names, values, strict=True)))
+
+
+def make_state(layouts: Layout | Sequence[Layout], rules: Rules | None = None) -> CubeState:
+    """Build a state with one environment per layout.
+
+    Args:
+        layouts: One layout, or E layouts of equal grid size, number of agents and number of blocks.
+        rules: Episode length, reward and force scope; the published defaults if None.
+
+    Raises:
+        UserError: If there is no layout or the layouts differ in shape.
+    """
+    layouts = (layouts,) if isinstance(layouts, Layout) else tuple(layouts)
+    shapes = Counter((one.grid_size, len(one.agents), len(one.blocks)) for one in layouts)
+    if len(shapes) != 1:
+        raise UserError(
+            "the environments of one state must share grid size, number of agents and number of blocks, got "
+            f"{', '.join(map(str, shapes)) or 'no layout'}: make one state per shape"
+        )
+    ((side, n, b),) = shapes
+    e = len(layouts)
+    state = CubeState(
+        grid_size=side,
+        num_agents=n,
+        num_blocks=b,
+        rules=rules or Rules(),
+        grid=np.zeros((e, side + 2, side + 2), np.int16),
+        agent_cell=np.zeros((e, n), np.int32),
+        agent_result=np.zeros((e, n), np.int8),
+        blocks=np.zeros((e, b, BLOCK_FIELDS), np.int32),
+        pushes=np.zeros((e, b, 4, PUSH_FIELDS), np.int32),
+        episodes=np.zeros((e, EPISODE_FIELDS), np.int32),
+        reward=np.zeros(e, np.float64),
+        terminated=np.zeros(e, np.bool_),
+        truncated=np.zeros(e, np.bool_),
+        scratch=_scratch(side, n, b),
+    )
+    for env, layout in enumerate(layouts):
+        load(state, env, layout)
+    return state
+
+
+def _scratch(side: int, n: int, b: int) -> npt.NDArray[np.int64]:
+    """Return the kernel's work space: the cells that each action moves, then 4 counters, 8 n and 2 B + 1 numbers."""
+    scratch = np.zeros(MOVES + 8 + 8 * n + 2 * b + 1, np.int64)
+    scratch[: len(STEPS)] = [drow * (side + 2) + dcol for drow, dcol in STEPS]
+    return scratch
+
+
+def load(state: CubeState, env: int, layout: Layout) -> None:
+    """Restart environment ``env`` of ``state`` from ``layout``.
+
+    Raises:
+        UserError: If the layout's shape is not the state's.
+    """
+    shape = (layout.grid_size, len(layout.agents), len(layout.blocks))
+    if shape != (state.grid_size, state.num_agents, state.num_blocks):
+        raise UserError(
+            f"the layout must have grid size {state.grid_size}, {state.num_agents} agents and {state.num_blocks} "
+            f"blocks like its state, got {shape}"
+        )
+    for name in ("agent_result", "blocks", "pushes", "episodes", "reward", "terminated", "truncated"):
+        getattr(state, name)[env] = 0
+    state.grid[env] = WALL
+    state.grid[env, 1:-1, 1:-1] = 0
+    for i, (row, col) in enumerate(layout.agents):
+        state.agent_cell[env, i] = state.cell(row, col)
+        state.grid[env, row + 1, col + 1] = -(i + 1)
+    for b, block in enumerate(layout.blocks):
+        state.block_row[env, b], state.block_col[env, b] = block.row, block.col
+        state.block_weight[env, b] = block.weight
+        rows, cols = slice(block.row + 1, block.row + 1 + block.weight), slice(block.col + 1, block.col + 1 + block.weight)
+        state.grid[env, rows, cols] = b + 1
+    state.blocks_left[env] = len(layout.blocks)

@@ -1,0 +1,233 @@
+"""What one agent may know now; every part is made when first read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Facts, show
+from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict
+from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube.domain import CubeDomain, goals
+from teamworld.worlds.cube.scene import Scene, entity
+from teamworld.worlds.cube.sight import Knowledge, split
+
+#: Actions of the history that ``text`` shows.
+TAIL = 5
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One moment of the world, shared by all views of it."""
+
+    t: int
+    horizon: int
+    domain: CubeDomain
+    knowledge: Knowledge
+    radius: int | None
+    doing: Mapping[AgentId, Action]
+    """What each busy agent is doing."""
+    histories: Mapping[AgentId, Sequence[Outcome]]
+
+    @property
+    def scene(self) -> Scene:
+        """What the team knows; the truth if agents see everything."""
+        return self.knowledge.scene
+
+    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
+        """Return an agent's facts, recall, and both together."""
+        if self.radius is None:
+            return self.scene.facts, _NOTHING, self.scene.facts
+        return split(self.knowledge, agent, self.radius, self.t)
+
+
+_NOTHING = Facts()
+
+
+class CubeView:
+    """``contract.View`` for CUBE; reading it after the world's next step raises ``StaleView``."""
+
+    def __init__(self, agent: AgentId, frame: Frame, current: Callable[[], Frame]) -> None:
+        self._agent, self._frame, self._current = agent, frame, current
+
+    def _check_fresh(self) -> None:
+        if self._current() is not self._frame:
+            raise StaleView(f"the view of {self._agent} at t = {self._frame.t} was read after the world moved on")
+
+    @property
+    def _now(self) -> Frame:
+        self._check_fresh()
+        return self._frame
+
+    @property
+    def agent(self) -> AgentId:
+        """Whose view it is."""
+        return self._agent
+
+    @property
+    def t(self) -> int:
+        """Ticks gone."""
+        return self._now.t
+
+    @property
+    def left(self) -> int:
+        """Ticks left."""
+        return self._now.horizon - self._now.t
+
+    @property
+    def scene(self) -> Scene:
+        """All that the agent knows of places, as a scene."""
+        return self._now.scene
+
+    @property
+    def doing(self) -> Mapping[AgentId, Action]:
+        """The running action of each busy agent, for the team tells one another (CUBE spec B16)."""
+        return self._now.doing
+
+    @cached_property
+    def _made(self) -> tuple[Facts, Facts, Facts]:
+        return self._frame.parts(self._agent)
+
+    @property
+    def _parts(self) -> tuple[Facts, Facts, Facts]:
+        self._check_fresh()
+        return self._made
+
+    @property
+    def facts(self) -> Facts:
+        """Perceived now."""
+        return self._parts[0]
+
+    @property
+    def recall(self) -> Facts:
+        """Perceived before by anyone of the team and not now by this agent, with the tick of last sight."""
+        return self._parts[1]
+
+    @property
+    def known(self) -> Facts:
+        """Both."""
+        return self._parts[2]
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """The blocks discovered so far, by id; delivered ones are ``done``."""
+        return goals(self._now.scene)
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """All actions, with the blocks that can be acted on."""
+        return tuple(self._now.domain.abilities(self._now.scene).values())
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """Actions that make sense as far as the agent knows."""
+        self._check_fresh()
+        return self._made_options
+
+    @cached_property
+    def _made_options(self) -> Sequence[Option]:
+        return self._frame.domain.options_in(self._frame.scene, self._agent)
+
+    @property
+    def history(self) -> Sequence[Outcome]:
+        """Its finished actions, oldest first; ``primitives`` holds the whole expansion, one a tick from ``start``."""
+        return tuple(self._now.histories[self._agent])
+
+    def check(self, action: Action) -> Verdict:
+        """Whether the action's preconditions hold, by what the agent knows."""
+        return self._now.domain.check_in(self._now.scene, self._agent, action)
+
+    def text(self, form: str = "plain") -> str:
+        """Return the view in words.
+
+        Raises:
+            UserError: There is no such form.
+        """
+        if form != "plain":
+            raise UserError(f"a CUBE view has no text form '{form}'{suggest(form, ['plain'])}")
+        return plain(self)
+
+
+def plain(view: CubeView) -> str:
+    """Return a view in words that are the same on every machine."""
+    scene, agent = view.scene, view.agent
+    goal = scene.side - 1
+    rows = [
+        f"Step {view.t} of {view.t + view.left}. The grid has {scene.side} x {scene.side} cells, (row, column) from "
+        f"(0, 0) at the top left; blocks are delivered to column {goal}, the right edge.",
+        f"You are {agent} at {show(scene.agents[agent])}.",
+    ]
+    for mate, cell in scene.agents.items():
+        if mate != agent:
+            rows.append(f"{mate} is at {show(cell)}{f', doing {view.doing[mate]}' if mate in view.doing else ''}.")
+    rows += [_block_line(view, block) for block in scene.blocks]
+    if not scene.blocks:
+        rows.append("No block has been seen yet.")
+    tail = view.history[-TAIL:]
+    rows += [f"You did {_history_line(outcome)}." for outcome in tail]
+    return "\n".join(rows)
+
+
+def _block_line(view: CubeView, block: int) -> str:
+    scene = view.scene
+    square = scene.blocks[block]
+    name = f"{entity(block)}, weight {square.weight},"
+    if square.delivered:
+        return f"{name} has been delivered."
+    text = f"{name} is at {show((square.row, square.col))}, {scene.distance(block)} columns from the goal"
+    chain = [other for other in concepts.chain(scene, block, "right") if other != block]
+    if chain:
+        others = ", ".join(str(entity(other)) for other in chain)
+        text += f"; pushed right it moves {others} too, which takes {concepts.chain_weight(scene, block, 'left')} agents"
+    facts = view.recall.about("AT")
+    seen = next((view.recall.seen[fact] for fact in facts if fact.subject == entity(block)), None)
+    return f"{text}{f' (last seen at step {seen})' if seen is not None and seen < view.t else ''}."
+
+
+def _history_line(outcome: Outcome) -> str:
+    why = f" ({', '.join(filter(None, (outcome.reason, outcome.constraint, outcome.blocker)))})" if outcome.reason else ""
+    return f"{outcome.action} in steps {outcome.start} to {outcome.start + len(outcome.primitives) - 1}: {outcome.status}{why}"
+
+
+def observation(view: CubeView) -> dict[str, Any]:
+    """Return the structured observation of the paper: plain data, with the keys of CUBE spec B16.
+
+    ``history`` holds the finished actions of the agent with their primitive expansion.
+    """
+    scene = view.scene
+    blocks = {
+        f"B{block}": {
+            "weight": square.weight,
+            "size": square.weight,
+            "location": None if square.delivered else (square.row, square.col),
+            "goal_dist": scene.distance(block),
+            "delivered": square.delivered,
+            "chain": [] if square.delivered else [b for b in concepts.chain(scene, block, "right") if b != block],
+        }
+        for block, square in scene.blocks.items()
+    }
+    history = [
+        {
+            "agent": view.agent,
+            "action": outcome.action.verb,
+            "args": [show(arg) for arg in outcome.action.args],
+            "start": outcome.start,
+            "end": outcome.start + len(outcome.primitives),
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "primitives": list(outcome.primitives),
+        }
+        for outcome in view.history
+    ]
+    return {
+        "grid_size": scene.side,
+        "goal_column": scene.side - 1,
+        "step": view.t,
+        "agent_positions": dict(scene.agents),
+        "blocks": blocks,
+        "history": history,
+        "team": [agent for agent in scene.agents if agent != view.agent],
+    }

@@ -1,0 +1,372 @@
+"""CUBE as a world of the contract: macro-actions over the primitive layer.
+
+Each step takes one primitive from every running skill, does one step of the physics, and asks every skill
+how it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId
+from teamworld.worlds.contract import WAIT, Goal, Outcome, Report, WorldSpec
+from teamworld.worlds.cube import concepts, physics
+from teamworld.worlds.cube.domain import CubeDomain, goals
+from teamworld.worlds.cube.effects import Effects, observe_step
+from teamworld.worlds.cube.levels import LEVELS, layout_for
+from teamworld.worlds.cube.scene import PRIMITIVE, Scene, agent_name, goal_name
+from teamworld.worlds.cube.schemas import Timeouts, complete, time_limits
+from teamworld.worlds.cube.sight import Knowledge, Memory
+from teamworld.worlds.cube.skills import SKILLS, STAY, Crew, Refused, Result, Skill, WaitAgents
+from teamworld.worlds.cube.state import Layout, Rules, make_state
+from teamworld.worlds.cube.views import CubeView, Frame
+
+#: Steps of an episode unless told otherwise (CUBE spec A10).
+DEFAULT_HORIZON = 500
+
+
+class CubeOptions(BaseModel):
+    """What can be set for a CUBE world."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    step_cost: float = Field(0.01, allow_inf_nan=False)
+    """r_s: taken from every agent at every step (CUBE spec A10)."""
+    deliver_reward: float = Field(1.0, allow_inf_nan=False)
+    """r_d: shared by all agents for each unit of delivered weight (CUBE spec A10)."""
+    force_scope: Literal["chain", "rear"] = "chain"
+    """Whether lines behind any block of a chain push it, or only those behind its first block (CUBE spec B2)."""
+    view_radius: int | None = Field(None, ge=1)
+    """How many rows and columns away an agent sees; None: everything (CUBE spec B17)."""
+    timeouts: Timeouts = "spec"
+    """Default time-outs: scaled with the grid, or the published controller's (CUBE spec B28)."""
+
+
+#: What ``teamworld.worlds.registry`` reads from a world's module.
+OPTIONS = CubeOptions
+__all__ = ["DEFAULT_HORIZON", "LEVELS", "OPTIONS", "CubeOptions", "CubeWorld", "make"]
+
+
+@dataclass
+class _Run:
+    """A running action and what it has done so far."""
+
+    ordered: Action
+    skill: Skill
+    start: int
+    primitives: list[str] = field(default_factory=list)
+    moved: bool = False
+    effect: bool = False
+
+
+class CubeWorld:
+    """One instance of CUBE; implements ``contract.World``.
+
+    Args:
+        layout: Where everything stands at the start.
+        level: The name of the level, for the record.
+        horizon: Steps after which the episode ends.
+        options: See ``CubeOptions``.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        level: str = "custom",
+        horizon: int = DEFAULT_HORIZON,
+        options: CubeOptions | None = None,
+    ) -> None:
+        self._layout = layout
+        self._options = options = options or CubeOptions()
+        self._names = tuple(agent_name(i) for i in range(len(layout.agents)))
+        self._rules = Rules(
+            max_steps=horizon,
+            step_cost=options.step_cost,
+            deliver_reward=options.deliver_reward,
+            force_scope=options.force_scope,
+        )
+        self._limits = time_limits(options.timeouts, layout.grid_size)
+        self._domain = CubeDomain(options.timeouts, options.view_radius)
+        self._start = {b: Scene.of_layout(layout).distance(b) for b in range(len(layout.blocks))}
+        self._spec = WorldSpec(
+            world="cube",
+            level=level,
+            agents=self._names,
+            kinds=dict.fromkeys(self._names, "pusher"),
+            horizon=horizon,
+            task=_task(layout),
+            memory="team",
+            options={**options.model_dump(), "grid_size": layout.grid_size, "weights": list(layout.weights)},
+        )
+        self.reset(0)
+
+    @property
+    def spec(self) -> WorldSpec:
+        """What everybody knows before the first step."""
+        return self._spec
+
+    @property
+    def domain(self) -> CubeDomain:
+        """The rules that everybody knows."""
+        return self._domain
+
+    @property
+    def scene(self) -> Scene:
+        """The truth now: for custom feedback, the log and tests."""
+        return self._scene
+
+    @property
+    def effects(self) -> Effects | None:
+        """The truth about the last step, None before the first: for custom feedback, see ``feedback``."""
+        return self._effects
+
+    def reset(self, seed: int) -> None:
+        """Start over from the layout; nothing in CUBE is random, so the seed changes nothing."""
+        self._state = make_state(self._layout, self._rules)
+        self._scene = Scene.of_state(self._state, self._names)
+        self._memory = Memory(self._options.view_radius) if self._options.view_radius is not None else None
+        self._runs: dict[AgentId, _Run] = {}
+        self._histories: dict[AgentId, list[Outcome]] = {agent: [] for agent in self._names}
+        self._effects = None
+        self._over: str | None = None
+        self._frame = self._make_frame()
+
+    def view(self, agent: AgentId) -> CubeView:
+        """Return what an agent may know now.
+
+        Raises:
+            UserError: There is no such agent.
+        """
+        self._check_name(agent)
+        return CubeView(agent, self._frame, lambda: self._frame)
+
+    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+        """Start and stop actions as ordered, then do one step.
+
+        An action that cannot start is refused: its outcome is failed and not legal, and the step is spent.
+
+        Raises:
+            UserError: An order is for an unknown agent, or the episode is over.
+        """
+        if self._over is not None:
+            raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
+        for agent in orders:
+            self._check_name(agent)
+        t = self._frame.t
+        refused = {agent: no for agent, order in orders.items() if (no := self._order(agent, order, t)) is not None}
+        crew = Crew({agent: run.skill for agent, run in self._runs.items()})
+        tried = self._primitives()
+        before = self._scene
+        physics.step(self._state, self._actions(tried))
+        self._scene = Scene.of_state(self._state, self._names)
+        knowledge = self._know(t + 1)
+        effects = observe_step(self._state, before, self._scene, knowledge.scene, tried, crew.engaged)
+        self._effects = effects
+        outcomes = self._judge(effects, crew, orders, refused)
+        self._over = "all_done" if self._state.terminated[0] else "horizon" if self._state.truncated[0] else None
+        self._frame = self._make_frame(knowledge)
+        return Report(
+            1,
+            outcomes,
+            goals=effects.goal_events(self._start),
+            attempts=effects.attempts(),
+            score={"reward": float(self._state.reward[0])},
+            over=self._over,
+        )
+
+    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+        """Return the other agents at most ``reach`` cells away (Manhattan), in the order of the agents."""
+        self._check_name(sender)
+        scene = self._scene
+        near = (agent for agent in self._names if agent != sender)
+        return tuple(agent for agent in near if concepts.get_distance(scene, sender, agent) <= reach)
+
+    def goals(self) -> Sequence[Goal]:
+        """Return one goal for each block, by id, delivered ones included."""
+        return goals(self._scene)
+
+    def snapshot(self) -> Mapping[str, Any]:
+        """Return positions: agents as [row, column], blocks as [row, column] of the top-left cell, null if delivered.
+
+        The rest of what a drawing needs does not change: grid side and weights stand in ``spec.options``.
+        """
+        blocks = self._scene.blocks.values()
+        return {
+            "v": 1,
+            "agents": [list(cell) for cell in self._scene.agents.values()],
+            "blocks": [None if square.delivered else [square.row, square.col] for square in blocks],
+        }
+
+    def _check_name(self, agent: AgentId) -> None:
+        if agent not in self._histories:
+            raise UserError(f"there is no agent '{agent}'{suggest(agent, list(self._names))}")
+
+    def _make_frame(self, knowledge: Knowledge | None = None) -> Frame:
+        t = int(self._state.steps[0])
+        return Frame(
+            t,
+            self._rules.max_steps,
+            self._domain,
+            knowledge or self._know(t),
+            self._options.view_radius,
+            {agent: run.ordered for agent, run in self._runs.items()},
+            self._histories,
+        )
+
+    def _know(self, t: int) -> Knowledge:
+        return Knowledge(self._scene, {}) if self._memory is None else self._memory.look(self._scene, t)
+
+    def _order(self, agent: AgentId, order: Action, t: int) -> Refused | None:
+        """Start what is ordered, unless it runs already; return why it cannot start."""
+        run = self._runs.get(agent)
+        if run is not None and order in (run.ordered, run.skill.action):
+            return None
+        action: Action | None = None
+        reason = ""
+        try:
+            action = complete(order, self._domain.abilities(self._scene))
+        except UserError as error:
+            known = order.args and order.args[0] in {goal.thing for goal in goals(self._scene) if goal.state == "done"}
+            reason = "block_gone" if known else f"illegal: {error}"
+        if run is not None:
+            if action is not None and action == run.skill.action:
+                return None
+            del self._runs[agent]
+            self._remember(agent, run, Result("failed", "interrupted"))
+        if action is None:
+            return Refused(reason)
+        if action == WAIT:
+            return None
+        skill = SKILLS[action.verb](agent, action, self._limits)
+        refused = skill.begin(self._scene)
+        if refused is None:
+            self._runs[agent] = _Run(order, skill, t)
+        return refused
+
+    def _primitives(self) -> dict[AgentId, str]:
+        known = self._frame.scene
+        tried: dict[AgentId, str] = {}
+        for agent in self._names:
+            run = self._runs.get(agent)
+            direction = STAY if run is None else run.skill.primitive(known)
+            if direction != STAY:
+                tried[agent] = direction
+        return tried
+
+    def _actions(self, tried: Mapping[AgentId, str]) -> Any:  # noqa: ANN401  (an int8 array)
+        return np.array([PRIMITIVE[tried[a]] if a in tried else 0 for a in self._names], np.int8)
+
+    def _judge(
+        self,
+        effects: Effects,
+        crew: Crew,
+        orders: Mapping[AgentId, Action],
+        refused: Mapping[AgentId, Refused],
+    ) -> dict[AgentId, Outcome]:
+        for run in self._runs.values():
+            run.skill.spent += 1
+            run.skill.watch(effects)
+        outcomes = {}
+        for agent in self._names:
+            no, run = refused.get(agent), self._runs.get(agent)
+            if no is not None:
+                reason, constraint, blocker = no
+                outcome = Outcome(
+                    orders[agent], "failed", reason, constraint, blocker, False, primitives=("STAY",), start=self._frame.t
+                )
+                self._histories[agent].append(outcome)
+            elif run is None:
+                outcome = Outcome(WAIT, "done", primitives=("STAY",), start=self._frame.t, ready=_in_place(effects, agent))
+            else:
+                outcome = self._step_of(agent, run, effects, run.skill.result(effects, crew))
+            outcomes[agent] = outcome
+        return outcomes
+
+    def _step_of(self, agent: AgentId, run: _Run, effects: Effects, result: Result) -> Outcome:
+        """Return the outcome of one step of a running action, and end the action if it is over."""
+        primitive = effects.tried.get(agent, STAY).upper()
+        moved, effect = agent in effects.moved, agent in effects.pushed
+        run.primitives.append(primitive)
+        run.moved, run.effect = run.moved or moved, run.effect or effect
+        ready = result.ready
+        if ready is None and (run.skill.verb in ("idle", "talk") or isinstance(run.skill, WaitAgents)):
+            ready = _in_place(effects, agent)
+        if result.status != "running":
+            del self._runs[agent]
+            self._remember(agent, run, result)
+        return Outcome(
+            run.ordered,
+            result.status,
+            result.reason,
+            result.constraint,
+            result.blocker or effects.blocker(agent),
+            moved=moved,
+            effect=effect,
+            primitives=(primitive,),
+            start=run.start,
+            ready=ready,
+        )
+
+    def _remember(self, agent: AgentId, run: _Run, result: Result) -> None:
+        """Add a finished or interrupted action to the agent's history, with its whole expansion."""
+        self._histories[agent].append(
+            Outcome(
+                run.ordered,
+                "done" if result.status == "done" else "failed",
+                result.reason,
+                result.constraint,
+                result.blocker,
+                moved=run.moved,
+                effect=run.effect,
+                primitives=tuple(run.primitives),
+                start=run.start,
+            )
+        )
+
+
+def _in_place(effects: Effects, agent: AgentId) -> str | None:
+    """Return the goal at whose face an agent stood in this step while the force was not yet there."""
+    scene = effects.before
+    for block, face in concepts.places(scene, agent):
+        if len(concepts.aligned_agents(scene, block, face)) < concepts.chain_weight(scene, block, face):
+            return goal_name(block)
+    return None
+
+
+def _task(layout: Layout) -> str:
+    n, weights = len(layout.agents), ", ".join(map(str, layout.weights))
+    return (
+        f"{n} agent{'s' if n > 1 else ''} on a grid of {layout.grid_size} x {layout.grid_size} cells push "
+        f"{len(layout.blocks)} square blocks (weights {weights}) to the right edge, column {layout.grid_size - 1}. "
+        "A block moves one cell when the agents that push it the same way from one side, lined up on its face or "
+        "behind one another, are at least as many as it weighs, together with the blocks in contact ahead of it, "
+        "and no agent or wall is in the way. It is delivered as soon as it touches the right edge."
+    )
+
+
+def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> CubeWorld:
+    """Return the instance of a level.
+
+    Args:
+        level: ``n4``, ``paper-n2``, ...; see ``levels``.
+        seed: Decides the placement; paper layouts are the same for every seed.
+        horizon: Steps after which the episode ends.
+        options: Values for ``CubeOptions``.
+
+    Raises:
+        UserError: There is no such level or option, or a value cannot be used.
+    """
+    try:
+        chosen = CubeOptions.model_validate(dict(options))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        hint = suggest(name, list(CubeOptions.model_fields)) if first["type"] == "extra_forbidden" else ""
+        raise UserError(f"option '{name}' of world cube: {first['msg']}, got {first['input']!r}{hint}") from None
+    return CubeWorld(layout_for(level, seed), level, horizon, chosen)

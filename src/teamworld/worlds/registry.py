@@ -1,0 +1,89 @@
+"""The worlds by name; each is loaded when first used.
+
+A package adds a world of its own with an entry point of the group ``teamworld.worlds``: its name is the world's
+name, its value the module. The module offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
+line), ``OPTIONS`` (a pydantic model) and ``DEFAULT_HORIZON``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from teamworld.errors import UserError, suggest
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from teamworld.worlds.contract import World
+
+#: The worlds that ship with the package: name -> module.
+WORLDS: Final[Mapping[str, str]] = {"cube": "teamworld.worlds.cube.world"}
+GROUP: Final = "teamworld.worlds"
+
+
+class WorldModule(Protocol):
+    """What a world's module offers."""
+
+    @property
+    def LEVELS(self) -> Mapping[str, str]:  # noqa: N802  (a constant of the module)
+        """The levels to list: name -> one line."""
+    @property
+    def OPTIONS(self) -> type[BaseModel]:  # noqa: N802  (a constant of the module)
+        """What can be set."""
+    @property
+    def DEFAULT_HORIZON(self) -> int:  # noqa: N802  (a constant of the module)
+        """Ticks of an episode unless told otherwise."""
+    def make(self, level: str, seed: int, horizon: int, options: Mapping[str, object]) -> World:
+        """Return the instance of a level."""
+
+
+def names() -> list[str]:
+    """Return the names of all worlds, those of other packages too, in alphabetical order."""
+    return sorted({*WORLDS, *(point.name for point in entry_points(group=GROUP))})
+
+
+def module(world: str) -> WorldModule:
+    """Return the module of a world, loading it.
+
+    Raises:
+        UserError: There is no such world, or another package's world cannot be loaded.
+    """
+    if world in WORLDS:
+        return cast("WorldModule", importlib.import_module(WORLDS[world]))
+    for point in entry_points(group=GROUP):
+        if point.name == world:
+            try:
+                return cast("WorldModule", point.load())
+            except (ImportError, AttributeError) as error:
+                raise UserError(f"the world '{world}' of {point.value} cannot be loaded: {error}") from error
+    raise UserError(f"there is no world '{world}'{suggest(world, names())}")
+
+
+def make(world: str, level: str, seed: int, horizon: int | None, options: Mapping[str, object]) -> World:
+    """Return an instance of a world.
+
+    Args:
+        world: Name of the world.
+        level: Name of the level.
+        seed: Decides what is random in the instance.
+        horizon: Ticks after which the episode ends; the world's own if None.
+        options: The world's options.
+
+    Raises:
+        UserError: There is no such world, level or option, or a value cannot be used.
+    """
+    found = module(world)
+    return found.make(level, seed, found.DEFAULT_HORIZON if horizon is None else horizon, options)
+
+
+def levels(world: str) -> Mapping[str, str]:
+    """Return the levels of a world: name -> one line."""
+    return module(world).LEVELS
+
+
+def option_model(world: str) -> type[BaseModel]:
+    """Return the model of a world's options."""
+    return module(world).OPTIONS

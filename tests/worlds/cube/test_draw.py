@@ -1,0 +1,88 @@
+"""CUBE's pictures: the right colour in the right place, at every scale, with and without Pillow."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from teamworld.errors import UserError
+from teamworld.worlds.cube import draw
+from teamworld.worlds.cube.levels import layout_for
+from teamworld.worlds.cube.physics import step
+from teamworld.worlds.cube.state import RIGHT, Block, Layout, make_state
+
+LAYOUT = Layout(6, ((2, 3), (0, 0), (4, 5)), (Block(1, 2, 4), Block(2, 4, 1)))
+
+
+def test_one_pixel_per_cell_in_the_published_colours() -> None:
+    pixels = draw.frame(draw.snapshot(make_state(LAYOUT)), 1)
+    assert pixels.shape == (6, 6, 3) and pixels.dtype == np.uint8
+    expected = np.zeros((6, 6, 3), np.uint8)
+    expected[:, 5] = (157, 212, 177)
+    expected[2, 4] = expected[4:6, 1:3] = (212, 196, 188)
+    expected[2, 3] = expected[0, 0] = expected[4, 5] = (152, 193, 217)
+    assert np.array_equal(pixels, expected)
+
+
+@pytest.mark.parametrize("scale", [2, 4, 7, 13, 40])
+@pytest.mark.parametrize("pillow", [True, False])
+def test_every_scale_shows_everything(scale: int, pillow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not pillow:
+        monkeypatch.setitem(sys.modules, "PIL", None)
+    small = draw.frame(draw.snapshot(make_state(LAYOUT)), 1)
+    pixels = draw.frame(draw.snapshot(make_state(LAYOUT)), scale, labels=pillow)
+    assert pixels.shape == (6 * scale, 6 * scale, 3)
+    at = int(scale * 0.25) if scale >= 4 else 0  # beside the labels, inside the discs
+    blocks = small == (212, 196, 188)
+    here = pixels[at::scale, scale // 2 :: scale] if scale < 4 else pixels[scale // 4 :: scale, scale // 4 :: scale]
+    assert here.shape == small.shape
+    assert np.array_equal((here == (212, 196, 188)).all(axis=2)[blocks.all(axis=2)], [True] * 5) or pillow
+
+
+def test_agents_are_round_and_the_grid_is_drawn() -> None:
+    pixels = draw.frame(draw.snapshot(make_state(LAYOUT)), 20, labels=False)
+    cell = pixels[2 * 20 : 3 * 20, 3 * 20 : 4 * 20]
+    assert tuple(cell[10, 10]) == draw.AGENT and tuple(cell[2, 2]) == draw.BACKGROUND
+    assert np.array_equal(cell[1:, 1:], cell[1:, 1:].transpose(1, 0, 2))
+    assert tuple(pixels[20, 30]) == (76, 76, 76) and tuple(pixels[30, 30]) == draw.BACKGROUND
+
+
+def test_labels_need_pillow_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("PIL")
+    scene = draw.snapshot(make_state(LAYOUT))
+    plain = draw.frame(scene, 40, labels=False)
+    written = draw.frame(scene, 40)
+    block, agent = np.s_[160:240, 40:120], np.s_[80:120, 120:160]
+    assert (written[block] < 60).all(axis=2).any() and not (plain[block] < 60).all(axis=2)[4:-4, 4:-4].any()
+    assert (written[agent] == 255).all(axis=2).any() and not (plain[agent] == 255).all(axis=2).any()
+    assert np.array_equal(draw.frame(scene, 5), draw.frame(scene, 5, labels=False))
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert np.array_equal(draw.frame(scene, 40), plain)
+
+
+def test_the_default_scale_fits_the_grid() -> None:
+    for level in ("n1", "n64", "n256"):
+        side = draw.frame(draw.snapshot(make_state(layout_for(level, 0)))).shape[0]
+        assert 500 <= side <= 1000
+
+
+@pytest.mark.parametrize("scale", [0, -1, 2.5, True, "big"])
+def test_wrong_scales_are_refused(scale: Any) -> None:
+    with pytest.raises(UserError, match="scale must be"):
+        draw.frame(draw.snapshot(make_state(LAYOUT)), scale)
+
+
+def test_text_and_delivered_blocks() -> None:
+    state = make_state(LAYOUT)
+    lines = draw.text(draw.snapshot(state)).splitlines()
+    assert lines[0] == "step 0" and lines[-1] == "blocks left: [0] weight 1  [1] weight 2"
+    assert lines[3] == " .  .  . A0 [0] |" and lines[5] == " . [1][1] .  . A2" and len(lines) == 8
+    step(state, [RIGHT, 0, 0])
+    scene = draw.snapshot(state)
+    assert scene.blocks == ((1, 2, 4, 1),) and scene.step == 1
+    assert draw.text(scene).splitlines()[3] == " .  .  .  . A0  |"
+    many = make_state(layout_for("n128", 0))
+    assert "A27" in draw.text(draw.snapshot(many)) and hash(draw.snapshot(many))

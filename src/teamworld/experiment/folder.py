@@ -7,12 +7,12 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 
 import yaml
 from filelock import FileLock, Timeout
 
+from teamworld import __version__
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, Experiment, build, load
 from teamworld.reasoning.prompts import prompt_hashes
@@ -75,7 +75,7 @@ class Folder:
         if self.experiment_file.exists():
             return
         data = experiment.model_dump(mode="json")
-        data["versions"] = {"teamworld": version("teamworld"), "python": platform.python_version()}
+        data["versions"] = {"teamworld": __version__, "python": platform.python_version()}
         data["prompts"] = prompt_hashes()
         draft = self.path / _DRAFT
         with draft.open("w", encoding="utf-8") as file:

@@ -19,7 +19,8 @@ LAYOUT = Layout(6, ((2, 3), (0, 0), (4, 5)), (Block(1, 2, 4), Block(2, 4, 1)))
 
 def test_one_pixel_per_cell_in_the_published_colours() -> None:
     pixels = draw.frame(draw.snapshot(make_state(LAYOUT)), 1)
-    assert pixels.shape == (6, 6, 3) and pixels.dtype == np.uint8
+    assert pixels.shape == (6, 6, 3)
+    assert pixels.dtype == np.uint8
     expected = np.zeros((6, 6, 3), np.uint8)
     expected[:, 5] = (157, 212, 177)
     expected[2, 4] = expected[4:6, 1:3] = (212, 196, 188)
@@ -45,9 +46,11 @@ def test_every_scale_shows_everything(scale: int, pillow: bool, monkeypatch: pyt
 def test_agents_are_round_and_the_grid_is_drawn() -> None:
     pixels = draw.frame(draw.snapshot(make_state(LAYOUT)), 20, labels=False)
     cell = pixels[2 * 20 : 3 * 20, 3 * 20 : 4 * 20]
-    assert tuple(cell[10, 10]) == draw.AGENT and tuple(cell[2, 2]) == draw.BACKGROUND
+    assert tuple(cell[10, 10]) == draw.AGENT
+    assert tuple(cell[2, 2]) == draw.BACKGROUND
     assert np.array_equal(cell[1:, 1:], cell[1:, 1:].transpose(1, 0, 2))
-    assert tuple(pixels[20, 30]) == (76, 76, 76) and tuple(pixels[30, 30]) == draw.BACKGROUND
+    assert tuple(pixels[20, 30]) == (76, 76, 76)
+    assert tuple(pixels[30, 30]) == draw.BACKGROUND
 
 
 def test_labels_need_pillow_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +59,10 @@ def test_labels_need_pillow_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = draw.frame(scene, 40, labels=False)
     written = draw.frame(scene, 40)
     block, agent = np.s_[160:240, 40:120], np.s_[80:120, 120:160]
-    assert (written[block] < 60).all(axis=2).any() and not (plain[block] < 60).all(axis=2)[4:-4, 4:-4].any()
-    assert (written[agent] == 255).all(axis=2).any() and not (plain[agent] == 255).all(axis=2).any()
+    assert (written[block] < 60).all(axis=2).any()
+    assert not (plain[block][4:-4, 4:-4] < 60).all(axis=2).any()
+    assert (written[agent] == 255).all(axis=2).any()
+    assert not (plain[agent] == 255).all(axis=2).any()
     assert np.array_equal(draw.frame(scene, 5), draw.frame(scene, 5, labels=False))
     monkeypatch.setitem(sys.modules, "PIL", None)
     assert np.array_equal(draw.frame(scene, 40), plain)
@@ -78,11 +83,16 @@ def test_wrong_scales_are_refused(scale: Any) -> None:
 def test_text_and_delivered_blocks() -> None:
     state = make_state(LAYOUT)
     lines = draw.text(draw.snapshot(state)).splitlines()
-    assert lines[0] == "step 0" and lines[-1] == "blocks left: [0] weight 1  [1] weight 2"
-    assert lines[3] == " .  .  . A0 [0] |" and lines[5] == " . [1][1] .  . A2" and len(lines) == 8
+    assert lines[0] == "step 0"
+    assert lines[-1] == "blocks left: [0] weight 1  [1] weight 2"
+    assert lines[3] == " .  .  . A0 [0] |"
+    assert lines[5] == " . [1][1] .  . A2"
+    assert len(lines) == 8
     step(state, [RIGHT, 0, 0])
     scene = draw.snapshot(state)
-    assert scene.blocks == ((1, 2, 4, 1),) and scene.step == 1
+    assert scene.blocks == ((1, 2, 4, 1),)
+    assert scene.step == 1
     assert draw.text(scene).splitlines()[3] == " .  .  .  . A0  |"
     many = make_state(layout_for("n128", 0))
-    assert "A27" in draw.text(draw.snapshot(many)) and hash(draw.snapshot(many))
+    assert "A27" in draw.text(draw.snapshot(many))
+    assert hash(draw.snapshot(many))

@@ -65,11 +65,17 @@ def test_pettingzoo_conformance(options: dict[str, Any]) -> None:
 
 def test_metadata_spaces_and_names() -> None:
     env = parallel_env(n=16)
-    assert env.metadata["name"] == "cube_v0" and env.metadata["is_parallelizable"]
-    assert env.possible_agents == [f"agent_{i}" for i in range(16)] and env.agents == []
+    assert env.metadata["name"] == "cube_v0"
+    assert env.metadata["is_parallelizable"]
+    assert env.possible_agents == [f"agent_{i}" for i in range(16)]
+    assert env.agents == []
     space = env.observation_space("agent_0")
-    assert space.shape == (20, 20, 5) and space.high.max() == 16 and space.low.min() == 0 and space.dtype == np.float32
-    assert env.action_space("agent_15").n == 5 and env.action_space("agent_0") is not env.action_space("agent_1")
+    assert space.shape == (20, 20, 5)
+    assert space.high.max() == 16
+    assert space.low.min() == 0
+    assert space.dtype == np.float32
+    assert env.action_space("agent_15").n == 5
+    assert env.action_space("agent_0") is not env.action_space("agent_1")
     with pytest.raises(UserError, match="did you mean 'agent_1'"):
         env.action_space("agent1")
 
@@ -82,7 +88,9 @@ def test_observations_are_shared_frozen_and_right() -> None:
     for _ in range(40):
         arrays = {id(array) for array in observations.values()}
         array = observations["agent_0"]
-        assert len(arrays) == 1 and np.array_equal(array, render_array(env._state)) and array is env.state()
+        assert len(arrays) == 1
+        assert np.array_equal(array, render_array(env._state))
+        assert array is env.state()
         assert env.observation_space("agent_0").contains(array)
         history.append((array, array.copy(), infos["agent_3"]["agents"], env._state.agent_positions().tolist()))
         with pytest.raises(ValueError, match="read-only"):
@@ -90,7 +98,8 @@ def test_observations_are_shared_frozen_and_right() -> None:
         observations, _, _, _, infos = env.step(dict(zip(env.agents, rng.integers(0, 5, 8).tolist(), strict=True)))
     for array, before, rows, places in history:
         assert np.array_equal(array, before)
-        assert [list(row.position) for row in rows] == places and [row.name for row in rows] == env.possible_agents
+        assert [list(row.position) for row in rows] == places
+        assert [row.name for row in rows] == env.possible_agents
 
 
 def test_infos_do_not_leak_between_agents() -> None:
@@ -105,8 +114,12 @@ def test_view_radius() -> None:
     env = parallel_env(layout=ONE_PUSH, view_radius=1)
     observations, _ = env.reset()
     first, second = observations["agent_0"], observations["agent_1"]
-    assert first[2, 4, 4] == 1 and second[2, 4, 4] == 0 and first[0, 0, 0] == 0 and second[0, 0, 3] == 2
-    assert env.state()[2, 4, 4] == 1 and env.state()[0, 0, 3] == 2
+    assert first[2, 4, 4] == 1
+    assert second[2, 4, 4] == 0
+    assert first[0, 0, 0] == 0
+    assert second[0, 0, 3] == 2
+    assert env.state()[2, 4, 4] == 1
+    assert env.state()[0, 0, 3] == 2
     assert (second[:, 5, 2] == 1).all()
 
 
@@ -116,14 +129,18 @@ def test_b9_the_last_step_returns_values_for_all() -> None:
     observations, rewards, terminated, truncated, infos = env.step({"agent_0": RIGHT, "agent_1": STAY})
     for values in (observations, rewards, terminated, truncated, infos):
         assert set(values) == {"agent_0", "agent_1"}
-    assert rewards["agent_0"] == pytest.approx(-0.01 + 0.5) and type(rewards["agent_0"]) is float
-    assert terminated["agent_1"] is True and truncated["agent_1"] is False
-    assert env.agents == [] and not env.state()[:, :, 1].any()
+    assert rewards["agent_0"] == pytest.approx(-0.01 + 0.5)
+    assert type(rewards["agent_0"]) is float
+    assert terminated["agent_1"] is True
+    assert truncated["agent_1"] is False
+    assert env.agents == []
+    assert not env.state()[:, :, 1].any()
     for actions in ({}, {"agent_0": RIGHT, "agent_1": STAY}):
         with pytest.raises(UserError, match="is over: call reset"):
             env.step(actions)
     env.reset()
-    assert len(env.agents) == 2 and env.state()[2, 4, 1] == 1
+    assert len(env.agents) == 2
+    assert env.state()[2, 4, 1] == 1
 
 
 def test_b10_truncation() -> None:
@@ -131,12 +148,15 @@ def test_b10_truncation() -> None:
     env.reset()
     for t in range(3):
         _, rewards, terminated, truncated, _ = env.step(always(env, LEFT))
-        assert rewards["agent_0"] == -0.25 and not terminated["agent_0"] and truncated["agent_0"] is (t == 2)
+        assert rewards["agent_0"] == -0.25
+        assert not terminated["agent_0"]
+        assert truncated["agent_0"] is (t == 2)
     env.reset()
     env.step(always(env, STAY))
     env.step(always(env, STAY))
     _, _, terminated, truncated, _ = env.step(always(env, RIGHT))
-    assert terminated["agent_0"] and not truncated["agent_0"]
+    assert terminated["agent_0"]
+    assert not truncated["agent_0"]
 
 
 def test_seeds() -> None:
@@ -196,7 +216,7 @@ def test_wrong_actions() -> None:
         ({"layout": ONE_PUSH, "n": 2}, "either layout or"),
         ({"view_radius": -1}, "view_radius"),
         ({"render_mode": "human"}, "no window mode"),
-        ({"render_mode": "rgb"}, "did you mean 'rgb_array'"),
+        ({"render_mode": "rgb"}, "'rgb_array' or 'ansi', got 'rgb'"),
         ({"force_scope": "all"}, "force_scope"),
         ({"max_steps": 0}, "max_steps"),
     ],
@@ -217,7 +237,9 @@ def test_render() -> None:
         env.render()
     env.reset()
     pixels = env.render()
-    assert isinstance(pixels, np.ndarray) and pixels.shape[2] == 3 and pixels.dtype == np.uint8
+    assert isinstance(pixels, np.ndarray)
+    assert pixels.shape[2] == 3
+    assert pixels.dtype == np.uint8
     env = parallel_env(layout=ONE_PUSH, render_mode="ansi")
     env.reset()
     assert "A0" in str(env.render())
@@ -234,7 +256,8 @@ def test_copies_and_pickles_are_independent() -> None:
     env.step(always(env, RIGHT))
     for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
         assert np.array_equal(twin.step(always(twin, RIGHT))[0]["agent_0"], render_array(twin._state))
-        assert env._state.steps[0] == 1 and twin._state.steps[0] == 2
+        assert env._state.steps[0] == 1
+        assert twin._state.steps[0] == 2
         twin.reset()
         later = copy.deepcopy(env)
         later.reset()

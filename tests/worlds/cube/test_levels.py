@@ -40,8 +40,10 @@ def test_a4_curriculum_table(n: int, side: int, blocks: dict[int, int]) -> None:
 def test_placement_keeps_the_spawn_rules(n: int, seed: int) -> None:
     layout = layout_for(f"n{n}", seed)
     side, counts = curriculum(n)
-    assert layout.grid_size == side and len(layout.agents) == n
-    assert {col for _, col in layout.agents} == {0} and len({row for row, _ in layout.agents}) == n
+    assert layout.grid_size == side
+    assert len(layout.agents) == n
+    assert {col for _, col in layout.agents} == {0}
+    assert len({row for row, _ in layout.agents}) == n
     assert list(layout.weights) == sorted((w for w, count in counts.items() for _ in range(count)), reverse=True)
     near = np.zeros((side, side), np.int32)
     for block in layout.blocks:
@@ -70,7 +72,9 @@ def test_placement_has_no_corner_bias() -> None:
 def test_c2_paper_layouts(n: int) -> None:
     layout = layout_for(f"paper-n{n}", 7)
     side, counts = curriculum(n)
-    assert layout.grid_size == side and len(layout.agents) == n and layout == layout_for(f"paper-n{n}", 42)
+    assert layout.grid_size == side
+    assert len(layout.agents) == n
+    assert layout == layout_for(f"paper-n{n}", 42)
     assert list(layout.weights) == sorted((w for w, count in counts.items() for _ in range(count)), reverse=True)
     assert {col for _, col in layout.agents} == {0}
     state = make_state(layout)
@@ -86,8 +90,10 @@ def test_some_published_positions() -> None:
 
 def test_every_listed_level_exists() -> None:
     for level, line in LEVELS.items():
-        assert layout_for(level, 1).agents and line
-    assert "n4" in LEVELS and "paper-n32" in LEVELS
+        assert layout_for(level, 1).agents
+        assert line
+    assert "n4" in LEVELS
+    assert "paper-n32" in LEVELS
 
 
 @pytest.mark.parametrize("level", ["n0", "n-1", "n04", "x4", "paper-n3", "paper-4", "", "n4 ", "n٤"])
@@ -160,14 +166,21 @@ def test_impossible_layouts_are_refused(layout: tuple[Any, Any, Any], message: s
 
 
 def test_layouts_may_touch_walls_and_use_the_goal_column_for_agents() -> None:
-    layout = Layout(np.int64(8), [(7, 7), [0, 3]], [Block(2, 0, 0), Block(1, 0, 2)])  # type: ignore[arg-type,list-item]
+    layout = Layout(np.int64(8), [(7, 7), [0, 3]], [Block(2, 0, 0), Block(1, 0, 2)])  # type: ignore[arg-type]
     assert layout == Layout(8, ((7, 7), (0, 3)), (Block(2, 0, 0), Block(1, 0, 2)))
-    assert hash(layout) and make_state(layout).layout() == layout
+    assert hash(layout)
+    assert make_state(layout).layout() == layout
 
 
 @pytest.mark.parametrize(
     "rules",
-    [{"max_steps": 0}, {"max_steps": 1.5}, {"step_cost": "x"}, {"deliver_reward": float("nan")}, {"force_scope": "chian"}],
+    [
+        {"max_steps": 0},
+        {"max_steps": 1.5},
+        {"step_cost": "x"},
+        {"deliver_reward": float("nan")},
+        {"force_scope": "chian"},
+    ],
 )
 def test_wrong_rules_are_refused(rules: dict[str, Any]) -> None:
     with pytest.raises(UserError, match=next(iter(rules))):
@@ -190,7 +203,8 @@ def test_states_are_loaded_copied_and_pickled_whole() -> None:
     for twin in twins:
         assert same(state, twin)
         step(twin, np.full((3, 4), RIGHT))
-        assert not same(state, twin) and np.array_equal(twin.block_row, twin.blocks[:, :, 0])
+        assert not same(state, twin)
+        assert np.array_equal(twin.block_row, twin.blocks[:, :, 0])
     assert same(*twins)
     for env, layout in enumerate(layouts):
         load(state, env, layout)

@@ -13,8 +13,7 @@ from teamworld.worlds.cube.levels import layout_for
 from teamworld.worlds.cube.observe import CHANNELS, Observer, info_lists, largest_value, render_array
 from teamworld.worlds.cube.physics import step
 from teamworld.worlds.cube.state import DOWN, LEFT, RIGHT, STAY, UP, Block, Layout, Rules, load, make_state
-
-from .test_physics import biased_actions, runs
+from tests.worlds.cube.test_physics import biased_actions, runs
 
 
 def by_hand(layout: Layout) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
@@ -37,8 +36,10 @@ def test_a9_channels() -> None:
         layout = layout_for(level, 3)
         state = make_state(layout)
         array = Observer(state).look()
-        assert array.dtype == np.float32 and array.shape == (20, 20, CHANNELS)
-        assert np.array_equal(array, by_hand(layout)) and np.array_equal(array, render_array(state))
+        assert array.dtype == np.float32
+        assert array.shape == (20, 20, CHANNELS)
+        assert np.array_equal(array, by_hand(layout))
+        assert np.array_equal(array, render_array(state))
         assert array.max() <= largest_value(state) == max(len(layout.agents), max(layout.weights), len(layout.blocks))
 
 
@@ -56,7 +57,8 @@ def test_kept_up_to_date_and_never_changed(run: tuple[Layout, int, str]) -> None
             history.append((observer.look(), render_array(state, env)))
             assert np.array_equal(observer.look(), history[-1][1])
     for seen, truth in history:
-        assert np.array_equal(seen, truth) and not seen.flags.writeable
+        assert np.array_equal(seen, truth)
+        assert not seen.flags.writeable
 
 
 @pytest.mark.parametrize("direction", [UP, DOWN, LEFT, RIGHT])
@@ -91,7 +93,8 @@ def test_windows_show_their_square_and_the_goal(run: tuple[Layout, int, str], ra
     rows, cols = np.indices(everything.shape[:2])
     for (row, col), own in zip(layout.agents, observer.windows(radius), strict=True):
         seen = np.maximum(np.abs(rows - row), np.abs(cols - col)) <= radius
-        assert np.array_equal(own[seen], everything[seen]) and not own.flags.writeable
+        assert np.array_equal(own[seen], everything[seen])
+        assert not own.flags.writeable
         assert not np.delete(own, 2, axis=2)[~seen].any()
         assert np.array_equal(own[:, :, 2], everything[:, :, 2])
 
@@ -101,9 +104,15 @@ def test_info_lists_are_lazy_frozen_and_comparable() -> None:
     state = make_state(layout)
     agents, blocks = info_lists(state, ["a", "b"])
     step(state, [RIGHT, STAY])
-    assert agents == [("a", 0, (2, 3)), ("b", 1, (0, 0))] and agents[0].position == (2, 3)
-    assert blocks == ((0, 1, (2, 4)), (1, 2, (4, 0))) and len(blocks) == 2 and blocks[1:] == (blocks[1],)
+    assert agents == [("a", 0, (2, 3)), ("b", 1, (0, 0))]
+    assert agents[0].position == (2, 3)
+    assert blocks == ((0, 1, (2, 4)), (1, 2, (4, 0)))
+    assert len(blocks) == 2
+    assert blocks[1:] == (blocks[1],)
     later_agents, later_blocks = info_lists(state, ["a", "b"])
-    assert later_blocks == [(1, 2, (4, 0))] and later_agents != agents
-    assert pickle.loads(pickle.dumps(blocks)) == blocks and repr(later_blocks).startswith("(BlockRow(id=1")
-    assert type(agents[0].position[0]) is int and type(blocks[0].weight) is int
+    assert later_blocks == [(1, 2, (4, 0))]
+    assert later_agents != agents
+    assert pickle.loads(pickle.dumps(blocks)) == blocks
+    assert repr(later_blocks).startswith("(BlockRow(id=1")
+    assert type(agents[0].position[0]) is int
+    assert type(blocks[0].weight) is int

@@ -32,8 +32,7 @@ from teamworld.worlds.cube.state import (
     load,
     make_state,
 )
-
-from .reference import Scene
+from tests.worlds.cube.reference import Scene
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -71,7 +70,8 @@ def rebuilt(state: CubeState, env: int) -> npt.NDArray[np.int16]:
     for b in np.flatnonzero(state.delivered_at[env] == 0):
         row, col, weight = (int(part[env, b]) for part in (state.block_row, state.block_col, state.block_weight))
         body = grid[row + 1 : row + 1 + weight, col + 1 : col + 1 + weight]
-        assert body.shape == (weight, weight) and not body.any()
+        assert body.shape == (weight, weight)
+        assert not body.any()
         body[...] = b + 1
     for i, (row, col) in enumerate(agents_of(state, env)):
         assert grid[row + 1, col + 1] == 0
@@ -93,9 +93,11 @@ def test_c1_1_agent_chain_and_block_chain_move_as_one() -> None:
 def test_c1_2_too_heavy_a_chain_stays() -> None:
     layout = Layout(8, ((2, 0), (3, 0), (4, 0)), (Block(3, 2, 1), Block(1, 3, 4)))
     state = play(layout, [RIGHT] * 3)
-    assert blocks_of(state) == [(2, 1), (3, 4)] and agents_of(state) == list(layout.agents)
+    assert blocks_of(state) == [(2, 1), (3, 4)]
+    assert agents_of(state) == list(layout.agents)
     attempt = push_attempt(state, 0, 0, RIGHT)
-    assert attempt is not None and (attempt.force, attempt.weight, attempt.too_heavy) == (3, 4, True)
+    assert attempt is not None
+    assert (attempt.force, attempt.weight, attempt.too_heavy) == (3, 4, True)
 
 
 def test_c1_3_a_pushed_block_can_take_another_blocks_face() -> None:
@@ -119,7 +121,10 @@ def test_c1_5_a_block_in_a_corner_cannot_be_moved() -> None:
         state = play(layout, [action] * 8)
         assert blocks_of(state) == [(0, 0)]
     attempt = push_attempt(play(layout, [LEFT] * 8), 0, 0, LEFT)
-    assert attempt is not None and attempt.blockers == ("wall",) and attempt.force == 4 and not attempt.moved
+    assert attempt is not None
+    assert attempt.blockers == ("wall",)
+    assert attempt.force == 4
+    assert not attempt.moved
 
 
 def test_c3_always_right_from_the_published_layouts() -> None:
@@ -129,12 +134,15 @@ def test_c3_always_right_from_the_published_layouts() -> None:
     where = blocks_of(state)
     assert (where[0], where[4], where[8]) == ((1, 2), (11, 2), (15, 1))
     attempt = push_attempt(state, 0, 0, RIGHT)
-    assert attempt is not None and (attempt.force, attempt.weight) == (9, 13)
+    assert attempt is not None
+    assert (attempt.force, attempt.weight) == (9, 13)
     attempt = push_attempt(state, 0, 4, RIGHT)
-    assert attempt is not None and (attempt.force, attempt.weight) == (1, 2)
+    assert attempt is not None
+    assert (attempt.force, attempt.weight) == (1, 2)
     stuck = {row for block in layout_for("paper-n16", 42).blocks for row in range(block.row, block.row + block.weight)}
     free = [col for row, col in agents_of(state) if row not in stuck]
-    assert free and set(free) == {9}
+    assert free
+    assert set(free) == {9}
 
     state = make_state(layout_for("paper-n32", 42))
     for _ in range(17):
@@ -144,7 +152,9 @@ def test_c3_always_right_from_the_published_layouts() -> None:
     assert state.blocks_left[0] == 15
     for block, forces, weight in ((0, {17}, 25), (4, {4, 5}, 8)):
         attempt = push_attempt(state, 0, block, RIGHT)
-        assert attempt is not None and attempt.force in forces and attempt.weight == weight
+        assert attempt is not None
+        assert attempt.force in forces
+        assert attempt.weight == weight
 
 
 def test_c4_rewards() -> None:
@@ -152,8 +162,10 @@ def test_c4_rewards() -> None:
     assert play(layout, [STAY, STAY]).reward[0] == pytest.approx(-0.01)
     state = play(layout, [RIGHT, RIGHT])
     assert state.reward[0] == pytest.approx(-0.01 + 1.0)
-    assert state.delivered_at[0].tolist() == [1, 0] and state.delivered_weight[0] == 2
-    assert not state.terminated[0] and not state.grid[0, 3:5, 5:7].any()
+    assert state.delivered_at[0].tolist() == [1, 0]
+    assert state.delivered_weight[0] == 2
+    assert not state.terminated[0]
+    assert not state.grid[0, 3:5, 5:7].any()
     state = play(layout, [RIGHT, RIGHT], Rules(step_cost=0.5, deliver_reward=3.0))
     assert state.reward[0] == pytest.approx(-0.5 + 3.0)
 
@@ -208,7 +220,8 @@ def test_b4_a_block_moves_once_in_a_step_up_first() -> None:
     assert blocks_of(state) == [(2, 3)]
     assert agents_of(state) == [(3, 3), (3, 2)]
     attempt = push_attempt(state, 0, 0, UP)
-    assert attempt is not None and attempt.moved
+    assert attempt is not None
+    assert attempt.moved
 
 
 def test_b4_a_block_that_has_moved_holds_up_a_chain() -> None:
@@ -217,22 +230,29 @@ def test_b4_a_block_that_has_moved_holds_up_a_chain() -> None:
     state = play(layout, [UP, UP, RIGHT, RIGHT, RIGHT, RIGHT])
     assert blocks_of(state) == [(3, 2), (2, 4)]
     attempt = push_attempt(state, 0, 0, RIGHT)
-    assert attempt is not None and attempt.already_moved and not attempt.moved and not attempt.too_heavy
+    assert attempt is not None
+    assert attempt.already_moved
+    assert not attempt.moved
+    assert not attempt.too_heavy
 
 
 def test_b5_an_agent_that_is_about_to_leave_blocks() -> None:
     layout = Layout(9, ((3, 1), (3, 3)), (Block(1, 3, 2),))
     state = play(layout, [RIGHT, RIGHT])
-    assert blocks_of(state) == [(3, 2)] and agents_of(state) == [(3, 1), (3, 4)]
+    assert blocks_of(state) == [(3, 2)]
+    assert agents_of(state) == [(3, 1), (3, 4)]
     attempt = push_attempt(state, 0, 0, RIGHT)
-    assert attempt is not None and attempt.blockers == ("agent",) and attempt.blocker == -2
+    assert attempt is not None
+    assert attempt.blockers == ("agent",)
+    assert attempt.blocker == -2
 
 
 def test_b5_a_cell_left_by_an_earlier_push_is_free() -> None:
     # Agent 1 stands before block 0 and pushes block 1, which is further ahead.
     layout = Layout(9, ((3, 1), (3, 3)), (Block(1, 3, 2), Block(1, 3, 4)))
     state = play(layout, [RIGHT, RIGHT])
-    assert blocks_of(state) == [(3, 3), (3, 5)] and agents_of(state) == [(3, 2), (3, 4)]
+    assert blocks_of(state) == [(3, 3), (3, 5)]
+    assert agents_of(state) == [(3, 2), (3, 4)]
 
 
 def test_b6_no_trains_swaps_or_rotations_of_free_agents() -> None:
@@ -257,26 +277,32 @@ def test_b7_agents_may_enter_the_goal_column_and_excess_force_is_allowed() -> No
 def test_all_members_of_a_chain_are_delivered_that_reach_the_goal() -> None:
     blocks = (Block(2, 2, 2), Block(1, 2, 4), Block(1, 3, 4), Block(1, 5, 1))
     state = play(Layout(6, ((2, 1), (2, 0), (3, 1), (3, 0)), blocks), [RIGHT] * 4)
-    assert state.delivered_at[0].tolist() == [0, 1, 1, 0] and state.blocks_left[0] == 2
+    assert state.delivered_at[0].tolist() == [0, 1, 1, 0]
+    assert state.blocks_left[0] == 2
     assert state.reward[0] == pytest.approx(-0.01 + 2 / 4)
 
 
 def test_b10_delivery_on_the_last_step_is_success() -> None:
     layout = Layout(6, ((2, 3),), (Block(1, 2, 4),))
     state = play(layout, [RIGHT], Rules(max_steps=1))
-    assert state.terminated[0] and not state.truncated[0]
+    assert state.terminated[0]
+    assert not state.truncated[0]
     state = play(layout, [LEFT], Rules(max_steps=1))
-    assert state.truncated[0] and not state.terminated[0]
+    assert state.truncated[0]
+    assert not state.terminated[0]
     before = agents_of(state)
     step(state, [RIGHT])
-    assert agents_of(state) == before and state.steps[0] == 1 and state.reward[0] == 0
+    assert agents_of(state) == before
+    assert state.steps[0] == 1
+    assert state.reward[0] == 0
 
 
 @pytest.mark.parametrize("wild", [-1, 5, 127, -128, 256 + RIGHT, 2**40 + UP])
 def test_actions_out_of_range_stay(wild: int) -> None:
     layout = Layout(8, ((3, 1), (3, 0)), (Block(1, 3, 2), Block(2, 5, 5)))
     state = play(layout, [wild, RIGHT])
-    assert agents_of(state) == list(layout.agents) and blocks_of(state) == [(3, 2), (5, 5)]
+    assert agents_of(state) == list(layout.agents)
+    assert blocks_of(state) == [(3, 2), (5, 5)]
     if -128 <= wild <= 127:
         state = make_state(layout)
         step(state, np.array([wild, RIGHT], np.int8))
@@ -298,8 +324,11 @@ def test_actions_must_be_integers_of_the_right_shape() -> None:
 def test_push_report_explains_a_chain() -> None:
     layout = Layout(8, ((2, 1), (2, 0), (3, 4)), (Block(2, 2, 2), Block(1, 2, 4)))
     report = push_report(make_state(layout), 0, 0, RIGHT)
-    assert report.chain == (0, 1) and report.weight == 3 and report.pushers == (0, 1)
-    assert report.blocked == {(3, 4): -3} and not report.moves
+    assert report.chain == (0, 1)
+    assert report.weight == 3
+    assert report.pushers == (0, 1)
+    assert report.blocked == {(3, 4): -3}
+    assert not report.moves
     report = push_report(make_state(layout), 0, 0, RIGHT, actions=[STAY, RIGHT, STAY])
     assert report.force == 0
     assert push_report(make_state(layout), 0, 1, UP).weight == 1
@@ -311,7 +340,9 @@ def test_push_report_explains_a_chain() -> None:
 # Against the reference ------------------------------------------------------------------------------------------------
 
 
-def crowded(rng: np.random.Generator, side: int, num_agents: int, weights: list[int], towards: int = 0) -> Layout | None:
+def crowded(
+    rng: np.random.Generator, side: int, num_agents: int, weights: list[int], towards: int = 0
+) -> Layout | None:
     """Fill a small grid at random: blocks may touch each other and the walls, agents stand anywhere.
 
     With a direction, blocks huddle and many agents stand in lines behind their rear faces, so that chains move.
@@ -326,7 +357,9 @@ def crowded(rng: np.random.Generator, side: int, num_agents: int, weights: list[
             if not taken[row : row + weight, col : col + weight].any()
         ]
         touching = [
-            (row, col) for row, col in spots if taken[max(row - 1, 0) : row + weight + 1, max(col - 1, 0) : col + weight + 1].any()
+            (row, col)
+            for row, col in spots
+            if taken[max(row - 1, 0) : row + weight + 1, max(col - 1, 0) : col + weight + 1].any()
         ]
         if towards and touching and rng.random() < 0.6:
             spots = touching
@@ -488,7 +521,8 @@ def test_nothing_moves_without_enough_force(run: tuple[Layout, int, ForceScope],
         if report.force < layout.blocks[b].weight and not any(b in reports[c].chain for c in reports if c != b):
             assert b not in moved
     step(state, np.full(n, STAY))
-    assert not (state.moved_at[0] == 2).any() and not state.agent_result[0].any()
+    assert not (state.moved_at[0] == 2).any()
+    assert not state.agent_result[0].any()
 
 
 def mirrored(layout: Layout) -> Layout:
@@ -547,4 +581,5 @@ def test_deterministic_and_independent_of_the_batch(run: tuple[Layout, int, Forc
         step(batch, np.concatenate([noise, actions, actions]))
     for name in ("grid", "agent_cell", "agent_result", "block_row", "block_col", "moved_at", "delivered_at"):
         part = getattr(batch, name)
-        assert np.array_equal(getattr(alone, name)[0], part[1]) and np.array_equal(part[1], part[2])
+        assert np.array_equal(getattr(alone, name)[0], part[1])
+        assert np.array_equal(part[1], part[2])

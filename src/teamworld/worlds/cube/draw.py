@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from teamworld.errors import UserError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from PIL import ImageDraw, ImageFont
 
     from teamworld.worlds.cube.state import CubeState
 
@@ -103,7 +104,8 @@ def _disc(scale: int, gap: int) -> npt.NDArray[np.float32]:
     """Return how much of each pixel of a cell an agent's disc covers: (scale, scale, 1), 0 to 1, smooth edge."""
     axis = np.arange(scale) - scale / 2  # one pixel off the centre: the grid line is the cell's first pixel
     distance = np.hypot(axis[:, None], axis[None, :])
-    return np.clip((scale - 1) / 2 - gap + 0.5 - distance, 0, 1).astype(np.float32)[:, :, None]
+    cover: npt.NDArray[np.float32] = np.clip((scale - 1) / 2 - gap + 0.5 - distance, 0, 1).astype(np.float32)
+    return cover[:, :, None]
 
 
 def _labelled(pixels: npt.NDArray[np.uint8], scene: Snapshot, scale: int) -> npt.NDArray[np.uint8]:
@@ -126,7 +128,15 @@ def _labelled(pixels: npt.NDArray[np.uint8], scene: Snapshot, scale: int) -> npt
     return np.asarray(image).copy()
 
 
-def _write(pen: Any, centre: tuple[float, float], words: str, size: int, color: Color, *, outline: bool = False) -> None:
+def _write(
+    pen: ImageDraw.ImageDraw,
+    centre: tuple[float, float],
+    words: str,
+    size: int,
+    color: Color,
+    *,
+    outline: bool = False,
+) -> None:
     """Write centred text; white text gets a dark rim, since the agents' blue is too light to carry it."""
     if size < MIN_FONT:
         return
@@ -137,7 +147,7 @@ def _write(pen: Any, centre: tuple[float, float], words: str, size: int, color: 
 
 
 @lru_cache(maxsize=64)
-def _font(size: int) -> Any:
+def _font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
     from PIL import ImageFont
 
     return ImageFont.load_default(size)

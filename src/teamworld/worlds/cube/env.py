@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
+    from gymnasium.spaces import Box, Discrete
 
     Base = object
 else:
@@ -147,8 +148,8 @@ class CubeEnv(Base):
             raise UserError(f"view_radius must be None or an integer of at least 0, got {view_radius!r}")
         if render_mode is not None and render_mode not in _RENDER_MODES:
             raise UserError(
-                f"render_mode must be None, 'rgb_array' or 'ansi', got {render_mode!r}"
-                f"{suggest(str(render_mode), list(_RENDER_MODES))}; there is no window mode: show the arrays instead"
+                f"render_mode must be None, 'rgb_array' or 'ansi', got {render_mode!r}: there is no window mode, so "
+                "choose 'rgb_array' and show the arrays"
             )
         self._source = source
         self._view_radius = view_radius
@@ -204,9 +205,7 @@ class CubeEnv(Base):
 
     def step(
         self, actions: Mapping[str, int]
-    ) -> tuple[
-        dict[str, npt.NDArray[np.float32]], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]
-    ]:
+    ) -> tuple[dict[str, npt.NDArray[np.float32]], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]]:
         """Let all agents act and return observations, rewards, terminations, truncations and infos.
 
         Args:
@@ -221,9 +220,10 @@ class CubeEnv(Base):
             raise UserError(f"the episode {'is over' if begun else 'has not begun'}: call reset() before step()")
         try:
             given = [actions[agent] for agent in agents]
+            complete = len(actions) == len(agents)
         except (KeyError, TypeError, IndexError):
-            given = []
-        if len(given) != len(actions) or not given:
+            complete = False
+        if not complete:
             raise UserError(self._wrong_agents(actions))
         try:
             array = np.array(given)

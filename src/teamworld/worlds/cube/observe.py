@@ -42,7 +42,8 @@ Row = TypeVar("Row")
 
 def largest_value(state: CubeState, env: int = 0) -> int:
     """Return the largest number an observation can hold: max(n, heaviest weight, number of blocks)."""
-    return max(state.num_agents, state.num_blocks, *state.block_weight[env].tolist())
+    weights = (int(weight) for weight in state.block_weight[env])
+    return max(state.num_agents, state.num_blocks, *weights)
 
 
 def render_array(state: CubeState, env: int = 0) -> npt.NDArray[np.float32]:
@@ -79,8 +80,9 @@ class Observer:
         state, env = self._state, self._env
         now = int(state.steps[env])
         if now == self._step + 1:
+            agents, blocks = state.agent_cell[env], state.blocks[env].reshape(-1)
             sizes = (state.num_agents, state.num_blocks, state.grid_size)
-            _update(self._array.reshape(-1), self._shown, state.agent_cell[env], state.blocks[env].reshape(-1), now, *sizes)
+            _update(self._array.reshape(-1), self._shown, agents, blocks, now, *sizes)
             self._step = now
         elif now != self._step:
             self.restart()
@@ -108,7 +110,14 @@ class Observer:
 
 @compiled
 def _update(
-    array: Any, shown: Any, agent_cell: Any, blocks: Any, now: int, num_agents: int, num_blocks: int, grid_size: int
+    array: npt.NDArray[np.float32],
+    shown: npt.NDArray[np.int32],
+    agent_cell: npt.NDArray[np.int32],
+    blocks: npt.NDArray[np.int32],
+    now: int,
+    num_agents: int,
+    num_blocks: int,
+    grid_size: int,
 ) -> None:
     """Bring the flat observation ``array`` from the step before ``now`` to ``now``.
 
@@ -134,13 +143,12 @@ def _update(
             row = np.int64(blocks[u(at + ROW)])
             col = np.int64(blocks[u(at + COL)])
             direction = blocks[u(at + MOVED_DIR)]
-            height = side
-            width = side
+            height, width = side, side
             # Phase 0 wipes the trailing edge, which the block has just left, or all of a delivered block (which
             # moved RIGHT); phase 1 draws the leading edge.
             if delivered:
                 col -= 1
-            elif direction == UP or direction == DOWN:  # noqa: PLR1714  (a tuple test is slower when compiled)
+            elif direction in (UP, DOWN):
                 height = 1
                 if phase == 0:
                     row += side if direction == UP else -1

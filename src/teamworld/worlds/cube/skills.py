@@ -231,20 +231,20 @@ class MoveToBlock(Skill):
         """Take the next step of a shortest path, recomputed now."""
         block, face = self.block, word_of(self.action, 1)
         self.lost, self.blocker = False, None
-        if block is None or gone(known, block) or concepts.face_of(known, self.agent, block) == face:
+        if block is None or gone(known, block) is not None:
+            return STAY
+        if (way := better_place(known, self.agent, block, face)) is not None:
+            return way
+        if concepts.face_of(known, self.agent, block) == face:
             return STAY
         at = known.agents[self.agent]
-        for target in targets(known, block, face):
-            way = toward(distances(known, (target,)), at)
-            if way is not None:
-                return way[0]
         self.lost = True
-        way = toward(distances(known, concepts.staging(known, block, face), through_agents=True), at)
-        if way is None:
+        near = toward(distances(known, concepts.staging(known, block, face), through_agents=True), at)
+        if near is None:
             return STAY
-        ahead = at[0] + DELTA[way[0]][0], at[1] + DELTA[way[0]][1]
+        ahead = at[0] + DELTA[near[0]][0], at[1] + DELTA[near[0]][1]
         self.blocker = known.by_cell.get(ahead)
-        return way[0] if self.blocker is None else STAY
+        return near[0] if self.blocker is None else STAY
 
     def result(self, effects: Effects, crew: Crew) -> Result:
         """Aligned, gone, or out of time; a face that vanishes ends the action at once (DR. WELL spec B13)."""
@@ -252,7 +252,9 @@ class MoveToBlock(Skill):
         if block is None or (refused := gone(effects.after, block)) is not None:
             return failed("block_gone", None)
         if concepts.face_of(effects.after, self.agent, block) == face:
-            return DONE
+            better = better_place(effects.known, self.agent, block, face) if block in effects.known.blocks else None
+            if better is None or self.spent >= timeout:
+                return DONE
         refused = gone(effects.known, block) or face_gone(effects.known, block, face)
         if refused is not None:
             return failed(*refused)
@@ -261,13 +263,17 @@ class MoveToBlock(Skill):
         return Result(blocker=self.blocker)
 
 
-def targets(scene: Scene, block: int, face: str) -> Iterator[Cell]:
-    """Yield the cells to line up on, best first: free cells of the face, then the ends of the queues."""
-    lines = concepts.lines(scene, block, face)
-    yield from (line.next for line in lines if not line.agents and line.next is not None)
-    yield from (
-        line.next for line in sorted(lines, key=lambda one: len(one.agents)) if line.agents and line.next is not None
-    )
+def targets(scene: Scene, block: int, face: str) -> list[tuple[tuple[int, int], Cell]]:
+    """Return the free cells to line up on, best first, each with its rank.
+
+    The rank is the distance from the face, then the distance from its middle (CUBE spec A13, B19, B20): free cells
+    of the face come first, then the ends of the queues behind it.
+    """
+    middle = outside_middle(scene, block, face)
+    found = [
+        ((len(line.agents), abs(line.next[0] + line.next[1] - middle)), line.next) for line in lines
+    ]
+    return found
 
 
 class Rendezvous(Skill):

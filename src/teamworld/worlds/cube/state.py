@@ -340,7 +340,7 @@ class CubeState:
         return Layout(self.grid_size, agents, blocks)
 
 
-def _restore(*values: Any) -> CubeState:  # noqa: ANN401  (field values have any type)
+def _restore(*values: Any) -> CubeState:
     names = (part.name for part in fields(CubeState) if part.init)
     return CubeState(**dict(zip(names, values, strict=True)))
 
@@ -414,6 +414,6 @@ def load(state: CubeState, env: int, layout: Layout) -> None:
     for b, block in enumerate(layout.blocks):
         state.block_row[env, b], state.block_col[env, b] = block.row, block.col
         state.block_weight[env, b] = block.weight
-        rows, cols = slice(block.row + 1, block.row + 1 + block.weight), slice(block.col + 1, block.col + 1 + block.weight)
+        rows, cols = (slice(at + 1, at + 1 + block.weight) for at in (block.row, block.col))
         state.grid[env, rows, cols] = b + 1
     state.blocks_left[env] = len(layout.blocks)

@@ -1,0 +1,129 @@
+"""Minds: rules are drawn by name, slips happen at their rate, bad answers are asked again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from pydantic import BaseModel
+
+from teamworld.errors import UserError
+from teamworld.reasoning.asking import ask
+from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Sampling
+from teamworld.reasoning.registry import make
+from teamworld.seeding import generator
+
+
+class Pick(BaseModel):
+    value: int
+
+
+class PickOne(Question[Pick]):
+    kind: ClassVar[str] = "test.pick"
+    template: ClassVar[str] = ""
+    answer: ClassVar[type[BaseModel]] = Pick
+    sampling: ClassVar[Sampling] = Sampling(0.0, 1)
+
+    def __init__(self, mind: str = "a", check: Callable[[int], bool] = lambda value: True) -> None:
+        self.mind, self.views, self._check = mind, {}, check
+
+    def context(self) -> dict[str, Any]:
+        return {}
+
+    def rule(self, rng: np.random.Generator) -> Pick:
+        return Pick(value=int(rng.integers(100)))
+
+    def check(self, answer: Pick) -> str | None:
+        return None if self._check(answer.value) else f"{answer.value} will not do"
+
+    def fallback(self) -> Pick:
+        return Pick(value=-1)
+
+    def slips(self, answer: Pick, rng: np.random.Generator) -> Pick:
+        return Pick(value=1000)
+
+
+def streams(*names: str | int) -> np.random.Generator:
+    return generator(7, *names)
+
+
+def answers(name: str, count: int, mind: str = "a") -> list[int | None]:
+    reasoner = make(name, streams)
+
+    async def collect() -> list[int | None]:
+        found: list[int | None] = []
+        for _ in range(count):
+            try:
+                found.append((await reasoner.ask(PickOne(mind), 0, None)).value)
+            except BadAnswer:
+                found.append(None)
+        return found
+
+    return asyncio.run(collect())
+
+
+def test_rules_answer_the_same_to_the_same_mind_and_differently_to_another() -> None:
+    assert answers("rules", 20) == answers("rules", 20)
+    assert answers("rules", 20) != answers("rules", 20, mind="b")
+    assert len(set(answers("rules", 20))) > 5
+
+
+def test_the_order_in_which_minds_are_asked_does_not_matter() -> None:
+    async def both(order: str) -> dict[str, int]:
+        reasoner = make("rules", streams)
+        return {mind: (await reasoner.ask(PickOne(mind), 0, None)).value for mind in order}
+
+    assert asyncio.run(both("ab")) == asyncio.run(both("ba"))
+
+
+def test_slips_happen_at_their_rate_and_leave_the_other_answers_alone() -> None:
+    sound, slipping = answers("rules", 2000), answers("rules:slips=0.2", 2000)
+    slipped = [one for one, other in zip(slipping, sound, strict=True) if one != other]
+    assert 0.17 < len(slipped) / 2000 < 0.23
+    assert 0.15 < slipped.count(None) / len(slipped) < 0.35
+    assert set(slipped) == {None, 1000}
+    assert answers("rules:slips=0", 50) == answers("rules", 50)
+    assert set(answers("rules:slips=1", 50)) == {None, 1000}
+
+
+@pytest.mark.parametrize(
+    "name", ["rule", "gpt", "rules:slips", "rules:slips=2", "rules:slips=x", "rules:slips=nan", "rules:speed=1", "rules:"]
+)
+def test_unknown_reasoners_are_refused(name: str) -> None:
+    with pytest.raises(UserError):
+        make(name, streams)
+
+
+class Fixed(Reasoner):
+    """Gives the answers it was made with; None is a malformed one."""
+
+    def __init__(self, *values: int | None) -> None:
+        self.values = list(values)
+        self.complaints: list[str | None] = []
+
+    @property
+    def name(self) -> str:
+        return "fixed"
+
+    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+        self.complaints.append(complaint)
+        value = self.values[attempt]
+        if value is None:
+            raise BadAnswer("malformed")
+        return question.answer.model_validate({"value": value})  # type: ignore[return-value]
+
+
+def test_a_bad_answer_is_asked_again_with_the_complaint() -> None:
+    reasoner = Fixed(None, 3, 8)
+    reply = asyncio.run(ask(reasoner, PickOne(check=lambda value: value > 5)))
+    assert (reply.answer.value, reply.fallback) == (8, False)
+    assert reply.errors == ("malformed", "3 will not do")
+    assert reasoner.complaints == [None, "malformed", "3 will not do"]
+
+
+def test_after_the_last_try_the_fallback_stands() -> None:
+    reply = asyncio.run(ask(Fixed(1, None, 2), PickOne(check=lambda value: value > 5)))
+    assert (reply.answer.value, reply.fallback, len(reply.errors)) == (-1, True, 3)

@@ -7,35 +7,45 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from teamworld.memory.contract import Instance, MemoryDelta, TaskOutcome
+from teamworld.memory.graph import build, export
 from teamworld.memory.store import MemoryStore
 
 RUN = "cell"
 WRITERS = 8
 EACH = 500
 ROUNDS = 3
+TASKS = 20
+AIMS = {
+    "insert in one transaction": "0.6",
+    "all statistics": "0.2",
+    "graph JSON of the deltas": "1.0 with reading them",
+}
 
 Value = TypeVar("Value")
 
 
 def instances(count: int, episode: int = 0) -> tuple[Instance, ...]:
-    """Return plan instances: 20 tasks with 100 lifted plans each, few of them common, starts up to tick 300."""
+    """Return plan instances: tasks with 100 lifted plans each, few of them common, starts up to tick 300."""
     rng = random.Random(episode)
     ranks = range(100)
     popular = [1 / (1 + rank) for rank in ranks]
 
     def one(place: int) -> Instance:
-        task, (lifted,) = rng.randrange(20), rng.choices(ranks, popular)
+        task, (lifted,) = rng.randrange(TASKS), rng.choices(ranks, popular)
         start, steps = rng.randrange(300), rng.randrange(1, 6)
         return Instance(
             episode=episode,
@@ -76,27 +86,57 @@ def timed(what: Callable[[], Value]) -> tuple[float, float, Value]:
 def show(what: str, times: list[tuple[float, float]], aim: str) -> None:
     """Print the medians."""
     wall, cpu = (statistics.median(column) for column in zip(*times, strict=True))
-    print(f"{what:<44} {wall:7.3f} s wall {cpu:7.3f} s CPU   aim {aim}")  # noqa: T201
+    print(f"{what:<44} {wall:7.3f} s wall {cpu:7.3f} s CPU   aim {aim}")
 
 
-def write(path: str, writer: int) -> None:
-    """Commit small deltas, one transaction each."""
+def write(path: str, writer: int, ready: Barrier) -> None:
+    """Commit small deltas, one transaction each, when all are ready."""
     with MemoryStore.open(path) as store:
-        for episode in range(EACH):
-            store.commit(f"run_{writer}", delta(episode, instances(1, episode)))
+        found = [delta(episode, instances(1, episode)) for episode in range(EACH)]
+        ready.wait()
+        for one in found:
+            store.commit(f"run_{writer}", one)
+        ready.wait()
 
 
 def side_by_side(path: Path) -> None:
     """Print how many transactions a second several processes get through."""
     MemoryStore.open(path).close()
     context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=write, args=(str(path), writer)) for writer in range(WRITERS)]
-    wall, _, _ = timed(lambda: [process.start() for process in processes] and [process.join() for process in processes])
+    ready = context.Barrier(WRITERS + 1)
+    processes = [context.Process(target=write, args=(str(path), writer, ready)) for writer in range(WRITERS)]
+    for process in processes:
+        process.start()
+    ready.wait()
+    begun = time.perf_counter()
+    ready.wait()
+    rate = WRITERS * EACH / (time.perf_counter() - begun)
+    for process in processes:
+        process.join()
     failed = sum(process.exitcode != 0 for process in processes)
     with MemoryStore.open(path) as store:
         stored = sum(len(store.episodes(run)) for run in store.runs())
-    rate = WRITERS * EACH / wall
-    print(f"{WRITERS} writers x {EACH}: {rate:,.0f} transactions/s with starting up, {failed} failed, {stored} stored")  # noqa: T201
+    what = f"{WRITERS} writers x {EACH}"
+    print(f"{what:<44} {rate:7,.0f} transactions/s, {failed} failed, {stored} stored   aim 5,000")
+
+
+def answer(store: MemoryStore) -> None:
+    """Ask everything that a method can ask."""
+    experience = store.experience(RUN)
+    for task in range(TASKS):
+        experience.guide(f"block_{task}", 50)
+        experience.library(f"block_{task}")
+    experience.best()
+
+
+def as_json(found: tuple[MemoryDelta, ...]) -> int:
+    """Write the graph and return the number of bytes."""
+    return len(msgspec.json.encode(export(found)))
+
+
+def as_graph(found: tuple[MemoryDelta, ...]) -> int:
+    """Build the graph and return the number of nodes."""
+    return len(build(found))
 
 
 def main() -> None:
@@ -104,23 +144,31 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     folder = Path(tempfile.mkdtemp(dir=sys.argv[2] if len(sys.argv) > 2 else None))
     whole = delta(0, instances(count))
-    inserts, sums, loads = [], [], []
+    times: dict[str, list[tuple[float, float]]] = {}
+
+    def measure(what: str, work: Callable[[], Value]) -> Value:
+        wall, cpu, value = timed(work)
+        times.setdefault(what, []).append((wall, cpu))
+        return value
+
     for attempt in range(ROUNDS):
-        store = MemoryStore.open(folder / f"memory_{attempt}.sqlite")
-        inserts.append(timed(lambda store=store: store.commit(RUN, whole))[:2])
-        sums.append(timed(lambda store=store: store.experience(RUN))[:2])
-        wall, cpu, found = timed(lambda store=store: store.deltas(RUN))
-        loads.append((wall, cpu))
-        if found != (whole,):
-            raise SystemExit("what was stored is not what came back")
-        store.close()
-    show(f"insert {count:,} in one transaction", inserts, "0.6")
-    show("all statistics", sums, "0.2")
-    show("read all deltas", loads, "-")
-    wall, cpu, again = timed(lambda: MemoryStore.open(folder / "memory_0.sqlite"))
-    show("open and check", [(wall, cpu)], "-")
-    again.close()
+        path = folder / f"memory_{attempt}.sqlite"
+        with MemoryStore.open(path) as store:
+            measure("insert in one transaction", partial(store.commit, RUN, whole))
+            measure("all statistics", partial(answer, store))
+            measure("statistics by context", partial(store.contexts, RUN))
+            found = measure("read the deltas", partial(store.deltas, RUN))
+            if found != (whole,):
+                raise SystemExit("what was stored is not what came back")
+            measure("graph JSON of the deltas", partial(as_json, found))
+            measure("graph in networkx", partial(as_graph, found))
+            del found  # what is still in memory slows down the next round
+        measure("open and check", partial(MemoryStore.open, path)).close()
+    print(f"{count:,} instances, medians of {ROUNDS}")
+    for what, pairs in times.items():
+        show(what, pairs, AIMS.get(what, "-"))
     side_by_side(folder / "writers.sqlite")
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.language import Entity
-from teamworld.memory.contract import GuideEntry
+from teamworld.memory.contract import GuideEntry, StartRecord
 from teamworld.methods.drwell.allocation import preferred, validate
 from teamworld.worlds.contract import Goal
 
@@ -93,3 +93,11 @@ def test_where_nothing_is_known_the_choice_is_drawn() -> None:
     guide = {one.id: entry(one.id) for one in goals}
     drawn = {preferred(goals, guide, {}, 2, np.random.default_rng(seed)).id for seed in range(30)}
     assert drawn == {"g0", "g1", "g2"}
+
+
+def test_attempts_about_this_time_decide_before_the_whole_record() -> None:
+    goals = [goal(0, 1), goal(1, 1)]
+    good = entry("g0", "highly effective", 20.0)._replace(about_now=StartRecord(3, 0))
+    rng = np.random.default_rng(0)
+    assert preferred(goals, {"g0": good, "g1": entry("g1", "moderate", 30.0)}, {}, 2, rng).id == "g1"
+    assert preferred(goals, {"g0": good, "g1": entry("g1", "untested")}, {}, 2, rng).id == "g1"

@@ -90,7 +90,8 @@ def test_slips_happen_at_their_rate_and_leave_the_other_answers_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["rule", "gpt", "rules:slips", "rules:slips=2", "rules:slips=x", "rules:slips=nan", "rules:speed=1", "rules:"]
+    "name",
+    ["rule", "gpt", "rules:slips", "rules:slips=2", "rules:slips=x", "rules:slips=nan", "rules:speed=1", "rules:"],
 )
 def test_unknown_reasoners_are_refused(name: str) -> None:
     with pytest.raises(UserError):

@@ -38,7 +38,7 @@ def run(
     seed: int | None = None,
     seeds: int | None = None,
     max_steps: int | None = None,
-    set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,  # noqa: A002
+    set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:

@@ -47,8 +47,11 @@ class Journal:
             return await branch
 
         records: dict[AgentId, list[Event]] = {agent: [] for agent in branches}
-        async with asyncio.TaskGroup() as group:
-            tasks = {agent: group.create_task(run(branch, records[agent])) for agent, branch in branches.items()}
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {agent: group.create_task(run(branch, records[agent])) for agent, branch in branches.items()}
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None  # one error, as if it had been alone
         for events in records.values():
             for event in events:
                 self.record(event)

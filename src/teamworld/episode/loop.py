@@ -9,12 +9,12 @@ from typing import Any
 from teamworld.episode.course import Course, Ending
 from teamworld.episode.journal import Journal
 from teamworld.episode.moment import Now, Views
-from teamworld.methods.parts.dryrun import dry_run
 from teamworld.episode.stages import Stages
 from teamworld.episode.talk import Channel, MessageRule
 from teamworld.language import Action, AgentId, show
 from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
+from teamworld.methods.parts.dryrun import dry_run
 from teamworld.reasoning.contract import Reasoner
 from teamworld.record import (
     SCHEMA,
@@ -239,9 +239,7 @@ class Episode:
             )
         for change in report.goals:
             record(
-                GoalChange(
-                    goal=change.goal, event=change.event, delta=change.delta, participants=change.participants
-                )
+                GoalChange(goal=change.goal, event=change.event, delta=change.delta, participants=change.participants)
             )
         for agent, why in report.gone.items():
             self._leave(agent, why)

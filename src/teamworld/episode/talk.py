@@ -22,12 +22,16 @@ class MessageRule(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     ticks: int = Field(default=0, ge=0, description="ticks that a message costs each payer")
-    chars_per_tick: int | None = Field(default=None, ge=1, description="further ticks by length: one for so many characters")
+    chars_per_tick: int | None = Field(
+        default=None, ge=1, description="further ticks by length: one for so many characters"
+    )
     maximum: int | None = Field(default=None, ge=1, description="longest text in characters; the rest is cut")
-    reach: float = Field(default=math.inf, ge=0, description="how far a message carries, in the world's distance")
+    reach: float | None = Field(default=None, ge=0, description="how far a message carries, in the world's distance")
     loss: float = Field(default=0.0, ge=0, le=1, description="probability that a recipient does not get it")
     echo: bool = Field(default=False, description="whether the sender gets its own posts back")
-    seen: Literal["now", "next"] = Field(default="now", description="readable later in the same step, or from the next step")
+    seen: Literal["now", "next"] = Field(
+        default="now", description="readable later in the same step, or from the next step"
+    )
     paid_by: Literal["nobody", "speaker", "members"] = Field(default="nobody", description="who owes the ticks")
 
     def cost(self, text: str) -> int:
@@ -67,7 +71,7 @@ class Channel:
 
     def post(self, message: Message, t: int) -> None:
         """Send a post to its recipients in reach, or to everybody in reach."""
-        in_reach = self._hears(message.sender, self.rule.reach)
+        in_reach = self._in_reach(message.sender)
         wanted = in_reach if message.recipients is None else message.recipients
         recipients = tuple(agent for agent in wanted if agent in in_reach and agent != message.sender)
         if self.rule.echo:
@@ -93,10 +97,13 @@ class Channel:
 
     def say(self, message: Message, members: Sequence[AgentId], t: int, room: int) -> tuple[Message, set[AgentId]]:
         """Speak in a room; return the message as sent and who heard it, the speaker included."""
-        in_reach = self._hears(message.sender, self.rule.reach)
+        in_reach = self._in_reach(message.sender)
         recipients = tuple(agent for agent in members if agent in in_reach and agent != message.sender)
         sent = self._send(message, recipients, t, room)
         return sent, {message.sender, *self._arrivals(sent)}
+
+    def _in_reach(self, sender: AgentId) -> Collection[AgentId]:
+        return self._hears(sender, math.inf if self.rule.reach is None else self.rule.reach)
 
     def _send(self, message: Message, recipients: tuple[AgentId, ...], t: int, room: int | None) -> Message:
         text = message.text[: self.rule.maximum] if self.rule.maximum is not None else message.text

@@ -19,7 +19,6 @@ from teamworld.reasoning.prompts import prompt_hashes
 from teamworld.record import read_log
 from teamworld.record.log import encode
 
-
 _LOCK, _DRAFT = ".lock", "experiment.yaml.tmp"
 #: What a kill can leave behind before the experiment file stands.
 _OURS_EARLY = frozenset({_LOCK, _DRAFT})

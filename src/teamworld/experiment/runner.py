@@ -67,9 +67,7 @@ def _run_cell(
         progress(finished[episode])
 
 
-def _restore(
-    experiment: Experiment, cell: Cell, folder: Folder, memory: MemoryStore, finished: dict[int, Row]
-) -> None:
+def _restore(experiment: Experiment, cell: Cell, folder: Folder, memory: MemoryStore, finished: dict[int, Row]) -> None:
     """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth."""
     method = methods.make(cell.method, experiment.options[cell.method])
     held = set(memory.episodes(cell.name))

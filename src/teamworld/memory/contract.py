@@ -80,6 +80,13 @@ class TeamRecord(NamedTuple):
     """Of the successes."""
 
 
+class StartRecord(NamedTuple):
+    """How a task went when begun about a certain time of the episode."""
+
+    attempts: int
+    successes: int
+
+
 class GuideEntry(NamedTuple):
     """The guidebook's line on one task (DR. WELL spec A8)."""
 
@@ -93,11 +100,14 @@ class GuideEntry(NamedTuple):
     team: int | None
     """Recommended team size."""
     mean_start: float | None
+    """Tick at which successes were begun, as are the next two."""
     earliest_start: int | None
     latest_start: int | None
     verdict: Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
     teams: tuple[TeamRecord, ...]
     """By team size, ascending."""
+    about_now: StartRecord = StartRecord(0, 0)
+    """Of the attempts begun in the same tenth tick of an episode or the ones next to it."""
 
     @property
     def rate(self) -> float | None:
@@ -131,8 +141,8 @@ class Library(NamedTuple):
 class Memory(Protocol):
     """What a method may ask of the world model during an episode."""
 
-    def guide(self, task: TaskKey) -> GuideEntry:
-        """The guidebook's entry; an untested one for an unknown task."""
+    def guide(self, task: TaskKey, now: int = 0) -> GuideEntry:
+        """The guidebook's entry at a tick of the episode; an untested one for an unknown task."""
 
     def library(self, task: TaskKey) -> Library:
         """The plan library's page for a task; empty for an unknown one."""

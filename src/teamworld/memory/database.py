@@ -20,7 +20,7 @@ FORMAT = 1
 _WAIT = 30.0  # seconds to wait for another process's transaction
 _MAGIC = b"SQLite format 3\x00"
 _HEADER = 100  # bytes; fields below are offsets into it (sqlite.org/fileformat2.html, section 1.3)
-_PAGE_SIZE, _PAGE_COUNT, _USER_VERSION, _APPLICATION_ID = 16, 28, 60, 68
+_USER_VERSION, _APPLICATION_ID = 60, 68
 _RESUME = "then give the same command again; nothing that was stored is lost"
 
 
@@ -92,12 +92,6 @@ def _check_header(path: Path) -> None:
     if _number(header, _APPLICATION_ID, 4) != APPLICATION:
         raise UserError(f"{path} is a database of another program: expected a memory.sqlite; name another file")
     _check_version(path, _number(header, _USER_VERSION, 4))
-    page = _number(header, _PAGE_SIZE, 2)
-    size = (65536 if page == 1 else page) * _number(header, _PAGE_COUNT, 4)
-    log = path.with_name(path.name + "-wal")
-    # After a kill the end of the file may still stand in the write-ahead log: then SQLite is the judge.
-    if path.stat().st_size < size and not (log.exists() and log.stat().st_size):
-        raise UserError(f"{path} {_damaged(f'it has {path.stat().st_size} of {size} bytes')}")
 
 
 def _number(header: bytes, offset: int, size: int) -> int:

@@ -10,8 +10,17 @@ from collections.abc import Iterable, Iterator
 from math import sqrt
 from typing import Literal, NamedTuple, TypeAlias
 
-from teamworld.memory.contract import GuideEntry, Instance, Library, PlanRecord, Ranking, TaskKey, TeamRecord
-from teamworld.memory.tally import PARTS, Tally
+from teamworld.memory.contract import (
+    GuideEntry,
+    Instance,
+    Library,
+    PlanRecord,
+    Ranking,
+    StartRecord,
+    TaskKey,
+    TeamRecord,
+)
+from teamworld.memory.tally import BUCKET, PARTS, Tally
 
 Verdict: TypeAlias = Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
 
@@ -21,6 +30,7 @@ VERDICTS: tuple[tuple[float, Verdict], ...] = (
     (0.4, "moderate"),
     (0.1, "challenging"),
 )
+_NONE = StartRecord(0, 0)
 _Z = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 
 
@@ -34,10 +44,20 @@ class Key(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One line of the statistics: all that is asked is computed from these."""
+    """One line of the statistics; all that is asked is computed from these and the start rows."""
 
     key: Key
     tally: Tally
+
+
+class StartRow(NamedTuple):
+    """How a task went when begun in a bucket of ticks."""
+
+    task: TaskKey
+    bucket: int
+    """Start tick // ``BUCKET``."""
+    attempts: int
+    successes: int
 
 
 def verdict(rate: float | None) -> Verdict:
@@ -80,13 +100,24 @@ def _merit(tally: Tally, ranking: Ranking) -> tuple[float, ...]:
 class _Page:
     """All that is known about one task."""
 
-    __slots__ = ("plans", "prototypes", "teams", "total")
+    __slots__ = ("plans", "prototypes", "starts", "teams", "total")
 
     def __init__(self) -> None:
         self.total = Tally()
         self.teams: dict[int, Tally] = defaultdict(Tally)
         self.plans: dict[str, Tally] = defaultdict(Tally)
         self.prototypes: dict[str, Tally] = defaultdict(Tally)
+        self.starts: dict[int, StartRecord] = {}
+
+    def begun(self, bucket: int, attempts: int, successes: int) -> None:
+        """Count attempts by when they were begun."""
+        before = self.starts.get(bucket, _NONE)
+        self.starts[bucket] = StartRecord(before.attempts + attempts, before.successes + successes)
+
+    def about(self, tick: int) -> StartRecord:
+        """How it went when begun in the tick's bucket or the ones next to it."""
+        near = [self.starts.get(tick // BUCKET + step, _NONE) for step in (-1, 0, 1)]
+        return StartRecord(sum(record.attempts for record in near), sum(record.successes for record in near))
 
 
 class Experience:
@@ -108,40 +139,55 @@ class Experience:
         self._pages: dict[TaskKey, _Page] = {}
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Row], ranking: Ranking = "smoothed") -> Experience:
-        """Return the experience that the rows sum up."""
+    def from_rows(cls, rows: Iterable[Row], starts: Iterable[StartRow], ranking: Ranking = "smoothed") -> Experience:
+        """Return the experience that the rows sum up: ``rows`` and ``starts`` of another, or the store's."""
         experience = cls(ranking)
         for key, tally in rows:
             for part in experience._parts(key):
                 part.merge(tally)
+        for task, bucket, attempts, successes in starts:
+            experience._page(task).begun(bucket, attempts, successes)
         return experience
+
+    def ranked(self, by: Ranking) -> Experience:
+        """Return the same memory under another ranking: what is added to one, both know."""
+        other = Experience(by)
+        other._rows, other._pages = self._rows, self._pages
+        return other
 
     def rows(self) -> Iterator[Row]:
         """Yield the statistics, ordered by their keys."""
         return (Row(key, self._rows[key]) for key in sorted(self._rows))
 
-    def ranked(self, by: Ranking) -> Experience:
-        """Rank by another rule from now on; return the experience itself."""
-        self._ranking = by
-        return self
+    def starts(self) -> Iterator[StartRow]:
+        """Yield when tasks were begun, ordered by task and time."""
+        for task, page in sorted(self._pages.items()):
+            for bucket, record in sorted(page.starts.items()):
+                yield StartRow(task, bucket, *record)
 
     def add(self, instance: Instance) -> None:
         """Take in an instance while the episode runs (DR. WELL spec B3)."""
         for part in self._parts(Key(instance.task, instance.team, instance.lifted, instance.prototype)):
             part.count(instance)
+        self._page(instance.task).begun(instance.start // BUCKET, 1, int(instance.success))
+
+    def _page(self, task: TaskKey) -> _Page:
+        """The task's page, made when it is first written to."""
+        page = self._pages.get(task)
+        if page is None:
+            page = self._pages[task] = _Page()
+        return page
 
     def _parts(self, key: Key) -> tuple[Tally, ...]:
         """All tallies that an instance with this key counts in."""
-        page = self._pages.get(key.task)
-        if page is None:
-            page = self._pages[key.task] = _Page()
+        page = self._page(key.task)
         row = self._rows.get(key)
         if row is None:
             row = self._rows[key] = Tally()
         return row, page.total, page.teams[key.team], page.plans[key.lifted], page.prototypes[key.prototype]
 
-    def guide(self, task: TaskKey) -> GuideEntry:
-        """Return the guidebook's entry (DR. WELL spec A8); an untested one for an unknown task."""
+    def guide(self, task: TaskKey, now: int = 0) -> GuideEntry:
+        """Return the guidebook's entry (DR. WELL spec A8) at a tick; an untested one for an unknown task."""
         page = self._pages.get(task) or _Page()
         total = page.total
         teams = sorted(page.teams.items())
@@ -153,11 +199,12 @@ class Experience:
             shortest=total.shortest,
             smallest_team=next((team for team, tally in teams if tally.successes), None),
             team=self._recommended(teams),
-            mean_start=total.start_sum / total.attempts if total.attempts else None,
+            mean_start=total.start_sum / total.successes if total.successes else None,
             earliest_start=total.earliest,
             latest_start=total.latest,
             verdict=verdict(total.rate),
             teams=tuple(TeamRecord(team, t.attempts, t.successes, t.mean_duration) for team, t in teams),
+            about_now=page.about(now),
         )
 
     def _recommended(self, teams: list[tuple[int, Tally]]) -> int | None:
@@ -174,9 +221,9 @@ class Experience:
     def library(self, task: TaskKey) -> Library:
         """Return the plan library's page (DR. WELL spec A9), best first; empty for an unknown task."""
         page = self._pages.get(task) or _Page()
-        return Library(task, page.total.attempts, self._ranked(page.prototypes), self._ranked(page.plans))
+        return Library(task, page.total.attempts, self._records(page.prototypes), self._records(page.plans))
 
-    def _ranked(self, tallies: dict[str, Tally]) -> tuple[PlanRecord, ...]:
+    def _records(self, tallies: dict[str, Tally]) -> tuple[PlanRecord, ...]:
         order = sorted(tallies.items(), key=lambda item: (_merit(item[1], self._ranking), item[0]))
         return tuple(
             PlanRecord(

@@ -6,7 +6,7 @@ the episode cut off is a cross: no cue is by colour alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, cos, pi, sin, sqrt
 from pathlib import Path
@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 Point: TypeAlias = tuple[float, float]
 
 _PANEL = 4.8  # inches
+_ONLY_PANEL = 6.2  # inches, where it is alone
 _COLUMNS = 3
+_TITLE = 0.3  # inches
+_LEGEND = {1: 3, 2: 4, 3: 5}  # columns of the legend, by columns of panels
+_REACH = 1.13  # what is shown of the plane, from the middle
 _RINGS = {"universe": 0.0, "episode": 0.30, "task": 0.54, "prototype": 0.77, "instance": 1.0}
 _GAP = {"episode": 1.6, "task": 0.7, "prototype": 0.25}  # space after a subtree, in widths of a leaf
 _SPANS = {1: 0.55, 2: 0.85}  # share of the circle used for few episodes: a fan reads better than a ring
-_MOST_LABELS = 16  # tasks that are still labelled
+_ROW, _MOST_ROWS, _ROW_STEP = 120, 3, 0.045  # crowded instances stand in up to three rows
+_MOST_LABELS = 7  # tasks that are still labelled
 _FORMATS = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
@@ -63,8 +68,23 @@ _STYLES: dict[tuple[str, str], _Style] = {
 }
 
 
+def draw_stages(deltas: Sequence[MemoryDelta], path: Path | str, title: str | None = None) -> Path:
+    """Write how the world model grew: after the first episode, half of them, and all (1, 5, 10 of ten).
+
+    Returns:
+        The path. For what can go wrong see ``draw``.
+    """
+    draw(deltas, path, sorted({min(1, len(deltas)), ceil(len(deltas) / 2), len(deltas)}), title=title)
+    return Path(path)
+
+
 def draw(
-    deltas: Sequence[MemoryDelta], path: Path | str, after: Sequence[int] | None = None, *, together: bool = False
+    deltas: Sequence[MemoryDelta],
+    path: Path | str,
+    after: Sequence[int] | None = None,
+    *,
+    title: str | None = None,
+    together: bool = False,
 ) -> None:
     """Write a picture of the world model; the same deltas give the same bytes.
 
@@ -72,6 +92,7 @@ def draw(
         deltas: The episodes of a run, in order.
         path: A ``.png``, ``.svg`` or ``.pdf`` file.
         after: One panel for each number of episodes, for example 1, 5 and 10; None: one with all.
+        title: A line over all panels.
         together: Join instances that ran at the same time by dotted lines.
 
     Raises:
@@ -95,10 +116,13 @@ def draw(
     rows = ceil(len(panels) / columns)
     # Fixed salt and plain fonts: the file depends on what it shows alone.
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, "svg.hashsalt": "teamworld", "svg.fonttype": "none"}):
-        figure = Figure(figsize=(_PANEL * columns, (_PANEL + 0.35) * rows + 0.9), dpi=200)
+        side = _PANEL if len(panels) > 1 else _ONLY_PANEL
+        figure = Figure(figsize=(side * columns, (side + 0.35) * rows + 0.9 + _TITLE * bool(title)), dpi=200)
         for place, count in enumerate(panels, start=1):
             _panel(figure.add_subplot(rows, columns, place), build(deltas[:count]), together)
-        _legend(figure, columns)
+        if title:
+            figure.suptitle(title, fontsize=11, y=1 - 0.12 / figure.get_figheight(), va="top")
+        _legend(figure, columns, _TITLE * bool(title))
         try:
             figure.savefig(path, metadata=metadata)
         except OSError as error:
@@ -139,15 +163,21 @@ class _Layout:
 
 
 def layout(graph: nx.DiGraph[Node]) -> dict[Node, Point]:
-    """Return a place for each node of a graph made by ``build``: rings of radius up to 1 round the universe."""
+    """Return a place for each node of a graph made by ``build``: rings round the universe, the outer of radius 1."""
     plan = _Layout(graph)
     plan.place(UNIVERSE)
-    span = 2 * pi * _SPANS.get(graph.out_degree(UNIVERSE), 1.0)
+    episodes = graph.out_degree(UNIVERSE)
+    span = 2 * pi * _SPANS.get(episodes, 1.0)
+    leaves = [node for node in plan.slot if graph.nodes[node]["level"] == "instance"]
+    rows = min(_MOST_ROWS, 1 + len(leaves) // _ROW)
+    row = {leaf: place % rows for place, leaf in enumerate(leaves)}
     points = {}
     for node, slot in plan.slot.items():
-        # A ring runs clockwise from the top, a fan from left to right with its middle at the bottom.
-        angle = pi / 2 - slot / plan.width * span if span == 2 * pi else -pi / 2 + (slot / plan.width - 0.5) * span
-        radius = _RINGS[graph.nodes[node]["level"]]
+        if episodes in _SPANS:  # a fan: from left to right, with its middle at the bottom
+            angle = -pi / 2 + (slot - plan.slot[UNIVERSE]) / plan.width * span
+        else:  # a ring: clockwise from the top
+            angle = pi / 2 - slot / plan.width * span
+        radius = _RINGS[graph.nodes[node]["level"]] + _ROW_STEP * (row.get(node, 0) - (rows - 1) / 2) * (node in row)
         points[node] = (radius * cos(angle), radius * sin(angle))
     return points
 
@@ -174,23 +204,23 @@ def _panel(axes: Axes, graph: nx.DiGraph[Node], together: bool) -> None:
     axes.set_title(_caption(graph, leaves), fontsize=9, color="#263238")
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_xlim(-1.12, 1.12)
-    axes.set_ylim(-1.12, 1.12)
+    middle = (max(y for _, y in points.values()) + min(y for _, y in points.values())) / 2
+    axes.set_xlim(-_REACH, _REACH)
+    axes.set_ylim(middle - _REACH, middle + _REACH)
 
 
 def _scatter(axes: Axes, style: _Style, points: Sequence[Point], scale: float) -> None:
     # Inner rings have room whatever stands on the outer one, so they shrink less.
     area = style.area * (scale if style.area < 60 else sqrt(scale))
-    face = style.colour if style.filled else "white"
-    outline = {} if style.marker == "x" else {"edgecolors": style.colour}
     axes.scatter(
-        *zip(*points, strict=True),
+        [x for x, _ in points],
+        [y for _, y in points],
         s=area,
         marker=style.marker,
-        c=face,
-        linewidths=0.5 + 0.7 * scale,
+        c=style.colour if style.filled else "white",
+        edgecolors=None if style.marker == "x" else style.colour,
+        linewidths=0.45 + 0.75 * scale,
         zorder=2,
-        **outline,
     )
 
 
@@ -224,7 +254,7 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _legend(figure: Figure, columns: int) -> None:
+def _legend(figure: Figure, columns: int, above: float) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
@@ -240,9 +270,8 @@ def _legend(figure: Figure, columns: int) -> None:
         )
         for style in _STYLES.values()
     ]
-    figure.legend(handles=handles, loc="lower center", ncols=min(5, 2 * columns), fontsize=8, frameon=False)
+    figure.legend(handles=handles, loc="lower center", ncols=_LEGEND[columns], fontsize=8, frameon=False)
     height = figure.get_figheight()
-    lines = ceil(len(handles) / min(5, 2 * columns))
-    figure.subplots_adjust(
-        left=0.01, right=0.99, top=1 - 0.5 / height, bottom=(0.15 + 0.2 * lines) / height, wspace=0.02, hspace=0.14
-    )
+    lines = ceil(len(handles) / _LEGEND[columns])
+    top, bottom = 1 - (0.5 + above) / height, (0.15 + 0.2 * lines) / height
+    figure.subplots_adjust(left=0.01, right=0.99, top=top, bottom=bottom, wspace=0.02, hspace=0.14)

@@ -17,23 +17,26 @@ from typing import Any, TypeVar
 
 from teamworld.memory.contract import Instance, MemoryDelta, Ranking, TaskOutcome
 from teamworld.memory.database import connect, explained
-from teamworld.memory.experience import Experience, Key, Row
-from teamworld.memory.tally import PARTS, Tally
-from teamworld.memory.views import BUCKET, Context, ContextRow
+from teamworld.memory.experience import Experience, Key, Row, StartRow
+from teamworld.memory.tally import BUCKET, PARTS, Tally
+from teamworld.memory.views import Context, ContextRow
 
 _MANY = 500  # values in one IN (...); SQLite takes at least 999 of them
 # The columns of a Tally; the share of the work done is that of ``tally.share``.
 _TALLY = f"""
     COUNT(*), SUM(i.success),
-    SUM(CASE WHEN i.success THEN i.end_tick - i.start_tick ELSE 0 END),
-    MIN(CASE WHEN i.success THEN i.end_tick - i.start_tick END),
-    MAX(CASE WHEN i.success THEN i.end_tick - i.start_tick END),
-    SUM(i.start_tick), MIN(i.start_tick), MAX(i.start_tick),
+    COALESCE(SUM(i.end_tick - i.start_tick) FILTER (WHERE i.success), 0),
+    MIN(i.end_tick - i.start_tick) FILTER (WHERE i.success),
+    MAX(i.end_tick - i.start_tick) FILTER (WHERE i.success),
+    COALESCE(SUM(i.start_tick) FILTER (WHERE i.success), 0),
+    MIN(i.start_tick) FILTER (WHERE i.success),
+    MAX(i.start_tick) FILTER (WHERE i.success),
     SUM(CASE WHEN i.units > 0 THEN MIN({PARTS}, MAX(0, i.progress * {PARTS} / i.units)) ELSE i.success * {PARTS} END),
     SUM(i.team)
 """
 _OF_RUN = "FROM episodes e JOIN instances i ON i.episode_id = e.id WHERE e.run = ?"
 _PLANS = f"SELECT i.prototype_id, i.lifted_id, i.team, {_TALLY} {_OF_RUN} GROUP BY 1, 2, 3"
+_STARTS = f"SELECT i.prototype_id, i.start_tick / {BUCKET}, COUNT(*), SUM(i.success) {_OF_RUN} GROUP BY 1, 2"
 _CONTEXTS = f"""
     SELECT i.prototype_id, i.start_tick / {BUCKET}, i.team, i.communication, {_TALLY} {_OF_RUN} GROUP BY 1, 2, 3, 4
 """
@@ -192,12 +195,14 @@ class MemoryStore:
         with self._reading() as db:
             names = self._names(run)
             sums = db.execute(_PLANS, (run,)).fetchall()
+            begun = db.execute(_STARTS, (run,)).fetchall()
             texts = _texts(db, {lifted for _, lifted, *_ in sums})
         rows = []
         for prototype, lifted, team, *tally in sums:
             task, actions = names[prototype]
             rows.append(Row(Key(task, team, texts[lifted], actions), Tally(*tally)))
-        return Experience.from_rows(rows, ranking)
+        starts = (StartRow(names[prototype][0], bucket, *counts) for prototype, bucket, *counts in begun)
+        return Experience.from_rows(rows, starts, ranking)
 
     def contexts(self, run: str) -> tuple[ContextRow, ...]:
         """Return what ``teamworld.memory.views`` reads, summed up by the database, ordered by context."""

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from teamworld.memory.contract import Instance
 
+#: Start times are put together in buckets of so many ticks (DR. WELL spec A7, derived views).
+BUCKET = 10
 #: Shares of the work left are counted in millionths.
 PARTS = 1_000_000
 
@@ -23,7 +25,7 @@ class Tally:
     attempts: int = 0
     successes: int = 0
     duration_sum: int = 0
-    """Of the successes, as are shortest and longest."""
+    """Of the successes, as is everything on durations and starts."""
     shortest: int | None = None
     longest: int | None = None
     start_sum: int = 0
@@ -36,17 +38,17 @@ class Tally:
         """Take in one instance."""
         start = instance.start
         self.attempts += 1
-        self.start_sum += start
         self.share_sum += share(instance)
         self.team_sum += instance.team
-        if self.earliest is None or start < self.earliest:
-            self.earliest = start
-        if self.latest is None or start > self.latest:
-            self.latest = start
         if instance.success:
             duration = instance.end - start
             self.successes += 1
             self.duration_sum += duration
+            self.start_sum += start
+            if self.earliest is None or start < self.earliest:
+                self.earliest = start
+            if self.latest is None or start > self.latest:
+                self.latest = start
             if self.shortest is None or duration < self.shortest:
                 self.shortest = duration
             if self.longest is None or duration > self.longest:
@@ -55,15 +57,16 @@ class Tally:
     def merge(self, other: Tally) -> None:
         """Take in another set."""
         self.attempts += other.attempts
-        self.successes += other.successes
-        self.duration_sum += other.duration_sum
-        self.start_sum += other.start_sum
         self.share_sum += other.share_sum
         self.team_sum += other.team_sum
-        self.shortest = _least(self.shortest, other.shortest)
-        self.earliest = _least(self.earliest, other.earliest)
-        self.longest = _most(self.longest, other.longest)
-        self.latest = _most(self.latest, other.latest)
+        if other.successes:
+            self.successes += other.successes
+            self.duration_sum += other.duration_sum
+            self.start_sum += other.start_sum
+            self.shortest = _least(self.shortest, other.shortest)
+            self.earliest = _least(self.earliest, other.earliest)
+            self.longest = _most(self.longest, other.longest)
+            self.latest = _most(self.latest, other.latest)
 
     @property
     def rate(self) -> float | None:
@@ -77,11 +80,11 @@ class Tally:
 
 
 def _least(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else min(one, other)
+    return other if one is None or (other is not None and other < one) else one
 
 
 def _most(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else max(one, other)
+    return other if one is None or (other is not None and other > one) else one
 
 
 def sums(instances: Iterable[Instance], key: Callable[[Instance], Key]) -> dict[Key, Tally]:

@@ -12,10 +12,8 @@ from itertools import permutations
 from typing import Literal, NamedTuple, TypeAlias
 
 from teamworld.memory.contract import Instance, TaskKey
-from teamworld.memory.tally import Tally, sums
+from teamworld.memory.tally import BUCKET, Tally, sums
 
-#: Start times are put together in buckets of so many ticks (DR. WELL spec A7).
-BUCKET = 10
 #: Share of the best completion rate that a smaller team must reach to be enough (DR. WELL spec A7, k*).
 NEAR_BEST = 0.95
 

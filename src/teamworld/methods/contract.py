@@ -21,9 +21,7 @@ from teamworld.seeding import Streams
 from teamworld.worlds.contract import Domain, View, WorldSpec
 
 #: Speech acts of a message (metrics spec 2).
-Act: TypeAlias = Literal[
-    "inform", "request", "propose", "accept", "reject", "commit", "release", "ack", "other"
-]
+Act: TypeAlias = Literal["inform", "request", "propose", "accept", "reject", "commit", "release", "ack", "other"]
 Branch = TypeVar("Branch")
 
 
@@ -73,8 +71,10 @@ class Room(Protocol):
     @property
     def members(self) -> Sequence[AgentId]:
         """In speaking order."""
+
     def heard(self, agent: AgentId) -> Sequence[Message]:
         """What a member has heard here so far, its own words included, in the order of speaking."""
+
     def say(self, message: Message) -> None:
         """Speak to the members."""
 
@@ -99,30 +99,38 @@ class Moment(Protocol):
     @property
     def t(self) -> int:
         """Ticks gone."""
+
     @property
     def free(self) -> Sequence[AgentId]:
         """Agents that are idle, finished, failed or named by ``watch``, and owe no talk."""
+
     @property
     def views(self) -> Mapping[AgentId, View]:
         """Every living agent in its charge, busy ones too."""
+
     @property
     def running(self) -> Mapping[AgentId, Plan]:
         """The plans that run."""
+
     @property
     def news(self) -> Sequence[Event]:
         """Commitments, plans and plan ends of its agents since the last step, as they stand in the log."""
+
     def inbox(self, agent: AgentId) -> Sequence[Message]:
         """What reached the agent since its last decision, in the protocol's order."""
+
     def post(self, message: Message) -> None:
         """Send a message."""
+
     def room(self, members: Sequence[AgentId]) -> Room:
         """Open a meeting of present agents."""
+
     async def ask(self, question: Question[Answer]) -> Answer:
         """Ask a mind; a bad answer is asked again, then the question's fallback stands."""
-    async def together(
-        self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]
-    ) -> dict[AgentId, Branch]:
+
+    async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
         """Run what does not depend on one another at the same time; records keep the agents' order."""
+
     def note(self, event: Commit | Release) -> None:
         """Put a commitment or its release on record."""
 

@@ -47,6 +47,11 @@ class Question(ABC, Generic[Answer]):
     views: Mapping[AgentId, View]
     """All that the context was made from."""
 
+    @property
+    def view(self) -> View:
+        """The view of the mind that is asked, where it is an agent."""
+        return self.views[self.mind]
+
     @abstractmethod
     def context(self) -> dict[str, Any]:
         """Return what the template may show: nothing beyond the views, the talk and the memory."""

@@ -21,7 +21,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
-        autoescape=False,  # noqa: S701  (prompts are plain text, never markup)
+        autoescape=False,
     )
 
 

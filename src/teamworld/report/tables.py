@@ -61,7 +61,9 @@ def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
         lines.append(tuple(line))
     seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
     title = f"{experiment.world} {experiment.level}: episodes in a row"
-    return Table(title, tuple(columns), tuple(lines), f"{seeds}; {mind(experiment)}; at most {experiment.max_steps} steps")
+    return Table(
+        title, tuple(columns), tuple(lines), f"{seeds}; {mind(experiment)}; at most {experiment.max_steps} steps"
+    )
 
 
 def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:

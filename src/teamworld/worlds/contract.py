@@ -218,35 +218,46 @@ class View(Protocol):
     @property
     def agent(self) -> AgentId:
         """Whose view it is."""
+
     @property
     def t(self) -> int:
         """Ticks gone."""
+
     @property
     def left(self) -> int:
         """Ticks left."""
+
     @property
     def facts(self) -> Facts:
         """Perceived now."""
+
     @property
     def recall(self) -> Facts:
         """Perceived before and not now, with the tick of last sight."""
+
     @property
     def known(self) -> Facts:
         """Both: what is perceived now and, for the rest, what was perceived last."""
+
     @property
     def goals(self) -> Sequence[Goal]:
         """Announced or discovered, in a fixed order, with their state."""
+
     @property
     def abilities(self) -> Sequence[ActionSchema]:
         """All that the agent could do, with argument domains."""
+
     @property
     def options(self) -> Sequence[Option]:
         """Actions that are legal as far as the agent knows; finite."""
+
     @property
     def history(self) -> Sequence[Outcome]:
         """Its own finished actions, oldest first, as much as the world lets it notice."""
+
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows; never by the truth."""
+
     def text(self, form: str = "plain") -> str:
         """The view in words; ``plain`` is the same on every machine."""
 
@@ -257,21 +268,28 @@ class Domain(Protocol):
     @property
     def measures(self) -> Measures:
         """For each verb, which parameters count in which measure of a goal."""
+
     def goals(self, given: Facts) -> Sequence[Goal]:
         """The goals as they stand if ``given`` holds."""
+
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
         """Actions that make sense for the agent if ``given`` holds."""
+
     def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Plans that make sense for the goal, in an order that says nothing about which is best.
 
         Without a goal: plans for an agent that is not needed now and must not be in the way.
         """
+
     def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
         """Whether the action's preconditions hold if ``given`` holds."""
+
     def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """What to expect after the action, if it succeeds and team-mates play their part."""
+
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Estimated ticks of the action."""
+
     def scripted(self, views: Mapping[AgentId, View]) -> Mapping[AgentId, Plan]:
         """The plans of the world's scripted team, a reference row; no rule of a method calls it."""
 
@@ -282,19 +300,26 @@ class World(Protocol):
     @property
     def spec(self) -> WorldSpec:
         """What everybody knows before the first step."""
+
     @property
     def domain(self) -> Domain:
         """The rules that everybody knows."""
+
     def reset(self, seed: int) -> None:
         """Start over; ``seed`` names the generators of whatever is random in the instance."""
+
     def view(self, agent: AgentId) -> View:
         """What a living agent may know now."""
+
     def advance(self, orders: Mapping[AgentId, Action]) -> Report:
         """Do one step of the world."""
+
     def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Who is in range of a message; ``inf`` reaches everybody."""
+
     def goals(self) -> Sequence[Goal]:
         """All goals as they truly stand, hidden ones too: for the log and metrics only."""
+
     def snapshot(self) -> Mapping[str, Any]:
         """What a drawing of this moment needs: plain data, small, versioned."""
 

@@ -2,7 +2,7 @@
 
 A package adds a world of its own with an entry point of the group ``teamworld.worlds``: its name is the world's
 name, its value the module. The module offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
-line), ``OPTIONS`` (a pydantic model) and ``DEFAULT_HORIZON``.
+line), ``OPTIONS`` (a pydantic model), ``DEFAULT_HORIZON`` and ``SUMMARY`` (one line).
 """
 
 from __future__ import annotations
@@ -30,12 +30,19 @@ class WorldModule(Protocol):
     @property
     def LEVELS(self) -> Mapping[str, str]:  # noqa: N802  (a constant of the module)
         """The levels to list: name -> one line."""
+
     @property
     def OPTIONS(self) -> type[BaseModel]:  # noqa: N802  (a constant of the module)
         """What can be set."""
+
     @property
     def DEFAULT_HORIZON(self) -> int:  # noqa: N802  (a constant of the module)
         """Ticks of an episode unless told otherwise."""
+
+    @property
+    def SUMMARY(self) -> str:  # noqa: N802  (a constant of the module)
+        """What the world is about, in one line."""
+
     def make(self, level: str, seed: int, horizon: int, options: Mapping[str, object]) -> World:
         """Return the instance of a level."""
 
@@ -77,6 +84,11 @@ def make(world: str, level: str, seed: int, horizon: int | None, options: Mappin
     """
     found = module(world)
     return found.make(level, seed, found.DEFAULT_HORIZON if horizon is None else horizon, options)
+
+
+def summary(world: str) -> str:
+    """Return what a world is about, in one line."""
+    return module(world).SUMMARY
 
 
 def levels(world: str) -> Mapping[str, str]:

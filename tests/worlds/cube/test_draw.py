@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,19 +27,13 @@ def test_one_pixel_per_cell_in_the_published_colours() -> None:
     assert np.array_equal(pixels, expected)
 
 
-@pytest.mark.parametrize("scale", [2, 4, 7, 13, 40])
-@pytest.mark.parametrize("pillow", [True, False])
-def test_every_scale_shows_everything(scale: int, pillow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not pillow:
-        monkeypatch.setitem(sys.modules, "PIL", None)
-    small = draw.frame(draw.snapshot(make_state(LAYOUT)), 1)
-    pixels = draw.frame(draw.snapshot(make_state(LAYOUT)), scale, labels=pillow)
+@pytest.mark.parametrize("scale", [2, 3, 4, 7, 13, 40])
+def test_every_scale_shows_everything(scale: int) -> None:
+    scene = draw.snapshot(make_state(LAYOUT))
+    small, pixels = draw.frame(scene, 1), draw.frame(scene, scale, labels=False)
     assert pixels.shape == (6 * scale, 6 * scale, 3)
-    at = int(scale * 0.25) if scale >= 4 else 0  # beside the labels, inside the discs
-    blocks = small == (212, 196, 188)
-    here = pixels[at::scale, scale // 2 :: scale] if scale < 4 else pixels[scale // 4 :: scale, scale // 4 :: scale]
-    assert here.shape == small.shape
-    assert np.array_equal((here == (212, 196, 188)).all(axis=2)[blocks.all(axis=2)], [True] * 5) or pillow
+    middles = pixels[scale // 2 :: scale, scale // 2 :: scale]
+    assert np.array_equal(middles, small)
 
 
 def test_agents_are_round_and_the_grid_is_drawn() -> None:
@@ -75,9 +68,9 @@ def test_the_default_scale_fits_the_grid() -> None:
 
 
 @pytest.mark.parametrize("scale", [0, -1, 2.5, True, "big"])
-def test_wrong_scales_are_refused(scale: Any) -> None:
+def test_wrong_scales_are_refused(scale: float | str) -> None:
     with pytest.raises(UserError, match="scale must be"):
-        draw.frame(draw.snapshot(make_state(LAYOUT)), scale)
+        draw.frame(draw.snapshot(make_state(LAYOUT)), scale)  # type: ignore[arg-type]
 
 
 def test_text_and_delivered_blocks() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry
+from teamworld.memory.experience import verdict
 from teamworld.worlds.contract import Goal
 
 _ORDER = {
@@ -37,8 +38,9 @@ def preferred(
     """Return the goal that the guidebook speaks for most, without over-staffing any.
 
     Goals that the team can never staff come last, those with all the agents they can use before
-    them; among the others the guidebook's verdict decides, then the shorter mean duration. What
-    nothing speaks for or against is drawn.
+    them; among the others the guidebook's verdict decides, then the shorter mean duration. Where a
+    goal was attempted about this time of an episode, those attempts decide: what fails when begun
+    early may go well later. What nothing speaks for or against is drawn.
 
     Args:
         goals: Open goals, at least one.
@@ -53,9 +55,14 @@ def preferred(
         entry = guide[goal.id]
         full = staffed.get(goal.id, 0) >= goal.quorum
         duration = entry.mean_duration if entry.mean_duration is not None else math.inf
-        return goal.quorum > team, full, _ORDER[entry.verdict], duration, ticket[goal.id]
+        return goal.quorum > team, full, _ORDER[_judgement(entry)], duration, ticket[goal.id]
 
     return min(goals, key=rank)
+
+
+def _judgement(entry: GuideEntry) -> str:
+    attempts, successes = entry.about_now
+    return verdict((successes + 1) / (attempts + 2)) if attempts else entry.verdict
 
 
 class Allocation(NamedTuple):

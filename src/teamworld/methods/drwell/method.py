@@ -18,13 +18,12 @@ from teamworld.memory.tracker import Tracker, delta
 from teamworld.methods.contract import Briefing, Choice, Decision, Message, Method, Moment, Room
 from teamworld.methods.drwell.allocation import open_goals, validate
 from teamworld.methods.drwell.library import page
-from teamworld.methods.drwell.questions import CommitTo, Draft, Negotiation, Propose, Revise
-from teamworld.methods.parts.planning import made
-from teamworld.record import Commit, Event, Release
+from teamworld.methods.drwell.questions import CommitTo, Draft, Propose, Revise
+from teamworld.methods.parts.planning import made, written
+from teamworld.record import Commit, Event, PlanEnd, Release
 from teamworld.worlds.contract import Goal
 
-
-Stage = TypeVar("Stage", bound=Negotiation)
+Stage = TypeVar("Stage", bound="Propose | CommitTo")
 
 
 class DrWellOptions(BaseModel):
@@ -32,10 +31,16 @@ class DrWellOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    task_identity: Identity = Field(default="id", description="what a task is over episodes: the goal's id, or its class")
+    task_identity: Identity = Field(
+        default="id", description="what a task is over episodes: the goal's id, or its class"
+    )
     ranking: Ranking = Field(default="smoothed", description="how plans of the library are ranked")
-    explore: int = Field(default=6, ge=0, description="attempts at a task before an untried draft gives way to the library")
-    on_failure: Literal["continue", "abort"] = Field(default="continue", description="what a failed action does to its plan")
+    explore: int = Field(
+        default=6, ge=0, description="attempts at a task before an untried draft gives way to the library"
+    )
+    on_failure: Literal["continue", "abort"] = Field(
+        default="continue", description="what a failed action does to its plan"
+    )
 
 
 class DrWell(Method):
@@ -52,8 +57,10 @@ class DrWell(Method):
         """Start with what the memory holds."""
         self._domain = briefing.domain
         self._memory = briefing.memory.ranked(self._options.ranking)
+        self._convention = int(briefing.rng("drwell", "convention").integers(2**31))
         self._committed: dict[AgentId, GoalId] = {}
         self._standby: set[AgentId] = set()
+        self._ended: dict[AgentId, str] = {}
         self._tracker = Tracker(
             self._options.task_identity, briefing.episode, "negotiated", measures=briefing.domain.measures
         )
@@ -61,6 +68,8 @@ class DrWell(Method):
     def watch(self, moment: Moment) -> Collection[AgentId]:
         """Take new outcomes into the world model; call waiting agents to a room that opens (re-sync)."""
         for event in moment.news:
+            if isinstance(event, PlanEnd):
+                self._ended[event.agent] = event.cause
             instance = self._tracker.see(event)
             if instance is not None:
                 self._memory.add(instance)
@@ -110,7 +119,7 @@ class DrWell(Method):
             views={agent: view},
             members=tuple(room.members),
             working=working,
-            guide={goal.id: self._memory.guide(self._task(goal)) for goal in goals},
+            guide={goal.id: self._memory.guide(self._task(goal), moment.t) for goal in goals},
             best=next((goal.id for goal in goals if self._task(goal) == best), None),
             heard=tuple(room.heard(agent)),
         )
@@ -132,21 +141,29 @@ class DrWell(Method):
     async def _plan(self, moment: Moment, agent: AgentId, goal_id: GoalId | None) -> Decision:
         view = moment.views[agent]
         goal = next((goal for goal in view.goals if goal.id == goal_id), None)
+        standby = self._domain.recipes(None, agent, view.known)[0]
         if goal is None:
             self._standby.add(agent)
-            return Choice(self._domain.recipes(None, agent, view.known)[0], cause="nothing to do")
+            return Choice(standby, cause="nothing to do")
         views, committed = {agent: view}, dict(self._committed)
         draft = await moment.ask(Draft(agent, views, self._domain, goal, committed))
         library = self._memory.library(self._task(goal))
-        offered = page(library, goal, view, self._domain, self._options.explore)
+        joint = self._convention if goal.quorum > 1 else None
+        offered = page(library, goal, view, self._domain, self._options.explore, joint)
         revision = await moment.ask(
             Revise(agent, views, self._domain, goal, committed, draft.actions, library, offered)
         )
+        if revision.actions == written(standby):  # nobody found a plan: the task is given back
+            moment.note(Release(agent=agent, goal=goal.id, cause="failed"))
+            del self._committed[agent]
+            self._standby.add(agent)
+            return Choice(standby, cause="no plan")
         plan = made(revision, view, goal.id, self._options.on_failure)
+        cause = self._ended.get(agent, "start")
         if revision.actions == draft.actions:
-            return Choice(plan, "fresh")
+            return Choice(plan, "fresh", cause)
         known = any(entry.actions == revision.actions for entry in offered.entries)
-        return Choice(plan, "reused" if known else "revised")
+        return Choice(plan, "reused" if known else "revised", cause)
 
     def _task(self, goal: Goal) -> str:
         return goal.id if self._options.task_identity == "id" else goal.label

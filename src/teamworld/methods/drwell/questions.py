@@ -16,7 +16,7 @@ from teamworld.methods.contract import Message
 from teamworld.methods.drwell.allocation import open_goals, preferred
 from teamworld.methods.drwell.library import Page
 from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, written
-from teamworld.reasoning.contract import Question, Sampling
+from teamworld.reasoning.contract import Answer, Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
 _TALK = Sampling(temperature=0.7, max_tokens=300)
@@ -48,7 +48,7 @@ class Revision(PlanAnswer):
 
 
 @dataclass(frozen=True)
-class Negotiation:
+class Negotiation(Question[Answer]):
     """What both stages of the negotiation are told."""
 
     mind: AgentId
@@ -65,15 +65,13 @@ class Negotiation:
     """What was said in the room so far."""
 
     @property
-    def view(self) -> View:
-        return self.views[self.mind]
-
-    @property
     def goals(self) -> list[Goal]:
+        """Open tasks."""
         return open_goals(self.view.goals)
 
     @property
     def team(self) -> int:
+        """Agents in the room or at work."""
         return len(self.members) + len(self.working)
 
     def said(self, act: str) -> dict[AgentId, GoalId]:
@@ -81,6 +79,7 @@ class Negotiation:
         return {message.sender: message.goal for message in self.heard if message.act == act and message.goal}
 
     def context(self) -> dict[str, Any]:
+        """The scene, the open tasks with the guidebook, and what was said in the room."""
         return {
             "agent": self.mind,
             "members": self.members,
@@ -95,6 +94,7 @@ class Negotiation:
         }
 
     def known(self, goal: GoalId | None) -> str | None:
+        """Return what is wrong with a named task; None if it is open, or none was named."""
         if goal is not None and all(goal != one.id for one in self.goals):
             return f"there is no open task '{goal}'; open are: {', '.join(one.id for one in self.goals)}"
         return None
@@ -106,7 +106,7 @@ class Negotiation:
 
 
 @dataclass(frozen=True)
-class Propose(Negotiation, Question[Proposal]):
+class Propose(Negotiation[Proposal]):
     """Stage one: which task should I take, and why?"""
 
     kind: ClassVar[str] = "drwell.propose"
@@ -136,7 +136,7 @@ class Propose(Negotiation, Question[Proposal]):
 
 
 @dataclass(frozen=True)
-class CommitTo(Negotiation, Question[Commitment]):
+class CommitTo(Negotiation[Commitment]):
     """Stage two: having heard all proposals, which task do I bind myself to?"""
 
     kind: ClassVar[str] = "drwell.commit"
@@ -149,9 +149,7 @@ class CommitTo(Negotiation, Question[Commitment]):
         decided = self.said("commit")
         spoken = {message.sender for message in self.heard if message.act in {"commit", "other"}}
         open_votes = {
-            agent: goal
-            for agent, goal in self.said("propose").items()
-            if agent not in spoken and agent != self.mind
+            agent: goal for agent, goal in self.said("propose").items() if agent not in spoken and agent != self.mind
         }
         bound = Counter(self.working.values()) + Counter(decided.values())
         undecided = len(self.members) - len(spoken) - 1  # those who speak after me
@@ -180,7 +178,7 @@ class CommitTo(Negotiation, Question[Commitment]):
 
 
 @dataclass(frozen=True)
-class Planning:
+class Planning(Question[Answer]):
     """What both planning questions are told."""
 
     mind: AgentId
@@ -190,11 +188,8 @@ class Planning:
     commitments: Mapping[AgentId, GoalId]
     """Who is committed to what, this agent included."""
 
-    @property
-    def view(self) -> View:
-        return self.views[self.mind]
-
     def context(self) -> dict[str, Any]:
+        """The scene, the task and who else is on it, and what the agent can do."""
         return {
             "agent": self.mind,
             "scene": self.view.text(),
@@ -206,11 +201,12 @@ class Planning:
         }
 
     def standby(self) -> tuple[str, ...]:
+        """Return a plan that keeps out of the way."""
         return written(self.domain.recipes(None, self.mind, self.view.known)[0])
 
 
 @dataclass(frozen=True)
-class Draft(Planning, Question[PlanAnswer]):
+class Draft(Planning[PlanAnswer]):
     """A first plan for the committed task, without the library."""
 
     kind: ClassVar[str] = "drwell.draft"
@@ -237,7 +233,7 @@ class Draft(Planning, Question[PlanAnswer]):
 
 
 @dataclass(frozen=True)
-class Revise(Planning, Question[Revision]):
+class Revise(Planning[Revision]):
     """The draft again, with what the plan library knows."""
 
     draft: tuple[str, ...]

@@ -35,11 +35,8 @@ class ZeroShotPlan(Question[TargetedPlan]):
     sampling: ClassVar[Sampling] = Sampling(temperature=1.0, max_tokens=1000)
 
     @property
-    def view(self) -> View:
-        return self.views[self.mind]
-
-    @property
     def goals(self) -> list[Goal]:
+        """Open tasks."""
         return [goal for goal in self.view.goals if goal.state == "open"]
 
     def context(self) -> dict[str, Any]:

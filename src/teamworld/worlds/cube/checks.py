@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell
 from teamworld.worlds.contract import POSSIBLE, ActionSchema, Verdict
 from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube.crew import Refused
 from teamworld.worlds.cube.paths import distances, length
 from teamworld.worlds.cube.scene import DELTA, OPPOSITE, Scene, Square, entity
 from teamworld.worlds.cube.schemas import block_of, complete, count_of, word_of
-from teamworld.worlds.cube.skills import Refused, face_gone, stand, targets
+from teamworld.worlds.cube.skills import face_gone, stand, targets
 
 _WORDS: Mapping[str, str] = {
     "block_gone": "{block} has been delivered",
@@ -43,9 +45,9 @@ def check(scene: Scene, agent: AgentId, action: Action, known: Mapping[str, Acti
     if isinstance(place, Refused):
         return _no(place.reason, agent, block)
     if action.verb == "push_block":
-        steps, most = count_of(action, 1), room(scene, block, OPPOSITE[place.face])
-        if steps > most:
-            return Verdict(False, f"too_far: {entity(block)} can be pushed {OPPOSITE[place.face]} {most} steps, not {steps}")
+        way, steps = OPPOSITE[place.face], count_of(action, 1)
+        if steps > (most := room(scene, block, way)):
+            return Verdict(False, f"too_far: {entity(block)} can be pushed {way} {most} steps, not {steps}")
     return POSSIBLE
 
 
@@ -106,8 +108,13 @@ def _lined_up(scene: Scene, agent: AgentId, block: int, face: str) -> Scene:
     if concepts.face_of(scene, agent, block) == face:
         return scene
     away = scene.with_agents({agent: (-2, -2)})  # its own body is not in its way
-    cell = next(targets(away, block, face), None)
-    return scene if cell is None else scene.with_agents({agent: cell})
+    cells = targets(away, block, face)
+    if cells:
+        return scene.with_agents({agent: cells[0][1]})
+    middle = next(iter(concepts.staging(scene, block, face)), None)
+    if middle is None:
+        return scene
+    return scene.with_agents({scene.by_cell[middle]: scene.agents[agent], agent: middle})  # a team-mate makes room
 
 
 def _gathered(scene: Scene, block: int, face: str, need: int) -> Scene:
@@ -120,12 +127,16 @@ def _gathered(scene: Scene, block: int, face: str, need: int) -> Scene:
 
 
 def shifted(scene: Scene, block: int, direction: str, steps: int) -> Scene:
-    """Return the scene after a block was pushed: its chain and the agents behind it move along."""
+    """Return the scene after the team pushed a block: its chain and the agents behind it move along.
+
+    The block stops where the grid ends, or where its chain becomes too heavy for the whole team.
+    """
     steps = min(steps, room(scene, block, direction))
     while steps > 0 and not scene.blocks[block].delivered:
         leap = steps if _clear(scene, block, direction, steps) else 1
         moving = concepts.chain(scene, block, direction)
-        if any(room(scene, one, direction) == 0 for one in moving):
+        weight = sum(scene.blocks[one].weight for one in moving)
+        if weight > len(scene.agents) or any(room(scene, one, direction) == 0 for one in moving):
             break
         scene = _leap(scene, block, moving, direction, leap)
         steps -= leap
@@ -135,8 +146,9 @@ def shifted(scene: Scene, block: int, direction: str, steps: int) -> Scene:
 def _clear(scene: Scene, block: int, direction: str, steps: int) -> bool:
     weight, row, col, _ = scene.blocks[block]
     rows, cols = DELTA[direction]
-    top, left = row + 1 + (weight * rows if rows > 0 else steps * rows), col + 1 + (
-        weight * cols if cols > 0 else steps * cols
+    top, left = (
+        row + 1 + (weight * rows if rows > 0 else steps * rows),
+        col + 1 + (weight * cols if cols > 0 else steps * cols),
     )
     height, width = (steps, weight) if rows else (weight, steps)
     return not scene.walls[top : top + height, left : left + width].any()
@@ -153,4 +165,4 @@ def _leap(scene: Scene, block: int, moving: list[int], direction: str, cells: in
     for agent in concepts.aligned_agents(scene, block, OPPOSITE[direction]):
         row, col = scene.agents[agent]
         agents[agent] = row + rows, col + cols
-    return Scene(scene.side, {**scene.agents, **agents}, blocks)
+    return replace(scene, agents={**scene.agents, **agents}, blocks=blocks)

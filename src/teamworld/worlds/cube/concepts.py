@@ -127,6 +127,8 @@ class Line(NamedTuple):
     taken: tuple[Cell, ...]
     next: Cell | None
     """None where a wall or a block ends the line, or it is as long as a line may be."""
+    offset: int
+    """Distance of the line from the middle of the face, in half cells."""
 
 
 def outside(square: Square, side: str) -> list[Cell]:
@@ -146,17 +148,26 @@ def staging(scene: Scene, block: int, side: str) -> list[Cell]:
 
 def _staging(scene: Scene, block: int, side: str) -> list[Cell]:
     square = scene.blocks[block]
-    cells = outside(square, side)
-    order = sorted(range(len(cells)), key=lambda i: abs(2 * i - (square.weight - 1)))
-    return [cells[i] for i in order if scene.usable(cells[i])]
+    cells = sorted(outside(square, side), key=lambda cell: _offset(square, cell, side))
+    return [cell for cell in cells if scene.usable(cell)]
+
+
+def _offset(square: Square, cell: Cell, side: str) -> int:
+    along = cell[0] - square.row if side in ("left", "right") else cell[1] - square.col
+    return abs(2 * along - (square.weight - 1))
 
 
 def lines(scene: Scene, block: int, side: str) -> list[Line]:
     """Return the lines of agents on the usable cells of a face, in the order of ``staging``."""
-    return _memo(scene, ("lines", block, side), lambda: [_line(scene, c, side) for c in staging(scene, block, side)])
+    return _memo(scene, ("lines", block, side), lambda: _lines(scene, block, side))
 
 
-def _line(scene: Scene, cell: Cell, side: str) -> Line:
+def _lines(scene: Scene, block: int, side: str) -> list[Line]:
+    square = scene.blocks[block]
+    return [_line(scene, cell, side, _offset(square, cell, side)) for cell in staging(scene, block, side)]
+
+
+def _line(scene: Scene, cell: Cell, side: str, offset: int) -> Line:
     rows, cols = DELTA[side]
     agents: list[AgentId] = []
     taken: list[Cell] = []
@@ -165,7 +176,7 @@ def _line(scene: Scene, cell: Cell, side: str) -> Line:
         taken.append(cell)
         cell = cell[0] + rows, cell[1] + cols
     more = len(taken) < LONGEST_LINE and scene.usable(cell)
-    return Line(tuple(agents), tuple(taken), cell if more else None)
+    return Line(tuple(agents), tuple(taken), cell if more else None, offset)
 
 
 def aligned_agents(scene: Scene, block: int, side: str) -> frozenset[AgentId]:

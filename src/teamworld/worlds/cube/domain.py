@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
@@ -10,7 +10,16 @@ from teamworld.worlds.contract import WAIT, ActionSchema, Goal, Option, Verdict,
 from teamworld.worlds.cube import checks, concepts, heuristic, recipes
 from teamworld.worlds.cube.paths import distances, length
 from teamworld.worlds.cube.scene import OPPOSITE, SIDES, Scene, entity, goal_name, scene_of
-from teamworld.worlds.cube.schemas import MEASURES, Timeouts, block_of, complete, count_of, schemas, time_limits, word_of
+from teamworld.worlds.cube.schemas import (
+    MEASURES,
+    Timeouts,
+    block_of,
+    complete,
+    count_of,
+    schemas,
+    time_limits,
+    word_of,
+)
 
 
 class CubeDomain:
@@ -44,24 +53,14 @@ class CubeDomain:
         return goals(scene_of(given))
 
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
-        """Return actions that make sense: lining up at faces, then meeting, pushing and backing off; moving, waiting."""
+        """Return actions that make sense: lining up at a face, then meeting, pushing, backing off; moving, waiting."""
         return self.options_in(scene_of(given), agent)
 
     def options_in(self, scene: Scene, agent: AgentId) -> Sequence[Option]:
         """Return the options in a scene."""
         found: list[tuple[Action, GoalId | None]] = []
         for block, _ in scene.open:
-            thing, goal = entity(block), goal_name(block)
-            here = concepts.face_of(scene, agent, block)
-            for face in SIDES:
-                if face == here:
-                    need = min(len(scene.agents), concepts.chain_weight(scene, block, face))
-                    most = checks.room(scene, block, OPPOSITE[face])
-                    found.append((Action("rendezvous", (thing, face, need)), goal))
-                    found += [(Action("push_block", (thing, steps)), goal) for steps in sorted({1, most}) if 0 < steps <= most]
-                    found.append((Action("yield_block", (thing, 2)), goal))
-                elif concepts.staging(scene, block, face) and checks.reachable(scene, agent, block, face):
-                    found.append((Action("move_to_block", (thing, face)), goal))
+            found += [(action, goal_name(block)) for action in _on_block(scene, agent, block)]
         row, col = scene.agents[agent]
         steps = {"up": row, "down": scene.side - 1 - row, "left": col, "right": scene.side - 1 - col}
         found += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
@@ -76,7 +75,7 @@ class CubeDomain:
         """
         scene = scene_of(given)
         if goal is None:
-            return recipes.standby(scene, agent)
+            return recipes.standby(scene, agent, self._radius)
         block = goal.thing.id if goal.thing is not None else -1
         if block not in scene.blocks or scene.blocks[block].delivered:
             raise UserError(f"plans are made for blocks that are known and not delivered, not for {goal.id}")
@@ -131,16 +130,37 @@ class CubeDomain:
     def scripted(self, views: Mapping[AgentId, View]) -> Mapping[AgentId, Plan]:
         """Return the greedy team's plans for the agents whose views are given.
 
-        Pass the views of the agents that have nothing to do. They all get the same plan, or none at all as long
-        as another agent of the team is still busy: the team plans anew when all have finished; when the target is
-        delivered every action on it ends at once, so that is the case too (CUBE spec A16, B34).
+        Pass the views of the agents that have nothing to do. They all get the same plan for the block nearest to
+        the goal, or no plan yet while a team-mate without a view here still acts on that block: the team plans
+        anew when all have finished or the block is gone (CUBE spec A16, B34). Without a known block, agents that
+        do not see everything go and look.
         """
-        view = next(iter(views.values()), None)
-        if view is None:
+        if not views:
             return {}
-        scene = scene_of(view.known)
+        view = next(iter(views.values()))
+        scene, doing = scene_of(view.known), getattr(view, "doing", {})
+        others = (action for agent, action in doing.items() if agent not in views)
         plan = heuristic.greedy(scene)
-        return {} if plan is None else dict.fromkeys(views, plan)
+        if plan is not None:
+            return {} if heuristic.target(scene) in map(block_of, others) else dict.fromkeys(views, plan)
+        if self._radius is None:
+            return {}
+        looks = {agent: recipes.explore(scene, agent, self._radius) for agent in views}
+        return {agent: plans[i % len(plans)] for i, (agent, plans) in enumerate(looks.items()) if plans}
+
+
+def _on_block(scene: Scene, agent: AgentId, block: int) -> Iterator[Action]:
+    """Yield what an agent can do with a block."""
+    thing = entity(block)
+    here = concepts.face_of(scene, agent, block)
+    for face in SIDES:
+        if face == here:
+            most = checks.room(scene, block, OPPOSITE[face])
+            yield Action("rendezvous", (thing, face, min(len(scene.agents), concepts.chain_weight(scene, block, face))))
+            yield from (Action("push_block", (thing, steps)) for steps in sorted({1, most}) if 0 < steps <= most)
+            yield Action("yield_block", (thing, 2))
+        elif concepts.staging(scene, block, face) and checks.reachable(scene, agent, block, face):
+            yield Action("move_to_block", (thing, face))
 
 
 def _ways(scene: Scene, block: int, face: str) -> Mapping[AgentId, int]:

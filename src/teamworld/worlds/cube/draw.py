@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Colours of the published pictures.
 BACKGROUND, GOAL, AGENT, BLOCK = (0, 0, 0), (157, 212, 177), (152, 193, 217), (212, 196, 188)
-WHITE, BLACK = (255, 255, 255), (0, 0, 0)
+WHITE, BLACK, RIM = (255, 255, 255), (0, 0, 0), (44, 74, 97)
 #: How much of the background shows through the white grid lines.
 GRID_STRENGTH = 0.3
 #: Side in pixels that a picture without a given scale comes near to, and the scale from which there is a grid.
@@ -140,9 +140,16 @@ def _write(
     """Write centred text; white text gets a dark rim, since the agents' blue is too light to carry it."""
     if size < MIN_FONT:
         return
-    rim = {"stroke_width": max(1, size // 10), "stroke_fill": (44, 74, 97)} if outline else {}
     pen.multiline_text(
-        centre, words, fill=color, font=_font(size), anchor="mm", align="center", spacing=max(1, size // 6), **rim
+        centre,
+        words,
+        fill=color,
+        font=_font(size),
+        anchor="mm",
+        align="center",
+        spacing=max(1, size // 6),
+        stroke_width=max(1, size // 10) if outline else 0,
+        stroke_fill=RIM,
     )
 
 

@@ -60,6 +60,10 @@ class Effects:
     pushes: tuple[Push, ...]
     engaged: Mapping[int, frozenset[AgentId]]
     """For each block, the agents that push it or wait in a rendezvous there."""
+    waiting: frozenset[AgentId] = frozenset()
+    """Agents in a rendezvous or in ``wait_agents``."""
+    idle: frozenset[AgentId] = frozenset()
+    """Agents with no running action."""
 
     @cached_property
     def push_on(self) -> Mapping[tuple[int, str], Push]:
@@ -112,6 +116,7 @@ class Effects:
                 continue
             have = self.have(push)
             need = {name: 1 if name == "dependency" else push.weight for name in have}
+            have = need if push.moved else have  # force of other lines of the chain may have made up for it
             found.append(
                 Attempt(
                     goal_name(push.block),
@@ -144,16 +149,21 @@ class Effects:
         return tuple(events)
 
     def _participants(self, block: int) -> tuple[AgentId, ...]:
-        """Return the agents whose force moved a block: on it, or through the blocks behind it in its chain."""
+        """Return the agents whose force moved a block: those of all lines behind the chain that it was part of."""
         direction = self.shifts[block]
-        found = {
-            agent
-            for push in self.pushes
-            if push.moved and push.direction == direction
-            if block in concepts.chain(self.before, push.block, direction)
-            for agent in push.pushers
-        }
+        found: set[AgentId] = set()
+        for push in self.pushes:
+            if push.moved and push.direction == direction and block in (chain := self._chain(push)):
+                whole = push.force > len(push.pushers)  # lines behind other blocks of the chain counted too
+                lines = (one for one in self.pushes if one.direction == direction and one.block in chain)
+                found.update(*(one.pushers for one in lines if whole or one is push))
         return tuple(agent for agent in self.before.agents if agent in found)
+
+    def _chain(self, push: Push) -> list[int]:
+        """Return the blocks that a push moved; contacts ahead may have ended earlier in the step."""
+        chain = concepts.chain(self.before, push.block, push.direction)
+        weight = sum(self.before.blocks[block].weight for block in chain)
+        return chain if weight == push.weight else [push.block]
 
 
 def observe_step(
@@ -163,6 +173,8 @@ def observe_step(
     known: Scene,
     tried: Mapping[AgentId, str],
     engaged: Mapping[int, frozenset[AgentId]],
+    waiting: frozenset[AgentId],
+    idle: frozenset[AgentId],
 ) -> Effects:
     """Read off the arrays what the last step did."""
     now = state.steps[0]
@@ -197,6 +209,8 @@ def observe_step(
         shifts,
         tuple(pushes),
         engaged,
+        waiting,
+        idle,
     )
 
 

@@ -127,7 +127,7 @@ def _update(
     stride = grid_size + 2
     for i in range(num_agents):
         if shown[u(i)] != agent_cell[u(i)]:
-            old = np.int64(shown[u(i)])
+            old = int(shown[u(i)])
             pixel = ((old // stride - 1) * grid_size + old % stride - 1) * CHANNELS
             array[u(pixel + AGENT)] = 0.0
             array[u(pixel + AGENT_INDEX)] = 0.0
@@ -139,9 +139,9 @@ def _update(
             delivered = blocks[u(at + DELIVERED_AT)] == now
             if phase == 1 and delivered:
                 continue
-            side = np.int64(blocks[u(at + BLOCK_WEIGHT)])
-            row = np.int64(blocks[u(at + ROW)])
-            col = np.int64(blocks[u(at + COL)])
+            side = int(blocks[u(at + BLOCK_WEIGHT)])
+            row = int(blocks[u(at + ROW)])
+            col = int(blocks[u(at + COL)])
             direction = blocks[u(at + MOVED_DIR)]
             height, width = side, side
             # Phase 0 wipes the trailing edge, which the block has just left, or all of a delivered block (which
@@ -170,7 +170,7 @@ def _update(
                     pixel += CHANNELS
     for i in range(num_agents):
         if shown[u(i)] != agent_cell[u(i)]:
-            new = np.int64(agent_cell[u(i)])
+            new = int(agent_cell[u(i)])
             shown[u(i)] = agent_cell[u(i)]
             pixel = ((new // stride - 1) * grid_size + new % stride - 1) * CHANNELS
             array[u(pixel + AGENT)] = 1.0

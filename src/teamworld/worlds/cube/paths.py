@@ -7,7 +7,7 @@ share it. Cost: O(cells) for each target and step, about 0.3 ms on a grid of 256
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from teamworld.worlds.cube.scene import DELTA, SIDES, Scene
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    Codes = npt.NDArray[np.int16]
     #: Distance in steps of each cell of the framed grid, shape (K + 2, K + 2); -1 where there is no way.
     Distances = npt.NDArray[np.int32]
 
 
 @compiled
-def _flood(grid: Any, stride: int, queue: Any, count: int, distance: Any) -> None:
+def _flood(grid: Codes, stride: int, queue: Distances, count: int, distance: Distances) -> None:
     """Fill ``distance`` from the first ``count`` cells of ``queue``, over cells with code 0."""
     for k in range(count):
         distance[queue[k]] = 0

@@ -69,8 +69,16 @@ Kernel = TypeVar("Kernel", bound="Callable[..., Any]")
 
 
 def compiled(function: Kernel) -> Kernel:
-    """Compile on first call, keep the machine code on disk, and release the interpreter lock while running."""
-    return cast("Kernel", numba.njit(cache=True, nogil=True)(function))
+    """Compile on first call, keep the machine code on disk, and release the interpreter lock while running.
+
+    The code is kept in ``__pycache__`` beside the source, else in the user's cache directory, or where
+    ``NUMBA_CACHE_DIR`` says. If none can be written, every process compiles anew.
+    """
+    try:
+        kernel = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # numba found no place for its cache
+        kernel = numba.njit(nogil=True)(function)
+    return cast("Kernel", kernel)
 
 
 def step(state: CubeState, actions: npt.ArrayLike) -> None:
@@ -348,13 +356,6 @@ def _step(
             for k in range(first, first + count):
                 start = scratch[u(k)] & 0xFFFFFFFF
                 record = push0 + (start * 4 + direction - 1) * PUSH_FIELDS
-                if blocks[u(block0 + start * BLOCK_FIELDS + MOVED_AT)] == now:
-                    pushes[u(record + TOTAL)] = pushes[u(record + FORCE)]
-                    pushes[u(record + WEIGHT)] = blocks[u(block0 + start * BLOCK_FIELDS + BLOCK_WEIGHT)]
-                    pushes[u(record + RESULT)] = ALREADY_MOVED
-                    pushes[u(record + BLOCKER)] = start + 1
-                    continue
-
                 # The chain: closure of contacts ahead, breadth first.
                 serial += 1
                 scratch[u(at_mark + start)] = serial

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from teamworld.language import Action, AgentId, Cell, Plan
+from teamworld.language import Action, AgentId, Cell, Plan, prototype
 from teamworld.worlds.contract import ActionSchema
 from teamworld.worlds.cube import concepts
 from teamworld.worlds.cube.checks import after, check, reachable, room, shifted
-from teamworld.worlds.cube.paths import distances, walk
+from teamworld.worlds.cube.paths import distances, length, walk
 from teamworld.worlds.cube.scene import OPPOSITE, Scene, entity, goal_name
 from teamworld.worlds.cube.schemas import complete
+from teamworld.worlds.cube.sight import area_side
 from teamworld.worlds.cube.skills import targets
 
 #: Plans offered for each goal, at least.
 FEWEST = 6
+#: Prototypes among them, at least.
+KINDS = 4
 #: Cells by which a block is pushed out of its row.
 ASIDE = 2
+#: Straight runs of one plan to explore.
+LEGS = 4
 
 Actions = tuple[Action, ...]
 
 
 def delivery(scene: Scene, block: int, agent: AgentId, known: Mapping[str, ActionSchema]) -> list[Plan]:
-    """Return plans for delivering a block, at least six of several prototypes, in the order of their texts.
+    """Return plans for delivering a block, at least six of at least four prototypes, in the order of their texts.
 
-    Plans that would work if team-mates play their part come from a dry run in the scene; if they are fewer than
-    six, plans that cannot work now fill the list.
+    A dry run in the scene tells which plans would work if team-mates play their part. Where these are too few or
+    too much alike, plans that cannot work now fill the list.
     """
-    sound: list[Actions] = []
-    rest: list[Actions] = []
+    chosen: list[Plan] = []
+    rest: list[Plan] = []
     for actions in dict.fromkeys(_variants(scene, block)):
-        (sound if dry_run(scene, agent, actions, known) is None else rest).append(actions)
-    chosen = sound + rest[: max(0, FEWEST - len(sound))]
-    return sorted((Plan(actions, goal_name(block)) for actions in chosen), key=str)
+        plan = Plan(actions, goal_name(block))
+        (chosen if dry_run(scene, agent, actions, known) is None else rest).append(plan)
+    kinds = set(map(prototype, chosen))
+    for plan in rest:
+        if len(chosen) < FEWEST or (len(kinds) < KINDS and prototype(plan) not in kinds):
+            chosen.append(plan)
+            kinds.add(prototype(plan))
+    return sorted(chosen, key=str)
 
 
 def dry_run(scene: Scene, agent: AgentId, actions: Actions, known: Mapping[str, ActionSchema]) -> str | None:
@@ -56,7 +67,7 @@ def _variants(scene: Scene, block: int) -> Iterator[Actions]:
     yield (align, wait, push)
     yield (gather, align, meet, push)
     yield (align, Action("yield_block", (entity(block), 1)), align, meet, push)
-    yield (align, meet, _push(block, min(steps, 3)))
+    yield (align, meet, _push(block, _short(scene, block)))
     yield (align, _rendezvous(block, "left", team), push)
     if steps > 1:
         yield (align, meet, _push(block, steps // 2), meet, _push(block, steps - steps // 2))
@@ -66,6 +77,18 @@ def _variants(scene: Scene, block: int) -> Iterator[Actions]:
     if back:
         yield (_align(block, "right"), _meet(scene, block, "right"), _push(block, back))
     yield (gather, align, push)
+
+
+def _short(scene: Scene, block: int) -> int:
+    """Return the steps to the next block in the lane, or a few if the lane is clear or there is contact."""
+    weight, row, col, _ = scene.blocks[block]
+    ahead = [
+        other.col - col - weight
+        for _, other in scene.open
+        if other.col > col and other.row < row + weight and row < other.row + other.weight
+    ]
+    few = min(scene.distance(block), 3)
+    return min(ahead, default=few) or few
 
 
 def _aside(scene: Scene, block: int, face: str) -> Iterator[Actions]:
@@ -110,12 +133,18 @@ def lanes(scene: Scene) -> frozenset[Cell]:
     return found
 
 
-def standby(scene: Scene, agent: AgentId) -> list[Plan]:
+def standby(scene: Scene, agent: AgentId, radius: int | None = None) -> list[Plan]:
     """Return plans for an agent that is not needed now: be near the heaviest block, and in nobody's lane.
 
     At a face of the largest open block the agent is at hand when it is needed; ``wait_agents`` brings it back
     into the conversation (DR. WELL spec B13). If no face is out of all lanes, or there is no block left, the agent
-    walks to the nearest cell out of all lanes and waits there.
+    walks to the nearest cell out of all lanes and waits there. Where agents do not see everything there are also
+    plans to look at areas that nobody has seen.
+
+    Args:
+        scene: Where everything stands.
+        agent: Who is not needed.
+        radius: How far agents see, in cells; None if they see everything.
     """
     waits = Action("wait_agents", (len(scene.agents),))
     plans = []
@@ -129,13 +158,27 @@ def standby(scene: Scene, agent: AgentId) -> list[Plan]:
     if leave or scene.agents[agent] not in lanes(scene):
         plans.append(Plan((*leave, waits)))
         plans.append(Plan((*leave, Action("idle", (5,)))))
+    plans += [] if radius is None else explore(scene, agent, radius)
     return sorted(plans or [Plan((Action("idle", (1,)),))], key=str)
+
+
+def explore(scene: Scene, agent: AgentId, radius: int) -> list[Plan]:
+    """Return plans to walk toward the nearest areas that nobody has seen, nearest first."""
+    ways = []
+    for area, (row, col) in scene.unseen.items():
+        side = range(area_side(radius))
+        cells = [cell for i in side for j in side if scene.usable(cell := (row + i, col + j))]
+        field = distances(scene, cells, through_agents=True)
+        if (steps := length(field, scene.agents[agent])) is not None:
+            ways.append((steps, area, walk(field, scene.agents[agent])))
+    ways.sort()
+    return [Plan(tuple(Action("move", run) for run in runs[:LEGS])) for _, _, runs in ways[:FEWEST] if runs]
 
 
 def _quiet(scene: Scene, agent: AgentId, block: int, face: str) -> bool:
     """Return whether an agent can line up at a face with no cell of it in a lane."""
-    away = Scene(scene.side, {a: c for a, c in scene.agents.items() if a != agent}, scene.blocks)
-    cells = list(targets(away, block, face))
+    away = replace(scene, agents={mate: cell for mate, cell in scene.agents.items() if mate != agent})
+    cells = [cell for _, cell in targets(away, block, face)]
     return bool(cells) and not lanes(scene).intersection(cells) and reachable(scene, agent, block, face)
 
 

@@ -11,7 +11,7 @@ is its left side; who stands there pushes ``right`` (CUBE spec A3, A12).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -63,6 +63,8 @@ class Scene:
     """(row, column) of each agent."""
     blocks: Mapping[int, Square]
     """The known blocks by id, the delivered ones too."""
+    unseen: Mapping[int, Cell] = field(default_factory=dict)
+    """Areas that nobody of the team has wholly seen yet, by id, each with its top-left cell; see ``sight``."""
 
     @property
     def open(self) -> Iterator[tuple[int, Square]]:
@@ -121,7 +123,7 @@ class Scene:
 
     def with_agents(self, agents: Mapping[AgentId, Cell]) -> Scene:
         """Return the scene with some agents elsewhere."""
-        return Scene(self.side, {**self.agents, **agents}, self.blocks)
+        return replace(self, agents={**self.agents, **agents})
 
     @cached_property
     def facts(self) -> Facts:
@@ -130,6 +132,7 @@ class Scene:
         items += [Fact(agent, "AT", cell) for agent, cell in self.agents.items()]
         for block in self.blocks:
             items += block_facts(block, self.blocks[block])
+        items += unseen_facts(self)
         return Facts(tuple(items))
 
     @staticmethod
@@ -180,6 +183,11 @@ def block_facts(block: int, square: Square) -> list[Fact]:
     return known if square.delivered else [Fact(thing, "AT", (square.row, square.col)), *known]
 
 
+def unseen_facts(scene: Scene) -> list[Fact]:
+    """Return where nobody has looked yet."""
+    return [Fact(Entity("area", area), "UNSEEN", cell) for area, cell in scene.unseen.items()]
+
+
 def scene_of(facts: Facts) -> Scene:
     """Return the scene that facts describe; computed once for each collection of facts.
 
@@ -199,6 +207,7 @@ def _read(facts: Facts) -> Scene:
     places: dict[int, Cell] = {}
     weights: dict[int, int] = {}
     delivered: set[int] = set()
+    unseen: dict[int, Cell] = {}
     for fact in facts:
         subject, value = fact.subject, fact.value
         if isinstance(subject, str):
@@ -211,12 +220,14 @@ def _read(facts: Facts) -> Scene:
                 weights[subject.id] = value
             elif fact.predicate == "STATE" and value == "delivered":
                 delivered.add(subject.id)
+        elif fact.predicate == "UNSEEN":
+            unseen[subject.id] = _cell(fact, value)
     blocks = {
         block: Square(weights[block], *NOWHERE, True) if block in delivered else Square(weights[block], *places[block])
         for block in sorted(weights)
         if block in delivered or block in places
     }
-    return Scene(side, agents, blocks)
+    return Scene(side, agents, blocks, unseen)
 
 
 def _cell(fact: Fact, value: Term) -> Cell:

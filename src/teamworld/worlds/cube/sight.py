@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from teamworld.language import AgentId, Cell, Fact, Facts
-from teamworld.worlds.cube.scene import GRID, Scene, Square, block_facts
+from teamworld.worlds.cube.scene import GRID, Scene, Square, block_facts, unseen_facts
 
 
 class Knowledge(NamedTuple):
@@ -16,29 +18,52 @@ class Knowledge(NamedTuple):
     """Tick at which each known block was last seen."""
 
 
+def area_side(radius: int) -> int:
+    """Return the side of the areas in which unseen ground is counted, in cells: one look from within shows all."""
+    return radius + 1
+
+
 class Memory:
     """The team's shared memory of blocks.
 
     An agent sees the square of cells up to ``radius`` rows and columns away; a block is seen if one of its cells is.
     All know where all agents are, for each reports its own place, and all are told when a block is delivered.
-    A block that is not where it was last seen is forgotten until it is seen again.
+    A block that is not where it was last seen is forgotten until it is seen again. The grid is cut into square
+    areas of ``area_side`` cells; an area is unseen until each of its cells has been in somebody's view.
+
+    Args:
+        radius: How far agents see, in rows and columns.
+        side: Side of the grid.
     """
 
-    def __init__(self, radius: int) -> None:
+    def __init__(self, radius: int, side: int) -> None:
         self.radius = radius
         self._places: dict[int, Square] = {}
         self._seen: dict[int, int] = {}
+        self._looked = np.zeros((side, side), np.bool_)
+        starts = [(row, col) for row in range(0, side, area_side(radius)) for col in range(0, side, area_side(radius))]
+        self._areas = dict(enumerate(starts))
 
     def look(self, truth: Scene, t: int) -> Knowledge:
         """Add what the team sees at tick ``t`` and return what it knows."""
         cells = list(truth.agents.values())
+        self._mark(cells)
         for block, square in truth.blocks.items():
             if square.delivered or any(within(cell, square, self.radius) for cell in cells):
                 self._places[block], self._seen[block] = square, t
             elif block in self._places and self._contradicted(self._places[block], cells):
                 del self._places[block], self._seen[block]
         known = {block: self._places[block] for block in sorted(self._places)}
-        return Knowledge(Scene(truth.side, truth.agents, known), dict(self._seen))
+        return Knowledge(Scene(truth.side, truth.agents, known, dict(self._areas)), dict(self._seen))
+
+    def _mark(self, cells: list[Cell]) -> None:
+        """Note what is in view of agents on these cells, and which areas have now been wholly seen."""
+        far, size = self.radius, area_side(self.radius)
+        for row, col in cells:
+            self._looked[max(0, row - far) : row + far + 1, max(0, col - far) : col + far + 1] = True
+        for area, (row, col) in list(self._areas.items()):
+            if self._looked[row : row + size, col : col + size].all():
+                del self._areas[area]
 
     def _contradicted(self, square: Square, cells: list[Cell]) -> bool:
         return any(within(cell, square, self.radius) for cell in cells)
@@ -70,4 +95,5 @@ def split(knowledge: Knowledge, agent: AgentId, radius: int, t: int) -> tuple[Fa
         else:
             then += facts
             ticks.update(dict.fromkeys(facts, seen[block]))
-    return Facts(tuple(now)), Facts(tuple(then), ticks), Facts((*now, *then), ticks)
+    unseen = unseen_facts(scene)
+    return Facts((*now, *unseen)), Facts(tuple(then), ticks), Facts((*now, *then, *unseen), ticks)

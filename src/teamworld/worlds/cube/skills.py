@@ -6,129 +6,17 @@ A skill steers by what its team knows, recomputed at every step; whether it is d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import TypeAlias
 
-from teamworld.language import Action, AgentId, Cell
+from teamworld.language import AgentId, Cell
 from teamworld.worlds.contract import Constraint
 from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube.crew import DONE, RUNNING, STAY, Crew, Refused, Result, Skill, failed
 from teamworld.worlds.cube.effects import WALL_WORD, Effects
 from teamworld.worlds.cube.paths import distances, toward
 from teamworld.worlds.cube.scene import DELTA, OPPOSITE, Scene, entity, goal_name
-from teamworld.worlds.cube.schemas import TimeLimits, block_of, count_of, word_of
-
-STAY = "stay"
-
-
-class Refused(NamedTuple):
-    """Why an action cannot start."""
-
-    reason: str
-    constraint: Constraint | None = None
-    blocker: str | None = None
-
-
-class Result(NamedTuple):
-    """How a skill stands after a step."""
-
-    status: Literal["running", "done", "failed"] = "running"
-    reason: str = ""
-    constraint: Constraint | None = None
-    blocker: str | None = None
-    ready: str | None = None
-
-
-RUNNING, DONE = Result(), Result("done")
-
-
-def failed(reason: str, constraint: Constraint | None, blocker: str | None = None) -> Result:
-    """Return the result of a skill that gives up."""
-    return Result("failed", reason, constraint, blocker)
-
-
-@dataclass(frozen=True)
-class Crew:
-    """Who does what in one step, once the orders are given."""
-
-    skills: Mapping[AgentId, Skill]
-
-    @cached_property
-    def unfinished(self) -> frozenset[concepts.Place]:
-        """Faces with a pusher whose block has still to move (the group session of CUBE spec A13).
-
-        To be read after all have watched the step.
-        """
-        return frozenset(s.place for s in self._pushers() if s.went < s.steps)
-
-    @cached_property
-    def engaged(self) -> Mapping[int, frozenset[AgentId]]:
-        """For each block, the agents that push it or wait in a rendezvous there."""
-        found: dict[int, set[AgentId]] = {}
-        for agent, skill in self.skills.items():
-            if isinstance(skill, PushBlock | Rendezvous):
-                found.setdefault(skill.place.block, set()).add(agent)
-        return {block: frozenset(agents) for block, agents in found.items()}
-
-    @cached_property
-    def bound(self) -> Mapping[int, int]:
-        """For each block, how many agents do anything that is about it."""
-        found: dict[int, int] = {}
-        for skill in self.skills.values():
-            if skill.block is not None:
-                found[skill.block] = found.get(skill.block, 0) + 1
-        return found
-
-    @cached_property
-    def meeting(self) -> Mapping[concepts.Place, frozenset[AgentId]]:
-        """For each face, the agents in the rendezvous state."""
-        found: dict[concepts.Place, set[AgentId]] = {}
-        for agent, skill in self.skills.items():
-            if isinstance(skill, Rendezvous):
-                found.setdefault(skill.place, set()).add(agent)
-        return {place: frozenset(agents) for place, agents in found.items()}
-
-    def waiting(self, team: int) -> int:
-        """Return how many of the team wait for agents or have nothing to do (CUBE spec B26)."""
-        return team - sum(not isinstance(skill, WaitAgents) for skill in self.skills.values())
-
-    def _pushers(self) -> Iterator[PushBlock]:
-        return (skill for skill in self.skills.values() if isinstance(skill, PushBlock))
-
-
-@dataclass
-class Skill:
-    """One running macro-action of one agent; this one does nothing for ``steps`` ticks."""
-
-    verb: ClassVar[str] = "idle"
-
-    agent: AgentId
-    action: Action
-    """Complete: defaults filled in."""
-    limits: TimeLimits
-    spent: int = field(default=0, init=False)
-    """Ticks since it started, the current one included."""
-
-    @property
-    def block(self) -> int | None:
-        """The block that the action is about."""
-        return block_of(self.action)
-
-    def begin(self, scene: Scene) -> Refused | None:
-        """Check the preconditions against the truth and fix what is inferred at the start."""
-        return None
-
-    def primitive(self, known: Scene) -> str:
-        """Return the direction to try in this step, or ``stay``."""
-        return STAY
-
-    def watch(self, effects: Effects) -> None:
-        """Count what the step did; called for all skills before any is asked for its result."""
-
-    def result(self, effects: Effects, crew: Crew) -> Result:
-        """Return how the action stands after the step."""
-        return DONE if self.spent >= count_of(self.action, 0) else RUNNING
+from teamworld.worlds.cube.schemas import count_of, word_of
 
 
 class Idle(Skill):
@@ -149,7 +37,7 @@ class WaitAgents(Skill):
     def result(self, effects: Effects, crew: Crew) -> Result:
         """Count all who wait in this step, this agent included."""
         count, timeout = count_of(self.action, 0), count_of(self.action, 1)
-        if crew.waiting(len(effects.after.agents)) >= count:
+        if len(effects.after.agents) - crew.busy >= count:
             return DONE
         return failed("timeout", "participation") if self.spent >= timeout else RUNNING
 
@@ -263,24 +151,46 @@ class MoveToBlock(Skill):
         return Result(blocker=self.blocker)
 
 
-def targets(scene: Scene, block: int, face: str) -> list[tuple[tuple[int, int], Cell]]:
+Rank: TypeAlias = tuple[int, int]
+
+
+def targets(scene: Scene, block: int, face: str) -> list[tuple[Rank, Cell]]:
     """Return the free cells to line up on, best first, each with its rank.
 
-    The rank is the distance from the face, then the distance from its middle (CUBE spec A13, B19, B20): free cells
+    The rank is the distance from the face, then from the middle of the face (CUBE spec A13, B19, B20): free cells
     of the face come first, then the ends of the queues behind it.
     """
-    middle = outside_middle(scene, block, face)
-    found = [
-        ((len(line.agents), abs(line.next[0] + line.next[1] - middle)), line.next) for line in lines
-    ]
-    return found
+    ends = concepts.lines(scene, block, face)
+    found = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
+    return sorted(found, key=lambda one: one[0])
+
+
+def better_place(scene: Scene, agent: AgentId, block: int, face: str) -> str | None:
+    """Return the first step to a free cell that is better than where the agent stands; None if it should stay.
+
+    An agent on the way in steps on toward the middle, so that it does not shut others out (CUBE spec A13);
+    each such step leads to a better cell, so nobody dithers (B19).
+    """
+    own = next(
+        (
+            (line.agents.index(agent), line.offset)
+            for line in concepts.lines(scene, block, face)
+            if agent in line.agents
+        ),
+        None,
+    )
+    for rank, cell in targets(scene, block, face):
+        if own is not None and rank >= own:
+            return None
+        if (way := toward(distances(scene, (cell,)), scene.agents[agent])) is not None:
+            return way[0]
+    return None
 
 
 class Rendezvous(Skill):
     """Wait on the face until enough agents wait there; all present are released together (CUBE spec A13, B21)."""
 
     verb = "rendezvous"
-    place: concepts.Place
     need: int = 0
 
     def begin(self, scene: Scene) -> Refused | None:
@@ -313,7 +223,6 @@ class PushBlock(Skill):
     """Push until the block has moved the steps that any of the group on this face wants (CUBE spec A13, B23)."""
 
     verb = "push_block"
-    place: concepts.Place
     steps: int = 0
     went: int = 0
 
@@ -332,6 +241,7 @@ class PushBlock(Skill):
     def watch(self, effects: Effects) -> None:
         """Count the steps in which the block moved the way it is pushed."""
         self.went += effects.shifts.get(self.place.block) == OPPOSITE[self.place.face]
+        self.lacking = self.went < self.steps
 
     def result(self, effects: Effects, crew: Crew) -> Result:
         """Done together with the group, or when the block is delivered."""
@@ -348,14 +258,13 @@ class PushBlock(Skill):
             return failed(reason, effects.unmet(push), push.obstacle or str(entity(block)))
         if self.spent >= limit:
             return failed("timeout", "temporal")
-        return Result(ready=goal_name(block)) if waits else RUNNING
+        return Result(ready=goal_name(block)) if waits and push is not None and push.obstacle is None else RUNNING
 
 
 class YieldBlock(Skill):
     """Back away from the block; a wall or a block in the way ends it early, an agent is waited for (B25)."""
 
     verb = "yield_block"
-    place: concepts.Place
     went: int = 0
     stuck: str | None = None
 
@@ -395,6 +304,5 @@ class YieldBlock(Skill):
 
 
 SKILLS: Mapping[str, type[Skill]] = {
-    skill.verb: skill
-    for skill in (Move, MoveToBlock, Rendezvous, PushBlock, YieldBlock, Idle, WaitAgents, Talk)
+    skill.verb: skill for skill in (Move, MoveToBlock, Rendezvous, PushBlock, YieldBlock, Idle, WaitAgents, Talk)
 }

@@ -180,16 +180,17 @@ def _block_line(view: CubeView, block: int) -> str:
     text = f"{name} is at {show((square.row, square.col))}, {scene.distance(block)} columns from the goal"
     chain = [other for other in concepts.chain(scene, block, "right") if other != block]
     if chain:
-        others = ", ".join(str(entity(other)) for other in chain)
-        text += f"; pushed right it moves {others} too, which takes {concepts.chain_weight(scene, block, 'left')} agents"
+        others, need = ", ".join(str(entity(other)) for other in chain), concepts.chain_weight(scene, block, "left")
+        text += f"; pushed right it moves {others} too, which takes {need} agents"
     facts = view.recall.about("AT")
     seen = next((view.recall.seen[fact] for fact in facts if fact.subject == entity(block)), None)
     return f"{text}{f' (last seen at step {seen})' if seen is not None and seen < view.t else ''}."
 
 
 def _history_line(outcome: Outcome) -> str:
-    why = f" ({', '.join(filter(None, (outcome.reason, outcome.constraint, outcome.blocker)))})" if outcome.reason else ""
-    return f"{outcome.action} in steps {outcome.start} to {outcome.start + len(outcome.primitives) - 1}: {outcome.status}{why}"
+    causes = ", ".join(filter(None, (outcome.reason, outcome.constraint, outcome.blocker)))
+    last = outcome.start + len(outcome.primitives) - 1
+    return f"{outcome.action} in steps {outcome.start} to {last}: {outcome.status}{f' ({causes})' if causes else ''}"
 
 
 def observation(view: CubeView) -> dict[str, Any]:

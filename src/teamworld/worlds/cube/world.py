@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,14 +17,15 @@ from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId
 from teamworld.worlds.contract import WAIT, Goal, Outcome, Report, WorldSpec
 from teamworld.worlds.cube import concepts, physics
+from teamworld.worlds.cube.crew import STAY, Crew, Refused, Result, Skill
 from teamworld.worlds.cube.domain import CubeDomain, goals
 from teamworld.worlds.cube.effects import Effects, observe_step
 from teamworld.worlds.cube.levels import LEVELS, layout_for
 from teamworld.worlds.cube.scene import PRIMITIVE, Scene, agent_name, goal_name
-from teamworld.worlds.cube.schemas import Timeouts, complete, time_limits
+from teamworld.worlds.cube.schemas import Timeouts, block_of, complete, time_limits
 from teamworld.worlds.cube.sight import Knowledge, Memory
-from teamworld.worlds.cube.skills import SKILLS, STAY, Crew, Refused, Result, Skill, WaitAgents
-from teamworld.worlds.cube.state import Layout, Rules, make_state
+from teamworld.worlds.cube.skills import SKILLS
+from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
 from teamworld.worlds.cube.views import CubeView, Frame
 
 #: Steps of an episode unless told otherwise (CUBE spec A10).
@@ -34,23 +35,24 @@ DEFAULT_HORIZON = 500
 class CubeOptions(BaseModel):
     """What can be set for a CUBE world."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    step_cost: float = Field(0.01, allow_inf_nan=False)
+    step_cost: float = Field(default=0.01, allow_inf_nan=False)
     """r_s: taken from every agent at every step (CUBE spec A10)."""
-    deliver_reward: float = Field(1.0, allow_inf_nan=False)
+    deliver_reward: float = Field(default=1.0, allow_inf_nan=False)
     """r_d: shared by all agents for each unit of delivered weight (CUBE spec A10)."""
-    force_scope: Literal["chain", "rear"] = "chain"
-    """Whether lines behind any block of a chain push it, or only those behind its first block (CUBE spec B2)."""
-    view_radius: int | None = Field(None, ge=1)
-    """How many rows and columns away an agent sees; None: everything (CUBE spec B17)."""
+    force_scope: ForceScope = "chain"
+    """chain: lines behind any block of a chain push it; rear: only lines behind its first block (CUBE spec B2)."""
+    view_radius: int | None = Field(default=None, ge=1)
+    """How many rows and columns away an agent sees; none: everything (CUBE spec B17)."""
     timeouts: Timeouts = "spec"
-    """Default time-outs: scaled with the grid, or the published controller's (CUBE spec B28)."""
+    """Default time-outs: spec: scaled with the grid; paper: the published controller's (CUBE spec B28)."""
 
 
-#: What ``teamworld.worlds.registry`` reads from a world's module.
+#: What ``teamworld.worlds.registry`` reads, beside LEVELS, DEFAULT_HORIZON and ``make``.
 OPTIONS = CubeOptions
-__all__ = ["DEFAULT_HORIZON", "LEVELS", "OPTIONS", "CubeOptions", "CubeWorld", "make"]
+SUMMARY = "push square blocks, alone or together, to the right edge of a grid"
+__all__ = ["DEFAULT_HORIZON", "LEVELS", "OPTIONS", "SUMMARY", "CubeOptions", "CubeWorld", "make"]
 
 
 @dataclass
@@ -130,10 +132,11 @@ class CubeWorld:
         """Start over from the layout; nothing in CUBE is random, so the seed changes nothing."""
         self._state = make_state(self._layout, self._rules)
         self._scene = Scene.of_state(self._state, self._names)
-        self._memory = Memory(self._options.view_radius) if self._options.view_radius is not None else None
+        radius = self._options.view_radius
+        self._memory = None if radius is None else Memory(radius, self._layout.grid_size)
         self._runs: dict[AgentId, _Run] = {}
         self._histories: dict[AgentId, list[Outcome]] = {agent: [] for agent in self._names}
-        self._effects = None
+        self._effects: Effects | None = None
         self._over: str | None = None
         self._frame = self._make_frame()
 
@@ -166,7 +169,10 @@ class CubeWorld:
         physics.step(self._state, self._actions(tried))
         self._scene = Scene.of_state(self._state, self._names)
         knowledge = self._know(t + 1)
-        effects = observe_step(self._state, before, self._scene, knowledge.scene, tried, crew.engaged)
+        idle = frozenset(self._names).difference(self._runs)
+        effects = observe_step(
+            self._state, before, self._scene, knowledge.scene, tried, crew.engaged, crew.waiting, idle
+        )
         self._effects = effects
         outcomes = self._judge(effects, crew, orders, refused)
         self._over = "all_done" if self._state.terminated[0] else "horizon" if self._state.truncated[0] else None
@@ -225,29 +231,30 @@ class CubeWorld:
     def _order(self, agent: AgentId, order: Action, t: int) -> Refused | None:
         """Start what is ordered, unless it runs already; return why it cannot start."""
         run = self._runs.get(agent)
-        if run is not None and order in (run.ordered, run.skill.action):
+        if run is not None and order == run.ordered:
             return None
-        action: Action | None = None
-        reason = ""
-        try:
-            action = complete(order, self._domain.abilities(self._scene))
-        except UserError as error:
-            known = order.args and order.args[0] in {goal.thing for goal in goals(self._scene) if goal.state == "done"}
-            reason = "block_gone" if known else f"illegal: {error}"
+        action = self._complete(order)
         if run is not None:
-            if action is not None and action == run.skill.action:
+            if action == run.skill.action:
                 return None
             del self._runs[agent]
             self._remember(agent, run, Result("failed", "interrupted"))
-        if action is None:
-            return Refused(reason)
-        if action == WAIT:
-            return None
+        if isinstance(action, Refused) or action == WAIT:
+            return action if isinstance(action, Refused) else None
         skill = SKILLS[action.verb](agent, action, self._limits)
         refused = skill.begin(self._scene)
         if refused is None:
             self._runs[agent] = _Run(order, skill, t)
         return refused
+
+    def _complete(self, order: Action) -> Action | Refused:
+        block = block_of(order)
+        if block is not None and block in self._scene.blocks and self._scene.blocks[block].delivered:
+            return Refused("block_gone")
+        try:
+            return complete(order, self._domain.abilities(self._scene))
+        except UserError as error:
+            return Refused(f"illegal: {error}")
 
     def _primitives(self) -> dict[AgentId, str]:
         known = self._frame.scene
@@ -272,30 +279,36 @@ class CubeWorld:
         for run in self._runs.values():
             run.skill.spent += 1
             run.skill.watch(effects)
-        outcomes = {}
-        for agent in self._names:
-            no, run = refused.get(agent), self._runs.get(agent)
-            if no is not None:
-                reason, constraint, blocker = no
-                outcome = Outcome(
-                    orders[agent], "failed", reason, constraint, blocker, False, primitives=("STAY",), start=self._frame.t
-                )
-                self._histories[agent].append(outcome)
-            elif run is None:
-                outcome = Outcome(WAIT, "done", primitives=("STAY",), start=self._frame.t, ready=_in_place(effects, agent))
-            else:
-                outcome = self._step_of(agent, run, effects, run.skill.result(effects, crew))
-            outcomes[agent] = outcome
-        return outcomes
+        return {
+            agent: self._refusal(agent, orders[agent], refused[agent])
+            if agent in refused
+            else self._step_of(agent, self._runs[agent], effects, crew)
+            if agent in self._runs
+            else self._wait(agent, effects)
+            for agent in self._names
+        }
 
-    def _step_of(self, agent: AgentId, run: _Run, effects: Effects, result: Result) -> Outcome:
+    def _refusal(self, agent: AgentId, order: Action, refused: Refused) -> Outcome:
+        reason, constraint, blocker = refused
+        outcome = Outcome(
+            order, "failed", reason, constraint, blocker, legal=False, primitives=("STAY",), start=self._frame.t
+        )
+        self._histories[agent].append(outcome)
+        return outcome
+
+    def _wait(self, agent: AgentId, effects: Effects) -> Outcome:
+        """Return the outcome of an agent that had nothing to do."""
+        return Outcome(WAIT, "done", primitives=("STAY",), start=self._frame.t, ready=_in_place(effects, agent))
+
+    def _step_of(self, agent: AgentId, run: _Run, effects: Effects, crew: Crew) -> Outcome:
         """Return the outcome of one step of a running action, and end the action if it is over."""
+        result = run.skill.result(effects, crew)
         primitive = effects.tried.get(agent, STAY).upper()
         moved, effect = agent in effects.moved, agent in effects.pushed
         run.primitives.append(primitive)
         run.moved, run.effect = run.moved or moved, run.effect or effect
         ready = result.ready
-        if ready is None and (run.skill.verb in ("idle", "talk") or isinstance(run.skill, WaitAgents)):
+        if ready is None and (run.skill.verb in ("idle", "talk", "wait_agents")):
             ready = _in_place(effects, agent)
         if result.status != "running":
             del self._runs[agent]

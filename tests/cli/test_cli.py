@@ -1,0 +1,221 @@
+"""The command line: what it prints, and one clear line with exit code 2 for whatever cannot be used."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from teamworld.cli import run
+
+FAST = ["--max-steps", "12"]
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(arguments)
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "nowhere"],
+        ["run", "cube", "--level", "paper-n3"],
+        ["run", "cube", "--level", "n0"],
+        ["run", "cube", "--method", "drwel"],
+        ["run", "cube", "--method", ""],
+        ["run", "cube", "--method", "drwell,drwell"],
+        ["run", "cube", "--reasoner", "gpt"],
+        ["run", "cube", "--reasoner", "rules:slips=2"],
+        ["run", "cube", "--episodes", "-1"],
+        ["run", "cube", "--episodes", "0"],
+        ["run", "cube", "--episodes", "many"],
+        ["run", "cube", "--max-steps", "0"],
+        ["run", "cube", "--seed", "-1"],
+        ["run", "cube", "--seeds", "0"],
+        ["run", "cube", "--set", "drwell.task_identity"],
+        ["run", "cube", "--set", "drwell.task_identity=colour"],
+        ["run", "cube", "--set", "drwell.speed=1"],
+        ["run", "cube", "--set", "zero_shot.speed=1"],
+        ["run", "cube", "--set", "cube.view_radius=-1"],
+        ["run", "cube", "--set", "cube.view_radius=far"],
+        ["run", "cube", "--set", "messages.loss=2"],
+        ["run", "cube", "--set", "messages.loss=[1"],
+        ["run", "cube", "--speed", "3"],
+        ["run"],
+        ["walk", "cube"],
+        ["run", "missing.yaml"],
+        ["report", "missing"],
+        ["replay", "missing"],
+        ["resume", "missing"],
+        ["levels", "nowhere"],
+    ],
+)
+def test_bad_input_gets_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1, err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("world: [cube", "no YAML"),
+        ("- cube", "mapping"),
+        ("", "mapping"),
+        ("world: cube\nspeed: 3", "unknown option 'speed'"),
+        ("world: cube\nepisodes: -2", "episodes"),
+        ("world: cube\nmethods: []", "methods"),
+        ("world: !!python/object/apply:os.system ['true']", "no YAML"),
+    ],
+)
+def test_an_experiment_file_that_does_not_parse_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "experiment.yaml"
+    path.write_text(text)
+    code, out, err = call(capsys, "run", str(path), "--out", str(tmp_path / "run"))
+    assert (code, out) == (2, "")
+    assert says in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_experiment_file_and_flags_do_not_mix(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "experiment.yaml"
+    path.write_text("world: cube\nmethods: [random]\nmax_steps: 5\n")
+    code, _, err = call(capsys, "run", str(path), "--episodes", "2", "--out", str(tmp_path / "run"))
+    assert code == 2
+    assert "episodes" in err
+    assert call(capsys, "run", str(path), "--out", str(tmp_path / "run"))[0] == 0
+
+
+def test_json_is_one_object_with_every_episode_and_nothing_else(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = str(tmp_path / "run")
+    arguments = ["run", "cube", "--method", "greedy", "--episodes", "2", *FAST, "--out", folder, "--json"]
+    code, out, _ = call(capsys, *arguments)
+    first = json.loads(out)
+    assert code == 0
+    assert [one["episode"] for one in first["episodes"]] == [1, 2]
+    assert all(one["steps"] == 12 and 0 <= one["completion"] <= 1 for one in first["episodes"])
+    assert json.loads(call(capsys, *arguments)[1]) == first  # finished episodes are in it too
+
+
+def test_defaults_are_the_documented_ones(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = call(capsys, "run", "cube", "--method", "random", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["run"] == "runs/cube-paper-n2-random-rules-s0"
+    assert len(found["episodes"]) == 1
+    assert found["episodes"][0]["steps"] <= 150
+
+
+def test_options_are_recorded(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    arguments = ["--set", "drwell.task_identity=class", "--set", "cube.view_radius=5", "--out", str(folder)]
+    assert call(capsys, "run", "cube", *FAST, *arguments)[0] == 0
+    text = (folder / "experiment.yaml").read_text()
+    assert "task_identity: class" in text
+    assert "view_radius: 5" in text
+
+
+def test_report_prints_the_table_and_draws_the_figures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    assert call(capsys, "run", "cube", "--method", "drwell", *FAST, "--out", folder)[0] == 0
+    code, out, _ = call(capsys, "report", folder, "--figures")
+    assert code == 0
+    assert "no language model" in out
+    assert {path.name for path in (tmp_path / "run" / "figures").iterdir()} == {
+        "learning_curve.png",
+        "world_model_drwell-s0.png",
+    }
+    tables = json.loads(call(capsys, "report", folder, "--json")[1])["tables"]
+    assert tables[1]["rows"][0]["method"] == "drwell"
+
+
+def test_lists_name_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "cube" in call(capsys, "worlds")[1]
+    methods = call(capsys, "methods")[1]
+    assert all(name in methods for name in ("drwell", "zero_shot", "greedy", "random"))
+    assert "drwell.task_identity=id" in methods
+    assert "paper-n32" in call(capsys, "levels")[1]
+
+
+def test_a_folder_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("mine")
+    code, _, err = call(capsys, "run", "cube", *FAST, "--out", str(blocker / "run"))
+    assert code == 2
+    assert len(err.strip().splitlines()) == 1
+    assert blocker.read_text() == "mine"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_while_printing_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "teamworld", "levels"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_while_running_is_told_and_the_run_goes_on_later(tmp_path: Path) -> None:
+    """The size of files is limited in a process of its own, which fails like a full disk does."""
+    folder = tmp_path / "run"
+    command = [
+        sys.executable,
+        "-m",
+        "teamworld",
+        "run",
+        "cube",
+        "--episodes",
+        "2",
+        "--max-steps",
+        "60",
+        "--out",
+        str(folder),
+    ]
+    limited = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (%d, %d));"
+        f"from teamworld.cli import main; main({command[3:]!r})"
+    )
+    for size in (2_000, 20_000, 60_000):
+        done = subprocess.run(
+            [sys.executable, "-c", limited % (size, size)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_starting_is_quick_because_nothing_heavy_is_imported() -> None:
+    code = (
+        "import sys, teamworld; light = set(sys.modules); from teamworld.cli import run; run(['--help']);"
+        "heavy = {'numba', 'numpy', 'matplotlib', 'pettingzoo', 'networkx', 'pydantic'};"
+        "assert not heavy & light, heavy & light; assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+    assert done.returncode == 0, done.stderr
+    assert "run cube" in done.stdout

@@ -1,0 +1,229 @@
+"""Runs on disk: the same bytes everywhere, going on after a stop, replay, and folders that are refused."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from teamworld import run
+from teamworld.errors import UserError
+from teamworld.experiment.config import Cell, build
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.replay import replay
+from teamworld.experiment.results import Results, Row
+from teamworld.memory.store import MemoryStore
+from teamworld.record import LogWriter, StepDone, read_log
+
+SHORT = {"method": ["drwell", "zero_shot"], "episodes": 2, "max_steps": 40}
+COMMAND = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "2", "--max-steps", "40"]
+
+
+def teamworld(*arguments: str, seed: str = "0", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "teamworld", *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONHASHSEED": seed},
+        cwd=cwd,
+        check=False,
+    )
+
+
+def logs(folder: Path) -> dict[str, bytes]:
+    """Return every log of a run by its path."""
+    found = sorted((folder / "logs").rglob("*.zst"))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def scores(rows: list[Row]) -> list[Row]:
+    """Return rows without their wall time."""
+    return [row._replace(seconds=0.0) for row in rows]
+
+
+def contents(database: Path) -> list[str]:
+    """Return a database's contents as statements."""
+    connection = sqlite3.connect(database)
+    try:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return list(connection.iterdump())
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    run("cube", **SHORT, out=folder)  # type: ignore[arg-type]
+    return folder
+
+
+def test_other_processes_and_hash_seeds_write_the_same_bytes(tmp_path: Path, finished: Path) -> None:
+    for seed in ("1", "4242"):
+        done = teamworld(*COMMAND, "--out", str(tmp_path / seed), seed=seed)
+        assert done.returncode == 0, done.stderr
+        assert logs(tmp_path / seed) == logs(finished)
+
+
+def test_another_seed_and_another_episode_differ(tmp_path: Path, finished: Path) -> None:
+    run("cube", **SHORT, seed=1, out=tmp_path / "other")  # type: ignore[arg-type]
+    other = logs(tmp_path / "other")
+    assert set(other.values()).isdisjoint(logs(finished).values())
+    assert len(set(logs(finished).values())) == 4
+
+
+def test_a_finished_run_is_not_run_again(finished: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (finished / "logs").rglob("*.zst")}
+    with Results(finished / "results.sqlite") as results:
+        held = results.rows()
+    assert run("cube", **SHORT, out=finished) == held  # type: ignore[arg-type]
+    assert {path: path.stat().st_mtime_ns for path in (finished / "logs").rglob("*.zst")} == before
+
+
+def stopped_after(folder: Path, source: Path, cell: str, episode: int) -> None:
+    """Copy a finished run as if it had been killed when that episode's log was done, and nothing after it."""
+    shutil.copytree(source, folder)
+    for name, table in (("results.sqlite", "episodes"),):
+        with sqlite3.connect(folder / name) as connection:
+            connection.execute(
+                f"DELETE FROM {table} WHERE cell > ? OR (cell = ? AND episode >= ?)", (cell, cell, episode)
+            )
+
+
+@pytest.mark.parametrize("episode", [1, 2])
+def test_a_delta_without_a_result_row_is_discarded_and_its_episode_runs_again(
+    tmp_path: Path, finished: Path, episode: int
+) -> None:
+    stopped_after(tmp_path / "run", finished, "drwell-s0", episode)
+    rows = run("cube", **SHORT, out=tmp_path / "run")  # type: ignore[arg-type]
+    with Results(finished / "results.sqlite") as results:
+        assert scores(rows) == scores(results.rows())
+    assert logs(tmp_path / "run") == logs(finished)
+    assert contents(tmp_path / "run" / "memory.sqlite") == contents(finished / "memory.sqlite")
+
+
+def test_a_memory_that_lost_an_episode_learns_it_again_from_the_log(tmp_path: Path, finished: Path) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    with MemoryStore.open(tmp_path / "run" / "memory.sqlite") as memory:
+        memory.discard("drwell-s0", keep=[2])
+    run("cube", **SHORT, out=tmp_path / "run")  # type: ignore[arg-type]
+    with (
+        MemoryStore.open(tmp_path / "run" / "memory.sqlite") as one,
+        MemoryStore.open(finished / "memory.sqlite") as other,
+    ):
+        assert one.deltas("drwell-s0") == other.deltas("drwell-s0")
+
+
+def test_kill_at_random_moments_then_the_same_command(tmp_path: Path, finished: Path) -> None:
+    """A few moments here; benchmarks/durability.py kills at fifty."""
+    moments = random.Random(0)
+    folder = tmp_path / "run"
+    command = [sys.executable, "-m", "teamworld", *COMMAND, "--out", str(folder)]
+    for _ in range(4):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0.6, 1.6))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = teamworld(*COMMAND, "--out", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert logs(folder) == logs(finished)
+    assert contents(folder / "memory.sqlite") == contents(finished / "memory.sqlite")
+    assert contents(folder / "results.sqlite")
+
+
+def test_replay_finds_no_difference_and_then_every_kind_of_alteration(tmp_path: Path, finished: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    (tmp_path / "scratch").mkdir()
+    found = list(replay(Folder(folder), Folder(folder).experiment(), tmp_path / "scratch"))
+    assert [checked.difference for checked in found] == [None] * 4
+    assert teamworld("replay", str(folder)).returncode == 0
+    path = Folder(folder).log(Cell("drwell", 0), 2)
+    events = list(read_log(path))
+    with LogWriter(path) as log:
+        for event in events:
+            altered = event if not isinstance(event, StepDone) else StepDone(ticks=1, score={"reward": 1.0})
+            log.write(altered, event.step, event.tick)
+        log.finish()
+    done = teamworld("replay", str(folder))
+    assert done.returncode == 1
+    assert "differs" in done.stdout
+    path.write_bytes(path.read_bytes()[:-20])
+    assert teamworld("replay", str(folder)).returncode == 1
+    path.unlink()
+    assert teamworld("replay", str(folder)).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"episodes": 3}, {"seed": 1}, {"max_steps": 41}, {"method": "drwell"}, {"reasoner": "rules:slips=0.1"}],
+)
+def test_other_arguments_on_the_same_folder_are_refused(finished: Path, change: dict[str, object]) -> None:
+    with pytest.raises(UserError, match="holds another experiment"):
+        run("cube", **(SHORT | change), out=finished)  # type: ignore[arg-type]
+
+
+def test_folders_that_are_no_run_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UserError, match="holds no run"):
+        run("cube", out=tmp_path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
+    with pytest.raises(UserError, match="is a file"):
+        run("cube", out=tmp_path / "notes.txt")
+
+
+def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "run")
+    with folder.locked(), pytest.raises(UserError, match="another process"):
+        run("cube", **SHORT, out=tmp_path / "run")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["results.sqlite", "memory.sqlite"])
+@pytest.mark.parametrize("damage", ["foreign", "text", "newer", "cut"])
+def test_foreign_and_damaged_databases_are_told_and_left_untouched(
+    tmp_path: Path, finished: Path, name: str, damage: str
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    path = folder / name
+    if damage == "foreign":
+        path.unlink()
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE mine (x)")
+    elif damage == "text":
+        path.write_text("hello")
+    elif damage == "newer":
+        with sqlite3.connect(path) as connection:
+            connection.execute("PRAGMA user_version = 999")
+    else:
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    before = path.read_bytes()
+    done = teamworld("resume", str(folder))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert path.read_bytes() == before
+
+
+def test_the_experiment_file_is_the_experiment(finished: Path) -> None:
+    experiment = Folder(finished).experiment()
+    assert experiment.methods == ("drwell", "zero_shot")
+    assert experiment.options["cube"]["step_cost"] == 0.01
+    assert experiment.resolved() == experiment
+    assert build(experiment.model_dump(mode="json")) == experiment
+
+
+def test_every_seed_has_a_memory_of_its_own(tmp_path: Path) -> None:
+    run("cube", method="drwell", episodes=2, seed=[0, 1], max_steps=40, out=tmp_path / "both")
+    run("cube", method="drwell", episodes=2, seed=1, max_steps=40, out=tmp_path / "one")
+    both, one = logs(tmp_path / "both"), logs(tmp_path / "one")
+    assert {name: both[name] for name in one} == one

@@ -1,0 +1,168 @@
+"""Instances, deltas and logs for the tests of the world model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from teamworld.memory.contract import Instance, MemoryDelta, TaskOutcome
+from teamworld.record import EpisodeEnd, EpisodeStart, Event, GoalInfo, PlanEnd, PlanStart
+
+MEASURES: dict[str, tuple[str | None, ...]] = {"push": (None, "units"), "meet": (None, "quorum"), "wait": (None,)}
+
+
+def instance(**given: Any) -> Instance:
+    fields: dict[str, Any] = {
+        "episode": 1,
+        "agent": "a",
+        "task": "block_1",
+        "goal": "block_1",
+        "plan": "plan for block_1 { push(<block>(1), 4) }",
+        "lifted": "plan { push(?goal, ?units) }",
+        "prototype": "push",
+        "origin": "fresh",
+        "start": 0,
+        "end": 10,
+        "success": True,
+        "truncated": False,
+        "units": 4,
+        "progress": 4,
+        "team": 1,
+        "communication": "negotiated",
+    }
+    return Instance(**{**fields, **given})
+
+
+def delta(episode: int, *instances: Instance, **given: Any) -> MemoryDelta:
+    fields: dict[str, Any] = {"completed": False, "ticks": 100, "tasks": (), "instances": instances}
+    return MemoryDelta(episode=episode, **{**fields, **given})
+
+
+def start(*goals: GoalInfo, episode: int = 1) -> EpisodeStart:
+    return EpisodeStart(
+        schema=1,
+        world="toy",
+        level="toy",
+        world_options={},
+        world_seed=0,
+        seed=0,
+        episode=episode,
+        team=("a", "b", "c"),
+        kinds={},
+        goals=goals,
+        measures=MEASURES,
+        horizon=100,
+        task="",
+        method="drwell",
+        method_options={},
+        reasoner="rules",
+        message_rule={},
+        topology="",
+        log_level="play",
+    )
+
+
+def goal(number: int, label: str = "deliver(weight=1)") -> GoalInfo:
+    return GoalInfo(
+        id=f"block_{number}",
+        kind="deliver",
+        thing=f"<block>({number})",
+        label=label,
+        weight=1.0,
+        quorum=2,
+        places=2,
+        units=5,
+    )
+
+
+def began(plan: int, agent: str = "a", tick: int = 0, **given: Any) -> PlanStart:
+    fields: dict[str, Any] = {
+        "goal": "block_1",
+        "thing": "<block>(1)",
+        "label": "deliver(weight=1)",
+        "units": 5,
+        "quorum": 2,
+        "text": "plan for block_1 { meet(<block>(1), 2); push(<block>(1), 5) }",
+        "origin": "fresh",
+        "cause": "idle",
+        "parsed": True,
+        "first_action_legal": True,
+        "dry_run_ok": True,
+        "predicted_steps": 9,
+    }
+    return PlanStart(agent=agent, plan=plan, tick=tick, **{**fields, **given})
+
+
+def ended(plan: int, agent: str = "a", tick: int = 10, **given: Any) -> PlanEnd:
+    fields: dict[str, Any] = {
+        "goal": "block_1",
+        "status": "success",
+        "cause": "",
+        "actions_done": 2,
+        "goal_done": True,
+        "units_left": 0,
+    }
+    return PlanEnd(agent=agent, plan=plan, tick=tick, **{**fields, **given})
+
+
+def log(*events: Event, goals: tuple[GoalInfo, ...] = (goal(0), goal(1)), reason: Any = "horizon") -> list[Event]:  # noqa: ANN401
+    return [start(*goals), *events, EpisodeEnd(reason=reason)]
+
+
+TASKS = ("block_0", "block_1", "deliver(weight=2, far=yes)", "a/b%")
+AGENTS = ("a", "b")
+PROTOTYPES = ("push", "meet > push", "wait")
+
+
+@st.composite
+def instances(draw: st.DrawFn, episode: int) -> Instance:
+    begin = draw(st.integers(0, 40))
+    units = draw(st.integers(0, 7))
+    prototype = draw(st.sampled_from(PROTOTYPES))
+    task = draw(st.sampled_from(TASKS))
+    return instance(
+        episode=episode,
+        agent=draw(st.sampled_from(AGENTS)),
+        task=task,
+        goal=draw(st.sampled_from((task, "block_0"))),
+        plan=f"plan {{ {prototype}({draw(st.integers(0, 3))}) }}",
+        lifted=f"plan {{ {prototype}({draw(st.sampled_from(('?units', '2')))}) }}",
+        prototype=prototype,
+        origin=draw(st.sampled_from(("fresh", "revised", "reused"))),
+        start=begin,
+        end=begin + draw(st.integers(0, 30)),
+        success=draw(st.booleans()),
+        truncated=draw(st.booleans()),
+        units=units,
+        progress=draw(st.integers(0, units)),
+        team=draw(st.integers(1, 3)),
+        communication=draw(st.sampled_from(("negotiated", "none"))),
+    )
+
+
+@st.composite
+def deltas(draw: st.DrawFn, episode: int) -> MemoryDelta:
+    goals = draw(st.lists(st.sampled_from(TASKS), unique=True, max_size=3))
+    done = draw(st.integers(0, len(goals)))
+    return delta(
+        episode,
+        *draw(st.lists(instances(episode), max_size=8)),
+        completed=done == len(goals),
+        ticks=draw(st.integers(0, 200)),
+        tasks=tuple(
+            TaskOutcome(
+                task=task,
+                goal=task,
+                success=rank < done,
+                end=10 * rank if rank < done else None,
+                order=rank + 1 if rank < done else None,
+            )
+            for rank, task in enumerate(goals)
+        ),
+    )
+
+
+def runs(most: int = 4) -> st.SearchStrategy[list[MemoryDelta]]:
+    """Deltas of episodes 0, 1, 2, ..."""
+    return st.integers(0, most).flatmap(lambda count: st.tuples(*map(deltas, range(count)))).map(list)

@@ -1,0 +1,220 @@
+"""Guidebook, library and ranking, against worked examples and against sums made the slow way."""
+
+from __future__ import annotations
+
+import random
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teamworld.memory.contract import GuideEntry, Instance, Memory, Ranking, StartRecord, TeamRecord
+from teamworld.memory.experience import Experience, verdict, wilson
+from tests.memory.samples import TASKS, instance, instances
+
+RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
+
+
+def tried(
+    text: str, successes: int, attempts: int, duration: int = 10, team: int = 1, progress: int = 0
+) -> list[Instance]:
+    """Attempts at a plan of which the first so many succeeded."""
+    return [
+        instance(
+            lifted=text,
+            prototype=text,
+            success=(success := number < successes),
+            end=duration,
+            progress=4 if success else progress,
+            team=team,
+        )
+        for number in range(attempts)
+    ]
+
+
+def learnt(*groups: list[Instance], ranking: Ranking = "smoothed") -> Experience:
+    experience = Experience(ranking)
+    for group in groups:
+        for one in group:
+            experience.add(one)
+    return experience
+
+
+def order(*groups: list[Instance], ranking: Ranking = "smoothed") -> list[str]:
+    library = learnt(*groups, ranking=ranking).library("block_1")
+    assert [record.text for record in library.plans] == [record.text for record in library.prototypes]
+    return [record.text for record in library.plans]
+
+
+def test_a_page_of_the_guidebook() -> None:
+    experience = learnt(
+        [
+            instance(team=2, start=0, end=20),
+            instance(team=2, start=10, end=22),
+            instance(team=1, start=5, end=45),
+            instance(team=1, start=3, end=30, success=False, progress=1),
+            instance(team=3, start=40, end=50, success=False, progress=0),
+            instance(task="block_2", team=9),
+        ]
+    )
+    guide = experience.guide("block_1")
+    assert guide == GuideEntry(
+        task="block_1",
+        attempts=5,
+        successes=3,
+        mean_duration=24.0,
+        shortest=12,
+        smallest_team=1,
+        team=2,
+        mean_start=5.0,  # of the successes, as are the next two
+        earliest_start=0,
+        latest_start=10,
+        verdict="moderate",
+        teams=(TeamRecord(1, 2, 1, 40.0), TeamRecord(2, 2, 2, 16.0), TeamRecord(3, 1, 0, None)),
+        about_now=StartRecord(4, 3),  # begun at ticks 0, 3, 5 and 10
+    )
+    assert guide.rate == 0.6
+
+
+def test_what_is_not_known_is_untested_and_empty() -> None:
+    memory: Memory = Experience()
+    guide = memory.guide("block_1")
+    assert (guide.attempts, guide.rate, guide.verdict, guide.team) == (0, None, "untested", None)
+    assert (guide.mean_start, guide.mean_duration, guide.teams) == (None, None, ())
+    assert memory.library("block_1") == ("block_1", 0, (), ())
+    assert memory.best() is None
+    assert list(Experience().rows()) == []
+
+
+@pytest.mark.parametrize(
+    ("rate", "word"),
+    [
+        (1.0, "highly effective"),
+        (0.71, "highly effective"),
+        (0.7, "moderate"),
+        (0.4, "challenging"),
+        (0.1, "needs a new strategy"),
+        (0.0, "needs a new strategy"),
+        (None, "untested"),
+    ],
+)
+def test_verdicts_begin_above_their_bounds(rate: float | None, word: str) -> None:
+    assert verdict(rate) == word
+
+
+def test_the_recommended_team_performs_best_or_is_the_smallest_that_succeeded() -> None:
+    assert learnt(tried("p", 5, 10, team=1), tried("p", 9, 10, team=2)).guide("block_1").team == 2
+    assert learnt(tried("p", 1, 20, team=3), tried("p", 1, 20, duration=5, team=4)).guide("block_1").team == 3
+    assert learnt(tried("p", 0, 20, team=3)).guide("block_1").team is None
+
+
+def test_how_it_went_about_that_time() -> None:
+    experience = learnt([instance(start=start, success=start > 25) for start in (0, 9, 10, 19, 20, 29, 30, 39, 40)])
+    found = [experience.guide("block_1", now).about_now for now in (0, 10, 19, 25, 45, 60, 1000)]
+    assert found == [(4, 0), (6, 1), (6, 1), (6, 3), (3, 3), (0, 0), (0, 0)]
+    assert experience.guide("block_1").about_now == experience.guide("block_1", 0).about_now
+
+
+def test_a_page_of_the_library() -> None:
+    library = learnt(tried("p", 1, 2, team=2, progress=1), tried("p", 1, 2, team=1, duration=30)).library("block_1")
+    (record,) = library.plans
+    assert library.attempts == 4
+    assert record == ("p", 4, 2, 20.0, 1.5, 0.5625)  # (1 + 1/4 + 1 + 0) / 4 of the work
+
+
+def test_few_samples_do_not_beat_many() -> None:
+    few, many = tried("few", 1, 1, duration=2), tried("many", 9, 10, duration=30)
+    assert order(few, many, ranking="smoothed") == ["many", "few"]
+    assert order(few, many, ranking="wilson") == ["many", "few"]
+    assert order(few, many, ranking="rate") == ["few", "many"]  # as the paper states it
+
+
+def test_in_one_class_the_faster_plan_is_better() -> None:
+    assert order(tried("slow", 10, 10, duration=30), tried("fast", 9, 10, duration=12)) == ["fast", "slow"]
+    assert order(tried("less", 8, 8), tried("more", 9, 9)) == ["more", "less"]
+
+
+def test_ties_go_by_attempts_then_duration_then_text() -> None:
+    assert order(tried("b", 2, 2), tried("a", 4, 4), ranking="rate") == ["a", "b"]
+    assert order(tried("b", 2, 2, duration=9), tried("a", 2, 2, duration=10), ranking="rate") == ["b", "a"]
+    for ranking in RANKINGS:
+        assert order(tried("b", 2, 3), tried("a", 2, 3), ranking=ranking) == ["a", "b"]
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_what_never_succeeded_comes_last_by_progress(ranking: Ranking) -> None:
+    rare = tried("rare", 1, 30, duration=99)
+    groups = (tried("none", 0, 1), tried("often", 0, 5, progress=3), tried("near", 0, 2, progress=3), rare)
+    assert order(*groups, ranking=ranking) == ["rare", "near", "often", "none"]
+
+
+def test_the_wilson_bound_of_nine_in_ten() -> None:
+    assert wilson(9, 10) == pytest.approx(0.5958500)  # statsmodels: proportion_confint(9, 10, method="wilson")
+    assert wilson(1, 1) == pytest.approx(0.2065493)
+    assert wilson(0, 5) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_best_task_is_the_one_that_went_best() -> None:
+    def moved(group: list[Instance], task: str) -> list[Instance]:
+        return [instance(task=task, success=one.success, end=one.end) for one in group]
+
+    sure, once, never = tried("p", 9, 10), tried("p", 1, 1), tried("p", 0, 3)
+    assert learnt(moved(sure, "sure"), moved(once, "once"), moved(never, "no")).best() == "sure"
+    assert learnt(moved(never, "no")).best() is None
+
+
+def test_another_ranking_of_the_same_memory() -> None:
+    memory = learnt(tried("few", 1, 1), tried("many", 8, 10))
+    paper = memory.ranked("rate")
+    assert [record.text for record in paper.library("block_1").plans] == ["few", "many"]
+    assert [record.text for record in memory.library("block_1").plans] == ["many", "few"]
+    paper.add(instance(lifted="new"))
+    assert memory.library("block_1").attempts == paper.library("block_1").attempts == 12
+
+
+def everything(experience: Experience) -> list[object]:
+    guides = [experience.guide(task, now) for task in TASKS for now in (0, 17, 60)]
+    return [experience.best(), *guides, *map(experience.library, TASKS)]
+
+
+@given(st.lists(instances(1), max_size=25), st.sampled_from(RANKINGS), st.randoms(use_true_random=False))
+def test_neither_order_nor_summing_up_changes_an_answer(
+    found: list[Instance], ranking: Ranking, shuffler: random.Random
+) -> None:
+    one = learnt(found, ranking=ranking)
+    mixed = list(found)
+    shuffler.shuffle(mixed)
+    assert everything(learnt(mixed, ranking=ranking)) == everything(one)
+    summed = Experience.from_rows(one.rows(), one.starts(), ranking)
+    assert list(summed.starts()) == list(one.starts())
+    assert everything(summed) == everything(one)
+    assert list(summed.rows()) == list(one.rows())
+
+
+@given(st.lists(instances(1), min_size=1, max_size=25))
+def test_a_page_adds_up(found: list[Instance]) -> None:
+    experience = learnt(found)
+    for task in TASKS:
+        mine = [one for one in found if one.task == task]
+        wins = [one.duration for one in mine if one.success]
+        starts = [one.start for one in mine if one.success]
+        guide, library = experience.guide(task), experience.library(task)
+        assert (guide.attempts, guide.successes) == (len(mine), len(wins))
+        assert guide.mean_duration == (sum(wins) / len(wins) if wins else None)
+        assert guide.shortest == min(wins, default=None)
+        assert guide.smallest_team == min((one.team for one in mine if one.success), default=None)
+        assert guide.team in {one.team for one in mine if one.success} | ({None} if not wins else set())
+        assert guide.earliest_start == min(starts, default=None)
+        assert guide.latest_start == max(starts, default=None)
+        assert guide.mean_start == (sum(starts) / len(starts) if starts else None)
+        assert sum(team.attempts for team in guide.teams) == library.attempts == len(mine)
+        for part in (library.plans, library.prototypes):
+            assert sum(record.attempts for record in part) == len(mine)
+            worked = [bool(record.successes) for record in part]
+            assert worked == sorted(worked, reverse=True)
+        for record in library.plans:
+            same = [one for one in mine if one.lifted == record.text]
+            shares = [one.progress / one.units if one.units else float(one.success) for one in same]
+            assert record.mean_progress == pytest.approx(sum(shares) / len(shares), abs=1e-6)
+            assert record.mean_team == sum(one.team for one in same) / len(same)

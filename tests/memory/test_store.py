@@ -1,0 +1,351 @@
+"""The store: what comes back, what a second attempt changes, and that foreign files stay as they are."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teamworld.errors import UserError
+from teamworld.memory import database
+from teamworld.memory.contract import MemoryDelta, Ranking, TaskOutcome
+from teamworld.memory.experience import Experience
+from teamworld.memory.store import MemoryStore
+from tests.memory.samples import TASKS, delta, deltas, instance, runs
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.sqlite"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore.open(path) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
+    """One file for all examples of a property; each example is a run of its own."""
+    with MemoryStore.open(tmp_path_factory.mktemp("shared") / "memory.sqlite") as opened:
+        yield opened
+
+
+def answers(experience: Experience) -> list[object]:
+    guides = [experience.guide(task, now) for task in TASKS for now in (0, 17, 60)]
+    return [experience.best(), *guides, *map(experience.library, TASKS)]
+
+
+@given(found=runs(), ranking=st.sampled_from(get_args(Ranking)))
+def test_what_was_committed_comes_back_and_is_summed_up(
+    shared: MemoryStore, found: list[MemoryDelta], ranking: Ranking
+) -> None:
+    run = f"round {len(shared.runs())}"
+    for one in found:
+        shared.commit(run, one)
+    assert shared.deltas(run) == tuple(found)
+    assert shared.episodes(run) == tuple(one.episode for one in found)
+    slow = Experience(ranking)
+    for one in found:
+        for leaf in one.instances:
+            slow.add(leaf)
+    summed = shared.experience(run, ranking)
+    assert answers(summed) == answers(slow)
+    assert list(summed.rows()) == list(slow.rows())
+    assert list(summed.starts()) == list(slow.starts())
+
+
+@given(found=runs(), data=st.data())
+def test_the_union_knows_neither_order_nor_repetition(
+    shared: MemoryStore, found: list[MemoryDelta], data: st.DataObject
+) -> None:
+    run = f"union {len(shared.runs())}"
+    again = data.draw(st.permutations(found)) + data.draw(st.lists(st.sampled_from(found or [delta(0)]), max_size=3))
+    for one in again if found else []:
+        shared.commit(run, one)
+    assert shared.deltas(run) == tuple(found)
+
+
+@given(first=deltas(0), second=deltas(0))
+def test_a_later_attempt_replaces_the_earlier(shared: MemoryStore, first: MemoryDelta, second: MemoryDelta) -> None:
+    run = f"again {len(shared.runs())}"
+    shared.commit(run, first)
+    shared.commit(run, second)
+    assert shared.deltas(run) == (second,)
+
+
+def test_runs_are_apart(store: MemoryStore) -> None:
+    store.commit("two", delta(1, instance()))
+    store.commit("one", delta(1, instance(success=False)))
+    assert store.runs() == ("one", "two")
+    assert store.experience("one").guide("block_1").successes == 0
+    assert store.experience("two").guide("block_1").successes == 1
+    assert store.experience("three").guide("block_1").attempts == 0
+    assert not store.deltas("three")
+    assert not store.episodes("three")
+    assert not store.contexts("three")
+
+
+def test_deltas_up_to_an_episode(store: MemoryStore) -> None:
+    outcome = TaskOutcome(task="block_1", goal="block_1", success=True, end=9, order=1)
+    found = [delta(number, instance(episode=number), tasks=(outcome,)) for number in (1, 2, 3)]
+    for one in reversed(found):
+        store.commit("run", one)
+    assert store.deltas("run", up_to=2) == tuple(found[:2])
+    assert store.deltas("run", up_to=0) == ()
+
+
+def test_discard_keeps_only_what_has_a_result(store: MemoryStore) -> None:
+    for run in ("run", "other"):
+        for episode in (1, 2, 3):
+            store.commit(run, delta(episode, instance(episode=episode)))
+    assert store.discard("run", keep={1: "row", 9: "row"}) == (2, 3)
+    assert store.discard("run", keep=(1,)) == ()
+    assert store.episodes("run") == (1,)
+    assert store.episodes("other") == (1, 2, 3)
+    assert store.experience("run").guide("block_1").attempts == 1
+
+
+def test_a_delta_that_cannot_be_stored_leaves_nothing(store: MemoryStore) -> None:
+    store.commit("run", delta(1, instance()))
+    broken: Any = delta(1, instance(), instance(units=None))
+    with pytest.raises(sqlite3.IntegrityError):
+        store.commit("run", broken)
+    assert store.deltas("run") == (delta(1, instance()),)
+    store.commit("run", delta(2))  # and the store goes on
+
+
+def test_texts_of_any_kind_come_back(store: MemoryStore) -> None:
+    odd = delta(1, instance(task="", goal="'; --", plan='plan for "Küche ☃" { }', lifted="?", prototype="\n"))
+    store.commit("run ☃ / '", odd)
+    assert store.deltas("run ☃ / '") == (odd,)
+
+
+def test_more_texts_than_one_question_takes(store: MemoryStore) -> None:
+    many = delta(1, *(instance(plan=f"plan {n}", lifted=f"lifted {n}", task=f"task {n}") for n in range(1203)))
+    store.commit("run", many)
+    assert store.deltas("run") == (many,)
+    assert store.experience("run").library("task 1202").plans[0].text == "lifted 1202"
+
+
+def test_one_file_is_left_after_a_clean_end(path: Path) -> None:
+    with MemoryStore.open(path) as store:
+        store.commit("run", delta(1, instance()))
+    assert os.listdir(path.parent) == [path.name]
+    store.close()  # once more does nothing
+    with MemoryStore.open(path) as store:
+        assert store.runs() == ("run",)
+
+
+def test_a_closed_store_is_an_error_of_the_program(path: Path) -> None:
+    store = MemoryStore.open(path)
+    store.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        store.runs()
+
+
+def test_a_reader_sees_what_is_there_while_others_write(path: Path, store: MemoryStore) -> None:
+    with MemoryStore.open(path) as other:
+        other.commit("run", delta(1))
+        assert store.episodes("run") == (1,)
+        with other._transaction() as db:
+            db.execute("DELETE FROM episodes")
+            assert store.episodes("run") == (1,)
+
+
+# ---- what is not ours, or no longer whole
+
+
+def foreign(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE precious (text)")
+    db.close()
+
+
+def foreign_with_log(path: Path) -> None:
+    """A foreign database that waits for its write-ahead log to be brought in."""
+    db = sqlite3.connect(path)
+    db.executescript("PRAGMA journal_mode = WAL; CREATE TABLE precious (text);")
+    held = {part: Path(f"{path}{part}").read_bytes() for part in ("", "-wal")}
+    db.close()
+    for part, data in held.items():
+        Path(f"{path}{part}").write_bytes(data)
+
+
+def ours(path: Path) -> bytearray:
+    with MemoryStore.open(path) as store:
+        store.commit("run", delta(1, *(instance(plan=f"plan {n}") for n in range(2000))))
+    return bytearray(path.read_bytes())
+
+
+def newer(path: Path) -> None:
+    ours(path)
+    db = sqlite3.connect(path)
+    db.execute(f"PRAGMA user_version = {database.FORMAT + 1}")
+    db.close()
+
+
+def older(path: Path) -> None:
+    ours(path)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 0")
+    db.close()
+
+
+def cut(path: Path) -> None:
+    data = ours(path)
+    path.write_bytes(data[: len(data) // 2])
+
+
+def overwritten(path: Path) -> None:
+    data = ours(path)
+    for at in range(4096, len(data), 4096):
+        data[at : at + 64] = b"\xff" * 64
+    path.write_bytes(data)
+
+
+def header_damaged(path: Path) -> None:
+    data = ours(path)
+    data[16:18] = b"\x00\x03"  # no page size
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (foreign, "another program"),
+        (foreign_with_log, "another program"),
+        (lambda path: path.write_text("dear diary, " * 50), "not a world model"),
+        (lambda path: path.write_bytes(b""), "not a world model"),
+        (lambda path: path.write_bytes(b"SQLite format 3\x00" + b"\x10"), "damaged"),
+        (newer, "newer teamworld"),
+        (older, "never existed"),
+        (cut, "damaged"),
+        (overwritten, "damaged"),
+        (header_damaged, "damaged"),
+    ],
+)
+def test_a_file_that_is_no_world_model_of_ours_stays_as_it_is(
+    path: Path, make: Callable[[Path], object], words: str
+) -> None:
+    make(path)
+    before = contents(path.parent)
+    with pytest.raises(UserError, match=words) as caught:
+        MemoryStore.open(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert contents(path.parent) == before
+
+
+def contents(folder: Path) -> dict[str, tuple[str, int]]:
+    return {
+        file.name: (hashlib.sha256(file.read_bytes()).hexdigest(), file.stat().st_mtime_ns) for file in folder.iterdir()
+    }
+
+
+def test_paths_that_cannot_be_used(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing" / "memory.sqlite", Path("/dev/null")):
+        with pytest.raises(UserError, match=str(path)):
+            MemoryStore.open(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_must_not_be_written_is_refused_before_it_is_touched(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours(path)
+    path.chmod(stat.S_IRUSR)
+    before = contents(path.parent)
+    # The superuser may write anything, so the answer of the system is played.
+    monkeypatch.setattr(os, "access", lambda target, mode: Path(target) != path)
+    with pytest.raises(UserError, match="allow writing"):
+        MemoryStore.open(path)
+    assert contents(path.parent) == before
+
+
+def test_a_file_system_without_hard_links(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(os, "link", refused)
+    MemoryStore.open(path).close()
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_after_a_kill_the_committed_is_there_and_the_rest_is_not(path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    child = context.Process(target=_killed, args=(str(path),))
+    child.start()
+    child.join()
+    assert child.exitcode == 9
+    assert Path(f"{path}-wal").stat().st_size > 0
+    with MemoryStore.open(path) as store:
+        assert store.episodes("run") == (1,)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def _killed(path: str) -> None:
+    store = MemoryStore.open(path)
+    store.commit("run", delta(1, instance()))
+    with store._transaction() as db:
+        db.execute("INSERT INTO episodes (run, episode, completed, ticks) VALUES ('run', 2, 0, 0)")
+        os._exit(9)
+
+
+# ---- errors in use
+
+
+@pytest.mark.parametrize(
+    ("pragma", "words"),
+    [("PRAGMA max_page_count = 1", "disk is full"), ("PRAGMA query_only = ON", "allow writing")],
+)
+def test_what_the_disk_refuses_is_told_in_one_line_and_loses_nothing(path: Path, pragma: str, words: str) -> None:
+    with MemoryStore.open(path) as store:
+        store.commit("run", delta(1, instance()))
+        store._db.execute(pragma)
+        with pytest.raises(UserError, match=words) as caught:
+            store.commit("run", delta(2, *(instance(plan="p" * 5000 + str(n)) for n in range(50))))
+        assert "\n" not in str(caught.value)
+        assert store.episodes("run") == (1,)
+    with MemoryStore.open(path) as store:
+        assert store.episodes("run") == (1,)
+
+
+def test_a_lock_that_does_not_go_away(path: Path, store: MemoryStore) -> None:
+    with MemoryStore.open(path) as other, other._transaction():
+        store._db.execute("PRAGMA busy_timeout = 20")
+        with pytest.raises(UserError, match="another process"):
+            store.commit("run", delta(1))
+    store.commit("run", delta(1))
+
+
+def test_several_processes_write_at_once(path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    children = [context.Process(target=_write, args=(str(path), number)) for number in range(8)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    assert [child.exitcode for child in children] == [0] * 8
+    with MemoryStore.open(path) as store:
+        assert store.runs() == (*(f"run {number}" for number in range(8)), "shared")
+        assert all(store.episodes(f"run {number}") == tuple(range(20)) for number in range(8))
+        assert len(store.deltas("shared")) == 20
+    assert os.listdir(path.parent) == [path.name]
+
+
+def _write(path: str, number: int) -> None:
+    with MemoryStore.open(path) as store:  # the file is made by whoever comes first
+        for episode in range(20):
+            store.commit(f"run {number}", delta(episode, instance(episode=episode, agent=f"agent_{number}")))
+            store.commit("shared", delta(episode, instance(episode=episode, agent=f"agent_{number}")))

@@ -1,0 +1,93 @@
+"""Short hand for tests of the symbolic layer: small worlds, actions written as text, whole plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from teamworld.language import Action, AgentId, Plan, parse_action
+from teamworld.worlds.contract import Outcome, Report
+from teamworld.worlds.cube.scene import Scene, agent_name
+from teamworld.worlds.cube.state import Block, Layout
+from teamworld.worlds.cube.world import CubeOptions, CubeWorld
+
+Cell = tuple[int, int]
+
+
+def layout(side: int, agents: Sequence[Cell], blocks: Sequence[tuple[int, int, int]]) -> Layout:
+    """Return a layout; blocks are (weight, row, column)."""
+    return Layout(side, tuple(agents), tuple(Block(*block) for block in blocks))
+
+
+def scene(side: int, agents: Sequence[Cell], blocks: Sequence[tuple[int, int, int]]) -> Scene:
+    """Return the scene of such a layout."""
+    return Scene.of_layout(layout(side, agents, blocks))
+
+
+def world(
+    side: int,
+    agents: Sequence[Cell],
+    blocks: Sequence[tuple[int, int, int]],
+    horizon: int = 200,
+    options: CubeOptions | None = None,
+) -> CubeWorld:
+    """Return a world with such a layout."""
+    return CubeWorld(layout(side, agents, blocks), "test", horizon, options)
+
+
+def act(text: str) -> Action:
+    """Return the action that a text such as ``push_block(1, 5)`` names; a leading number stands for a block."""
+    verb, _, args = text.rstrip(")").partition("(")
+    first, comma, rest = args.partition(",")
+    thing = verb in ("move_to_block", "rendezvous", "push_block", "yield_block")
+    return parse_action(f"{verb}({f'<block>({first})' if thing else first}{comma}{rest})")
+
+
+def give(here: CubeWorld, *orders: str) -> Report:
+    """Do one step; the i-th text is the order of agent i, an empty one is none."""
+    return here.advance({agent_name(i): act(text) for i, text in enumerate(orders) if text})
+
+
+def run(here: CubeWorld, *orders: str, limit: int = 200) -> list[Report]:
+    """Give orders once and step until nobody is busy, or the episode is over."""
+    reports = [give(here, *orders)]
+    while reports[-1].over is None and len(reports) < limit and here.view("agent_0").doing:
+        reports.append(here.advance({}))
+    return reports
+
+
+def ends(reports: Sequence[Report], agent: int = 0) -> Outcome:
+    """Return the outcome with which the agent's action ended."""
+    return next(
+        outcome for report in reports if (outcome := report.outcomes[agent_name(agent)]).status != "running"
+    )
+
+
+def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[Report]:
+    """Play plans to their ends as the loop does: actions that cannot start are passed over at no cost."""
+    left = {agent: list(plan.actions) for agent, plan in plans.items()}
+    reports: list[Report] = []
+    while here.view("agent_0").left:
+        orders: dict[AgentId, Action] = {}
+        for agent, actions in left.items():
+            view = here.view(agent)
+            while agent not in view.doing and actions:
+                action = actions.pop(0)
+                if view.check(action).ok:
+                    orders[agent] = action
+                    break
+        if not orders and not here.view("agent_0").doing:
+            break
+        reports.append(here.advance(orders))
+        if reports[-1].over is not None:
+            break
+    return reports
+
+
+def play_greedy(here: CubeWorld) -> list[Report]:
+    """Play an episode with the scripted team."""
+    reports: list[Report] = []
+    while not reports or reports[-1].over is None:
+        free = {agent: here.view(agent) for agent in here.spec.agents}
+        step = follow(here, here.domain.scripted(free))
+        reports += step or [here.advance({})]
+    return reports

@@ -1,0 +1,350 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from teamworld.errors import UserError
+from teamworld.language import Action, Facts, Plan, parse_plan, prototype
+from teamworld.worlds.contract import Goal
+from teamworld.worlds.cube import concepts, recipes
+from teamworld.worlds.cube.checks import shifted
+from teamworld.worlds.cube.domain import CubeDomain
+from teamworld.worlds.cube.levels import generate, layout_for
+from teamworld.worlds.cube.physics import step
+from teamworld.worlds.cube.scene import Scene, Square, agent_name, scene_of
+from teamworld.worlds.cube.state import make_state
+from tests.worlds.cube.team import act, follow, scene, world
+
+DOMAIN = CubeDomain()
+W1 = (1, 4, 4)
+
+
+def dry_run(domain: CubeDomain, agent: str, plan: Plan, given: Facts) -> str | None:
+    """Go through a plan as a method would: check, imagine, check, ..."""
+    for action in plan.actions:
+        verdict = domain.check(agent, action, given)
+        if not verdict.ok:
+            return f"{action}: {verdict.reason}"
+        given = domain.after(agent, action, given)
+    return None
+
+
+def open_goals(domain: CubeDomain, facts: Facts) -> list[Goal]:
+    return [goal for goal in domain.goals(facts) if goal.state == "open"]
+
+
+def random_scene(seed: int, n: int, steps: int) -> Scene:
+    """Return a scene as a team that walks mostly right leaves it."""
+    rng = np.random.default_rng(seed)
+    state = make_state(generate(n, rng=rng))
+    for _ in range(steps):
+        step(state, rng.choice(5, size=n, p=[0.05, 0.2, 0.2, 0.05, 0.5]))
+    return Scene.of_state(state, tuple(map(agent_name, range(n))))
+
+
+scenes = st.builds(random_scene, st.integers(0, 10_000), st.sampled_from([1, 2, 3, 4, 8, 16]), st.integers(0, 40))
+
+
+# ---- goals
+
+
+def test_goals_tell_what_delivery_takes() -> None:
+    here = scene(20, [(0, 0), (1, 0)], [(2, 1, 1), (1, 1, 3), (1, 8, 17)])
+    first, second, third = DOMAIN.goals(here.facts)
+    assert (first.id, first.kind, str(first.thing)) == ("block_0", "deliver", "<block>(0)")
+    assert (first.weight, first.quorum, first.places, first.units) == (2.0, 3, 3, 17)
+    assert first.label == "deliver(weight=2, distance=far)"
+    assert (second.quorum, second.units) == (1, 16)
+    assert third.label == "deliver(weight=1, distance=near)"
+    assert set(first.constraints) == {"dependency", "participation", "spatial", "temporal"}
+
+
+def test_delivered_blocks_stay_in_the_list_in_the_same_place() -> None:
+    here = scene(20, [(0, 0)], [(2, 1, 1), W1])
+    then = Scene(20, here.agents, {0: Square(2, -1, -1, True), 1: here.blocks[1]})
+    assert [(goal.id, goal.state, goal.units) for goal in DOMAIN.goals(then.facts)] == [
+        ("block_0", "done", 0),
+        ("block_1", "open", 15),
+    ]
+
+
+# ---- recipes
+
+
+@given(here=scenes)
+@settings(max_examples=60)
+def test_there_are_six_legal_plans_of_four_prototypes_for_every_goal(here: Scene) -> None:
+    known = DOMAIN.abilities(here)
+    for goal, agent in itertools.product(open_goals(DOMAIN, here.facts), list(here.agents)[:2]):
+        plans = DOMAIN.recipes(goal, agent, here.facts)
+        assert len(plans) == len(set(plans)) >= 6
+        assert len({prototype(plan) for plan in plans}) >= 4
+        for plan in plans:
+            assert plan.goal == goal.id
+            assert parse_plan(str(plan)) == plan
+            for action in plan.actions:
+                known[action.verb].complete(action)  # raises if an argument does not fit
+                if action.args and action.verb.endswith("block"):
+                    assert action.args[0] == goal.thing
+
+
+@given(here=scenes)
+@settings(max_examples=60)
+def test_where_the_left_face_can_be_reached_most_plans_pass_a_dry_run(here: Scene) -> None:
+    for goal, agent in itertools.product(open_goals(DOMAIN, here.facts), list(here.agents)[:2]):
+        assert goal.thing is not None
+        block = goal.thing.id
+        plans = DOMAIN.recipes(goal, agent, here.facts)
+        passing = [plan for plan in plans if dry_run(DOMAIN, agent, plan, here.facts) is None]
+        walk = Action("move_to_block", (goal.thing, "left"))
+        if not DOMAIN.check(agent, walk, here.facts).ok or not concepts.all_aligned_positions(here, block, "left"):
+            continue
+        if concepts.chain_weight(here, block, "left") > len(here.agents):
+            continue
+        assert len(passing) >= 6
+        full = next(
+            plan
+            for plan in plans
+            if [action.verb for action in plan.actions] == ["move_to_block", "rendezvous", "push_block"]
+            and plan.actions[2].args[1] == goal.units
+        )
+        assert full in passing
+
+
+def test_plans_come_in_the_order_of_their_texts_which_says_nothing() -> None:
+    here = scene(20, [(0, 0), (9, 0)], [(2, 4, 4)])
+    (goal,) = DOMAIN.goals(here.facts)
+    plans = DOMAIN.recipes(goal, "agent_0", here.facts)
+    assert list(plans) == sorted(plans, key=str)
+    assert len({prototype(plan) for plan in plans}) >= 6
+
+
+def test_plans_follow_the_geometry() -> None:
+    here = scene(20, [(0, 0), (9, 0)], [(2, 4, 4), (1, 4, 10)])
+    texts = {str(plan) for plan in DOMAIN.recipes(DOMAIN.goals(here.facts)[0], "agent_0", here.facts)}
+    line_up = "plan for block_0 { move_to_block(<block>(0), left); "
+    meet = "rendezvous(<block>(0), left, 2); "
+    assert line_up + meet + "push_block(<block>(0), 14) }" in texts
+    assert line_up + "push_block(<block>(0), 14) }" in texts
+    assert line_up + meet + "push_block(<block>(0), 7); " + meet + "push_block(<block>(0), 7) }" in texts
+    assert line_up + meet + "push_block(<block>(0), 4) }" in texts  # up to the block in its lane
+    assert (
+        "plan for block_0 { move_to_block(<block>(0), up); rendezvous(<block>(0), up, 2); push_block(<block>(0), 2); "
+        "move_to_block(<block>(0), left); rendezvous(<block>(0), left, 2); push_block(<block>(0), 14) }" in texts
+    )
+
+
+def test_a_face_at_the_wall_is_left_out() -> None:
+    here = scene(20, [(9, 0), (9, 1)], [(1, 0, 5)])
+    for plan in DOMAIN.recipes(DOMAIN.goals(here.facts)[0], "agent_0", here.facts):
+        assert all("up" not in action.args for action in plan.actions)
+
+
+def test_a_block_in_a_corner_gets_poor_plans_rather_than_none() -> None:
+    here = scene(20, [(9, 0), (9, 1)], [(3, 17, 0)])
+    (goal,) = DOMAIN.goals(here.facts)
+    plans = DOMAIN.recipes(goal, "agent_0", here.facts)
+    assert len(plans) >= 6
+    assert [plan for plan in plans if dry_run(DOMAIN, "agent_0", plan, here.facts) is None] != plans
+
+
+def test_recipes_are_for_open_blocks() -> None:
+    here = scene(20, [(0, 0)], [(2, 1, 1)])
+    (goal,) = DOMAIN.goals(here.facts)
+    done = Scene(20, here.agents, {0: Square(2, -1, -1, True)})
+    with pytest.raises(UserError, match="block_0"):
+        DOMAIN.recipes(goal, "agent_0", done.facts)
+
+
+def test_a_plan_for_a_heavy_block_passes_before_the_partners_have_come() -> None:
+    here = scene(20, [(0, 0), (9, 0), (15, 3)], [(3, 4, 4)])
+    plan = parse_plan("plan { move_to_block(<block>(0), left); rendezvous(<block>(0), left, 3); push_block(<block>(0), 13) }")
+    assert dry_run(DOMAIN, "agent_0", plan, here.facts) is None
+    then = here.facts
+    for action in plan.actions:
+        then = DOMAIN.after("agent_0", action, then)
+    assert scene_of(then).blocks[0].delivered
+    assert all(col == 16 for _, col in scene_of(then).agents.values())
+
+
+# ---- standby
+
+
+@given(here=scenes)
+@settings(max_examples=60)
+def test_standby_leads_out_of_all_lanes(here: Scene) -> None:
+    for agent in list(here.agents)[:4]:
+        plans = DOMAIN.recipes(None, agent, here.facts)
+        assert plans
+        for plan in plans:
+            assert plan.goal is None
+            assert dry_run(DOMAIN, agent, plan, here.facts) is None
+            if plan.actions == (Action("idle", (1,)),):
+                continue  # there was nowhere to go
+            then = here.facts
+            for action in plan.actions:
+                then = DOMAIN.after(agent, action, then)
+            assert scene_of(then).agents[agent] not in recipes.lanes(here)
+
+
+def test_standby_waits_at_the_heaviest_block_and_leaves_a_lane() -> None:
+    # DR. WELL spec B13: after B2 of the published layout is delivered, an agent at (1, 18) blocks B1.
+    start = Scene.of_layout(layout_for("paper-n2", 0))
+    here = Scene(20, {"agent_0": (1, 18), "agent_1": (8, 8)}, {**start.blocks, 2: Square(1, -1, -1, True)})
+    assert (1, 18) in recipes.lanes(here)
+    texts = [str(plan) for plan in DOMAIN.recipes(None, "agent_0", here.facts)]
+    assert "plan { move_to_block(<block>(0), left); wait_agents(2) }" in texts
+    assert all("idle(5)" not in text or "move(" in text for text in texts)
+    assert "plan { move(up, 1); wait_agents(2) }" in texts
+    near = [str(plan) for plan in DOMAIN.recipes(None, "agent_1", here.facts)]
+    assert "plan { wait_agents(2) }" in near
+
+
+def test_a_face_in_a_lane_is_no_place_to_wait() -> None:
+    # Block 1 stands left of block 0 in its rows, so block 0's left face is in block 1's lane.
+    here = scene(20, [(9, 9), (0, 0)], [(2, 4, 10), (1, 4, 3)])
+    texts = [str(plan) for plan in DOMAIN.recipes(None, "agent_0", here.facts)]
+    assert not any("left" in text for text in texts)
+    assert any("move_to_block(<block>(0), up)" in text for text in texts)
+
+
+def test_following_standby_frees_the_lane() -> None:
+    here = world(20, [(1, 18), (8, 8)], [(1, 1, 5), (2, 4, 4)])
+    plan = here.domain.recipes(None, "agent_0", here.view("agent_0").known)[0]
+    follow(here, {"agent_0": plan})
+    assert here.scene.agents["agent_0"] not in recipes.lanes(here.scene)
+
+
+def test_explorers_are_offered_areas_nobody_has_seen() -> None:
+    few = CubeDomain(view_radius=3)
+    here = Scene(20, {"agent_0": (0, 0)}, {}, {24: (16, 16)})
+    plans = few.recipes(None, "agent_0", here.facts)
+    assert any(sum(int(str(a.args[1])) for a in plan.actions if a.verb == "move") == 32 for plan in plans)
+    assert not any(plan.actions[0].verb == "move" for plan in DOMAIN.recipes(None, "agent_0", here.facts))
+
+
+# ---- check
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ("move_to_block(0, left)", ""),
+        ("move_to_block(1, left)", "face_gone"),
+        ("move_to_block(2, left)", "unreachable"),
+        ("move_to_block(9, left)", "illegal"),
+        ("rendezvous(0, left, 2)", ""),
+        ("rendezvous(0, up, 2)", "not_aligned"),
+        ("rendezvous(0, left, 4)", "illegal"),
+        ("push_block(0, 5)", ""),
+        ("push_block(0, 6)", "too_far"),
+        ("push_block(1, 1)", "not_aligned"),
+        ("yield_block(0, 2)", ""),
+        ("yield_block(1, 2)", "not_aligned"),
+        ("wait_agents(4)", "illegal"),
+        ("wait_agents(3)", ""),
+        ("idle(5)", ""),
+        ("fly(up)", "illegal"),
+        ("wait", ""),
+        ("talk(2)", ""),
+    ],
+)
+def test_check_says_what_does_not_hold(action: str, reason: str) -> None:
+    # Block 1 stands at the left wall; the cell left of block 2 is shut in by block 3.
+    here = scene(10, [(4, 3), (4, 2), (9, 9)], [W1, (1, 7, 0), (1, 0, 1), (1, 1, 0)])
+    verdict = DOMAIN.check("agent_0", act(action), here.facts)
+    assert verdict.ok is (reason == "")
+    assert verdict.reason.startswith(reason)
+
+
+def test_pushes_sideways_end_at_the_wall() -> None:
+    here = scene(10, [(5, 4)], [W1])
+    assert DOMAIN.check("agent_0", act("push_block(0, 4)"), here.facts).ok
+    assert DOMAIN.check("agent_0", act("push_block(0, 5)"), here.facts).reason.startswith("too_far")
+
+
+def test_team_mates_are_no_obstacle_to_a_check() -> None:
+    here = scene(10, [(0, 0), (0, 1), (1, 0)], [W1])
+    assert DOMAIN.check("agent_0", act("move_to_block(0, left)"), here.facts).ok
+
+
+def test_what_passes_the_check_can_start() -> None:
+    """A check on full knowledge and the world agree on the preconditions of alignment and existence."""
+    rng = np.random.default_rng(5)
+    for seed in range(30):
+        here = world(8, [(0, 0), (3, 0), (6, 0)], [(1, 2, 2), (2, 4, 4)])
+        for _ in range(25):
+            orders = {}
+            for agent in here.spec.agents:
+                options = here.view(agent).options
+                option = options[int(rng.integers(len(options)))]
+                assert here.view(agent).check(option.action).ok, (seed, option)
+                if agent not in here.view(agent).doing:
+                    orders[agent] = option.action
+            report = here.advance(orders)
+            assert all(outcome.legal for outcome in report.outcomes.values())
+            if report.over:
+                break
+
+
+# ---- after, options, ticks
+
+
+def test_after_follows_the_agent_and_the_chain() -> None:
+    here = scene(12, [(0, 0), (0, 1)], [(1, 4, 4), (1, 4, 6), (1, 9, 9)])
+    there = scene_of(DOMAIN.after("agent_0", act("move_to_block(0, left)"), here.facts))
+    assert there.agents["agent_0"] == (4, 3)
+    assert there.agents["agent_1"] == (0, 1)
+    pushed = scene_of(DOMAIN.after("agent_0", act("push_block(0, 4)"), there.facts))
+    assert (pushed.blocks[0].col, pushed.blocks[1].col, pushed.agents["agent_0"]) == (8, 9, (4, 7))
+    backed = scene_of(DOMAIN.after("agent_0", act("yield_block(0, 2)"), pushed.facts))
+    assert backed.agents["agent_0"] == (4, 5)
+    assert scene_of(DOMAIN.after("agent_0", act("move(up, 9)"), backed.facts)).agents["agent_0"] == (0, 5)
+    assert DOMAIN.after("agent_0", act("idle(3)"), here.facts) is here.facts
+    assert DOMAIN.after("agent_0", act("fly(up)"), here.facts) is here.facts
+
+
+def test_after_a_meeting_the_partners_are_there() -> None:
+    here = scene(12, [(4, 3), (0, 0), (9, 9)], [(2, 4, 4)])
+    there = scene_of(DOMAIN.after("agent_0", act("rendezvous(0, left, 2)"), here.facts))
+    assert concepts.aligned_agents(there, 0, "left") == {"agent_0", "agent_1"}
+
+
+def test_a_chain_too_heavy_for_the_team_stops_in_the_mind_too() -> None:
+    here = scene(12, [(4, 3)], [(1, 4, 4), (1, 4, 6)])
+    assert shifted(here, 0, "right", 7).blocks[0].col == 5
+
+
+@given(seed=st.integers(0, 10_000), n=st.sampled_from([2, 4, 8]))
+def test_options_are_finite_legal_and_priced(seed: int, n: int) -> None:
+    here = random_scene(seed, n, 30)
+    for agent in list(here.agents)[:2]:
+        options = DOMAIN.options(agent, here.facts)
+        assert len(options) == len(set(options)) >= 3
+        for option in options:
+            assert DOMAIN.check(agent, option.action, here.facts).ok
+            assert option.ticks == DOMAIN.ticks(agent, option.action, here.facts) >= 1
+            assert (option.goal is None) == (option.action.verb in ("move", "idle", "wait_agents"))
+
+
+def test_ticks_are_those_of_the_way_and_of_the_last_partner() -> None:
+    here = scene(20, [(4, 0), (0, 0)], [(2, 4, 4)])
+    assert DOMAIN.ticks("agent_0", act("move_to_block(0, left)"), here.facts) == 3
+    assert DOMAIN.ticks("agent_0", act("rendezvous(0, left, 2)"), here.facts) == 3 + 4 + 1
+    assert DOMAIN.ticks("agent_0", act("rendezvous(0, left, 2, 4)"), here.facts) == 4
+    assert DOMAIN.ticks("agent_0", act("push_block(0, 14)"), here.facts) == 14
+    assert DOMAIN.ticks("agent_0", act("idle(7)"), here.facts) == 7
+    assert DOMAIN.ticks("agent_0", act("wait"), here.facts) == 1
+    assert DOMAIN.ticks("agent_0", act("fly(up)"), here.facts) == 1
+
+
+def test_measures_match_the_schemas() -> None:
+    here = scene(20, [(4, 0)], [(2, 4, 4)])
+    for verb, schema in DOMAIN.abilities(here).items():
+        assert DOMAIN.measures[verb] == tuple(param.measure for param in schema.params)
+    assert DOMAIN.measures["push_block"][1] == "units"
+    assert DOMAIN.measures["rendezvous"][2] == "quorum"

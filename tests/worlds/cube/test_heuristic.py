@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from teamworld.worlds.cube import heuristic
+from teamworld.worlds.cube.scene import Scene, Square
+from teamworld.worlds.cube.world import make
+from tests.worlds.cube.team import give, play_greedy, scene, world
+
+
+def test_the_target_is_the_block_nearest_to_the_goal() -> None:
+    here = scene(20, [(0, 0)], [(2, 1, 1), (1, 8, 9), (1, 4, 9)])
+    assert heuristic.target(here) == 1  # ties to the lowest id
+    done = Scene(20, here.agents, {block: Square(1, -1, -1, True) for block in here.blocks})
+    assert heuristic.target(done) is None
+    assert heuristic.greedy(done) is None
+
+
+def test_the_plan_is_that_of_the_paper() -> None:
+    here = scene(20, [(0, 0), (1, 0)], [(3, 1, 1)])
+    assert str(heuristic.greedy(here)) == (
+        "plan for block_0 { move_to_block(<block>(0), left); rendezvous(<block>(0), left, 2, 5); "
+        "push_block(<block>(0), 16) }"
+    )
+
+
+def test_the_team_plans_anew_when_nobody_is_busy_with_the_target() -> None:
+    here = world(20, [(0, 0), (1, 0)], [(1, 4, 4), (1, 9, 9)])
+    views = {agent: here.view(agent) for agent in here.spec.agents}
+    plans = here.domain.scripted(views)
+    assert set(plans) == {"agent_0", "agent_1"}
+    assert len(set(plans.values())) == 1
+    give(here, "move_to_block(1, left)")
+    assert here.domain.scripted({"agent_1": here.view("agent_1")}) == {}
+    give(here, "idle(9)")
+    assert set(here.domain.scripted({"agent_1": here.view("agent_1")})) == {"agent_1"}
+    assert here.domain.scripted({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("level", "steps"), [("paper-n1", 34), ("paper-n2", 94), ("paper-n4", 101), ("paper-n8", 177)]
+)
+def test_the_greedy_team_delivers_everything_on_the_published_layouts(level: str, steps: int) -> None:
+    # CUBE spec A17: means of 29, 100, 105 and 165 steps. The numbers here pin our own behaviour.
+    here = make(level, 42, 200, {})
+    reports = play_greedy(here)
+    assert reports[-1].over == "all_done"
+    assert all(goal.state == "done" for goal in here.goals())
+    assert abs(len(reports) - steps) <= 5
+
+
+@pytest.mark.parametrize("level", ["n1", "n2", "n4"])
+@pytest.mark.parametrize("seed", [42, 43, 44])
+def test_the_greedy_team_delivers_everything_on_random_layouts(level: str, seed: int) -> None:
+    assert play_greedy(make(level, seed, 200, {}))[-1].over == "all_done"
+
+
+def test_always_right_ends_as_published() -> None:
+    # CUBE spec C3: n = 16 after 9 steps.
+    here = make("paper-n16", 0, 50, {})
+    for plan in [heuristic.always_right(here.scene)]:
+        for _ in range(9):
+            here.advance(dict.fromkeys(here.spec.agents, plan.actions[0]))
+    assert here.scene.blocks[0] == Square(9, 1, 2)
+    assert here.scene.blocks[4] == Square(2, 11, 2)
+    assert here.scene.blocks[8] == Square(1, 15, 1)
+    assert any(col == 9 for _, col in here.scene.agents.values())
+
+
+def test_random_plans_are_single_options_drawn_evenly() -> None:
+    here = world(20, [(0, 0)], [(1, 4, 4)])
+    options = here.view("agent_0").options
+    rng = np.random.default_rng(1)
+    drawn = Counter(heuristic.random_plan(options, rng) for _ in range(100 * len(options)))
+    assert {(plan.actions, plan.goal) for plan in drawn} == {((option.action,), option.goal) for option in options}
+    assert min(drawn.values()) > 50

@@ -1,0 +1,430 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from teamworld.errors import UserError
+from teamworld.language import Entity
+from teamworld.worlds.contract import WAIT, Outcome, Report, StaleView
+from teamworld.worlds.cube import feedback
+from teamworld.worlds.cube.state import ForceScope
+from teamworld.worlds.cube.views import observation
+from teamworld.worlds.cube.world import CubeOptions, make
+from tests.worlds.cube.team import act, give, play_greedy, run, world
+
+W1 = (1, 4, 4)
+
+
+# ---- orders
+
+
+def test_an_order_equal_to_the_running_action_lets_it_run_on() -> None:
+    here = world(10, [(4, 0)], [W1])
+    give(here, "idle(3)")
+    give(here, "idle(3)")
+    assert give(here, "idle(3)").outcomes["agent_0"].status == "done"
+
+
+def test_the_completed_form_is_the_same_order_and_reports_keep_the_first_one() -> None:
+    here = world(10, [(4, 0)], [W1])
+    give(here, "move_to_block(0, left)")
+    outcome = give(here, "move_to_block(0, left, 20)").outcomes["agent_0"]
+    assert str(outcome.action) == "move_to_block(<block>(0), left)"
+    assert outcome.start == 0
+
+
+def test_a_finished_action_ordered_again_starts_again() -> None:
+    here = world(10, [(4, 0)], [W1])
+    assert give(here, "move(down)").outcomes["agent_0"].status == "done"
+    assert give(here, "move(down)").outcomes["agent_0"].start == 1
+    assert here.scene.agents["agent_0"] == (6, 0)
+
+
+def test_a_new_order_stops_what_ran() -> None:
+    here = world(10, [(4, 0)], [W1])
+    give(here, "move(down, 5)")
+    outcome = give(here, "move(up)").outcomes["agent_0"]
+    assert (outcome.action, outcome.status) == (act("move(up)"), "done")
+    stopped, finished = here.view("agent_0").history
+    assert (stopped.reason, stopped.primitives) == ("interrupted", ("DOWN",))
+    assert finished.status == "done"
+
+
+def test_waiting_stops_what_ran_and_idle_agents_are_reported_too() -> None:
+    here = world(10, [(4, 0), (0, 0)], [W1])
+    give(here, "move(down, 5)")
+    report = here.advance({"agent_0": WAIT})
+    assert report.outcomes["agent_0"] == Outcome(WAIT, "done", primitives=("STAY",), start=1)
+    assert report.outcomes["agent_1"].action == WAIT
+    assert here.scene.agents["agent_0"] == (5, 0)
+    assert here.view("agent_0").doing == {}
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ("fly(up)", "no action 'fly'"),
+        ("move(north)", "direction of move is one of up, down, left, right; got north"),
+        ("push_block(7, 1)", "block of push_block is one of <block>(0)"),
+        ("push_block(0, 0)", "steps of push_block is a number from 1"),
+        ("rendezvous(0, left, 5)", "count of rendezvous is a number from 0 to 2"),
+        ("move_to_block(0)", "needs face"),
+        ("idle(1, 2)", "takes 1 arguments"),
+    ],
+)
+def test_an_order_that_does_not_fit_is_refused_and_the_step_is_spent(order: str, words: str) -> None:
+    here = world(10, [(4, 0), (0, 0)], [W1])
+    outcome = give(here, order).outcomes["agent_0"]
+    assert (outcome.status, outcome.legal) == ("failed", False)
+    assert words in outcome.reason
+    assert here.view("agent_0").t == 1
+    assert not here.view("agent_0").check(act(order)).ok
+
+
+def test_an_order_about_a_delivered_block_says_so() -> None:
+    here = world(10, [(4, 7)], [(1, 4, 8), W1])
+    run(here, "push_block(0, 1)")
+    assert here.view("agent_0").check(act("push_block(0, 1)")).reason.startswith("block_gone")
+    assert give(here, "push_block(0, 1)").outcomes["agent_0"].reason == "block_gone"
+
+
+def test_wrong_calls_are_refused() -> None:
+    here = world(10, [(4, 3)], [W1], horizon=1)
+    with pytest.raises(UserError, match="did you mean 'agent_0'"):
+        here.advance({"agent0": WAIT})
+    with pytest.raises(UserError, match="no agent"):
+        here.view("bob")
+    give(here)
+    with pytest.raises(UserError, match="over"):
+        here.advance({})
+
+
+# ---- ends, rewards, events
+
+
+def test_delivery_on_the_last_step_is_success() -> None:
+    here = world(10, [(4, 7)], [(1, 4, 8)], horizon=1)
+    assert give(here, "push_block(0, 1)").over == "all_done"
+    assert give(world(10, [(4, 7)], [(1, 4, 8)], horizon=1)).over == "horizon"
+
+
+def test_rewards_are_those_of_the_paper() -> None:
+    # CUBE spec C4
+    here = world(10, [(4, 6), (5, 6)], [(2, 4, 7), W1])
+    assert give(here).score == {"reward": -0.01}
+    assert give(here, "push_block(0, 1)", "push_block(0, 1)").score == {"reward": pytest.approx(-0.01 + 1.0)}
+    free = world(10, [(4, 7)], [(1, 4, 8), W1], options=CubeOptions(step_cost=0.5, deliver_reward=3))
+    assert give(free, "push_block(0, 1)").score == {"reward": 2.5}
+
+
+def test_progress_adds_up_to_one_and_names_who_pushed() -> None:
+    here = world(10, [(4, 3), (4, 2), (0, 0)], [W1, (1, 4, 6), (1, 8, 4)])
+    reports = run(here, "push_block(0, 5)", "push_block(0, 5)", limit=6)
+    events = [event for report in reports for event in report.goals]
+    for goal in ("block_0", "block_1"):
+        mine = [event for event in events if event.goal == goal]
+        assert sum(event.delta for event in mine) == pytest.approx(1)
+        assert [event.event for event in mine] == ["progress"] * (len(mine) - 1) + ["done"]
+        assert {event.participants for event in mine} == {("agent_0", "agent_1")}
+    assert [goal.state for goal in here.goals()] == ["done", "done", "open"]
+
+
+def test_pushing_away_from_the_goal_is_negative_progress_and_sideways_is_none() -> None:
+    here = world(10, [(4, 5), (9, 9)], [W1])
+    (event,) = give(here, "push_block(0, 1)").goals
+    assert (event.event, event.delta) == ("progress", pytest.approx(-1 / 5))
+    assert give(world(10, [(3, 4)], [W1]), "push_block(0, 1)").goals == ()
+
+
+def test_participants_of_a_chain_are_those_whose_force_reached_the_block() -> None:
+    # Block 0 is pushed into block 1 by agent 0; agent 1 pushes block 1 on its own.
+    here = world(12, [(4, 3), (8, 3)], [W1, (1, 8, 4)])
+    report = give(here, "push_block(0, 1)", "push_block(1, 1)")
+    assert {event.goal: event.participants for event in report.goals} == {
+        "block_0": ("agent_0",),
+        "block_1": ("agent_1",),
+    }
+
+
+def test_attempts_count_what_there_was_of_each_constraint() -> None:
+    here = world(12, [(4, 3), (5, 3), (6, 3), (0, 0)], [(3, 4, 4)])
+    (attempt,) = give(here, "push_block(0, 2)", "rendezvous(0, left, 3)").attempts
+    assert (attempt.goal, attempt.quorum, attempt.success) == ("block_0", 3, False)
+    assert attempt.have == (("dependency", 1), ("participation", 2), ("spatial", 3), ("temporal", 1))
+    assert attempt.need == (("dependency", 1), ("participation", 3), ("spatial", 3), ("temporal", 3))
+    assert attempt.participants == ("agent_0",)
+    (attempt,) = give(here, *["push_block(0, 2)"] * 3).attempts
+    assert attempt.success
+    assert attempt.have == attempt.need
+    assert attempt.participants == ("agent_0", "agent_1", "agent_2")
+
+
+def test_a_lone_push_is_an_attempt_only_if_its_way_is_not_clear() -> None:
+    assert give(world(10, [(4, 3)], [W1]), "push_block(0, 1)").attempts == ()
+    (attempt,) = give(world(10, [(4, 3), (4, 5)], [W1]), "push_block(0, 1)").attempts
+    assert attempt.quorum == 1
+    assert dict(attempt.have) == {"dependency": 0, "participation": 1, "spatial": 1, "temporal": 1}
+
+
+def classes(reports: list[Report], agents: int) -> Counter[str]:
+    """Class every agent-step as metrics spec 3 says, first match first."""
+    found: Counter[str] = Counter()
+    for report in reports:
+        assert len(report.outcomes) == agents
+        for outcome in report.outcomes.values():
+            if not outcome.legal:
+                found["invalid"] += 1
+            elif not outcome.effect and outcome.blocker is not None:
+                found["blocked"] += 1
+            elif outcome.effect:
+                found["work"] += 1
+            elif outcome.ready is not None:
+                found["sync"] += 1
+            else:
+                found["move" if outcome.moved else "idle"] += 1
+    return found
+
+
+def test_the_golden_example_is_accounted_for() -> None:
+    # Metrics spec 12, one step longer: on a grid agent_1 needs three moves from one block to the other.
+    here = world(7, [(2, 2), (4, 2)], [(1, 4, 4), (2, 2, 4)])
+    script = [
+        ("move_to_block(1, left)", "move_to_block(0, left)"),
+        ("wait", "push_block(0, 2)"),
+        ("push_block(1, 1)", ""),
+        ("wait", "move_to_block(1, left)"),
+        ("wait", ""),
+        ("wait", ""),
+        ("push_block(1, 1)", "push_block(1, 1)"),
+    ]
+    reports = [give(here, *orders) for orders in script]
+    assert reports[-1].over == "all_done"
+    assert classes(reports, 2) == {"work": 4, "move": 5, "sync": 4, "blocked": 1}
+    attempts = [attempt for report in reports for attempt in report.attempts]
+    assert [attempt.success for attempt in attempts] == [False, True]
+    assert attempts[0].have == (("dependency", 1), ("participation", 1), ("spatial", 1), ("temporal", 1))
+    worth: Counter[str] = Counter()
+    weights = {goal.id: goal.weight for goal in here.goals()}
+    for event in (event for report in reports for event in report.goals):
+        for agent in event.participants:
+            worth[agent] += Fraction(weights[event.goal] * event.delta / len(event.participants))
+    assert worth == {"agent_0": 1, "agent_1": 2}
+
+
+# ---- views
+
+
+def test_a_view_is_stale_after_the_next_step() -> None:
+    here = world(10, [(4, 0)], [W1])
+    view = here.view("agent_0")
+    assert len(view.known) == 5
+    assert view.options
+    here.advance({})
+    for read in ("t", "left", "facts", "recall", "known", "goals", "abilities", "options", "history"):
+        with pytest.raises(StaleView):
+            getattr(view, read)
+    with pytest.raises(StaleView):
+        view.check(WAIT)
+    with pytest.raises(StaleView):
+        view.text()
+    assert here.view("agent_0").t == 1
+
+
+def test_parts_are_made_once_and_shared_by_the_team() -> None:
+    here = world(10, [(4, 0), (5, 0)], [W1])
+    one, other = here.view("agent_0"), here.view("agent_1")
+    assert one.known is other.known is one.facts
+    assert one.goals is other.goals
+    assert len(one.recall) == 0
+
+
+def test_the_history_holds_the_primitive_expansion() -> None:
+    here = world(10, [(4, 2)], [W1])
+    run(here, "move_to_block(0, left)")
+    run(here, "push_block(0, 2)")
+    walk, push = here.view("agent_0").history
+    assert (walk.start, walk.primitives, walk.moved, walk.effect) == (0, ("RIGHT",), True, False)
+    assert (push.start, push.primitives, push.effect) == (1, ("RIGHT", "RIGHT"), True)
+
+
+def test_the_text_is_plain_and_tells_all() -> None:
+    here = world(10, [(4, 3), (0, 0)], [W1, (1, 4, 5), (1, 8, 8), (2, 7, 1)])
+    give(here, "push_block(0, 1, 1)", "move(down, 2)")
+    text = here.view("agent_0").text()
+    assert text.splitlines() == [
+        "Step 1 of 200. The grid has 10 x 10 cells, (row, column) from (0, 0) at the top left; "
+        "blocks are delivered to column 9, the right edge.",
+        "You are agent_0 at (4, 3).",
+        "agent_1 is at (1, 0), doing move(down, 2).",
+        "<block>(0), weight 1, is at (4, 4), 5 columns from the goal; "
+        "pushed right it moves <block>(1) too, which takes 2 agents.",
+        "<block>(1), weight 1, is at (4, 5), 4 columns from the goal.",
+        "<block>(2), weight 1, is at (8, 8), 1 columns from the goal.",
+        "<block>(3), weight 2, is at (7, 1), 7 columns from the goal.",
+        "You did push_block(<block>(0), 1, 1) in steps 0 to 0: "
+        "failed (insufficient_force, participation, <block>(0)).",
+    ]
+    with pytest.raises(UserError, match="plain"):
+        here.view("agent_0").text("grid")
+
+
+def test_the_structured_observation_has_the_keys_of_the_paper() -> None:
+    here = world(10, [(4, 7), (0, 0)], [(1, 4, 8), W1])
+    run(here, "push_block(0, 1)")
+    seen = observation(here.view("agent_0"))
+    assert list(seen) == ["grid_size", "goal_column", "step", "agent_positions", "blocks", "history", "team"]
+    assert seen["blocks"]["B0"] == {
+        "weight": 1, "size": 1, "location": None, "goal_dist": 0, "delivered": True, "chain": [],
+    }  # fmt: skip
+    assert seen["history"] == [
+        {
+            "agent": "agent_0", "action": "push_block", "args": ["<block>(0)", "1"], "start": 0, "end": 1,
+            "status": "done", "reason": "", "primitives": ["RIGHT"],
+        }
+    ]  # fmt: skip
+    assert seen["agent_positions"] == {"agent_0": (4, 8), "agent_1": (0, 0)}
+
+
+def test_whoever_stands_at_a_face_with_too_few_waits_for_the_quorum() -> None:
+    here = world(10, [(4, 3), (0, 0)], [(2, 4, 4)])
+    for order in ("", "wait", "idle(1)", "wait_agents(1)", "rendezvous(0, left, 2)", "talk(1)"):
+        assert give(here, order).outcomes["agent_0"].ready == "block_0"
+    assert give(here, "move(left)").outcomes["agent_0"].ready is None
+    assert give(here).outcomes["agent_0"].ready is None
+    enough = world(10, [(4, 3), (5, 3)], [(2, 4, 4)])
+    assert give(enough).outcomes["agent_0"].ready is None
+
+
+# ---- partial views
+
+
+def test_a_view_radius_hides_what_nobody_has_seen() -> None:
+    here = world(20, [(4, 0), (5, 0)], [W1, (1, 15, 15)], options=CubeOptions(view_radius=4))
+    view = here.view("agent_0")
+    assert [goal.id for goal in view.goals] == ["block_0"]
+    assert view.known.value(Entity("block", 1), "AT") is None
+    assert not view.check(act("move_to_block(1, left)")).ok
+    assert "<block>(1)" not in view.text()
+    assert [goal.id for goal in here.goals()] == ["block_0", "block_1"]
+
+
+def test_what_was_seen_is_recalled_with_its_tick_by_the_whole_team() -> None:
+    here = world(20, [(4, 1), (18, 0)], [W1, (1, 15, 15)], options=CubeOptions(view_radius=3))
+    assert here.view("agent_0").facts.value(Entity("block", 0), "AT") == (4, 4)
+    far = here.view("agent_1")
+    assert far.facts.value(Entity("block", 0), "AT") is None
+    assert far.recall.value(Entity("block", 0), "AT") == (4, 4)
+    run(here, "move(left)")
+    run(here, "move(up, 4)")
+    recall = here.view("agent_0").recall
+    fact = next(fact for fact in recall.about("AT") if fact.subject == Entity("block", 0))
+    assert recall.seen[fact] == 0
+    assert "last seen at step 0" in here.view("agent_0").text()
+    assert here.view("agent_0").check(act("move_to_block(0, left)")).ok
+
+
+def test_a_block_that_is_not_where_it_was_seen_is_forgotten() -> None:
+    # A long chain carries block 1 out of sight of the pusher, and agent 1 comes to look for it.
+    blocks = [(1, 4, 3), (1, 4, 4), (1, 4, 5)]
+    here = world(20, [(4, 2), (4, 1), (4, 0), (7, 5)], blocks, options=CubeOptions(view_radius=2))
+    assert [goal.id for goal in here.view("agent_0").goals] == ["block_0", "block_1"]
+    give(here, "", "", "", "move(up, 1)")
+    assert [goal.id for goal in here.view("agent_0").goals] == ["block_0", "block_1", "block_2"]
+    give(here, "", "", "", "move(down, 3)")
+    give(here)
+    give(here)
+    push = "push_block(0, 6)"
+    for _ in range(5):
+        give(here, push, push, push)
+    known = here.view("agent_0").known
+    assert known.value(Entity("block", 1), "AT") == (4, 9)
+    assert known.value(Entity("block", 2), "AT") is None
+
+
+def test_a_scripted_team_that_sees_little_goes_and_looks() -> None:
+    here = make("n2", 5, 400, {"view_radius": 3})
+    assert here.view("agent_0").scene.unseen
+    assert play_greedy(here)[-1].over == "all_done"
+
+
+# ---- the world as a whole
+
+
+def test_the_same_orders_give_the_same_reports() -> None:
+    def play() -> list[Report]:
+        return play_greedy(make("paper-n4", 0, 200, {}))
+
+    assert play() == play()
+
+
+def test_reset_starts_over() -> None:
+    here = make("paper-n2", 0, 200, {})
+    start, first = here.snapshot(), play_greedy(here)
+    here.reset(7)
+    assert here.snapshot() == start
+    assert here.view("agent_0").history == ()
+    assert play_greedy(here) == first
+
+
+def test_snapshots_are_plain_and_small() -> None:
+    here = world(10, [(4, 7)], [(1, 4, 8), W1])
+    run(here, "push_block(0, 1)")
+    snapshot = here.snapshot()
+    assert snapshot == {"v": 1, "agents": [[4, 8]], "blocks": [None, [4, 4]]}
+    assert json.loads(json.dumps(snapshot)) == snapshot
+    assert here.spec.options["weights"] == [1, 1]
+    assert here.spec.options["grid_size"] == 10
+    assert json.loads(json.dumps(dict(here.spec.options))) == here.spec.options
+
+
+def test_hearing_is_a_matter_of_distance() -> None:
+    here = world(10, [(4, 0), (4, 3), (9, 9)], [W1])
+    assert here.hears("agent_0", 3) == ("agent_1",)
+    assert here.hears("agent_0", float("inf")) == ("agent_1", "agent_2")
+    assert here.hears("agent_0", 0) == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"view_radus": 3}, "did you mean 'view_radius'"),
+        ({"view_radius": 0}, "greater than or equal to 1"),
+        ({"timeouts": "short"}, "'spec' or 'paper'"),
+    ],
+)
+def test_wrong_options_say_what_is_expected(options: dict[str, object], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        make("n2", 0, 100, options)
+
+
+@pytest.mark.parametrize(("scope", "moves"), [("chain", True), ("rear", False)])
+def test_the_force_scope_reaches_the_physics(scope: ForceScope, moves: bool) -> None:
+    # Two agents push block 0, which touches block 1, on which one more pushes: 3 against 3, or 2 against 3.
+    agents, blocks = [(4, 3), (4, 2), (5, 4)], [W1, (2, 4, 5)]
+    here = world(12, agents, blocks, options=CubeOptions(force_scope=scope))
+    report = give(here, "push_block(0, 1)", "push_block(0, 1)", "push_block(1, 1)")
+    assert here.scene.blocks[0].col == 4 + moves
+    assert {attempt.goal: attempt.success for attempt in report.attempts}["block_0"] is moves
+    assert {event.participants for event in report.goals} == ({("agent_0", "agent_1", "agent_2")} if moves else set())
+
+
+# ---- feedback
+
+
+def test_feedback_is_composed_by_the_user() -> None:
+    here = world(10, [(4, 3), (4, 5), (0, 0)], [W1, (2, 7, 1)])
+    give(here, "push_block(0, 1)", "", "move(up)")
+    effects = here.effects
+    assert effects is not None
+    mine = feedback.combine(feedback.failed_pushes, feedback.congestion, lambda e: {"half_idle": len(e.idle) / 2})
+    assert mine(effects) == {"failed_pushes": 1, "congestion": 1, "half_idle": 0.5}
+    team = feedback.of_team(effects)
+    assert team["distance"] == 5 + 7
+    assert team["deficit_block_0"] == 0
+    assert team["deficit_block_1"] == 2
+    one = feedback.of_agent(effects, "agent_0")
+    assert (one.position, one.blocker, one.deficit, one.nearest) == ((4, 3), "agent_1", 0, 1)
+    assert feedback.of_agent(effects, "agent_2").places == ()

@@ -147,7 +147,7 @@ def deltas(draw: st.DrawFn, episode: int) -> MemoryDelta:
     done = draw(st.integers(0, len(goals)))
     return delta(
         episode,
-        *draw(st.lists(instances(episode), max_size=8)),
+        *draw(st.lists(instances(episode), max_size=6)),
         completed=done == len(goals),
         ticks=draw(st.integers(0, 200)),
         tasks=tuple(
@@ -163,6 +163,6 @@ def deltas(draw: st.DrawFn, episode: int) -> MemoryDelta:
     )
 
 
-def runs(most: int = 4) -> st.SearchStrategy[list[MemoryDelta]]:
+def runs(most: int = 3) -> st.SearchStrategy[list[MemoryDelta]]:
     """Deltas of episodes 0, 1, 2, ..."""
     return st.integers(0, most).flatmap(lambda count: st.tuples(*map(deltas, range(count)))).map(list)

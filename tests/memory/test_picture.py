@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from itertools import combinations
 from math import dist, hypot
@@ -96,7 +95,7 @@ def test_the_same_world_model_gives_the_same_bytes(tmp_path: Path, suffix: str) 
     draw(TEN[:3], other, together=True)
     draw(TEN[:2], less, together=True)
     assert one.read_bytes() == other.read_bytes() != less.read_bytes()
-    assert not {b"CreationDate", b"dc:date", b"Software"} & set(re.findall(rb"[\w:]+", one.read_bytes()))
+    assert [word for word in (b"CreationDate", b"dc:date", b"Software") if word in one.read_bytes()] == []
 
 
 def test_stages_are_the_first_episode_half_of_them_and_all(tmp_path: Path) -> None:

@@ -16,8 +16,11 @@ def goal(number: int, quorum: int, units: int = 10) -> Goal:
     return Goal(f"g{number}", "work", Entity("job", number), quorum=quorum, places=quorum, units=units)
 
 
-def entry(name: str, verdict: str = "untested", duration: float | None = None) -> GuideEntry:
-    return GuideEntry(name, 3, 2, duration, None, None, None, None, None, None, verdict, ())  # type: ignore[arg-type]
+def entry(name: str, duration: float | None = None) -> GuideEntry:
+    """A task that went well twice when begun at any time, or one that was never tried."""
+    record = StartRecord(3, 2) if duration is not None else StartRecord(0, 0)
+    verdict = "moderate" if duration is not None else "untested"
+    return GuideEntry(name, *record, duration, None, None, None, None, None, None, verdict, (), record)  # type: ignore[arg-type]
 
 
 def test_goals_without_a_quorum_are_dissolved_and_their_agents_wait() -> None:
@@ -74,30 +77,30 @@ def test_whatever_is_allocated_reaches_its_quorum(
         assert not on_it or staff >= one.quorum
 
 
-def test_a_good_record_is_preferred_and_a_full_goal_is_not() -> None:
+def test_what_went_well_is_preferred_the_quickest_first_and_a_full_goal_is_not() -> None:
     goals = [goal(0, 1), goal(1, 1), goal(2, 2)]
-    guide = {
-        "g0": entry("g0", "highly effective", 30.0),
-        "g1": entry("g1", "highly effective", 20.0),
-        "g2": entry("g2", "untested"),
-    }
+    guide = {"g0": entry("g0", 30.0), "g1": entry("g1", 20.0), "g2": entry("g2")}
     rng = np.random.default_rng(0)
-    assert preferred(goals, guide, {}, 2, rng).id == "g1"
-    assert preferred(goals, guide, {"g1": 1}, 2, rng).id == "g0"
-    assert preferred(goals, guide, {"g1": 1, "g0": 1}, 2, rng).id == "g2"
-    assert preferred(goals, guide, {"g1": 1, "g0": 1}, 1, rng).id == "g1"
+    assert preferred(goals, guide, {}, 2, 0, rng).id == "g1"
+    assert preferred(goals, guide, {"g1": 1}, 2, 0, rng).id == "g0"
+    assert preferred(goals, guide, {"g1": 1, "g0": 1}, 2, 0, rng).id == "g2"
+    assert preferred(goals, guide, {"g1": 1, "g0": 1}, 1, 0, rng).id == "g1"
+
+
+def test_a_record_speaks_for_its_time_of_the_episode() -> None:
+    goals = [goal(0, 1), goal(1, 1)]
+    rng = np.random.default_rng(0)
+    failed = entry("g0", 20.0)._replace(about_now=StartRecord(3, 0))
+    late = entry("g0", 20.0)._replace(about_now=StartRecord(0, 0), earliest_start=30)
+    slow, untested = entry("g1", 40.0), entry("g1")
+    assert preferred(goals, {"g0": failed, "g1": untested}, {}, 2, 0, rng).id == "g1"
+    assert preferred(goals, {"g0": late, "g1": slow}, {}, 2, 0, rng).id == "g1"
+    assert preferred(goals, {"g0": late, "g1": slow}, {}, 2, 30, rng).id == "g0"
+    assert preferred(goals, {"g0": late, "g1": failed}, {}, 2, 0, rng).id == "g0"
 
 
 def test_where_nothing_is_known_the_choice_is_drawn() -> None:
     goals = [goal(0, 1), goal(1, 1), goal(2, 1)]
     guide = {one.id: entry(one.id) for one in goals}
-    drawn = {preferred(goals, guide, {}, 2, np.random.default_rng(seed)).id for seed in range(30)}
+    drawn = {preferred(goals, guide, {}, 2, 0, np.random.default_rng(seed)).id for seed in range(30)}
     assert drawn == {"g0", "g1", "g2"}
-
-
-def test_attempts_about_this_time_decide_before_the_whole_record() -> None:
-    goals = [goal(0, 1), goal(1, 1)]
-    good = entry("g0", "highly effective", 20.0)._replace(about_now=StartRecord(3, 0))
-    rng = np.random.default_rng(0)
-    assert preferred(goals, {"g0": good, "g1": entry("g1", "moderate", 30.0)}, {}, 2, rng).id == "g1"
-    assert preferred(goals, {"g0": good, "g1": entry("g1", "untested")}, {}, 2, rng).id == "g1"

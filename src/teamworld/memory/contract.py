@@ -107,7 +107,7 @@ class GuideEntry(NamedTuple):
     teams: tuple[TeamRecord, ...]
     """By team size, ascending."""
     about_now: StartRecord = StartRecord(0, 0)
-    """Of the attempts begun in the same tenth tick of an episode or the ones next to it."""
+    """Of the attempts begun in the same ten ticks of an episode (DR. WELL spec A7, derived views)."""
 
     @property
     def rate(self) -> float | None:

@@ -115,9 +115,8 @@ class _Page:
         self.starts[bucket] = StartRecord(before.attempts + attempts, before.successes + successes)
 
     def about(self, tick: int) -> StartRecord:
-        """How it went when begun in the tick's bucket or the ones next to it."""
-        near = [self.starts.get(tick // BUCKET + step, _NONE) for step in (-1, 0, 1)]
-        return StartRecord(sum(record.attempts for record in near), sum(record.successes for record in near))
+        """How it went when begun in the tick's bucket."""
+        return self.starts.get(tick // BUCKET, _NONE)
 
 
 class Experience:

@@ -57,9 +57,7 @@ def run(here: CubeWorld, *orders: str, limit: int = 200) -> list[Report]:
 
 def ends(reports: Sequence[Report], agent: int = 0) -> Outcome:
     """Return the outcome with which the agent's action ended."""
-    return next(
-        outcome for report in reports if (outcome := report.outcomes[agent_name(agent)]).status != "running"
-    )
+    return next(outcome for report in reports if (outcome := report.outcomes[agent_name(agent)]).status != "running")
 
 
 def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[Report]:

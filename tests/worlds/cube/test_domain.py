@@ -162,7 +162,9 @@ def test_recipes_are_for_open_blocks() -> None:
 
 def test_a_plan_for_a_heavy_block_passes_before_the_partners_have_come() -> None:
     here = scene(20, [(0, 0), (9, 0), (15, 3)], [(3, 4, 4)])
-    plan = parse_plan("plan { move_to_block(<block>(0), left); rendezvous(<block>(0), left, 3); push_block(<block>(0), 13) }")
+    plan = parse_plan(
+        "plan { move_to_block(<block>(0), left); rendezvous(<block>(0), left, 3); push_block(<block>(0), 13) }"
+    )
     assert dry_run(DOMAIN, "agent_0", plan, here.facts) is None
     then = here.facts
     for action in plan.actions:

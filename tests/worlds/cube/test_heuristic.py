@@ -40,9 +40,7 @@ def test_the_team_plans_anew_when_nobody_is_busy_with_the_target() -> None:
     assert here.domain.scripted({}) == {}
 
 
-@pytest.mark.parametrize(
-    ("level", "steps"), [("paper-n1", 34), ("paper-n2", 94), ("paper-n4", 101), ("paper-n8", 177)]
-)
+@pytest.mark.parametrize(("level", "steps"), [("paper-n1", 34), ("paper-n2", 94), ("paper-n4", 101), ("paper-n8", 177)])
 def test_the_greedy_team_delivers_everything_on_the_published_layouts(level: str, steps: int) -> None:
     # CUBE spec A17: means of 29, 100, 105 and 165 steps. The numbers here pin our own behaviour.
     here = make(level, 42, 200, {})

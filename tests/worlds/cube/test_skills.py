@@ -38,6 +38,13 @@ def test_move_tries_as_often_as_asked_and_then_says_who_was_in_the_way() -> None
     assert failure(ends(run(world(10, [(0, 0)], [W1]), "move(up)"))) == ("failed", "blocked", "spatial", "wall")
 
 
+def test_a_move_that_fell_short_names_who_stopped_it_earlier() -> None:
+    here = world(10, [(4, 0), (5, 0)], [W1])
+    reports = run(here, "move(down, 3)", "move(right, 1)")
+    assert failure(ends(reports)) == ("failed", "blocked", "spatial", "agent_1")
+    assert place(here.scene) == (6, 0)
+
+
 def test_move_pushes_a_block_in_the_way() -> None:
     here = world(10, [(4, 2)], [W1])
     reports = run(here, "move(right, 3)")
@@ -288,6 +295,16 @@ def test_partners_stop_together_at_the_largest_request() -> None:
     assert len(reports) == 4
     assert [r.outcomes["agent_0"].status for r in reports] == ["running"] * 3 + ["done"]
     assert here.scene.blocks[0].col == 8
+
+
+def test_who_asked_for_less_stays_with_the_group_or_leaves_in_time_and_done() -> None:
+    here = world(20, [(4, 1), (5, 1)], [(2, 4, 2)])
+    reports = run(here, "push_block(0, 1)", "push_block(0, 16)")
+    assert (len(reports), ends(reports, 0).status) == (16, "done")
+    here = world(20, [(4, 1), (5, 1)], [(2, 4, 2)])
+    reports = run(here, "push_block(0, 1, 5)", "push_block(0, 16)", limit=5)
+    assert ends(reports, 0).status == "done"
+    assert reports[-1].outcomes["agent_1"].status == "running"
 
 
 def test_a_chain_too_heavy_stays() -> None:

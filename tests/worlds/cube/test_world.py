@@ -135,7 +135,8 @@ def test_progress_adds_up_to_one_and_names_who_pushed() -> None:
 def test_pushing_away_from_the_goal_is_negative_progress_and_sideways_is_none() -> None:
     here = world(10, [(4, 5), (9, 9)], [W1])
     (event,) = give(here, "push_block(0, 1)").goals
-    assert (event.event, event.delta) == ("progress", pytest.approx(-1 / 5))
+    assert event.event == "progress"
+    assert event.delta == pytest.approx(-1 / 5)
     assert give(world(10, [(3, 4)], [W1]), "push_block(0, 1)").goals == ()
 
 
@@ -146,6 +147,16 @@ def test_participants_of_a_chain_are_those_whose_force_reached_the_block() -> No
     assert {event.goal: event.participants for event in report.goals} == {
         "block_0": ("agent_0",),
         "block_1": ("agent_1",),
+    }
+
+
+def test_blocks_in_contact_that_move_on_their_own_have_their_own_participants() -> None:
+    # The front block goes first, so the rear one has no longer to push it.
+    here = world(12, [(4, 3), (5, 4), (5, 3)], [W1, (2, 4, 5)])
+    report = give(here, "push_block(0, 1)", "push_block(1, 1)", "push_block(1, 1)")
+    assert {event.goal: event.participants for event in report.goals} == {
+        "block_0": ("agent_0",),
+        "block_1": ("agent_1", "agent_2"),
     }
 
 
@@ -206,7 +217,7 @@ def test_the_golden_example_is_accounted_for() -> None:
     attempts = [attempt for report in reports for attempt in report.attempts]
     assert [attempt.success for attempt in attempts] == [False, True]
     assert attempts[0].have == (("dependency", 1), ("participation", 1), ("spatial", 1), ("temporal", 1))
-    worth: Counter[str] = Counter()
+    worth: dict[str, Fraction] = dict.fromkeys(here.spec.agents, Fraction(0))
     weights = {goal.id: goal.weight for goal in here.goals()}
     for event in (event for report in reports for event in report.goals):
         for agent in event.participants:
@@ -264,8 +275,7 @@ def test_the_text_is_plain_and_tells_all() -> None:
         "<block>(1), weight 1, is at (4, 5), 4 columns from the goal.",
         "<block>(2), weight 1, is at (8, 8), 1 columns from the goal.",
         "<block>(3), weight 2, is at (7, 1), 7 columns from the goal.",
-        "You did push_block(<block>(0), 1, 1) in steps 0 to 0: "
-        "failed (insufficient_force, participation, <block>(0)).",
+        "You did push_block(<block>(0), 1, 1) in steps 0 to 0: failed (insufficient_force, participation, <block>(0)).",
     ]
     with pytest.raises(UserError, match="plain"):
         here.view("agent_0").text("grid")
@@ -428,3 +438,14 @@ def test_feedback_is_composed_by_the_user() -> None:
     one = feedback.of_agent(effects, "agent_0")
     assert (one.position, one.blocker, one.deficit, one.nearest) == ((4, 3), "agent_1", 0, 1)
     assert feedback.of_agent(effects, "agent_2").places == ()
+
+
+def test_feedback_counts_progress_and_deliveries() -> None:
+    here = world(10, [(4, 7), (9, 9)], [(1, 4, 8), (2, 7, 1)])
+    give(here, "push_block(0, 1)", "wait_agents(2)")
+    assert here.effects is not None
+    team = feedback.of_team(here.effects)
+    assert {name: team[name] for name in ("progress", "distance", "delivered", "delivered_weight")} == {
+        "progress": 1, "distance": 7, "delivered": 1, "delivered_weight": 1,
+    }  # fmt: skip
+    assert (team["idle"], team["waiting"]) == (0, 1)

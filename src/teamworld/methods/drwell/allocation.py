@@ -11,16 +11,7 @@ import numpy as np
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry
-from teamworld.memory.experience import verdict
 from teamworld.worlds.contract import Goal
-
-_ORDER = {
-    "highly effective": 0,
-    "moderate": 1,
-    "untested": 2,
-    "challenging": 3,
-    "needs a new strategy": 4,
-}
 
 
 def open_goals(goals: Sequence[Goal]) -> list[Goal]:
@@ -33,20 +24,23 @@ def preferred(
     guide: Mapping[GoalId, GuideEntry],
     staffed: Mapping[GoalId, int],
     team: int,
+    now: int,
     rng: np.random.Generator,
 ) -> Goal:
     """Return the goal that the guidebook speaks for most, without over-staffing any.
 
     Goals that the team can never staff come last, those with all the agents they can use before
-    them; among the others the guidebook's verdict decides, then the shorter mean duration. Where a
-    goal was attempted about this time of an episode, those attempts decide: what fails when begun
-    early may go well later. What nothing speaks for or against is drawn.
+    them. Among the others what has gone well when begun about this time of an episode comes first,
+    the quickest before the slower; then what is untested then; then what has only failed. The time
+    counts because what fails early may go well when other tasks are out of the way; rates do not,
+    because they tell more of the plans tried so far than of the task. Equals are drawn.
 
     Args:
         goals: Open goals, at least one.
         guide: The guidebook's entry of each.
         staffed: Agents that are on each goal, or have spoken for it.
         team: Agents in the team.
+        now: Ticks gone in the episode.
         rng: Draws among equals.
     """
     ticket = {goals[index].id: place for place, index in enumerate(rng.permutation(len(goals)))}
@@ -55,14 +49,18 @@ def preferred(
         entry = guide[goal.id]
         full = staffed.get(goal.id, 0) >= goal.quorum
         duration = entry.mean_duration if entry.mean_duration is not None else math.inf
-        return goal.quorum > team, full, _ORDER[_judgement(entry)], duration, ticket[goal.id]
+        return goal.quorum > team, full, _standing(entry, now), duration, ticket[goal.id]
 
     return min(goals, key=rank)
 
 
-def _judgement(entry: GuideEntry) -> str:
+def _standing(entry: GuideEntry, now: int) -> int:
+    """Return 0 for what has gone well about this time, 1 for what is untested then, 2 for what only failed."""
     attempts, successes = entry.about_now
-    return verdict((successes + 1) / (attempts + 2)) if attempts else entry.verdict
+    if attempts:
+        return 0 if successes else 2
+    begun_so_early = entry.earliest_start is not None and entry.earliest_start <= now
+    return 0 if begun_so_early else 1
 
 
 class Allocation(NamedTuple):

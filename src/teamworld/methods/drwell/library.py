@@ -13,8 +13,8 @@ from teamworld.memory.contract import Library, PlanRecord
 from teamworld.methods.parts.planning import complaint, written
 from teamworld.worlds.contract import Domain, Goal, View
 
-#: A plan at or below this smoothed rate gives way to an untried one, whose rate is one half.
-_DOUBTFUL = 0.4
+#: The smoothed rate of a plan never tried: whatever is not better than that gives way to it.
+_UNTRIED = 0.5
 
 
 class Entry(NamedTuple):
@@ -50,9 +50,8 @@ class Page(NamedTuple):
     ) -> tuple[str, ...]:
         """Keep an untried draft while the task is new, else take the plan that the evidence speaks for.
 
-        Every plan is judged by its smoothed rate (s + 1) / (n + 2), in classes as the guidebook's, and
-        within a class by its duration: an untried plan is as good as one that went well half of the
-        time, but after those proven. What failed more often than not gives way to something untried.
+        The best plan of the library stands while its smoothed rate (s + 1) / (n + 2) is better than
+        that of a plan never tried, one half; what went well no more often than not gives way.
 
         Plans are never exchanged, so partners who must act at once follow a convention: they leave
         their drafts and draw the untried plan alike, from a number agreed on and the attempts so far.
@@ -65,7 +64,7 @@ class Page(NamedTuple):
             return draft
         proven = next((entry for entry in self.entries if entry.record.successes), None)
         exploring = new and self.convention is not None and untried
-        if proven is not None and _smoothed(proven.record) > _DOUBTFUL and not exploring:
+        if proven is not None and _smoothed(proven.record) > _UNTRIED and not exploring:
             return proven.actions
         if untried:
             return untried[int(rng.integers(len(untried)))]

@@ -117,7 +117,7 @@ class Propose(Negotiation[Proposal]):
     def rule(self, rng: np.random.Generator) -> Proposal:
         """Propose what the guidebook speaks for and nobody has spoken for enough."""
         staffed = Counter(self.working.values()) + Counter(self.said("propose").values())
-        goal = preferred(self.goals, self.guide, staffed, self.team, rng)
+        goal = preferred(self.goals, self.guide, staffed, self.team, self.view.t, rng)
         entry = self.guide[goal.id]
         record = f"{entry.successes} of {entry.attempts} attempts went well" if entry.attempts else "untested so far"
         return Proposal(goal=goal.id, reason=f"It takes {goal.quorum} at once; {record}.")
@@ -161,7 +161,7 @@ class CommitTo(Negotiation[Commitment]):
         begun = [goal for goal in lacking if 0 < bound[goal.id] < goal.quorum]
         mine = self.said("propose").get(self.mind)
         joined = [goal for goal in lacking if goal.id == mine and backed[goal.id] + 1 >= goal.quorum]
-        goal = preferred(begun or joined or lacking, self.guide, bound, self.team, rng)
+        goal = preferred(begun or joined or lacking, self.guide, bound, self.team, self.view.t, rng)
         return Commitment(goal=goal.id, reason=f"With me it has {bound[goal.id] + 1} of {goal.quorum}.")
 
     def check(self, answer: Commitment) -> str | None:

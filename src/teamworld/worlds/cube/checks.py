@@ -76,7 +76,18 @@ def _no(word: str, agent: AgentId, block: int) -> Verdict:
 
 
 def after(scene: Scene, agent: AgentId, action: Action) -> Scene:
-    """Return the scene to expect after a complete action that succeeds, team-mates playing their part."""
+    """Return the scene to expect after a complete action that succeeds, team-mates playing their part.
+
+    The same object at each call: many plans begin alike.
+    """
+    key = ("after", agent, action)
+    if key not in scene.memo:
+        scene.memo[key] = _after(scene, agent, action)
+    then: Scene = scene.memo[key]
+    return then
+
+
+def _after(scene: Scene, agent: AgentId, action: Action) -> Scene:
     block = block_of(action)
     if action.verb == "move":
         return _gone_on(scene, agent, word_of(action, 0), count_of(action, 1))

@@ -99,6 +99,15 @@ class Crew:
         return frozenset(skill.place for skill in self.skills.values() if skill.lacking)
 
     @cached_property
+    def longest(self) -> Mapping[concepts.Place, int]:
+        """For each face with pushers, the largest number of steps that one of them wants."""
+        found: dict[concepts.Place, int] = {}
+        for skill in self.skills.values():
+            if skill.verb == "push_block":
+                found[skill.place] = max(found.get(skill.place, 0), count_of(skill.action, 1))
+        return found
+
+    @cached_property
     def engaged(self) -> Mapping[int, frozenset[AgentId]]:
         """For each block, the agents that push it or wait in a rendezvous there."""
         found: dict[int, set[AgentId]] = {}

@@ -116,7 +116,6 @@ class Effects:
                 continue
             have = self.have(push)
             need = {name: 1 if name == "dependency" else push.weight for name in have}
-            have = need if push.moved else have  # force of other lines of the chain may have made up for it
             found.append(
                 Attempt(
                     goal_name(push.block),

@@ -74,7 +74,7 @@ def _variants(scene: Scene, block: int) -> Iterator[Actions]:
     for face in ("up", "down"):
         yield from _aside(scene, block, face)
     back = min(ASIDE, room(scene, block, "left"))
-    if back:
+    if back and concepts.chain_weight(scene, block, "left") > scene.blocks[block].weight:  # to get clear of the chain
         yield (_align(block, "right"), _meet(scene, block, "right"), _push(block, back))
     yield (gather, align, push)
 
@@ -94,8 +94,8 @@ def _short(scene: Scene, block: int) -> int:
 def _aside(scene: Scene, block: int, face: str) -> Iterator[Actions]:
     """Yield plans that push the block out of its row, and on to the goal from there."""
     away = OPPOSITE[face]
-    cells = min(ASIDE, room(scene, block, away))
-    if not cells:
+    cells = ASIDE
+    if room(scene, block, away) < cells:
         return
     start = (_align(block, face), _meet(scene, block, face), _push(block, cells))
     then = shifted(scene, block, away, cells)

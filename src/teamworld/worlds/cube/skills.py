@@ -248,17 +248,26 @@ class PushBlock(Skill):
         block, face = self.place
         if effects.after.blocks[block].delivered or self.place not in crew.unfinished:
             return DONE
+        given_up = self._given_up(effects, crew)
+        if given_up is not None:
+            return given_up if self.lacking else DONE
+        push = effects.push_on.get((block, OPPOSITE[face]))
+        lacks_force = push is not None and not push.moved and push.obstacle is None
+        return Result(ready=goal_name(block)) if lacks_force else RUNNING
+
+    def _given_up(self, effects: Effects, crew: Crew) -> Result | None:
+        """Return why the agent cannot or will not go on, or None."""
         if (behind := left_behind(effects.after, self.agent, self.place)) is not None:
             return behind
+        block, face = self.place
+        late = self.spent >= self.limits.of_steps(count_of(self.action, 2), crew.longest[self.place])
         push = effects.push_on.get((block, OPPOSITE[face]))
-        waits = push is not None and not push.moved
-        limit = self.limits.of_steps(count_of(self.action, 2), self.steps)
-        if push is not None and waits and (push.obstacle == WALL_WORD or self.spent >= limit):
-            reason = "insufficient_force" if push.obstacle is None else "blocked_destination"
-            return failed(reason, effects.unmet(push), push.obstacle or str(entity(block)))
-        if self.spent >= limit:
-            return failed("timeout", "temporal")
-        return Result(ready=goal_name(block)) if waits and push is not None and push.obstacle is None else RUNNING
+        if push is None or push.moved:
+            return failed("timeout", "temporal") if late else None
+        if not late and push.obstacle != WALL_WORD:
+            return None
+        reason = "insufficient_force" if push.obstacle is None else "blocked_destination"
+        return failed(reason, effects.unmet(push), push.obstacle or str(entity(block)))
 
 
 class YieldBlock(Skill):

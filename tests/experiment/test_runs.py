@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -90,14 +91,22 @@ def test_a_finished_run_is_not_run_again(finished: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in (finished / "logs").rglob("*.zst")} == before
 
 
+def change(database: Path, statement: str, *values: object) -> None:
+    """Change a database behind the program's back."""
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(statement, values)
+
+
 def stopped_after(folder: Path, source: Path, cell: str, episode: int) -> None:
     """Copy a finished run as if it had been killed when that episode's log was done, and nothing after it."""
     shutil.copytree(source, folder)
-    for name, table in (("results.sqlite", "episodes"),):
-        with sqlite3.connect(folder / name) as connection:
-            connection.execute(
-                f"DELETE FROM {table} WHERE cell > ? OR (cell = ? AND episode >= ?)", (cell, cell, episode)
-            )
+    change(
+        folder / "results.sqlite",
+        "DELETE FROM episodes WHERE cell > ? OR cell = ? AND episode >= ?",
+        cell,
+        cell,
+        episode,
+    )
 
 
 @pytest.mark.parametrize("episode", [1, 2])
@@ -198,13 +207,11 @@ def test_foreign_and_damaged_databases_are_told_and_left_untouched(
     path = folder / name
     if damage == "foreign":
         path.unlink()
-        with sqlite3.connect(path) as connection:
-            connection.execute("CREATE TABLE mine (x)")
+        change(path, "CREATE TABLE mine (x)")
     elif damage == "text":
         path.write_text("hello")
     elif damage == "newer":
-        with sqlite3.connect(path) as connection:
-            connection.execute("PRAGMA user_version = 999")
+        change(path, "PRAGMA user_version = 999")
     else:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     before = path.read_bytes()

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.memory import database
 from teamworld.memory.contract import MemoryDelta, Ranking, TaskOutcome
 from teamworld.memory.experience import Experience
 from teamworld.memory.store import MemoryStore
@@ -158,7 +157,7 @@ def test_a_reader_sees_what_is_there_while_others_write(path: Path, store: Memor
     with MemoryStore.open(path) as other:
         other.commit("run", delta(1))
         assert store.episodes("run") == (1,)
-        with other._transaction() as db:
+        with other._db.transaction() as db:
             db.execute("DELETE FROM episodes")
             assert store.episodes("run") == (1,)
 
@@ -191,7 +190,7 @@ def ours(path: Path) -> bytearray:
 def newer(path: Path) -> None:
     ours(path)
     db = sqlite3.connect(path)
-    db.execute(f"PRAGMA user_version = {database.FORMAT + 1}")
+    db.execute(f"PRAGMA user_version = {2}")
     db.close()
 
 
@@ -297,7 +296,7 @@ def test_after_a_kill_the_committed_is_there_and_the_rest_is_not(path: Path) -> 
 def _killed(path: str) -> None:
     store = MemoryStore.open(path)
     store.commit("run", delta(1, instance()))
-    with store._transaction() as db:
+    with store._db.transaction() as db:
         db.execute("INSERT INTO episodes (run, episode, completed, ticks) VALUES ('run', 2, 0, 0)")
         os._exit(9)
 
@@ -312,7 +311,7 @@ def _killed(path: str) -> None:
 def test_what_the_disk_refuses_is_told_in_one_line_and_loses_nothing(path: Path, pragma: str, words: str) -> None:
     with MemoryStore.open(path) as store:
         store.commit("run", delta(1, instance()))
-        store._db.execute(pragma)
+        store._db._db.execute(pragma)
         with pytest.raises(UserError, match=words) as caught:
             store.commit("run", delta(2, *(instance(plan="p" * 5000 + str(n)) for n in range(50))))
         assert "\n" not in str(caught.value)
@@ -322,8 +321,8 @@ def test_what_the_disk_refuses_is_told_in_one_line_and_loses_nothing(path: Path,
 
 
 def test_a_lock_that_does_not_go_away(path: Path, store: MemoryStore) -> None:
-    with MemoryStore.open(path) as other, other._transaction():
-        store._db.execute("PRAGMA busy_timeout = 20")
+    with MemoryStore.open(path) as other, other._db.transaction():
+        store._db._db.execute("PRAGMA busy_timeout = 20")
         with pytest.raises(UserError, match="another process"):
             store.commit("run", delta(1))
     store.commit("run", delta(1))

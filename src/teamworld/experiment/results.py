@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -14,10 +11,14 @@ import msgspec
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell
 from teamworld.metrics.summary import Summary
+from teamworld.record.database import Database, Format
 
-_APPLICATION = 0x7457_5253  # "tWRS": tells our files from other people's
-_VERSION = 1
-_SCHEMA = """
+_FORM = Format(
+    what="results file",
+    name="results.sqlite",
+    application=0x7477_7273,  # "tw" and "rs"
+    version=1,
+    schema="""
 CREATE TABLE episodes (
     cell     TEXT NOT NULL,
     episode  INTEGER NOT NULL,
@@ -28,7 +29,9 @@ CREATE TABLE episodes (
     seconds  REAL NOT NULL,
     PRIMARY KEY (cell, episode)
 ) WITHOUT ROWID, STRICT;
-"""
+""",
+    synchronous="FULL",
+)
 
 
 class Row(NamedTuple):
@@ -66,34 +69,7 @@ class Results:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        new = not path.exists() or path.stat().st_size == 0
-        if not new and not path.open("rb").read(16).startswith(b"SQLite format 3\x00"):
-            raise UserError(f"{path} is not a database; move it away to start a new run here")
-        with self._guard():
-            self._db = sqlite3.connect(path, timeout=30, isolation_level=None)
-            if new:
-                self._db.executescript(
-                    "PRAGMA journal_mode=WAL; BEGIN IMMEDIATE;"
-                    f"PRAGMA application_id={_APPLICATION}; PRAGMA user_version={_VERSION}; {_SCHEMA} COMMIT;"
-                )
-            else:
-                self._check()
-            self._db.execute("PRAGMA synchronous=FULL")
-
-    def _check(self) -> None:
-        application = self._db.execute("PRAGMA application_id").fetchone()[0]
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if application != _APPLICATION:
-            raise UserError(f"{self._path} is not a results file of teamworld; move it away to start a new run here")
-        if version > _VERSION:
-            raise UserError(f"{self._path} was written by a newer teamworld (format {version}): upgrade it")
-
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise UserError(f"{self._path}: {error}; the run's logs are untouched") from None
+        self._db = Database(path, _FORM)
 
     def add(self, row: Row) -> None:
         """Store a finished episode; on return it survives a kill."""
@@ -106,14 +82,14 @@ class Results:
             row.digest,
             row.seconds,
         )
-        with self._guard():
-            self._db.execute("INSERT INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        with self._db.transaction() as db:
+            db.execute("INSERT INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def rows(self, cell: Cell | None = None) -> list[Row]:
         """Return the finished episodes, of one cell or all, ordered by cell and episode."""
         where, values = ("WHERE cell = ?", (cell.name,)) if cell is not None else ("", ())
-        with self._guard():
-            found = self._db.execute(f"SELECT * FROM episodes {where} ORDER BY cell, episode", values).fetchall()
+        with self._db.reading() as db:
+            found = db.execute(f"SELECT * FROM episodes {where} ORDER BY cell, episode", values).fetchall()
         try:
             return [
                 Row(name, episode, method, seed, msgspec.json.decode(summary, type=Summary), digest, seconds)
@@ -123,10 +99,8 @@ class Results:
             raise UserError(f"{self._path} is damaged: {error}") from None
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and close it."""
-        with self._guard():
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._db.close()
+        """Bring everything into the one file and let go of it."""
+        self._db.close()
 
     def __enter__(self) -> Results:
         return self
@@ -134,4 +108,4 @@ class Results:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close() if kind is None else self._db.close()
+        self.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from teamworld.memory.contract import Instance, MemoryDelta, Ranking, TaskOutcome
-from teamworld.memory.database import connect, explained
 from teamworld.memory.experience import Experience, Key, Row, StartRow
 from teamworld.memory.tally import BUCKET, PARTS, Tally
 from teamworld.memory.views import Context, ContextRow
+from teamworld.record.database import Database, Format
 
 _MANY = 500  # values in one IN (...); SQLite takes at least 999 of them
 # The columns of a Tally; the share of the work done is that of ``tally.share``.
@@ -68,12 +68,17 @@ Part = TypeVar("Part")
 Value = TypeVar("Value", int, str)
 
 
+def _form() -> Format:
+    schema = (files("teamworld.memory") / "schema.sql").read_text("utf-8")
+    # The application id spells "tw" and "wm"; the version is that of the schema.
+    return Format("world model", "memory.sqlite", application=0x7477_776D, version=1, schema=schema)
+
+
 class MemoryStore:
     """The world models of all runs in one file; made by ``open``. One connection for each process."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self.path = path
-        self._db = connection
+    def __init__(self, database: Database) -> None:
+        self._db = database
 
     @classmethod
     def open(cls, path: Path | str) -> MemoryStore:
@@ -83,7 +88,7 @@ class MemoryStore:
             UserError: Not a world model, of a newer version, damaged, or not writable. The file is
                 left as it was.
         """
-        return cls(Path(path), connect(Path(path)))
+        return cls(Database(Path(path), _form()))
 
     def __enter__(self) -> MemoryStore:
         return self
@@ -95,39 +100,7 @@ class MemoryStore:
 
     def close(self) -> None:
         """Bring everything into the one file and let go of it; closing twice does nothing."""
-        with explained(self.path):
-            try:
-                # Readers elsewhere may hold the last commits back: then the last one to close does it.
-                self._db.execute("PRAGMA busy_timeout = 1000")
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            except sqlite3.ProgrammingError:
-                return  # closed before
-            finally:
-                self._db.close()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing. Takes the write lock at once, so that it waits here and never fails half way."""
-        with explained(self.path):
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One state of the file for several questions, whatever others write meanwhile."""
-        with explained(self.path):
-            try:
-                self._db.execute("BEGIN")
-                yield self._db
-            finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+        self._db.close()
 
     def commit(self, run: str, delta: MemoryDelta) -> None:
         """Store what an episode adds, in place of any earlier attempt of (run, episode).
@@ -135,7 +108,7 @@ class MemoryStore:
         Raises:
             UserError: The file cannot be written; nothing of the delta is stored then.
         """
-        with self._transaction() as db:
+        with self._db.transaction() as db:
             db.execute("DELETE FROM episodes WHERE run = ? AND episode = ?", (run, delta.episode))
             cursor = db.execute(
                 "INSERT INTO episodes (run, episode, completed, ticks) VALUES (?, ?, ?, ?)",
@@ -171,29 +144,25 @@ class MemoryStore:
 
         A resumed run calls it with the episodes that have a result (DESIGN section 5).
         """
-        with self._transaction() as db:
-            gone = tuple(sorted(set(self._numbers(run)) - set(keep)))
+        with self._db.transaction() as db:
+            gone = tuple(sorted(set(_numbers(db, run)) - set(keep)))
             db.executemany("DELETE FROM episodes WHERE run = ? AND episode = ?", ((run, number) for number in gone))
         return gone
 
     def runs(self) -> tuple[str, ...]:
         """Return the names of the runs that have a delta here, in order."""
-        with explained(self.path):
-            return tuple(run for (run,) in self._db.execute("SELECT DISTINCT run FROM episodes ORDER BY run"))
+        with self._db.reading() as db:
+            return tuple(run for (run,) in db.execute("SELECT DISTINCT run FROM episodes ORDER BY run"))
 
     def episodes(self, run: str) -> tuple[int, ...]:
         """Return the numbers of a run's episodes that have a delta here, in order."""
-        with explained(self.path):
-            return tuple(self._numbers(run))
-
-    def _numbers(self, run: str) -> Iterator[int]:
-        rows = self._db.execute("SELECT episode FROM episodes WHERE run = ? ORDER BY episode", (run,))
-        return (number for (number,) in rows)
+        with self._db.reading() as db:
+            return tuple(_numbers(db, run))
 
     def experience(self, run: str, ranking: Ranking = "smoothed") -> Experience:
         """Return what a run has learnt so far, summed up by the database."""
-        with self._reading() as db:
-            names = self._names(run)
+        with self._db.reading() as db:
+            names = _names(db, run)
             sums = db.execute(_PLANS, (run,)).fetchall()
             begun = db.execute(_STARTS, (run,)).fetchall()
             texts = _texts(db, {lifted for _, lifted, *_ in sums})
@@ -206,18 +175,14 @@ class MemoryStore:
 
     def contexts(self, run: str) -> tuple[ContextRow, ...]:
         """Return what ``teamworld.memory.views`` reads, summed up by the database, ordered by context."""
-        with self._reading() as db:
-            names = self._names(run)
+        with self._db.reading() as db:
+            names = _names(db, run)
             sums = db.execute(_CONTEXTS, (run,)).fetchall()
         rows = []
         for prototype, bucket, team, communication, *tally in sums:
             task, actions = names[prototype]
             rows.append(ContextRow(Context(task, bucket, team, communication, actions), Tally(*tally)))
         return tuple(sorted(rows, key=itemgetter(0)))
-
-    def _names(self, run: str) -> dict[int, tuple[str, str]]:
-        """Task and action names of each prototype of a run, by its row id."""
-        return {row: (task, actions) for row, task, actions in self._db.execute(_PROTOTYPES, (run,))}
 
     def deltas(self, run: str, up_to: int | None = None) -> tuple[MemoryDelta, ...]:
         """Return a run's deltas by episode, as they were committed.
@@ -227,7 +192,7 @@ class MemoryStore:
             up_to: Number of the last episode to return; None for all.
         """
         where = (run, _LAST if up_to is None else up_to)
-        with self._reading() as db:
+        with self._db.reading() as db:
             episodes = db.execute(_EPISODES, where).fetchall()
             outcomes = _by_episode(db.execute(_OUTCOMES, where), _outcome)
             instances = _by_episode(db.execute(_INSTANCES, where), _instance)
@@ -241,6 +206,16 @@ class MemoryStore:
             )
             for number, completed, ticks in episodes
         )
+
+
+def _numbers(db: sqlite3.Connection, run: str) -> Iterator[int]:
+    rows = db.execute("SELECT episode FROM episodes WHERE run = ? ORDER BY episode", (run,))
+    return (number for (number,) in rows)
+
+
+def _names(db: sqlite3.Connection, run: str) -> dict[int, tuple[str, str]]:
+    """Task and action names of each prototype of a run, by its row id."""
+    return {row: (task, actions) for row, task, actions in db.execute(_PROTOTYPES, (run,))}
 
 
 def _chunks(values: Iterable[Value]) -> Iterator[list[Value]]:

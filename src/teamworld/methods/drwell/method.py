@@ -19,7 +19,7 @@ from teamworld.methods.contract import Briefing, Choice, Decision, Message, Meth
 from teamworld.methods.drwell.allocation import open_goals, validate
 from teamworld.methods.drwell.library import page
 from teamworld.methods.drwell.questions import CommitTo, Draft, Propose, Revise
-from teamworld.methods.parts.planning import made, written
+from teamworld.methods.parts.planning import made, standby, written
 from teamworld.record import Commit, Event, PlanEnd, Release
 from teamworld.worlds.contract import Goal
 
@@ -80,6 +80,8 @@ class DrWell(Method):
         members = tuple(moment.free)
         self._standby -= set(members)
         goals = open_goals(moment.views[members[0]].goals)
+        if not goals:  # nothing is known yet, or all that is known is done
+            return {agent: self._stand_by(moment, agent) for agent in members}
         working = {agent: goal for agent, goal in self._committed.items() if agent not in members}
         room = moment.room(members)
         await self._proposals(moment, room, working)
@@ -141,10 +143,8 @@ class DrWell(Method):
     async def _plan(self, moment: Moment, agent: AgentId, goal_id: GoalId | None) -> Decision:
         view = moment.views[agent]
         goal = next((goal for goal in view.goals if goal.id == goal_id), None)
-        standby = self._domain.recipes(None, agent, view.known)[0]
         if goal is None:
-            self._standby.add(agent)
-            return Choice(standby, cause="nothing to do")
+            return self._stand_by(moment, agent)
         views, committed = {agent: view}, dict(self._committed)
         draft = await moment.ask(Draft(agent, views, self._domain, goal, committed))
         library = self._memory.library(self._task(goal))
@@ -153,17 +153,20 @@ class DrWell(Method):
         revision = await moment.ask(
             Revise(agent, views, self._domain, goal, committed, draft.actions, library, offered)
         )
-        if revision.actions == written(standby):  # nobody found a plan: the task is given back
+        if revision.actions == written(standby(self._domain, view)):  # no plan was found: the task is given back
             moment.note(Release(agent=agent, goal=goal.id, cause="failed"))
             del self._committed[agent]
-            self._standby.add(agent)
-            return Choice(standby, cause="no plan")
+            return self._stand_by(moment, agent)
         plan = made(revision, view, goal.id, self._options.on_failure)
         cause = self._ended.get(agent, "start")
         if revision.actions == draft.actions:
             return Choice(plan, "fresh", cause)
         known = any(entry.actions == revision.actions for entry in offered.entries)
         return Choice(plan, "reused" if known else "revised", cause)
+
+    def _stand_by(self, moment: Moment, agent: AgentId) -> Decision:
+        self._standby.add(agent)
+        return Choice(standby(self._domain, moment.views[agent]), cause="nothing to do")
 
     def _task(self, goal: Goal) -> str:
         return goal.id if self._options.task_identity == "id" else goal.label

@@ -15,7 +15,7 @@ from teamworld.memory.contract import GuideEntry, Library
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.allocation import open_goals, preferred
 from teamworld.methods.drwell.library import Page
-from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, written
+from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, standby, written
 from teamworld.reasoning.contract import Answer, Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -200,10 +200,6 @@ class Planning(Question[Answer]):
             "abilities": self.view.abilities,
         }
 
-    def standby(self) -> tuple[str, ...]:
-        """Return a plan that keeps out of the way."""
-        return written(self.domain.recipes(None, self.mind, self.view.known)[0])
-
 
 @dataclass(frozen=True)
 class Draft(Planning[PlanAnswer]):
@@ -225,7 +221,7 @@ class Draft(Planning[PlanAnswer]):
 
     def fallback(self) -> PlanAnswer:
         """Keep out of the way."""
-        return PlanAnswer(actions=self.standby())
+        return PlanAnswer(actions=written(standby(self.domain, self.view)))
 
     def slips(self, answer: PlanAnswer, rng: np.random.Generator) -> PlanAnswer:
         """Lose or swap a step, or get an argument wrong."""

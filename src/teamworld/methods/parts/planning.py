@@ -70,6 +70,11 @@ def made(
     return Plan(read_actions(answer.actions, view.abilities), goal, on_failure)
 
 
+def standby(domain: Domain, view: View) -> Plan:
+    """Return the plan of an agent that has nothing to do: out of the way, or looking around."""
+    return domain.recipes(None, view.agent, view.known)[0]
+
+
 def slipped(texts: Sequence[str], abilities: Sequence[ActionSchema], rng: np.random.Generator) -> tuple[str, ...]:
     """Return the plan with one slip in it: a step lost, two steps swapped, or an argument wrong."""
     texts = list(texts)

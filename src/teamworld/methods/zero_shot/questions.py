@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
-from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, written
+from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, standby, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -51,6 +51,8 @@ class ZeroShotPlan(Question[TargetedPlan]):
 
     def rule(self, rng: np.random.Generator) -> TargetedPlan:
         """Take the task nearest to done and draw one of the plans that make sense for it."""
+        if not self.goals:
+            return self.fallback()
         goal = min(self.goals, key=lambda goal: goal.units)
         recipes = self.domain.recipes(goal, self.mind, self.view.known)
         return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
@@ -63,7 +65,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
 
     def fallback(self) -> TargetedPlan:
         """Keep out of the way."""
-        return TargetedPlan(goal=None, actions=written(self.domain.recipes(None, self.mind, self.view.known)[0]))
+        return TargetedPlan(goal=None, actions=written(standby(self.domain, self.view)))
 
     def slips(self, answer: TargetedPlan, rng: np.random.Generator) -> TargetedPlan:
         """Take another task for its plan, or slip in the plan."""

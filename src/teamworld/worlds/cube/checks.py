@@ -24,8 +24,13 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def check(scene: Scene, agent: AgentId, action: Action, known: Mapping[str, ActionSchema]) -> Verdict:
+def check(
+    scene: Scene, agent: AgentId, action: Action, known: Mapping[str, ActionSchema], *, planning: bool = True
+) -> Verdict:
     """Return whether an action's preconditions hold in a scene (DR. WELL spec A6, B16, B17).
+
+    A plan that pushes a block further than it can go is unsound (``planning``); when the push is to
+    start it is none the worse for a team-mate having moved the block meanwhile.
 
     The reason starts with one of the world's words, for example ``not_aligned: ...``. Team-mates are not
     obstacles here: they move on.
@@ -44,7 +49,7 @@ def check(scene: Scene, agent: AgentId, action: Action, known: Mapping[str, Acti
     place = stand(scene, agent, block, word_of(action, 1) if action.verb == "rendezvous" else None)
     if isinstance(place, Refused):
         return _no(place.reason, agent, block)
-    if action.verb == "push_block":
+    if planning and action.verb == "push_block":
         way, steps = OPPOSITE[place.face], count_of(action, 1)
         if steps > (most := room(scene, block, way)):
             return Verdict(False, f"too_far: {entity(block)} can be pushed {way} {most} steps, not {steps}")

@@ -85,9 +85,9 @@ class CubeDomain:
         """Return whether an action's preconditions hold."""
         return self.check_in(scene_of(given), agent, action)
 
-    def check_in(self, scene: Scene, agent: AgentId, action: Action) -> Verdict:
+    def check_in(self, scene: Scene, agent: AgentId, action: Action, *, planning: bool = True) -> Verdict:
         """Return whether an action's preconditions hold in a scene."""
-        return checks.check(scene, agent, action, self.abilities(scene))
+        return checks.check(scene, agent, action, self.abilities(scene), planning=planning)
 
     def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds, team-mates playing their part.

@@ -138,7 +138,7 @@ class CubeView:
 
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check_in(self._now.scene, self._agent, action)
+        return self._now.domain.check_in(self._now.scene, self._agent, action, planning=False)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.

@@ -13,6 +13,7 @@ from teamworld.language import (
     Entity,
     Fact,
     Facts,
+    Measures,
     ParseError,
     Plan,
     Term,
@@ -152,7 +153,7 @@ def test_lifting_takes_out_what_was_particular_and_grounding_puts_it_back() -> N
         "plan for block_1 { move_to_block(<block>(1), left, 14); rendezvous(<block>(1), left, 2, 14);"
         " push_block(<block>(1), 14); push_block(<block>(2), 14); idle(14) }"
     )
-    measures = {"rendezvous": (None, None, "quorum", None), "push_block": (None, "units")}
+    measures: Measures = {"rendezvous": (None, None, "quorum", None), "push_block": (None, "units")}
     lifted = lift(plan, Binding(block, 14, 2), measures)
     assert str(lifted) == (
         "plan { move_to_block(?goal, left, 14); rendezvous(?goal, left, ?quorum, 14);"
@@ -172,7 +173,7 @@ def test_grounding_undoes_lifting(plan: Plan, goal: Entity, units: int, quorum: 
         plan.on_failure,
     )
     binding = Binding(goal, units, quorum)
-    measures = {a.verb: ("units", "quorum", None, "units") for a in concrete.actions}
+    measures: Measures = {a.verb: ("units", "quorum", None, "units") for a in concrete.actions}
     assert ground(lift(concrete, binding, measures), "g", binding) == concrete
 
 

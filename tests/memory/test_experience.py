@@ -33,7 +33,7 @@ def tried(
     ]
 
 
-def learnt(*groups: list[Instance], ranking: Ranking = "smoothed") -> Experience:
+def learnt(*groups: list[Instance], ranking: Ranking = "expected") -> Experience:
     experience = Experience(ranking)
     for group in groups:
         for one in group:
@@ -41,7 +41,7 @@ def learnt(*groups: list[Instance], ranking: Ranking = "smoothed") -> Experience
     return experience
 
 
-def order(*groups: list[Instance], ranking: Ranking = "smoothed") -> list[str]:
+def order(*groups: list[Instance], ranking: Ranking = "expected") -> list[str]:
     library = learnt(*groups, ranking=ranking).library("block_1")
     assert [record.text for record in library.plans] == [record.text for record in library.prototypes]
     return [record.text for record in library.plans]
@@ -125,7 +125,7 @@ def test_a_page_of_the_library() -> None:
 
 def test_few_samples_do_not_beat_many() -> None:
     few, many = tried("few", 1, 1, duration=2), tried("many", 9, 10, duration=30)
-    assert order(few, many, ranking="smoothed") == ["many", "few"]
+    assert order(few, many, ranking="expected") == ["many", "few"]
     assert order(few, many, ranking="wilson") == ["many", "few"]
     assert order(few, many, ranking="rate") == ["few", "many"]  # as the paper states it
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -208,7 +209,7 @@ def _seeds(first: int | None, count: int | None) -> list[int] | None:
     return list(range(begin, begin + (count or 1)))
 
 
-def _listing(lines: dict[str, str]) -> None:
+def _listing(lines: Mapping[str, str]) -> None:
     width = max(map(len, lines), default=0)
     for name, text in lines.items():
         print(f"{name:<{width}}  {text}".rstrip())

@@ -10,7 +10,7 @@ import msgspec
 TaskKey: TypeAlias = str
 Identity: TypeAlias = Literal["id", "class"]
 #: How plans are ranked when only few samples are known, see ``teamworld.memory.experience``.
-Ranking: TypeAlias = Literal["smoothed", "wilson", "rate"]
+Ranking: TypeAlias = Literal["expected", "wilson", "rate"]
 
 
 class Instance(msgspec.Struct, frozen=True, kw_only=True):

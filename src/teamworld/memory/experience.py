@@ -20,7 +20,7 @@ from teamworld.memory.contract import (
     TaskKey,
     TeamRecord,
 )
-from teamworld.memory.tally import BUCKET, PARTS, Tally
+from teamworld.memory.tally import BUCKET, PARTS, Tally, smoothed
 
 Verdict: TypeAlias = Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
 
@@ -88,10 +88,8 @@ def _merit(tally: Tally, ranking: Ranking) -> tuple[float, ...]:
     if not tally.successes:
         return (1.0, -tally.share_sum / tally.attempts, tally.attempts)
     duration = tally.duration_sum / tally.successes
-    if ranking == "smoothed":
-        rate = (tally.successes + 1) / (tally.attempts + 2)  # mean of the Beta posterior, uniform prior
-        place = sum(rate <= least for least, _ in VERDICTS)
-        return (0.0, place, duration, -tally.attempts)
+    if ranking == "expected":
+        return (0.0, duration / smoothed(tally.successes, tally.attempts), -tally.attempts)
     if ranking == "wilson":
         return (0.0, -wilson(tally.successes, tally.attempts), -tally.attempts, duration)
     return (0.0, -tally.successes / tally.attempts, -tally.attempts, duration)
@@ -126,19 +124,19 @@ class Experience:
 
     Args:
         ranking: How plans, prototypes, team sizes and tasks are ranked when samples are few.
-            ``smoothed``: verdict class of the smoothed rate (s + 1) / (n + 2), then shorter mean
-            duration of the successes, then attempts. ``wilson``: lower bound of the 95 % Wilson
+            ``expected``: ticks to be expected until a success, the mean duration of the successes over
+            the smoothed rate (s + 1) / (n + 2). ``wilson``: lower bound of the 95 % Wilson
             interval, then attempts, then duration. ``rate``: success rate, then attempts, then
             duration (as in the paper). What never succeeded comes last, by mean progress.
     """
 
-    def __init__(self, ranking: Ranking = "smoothed") -> None:
+    def __init__(self, ranking: Ranking = "expected") -> None:
         self._ranking: Ranking = ranking
         self._rows: dict[Key, Tally] = {}
         self._pages: dict[TaskKey, _Page] = {}
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Row], starts: Iterable[StartRow], ranking: Ranking = "smoothed") -> Experience:
+    def from_rows(cls, rows: Iterable[Row], starts: Iterable[StartRow], ranking: Ranking = "expected") -> Experience:
         """Return the experience that the rows sum up: ``rows`` and ``starts`` of another, or the store's."""
         experience = cls(ranking)
         for key, tally in rows:

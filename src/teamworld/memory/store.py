@@ -159,7 +159,7 @@ class MemoryStore:
         with self._db.reading() as db:
             return tuple(_numbers(db, run))
 
-    def experience(self, run: str, ranking: Ranking = "smoothed") -> Experience:
+    def experience(self, run: str, ranking: Ranking = "expected") -> Experience:
         """Return what a run has learnt so far, summed up by the database."""
         with self._db.reading() as db:
             names = _names(db, run)

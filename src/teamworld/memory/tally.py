@@ -79,6 +79,11 @@ class Tally:
         return self.duration_sum / self.successes if self.successes else None
 
 
+def smoothed(successes: int, attempts: int) -> float:
+    """Return (s + 1) / (n + 2), the mean of the posterior of a rate under a uniform prior; 1/2 where never tried."""
+    return (successes + 1) / (attempts + 2)
+
+
 def _least(one: int | None, other: int | None) -> int | None:
     return other if one is None or (other is not None and other < one) else one
 

@@ -278,7 +278,7 @@ class Domain(Protocol):
     def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Plans that make sense for the goal, in an order that says nothing about which is best.
 
-        Without a goal: plans for an agent that is not needed now and must not be in the way.
+        Without a goal: plans for an agent that is not needed now and must not be in the way, best first.
         """
 
     def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:

@@ -11,6 +11,7 @@ import numpy as np
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry
+from teamworld.memory.tally import smoothed
 from teamworld.worlds.contract import Goal
 
 
@@ -31,9 +32,9 @@ def preferred(
 
     Goals that the team can never staff come last, those with all the agents they can use before
     them. Among the others what has gone well when begun about this time of an episode comes first,
-    the quickest before the slower; then what is untested then; then what has only failed. The time
-    counts because what fails early may go well when other tasks are out of the way; rates do not,
-    because they tell more of the plans tried so far than of the task. Equals are drawn.
+    the one that can be expected to succeed soonest before the others; then what is untested then;
+    then what has only failed. The time counts because what fails early may go well when other tasks
+    are out of the way. Equals are drawn.
 
     Args:
         goals: Open goals, at least one.
@@ -48,8 +49,7 @@ def preferred(
     def rank(goal: Goal) -> tuple[bool, bool, int, float, int]:
         entry = guide[goal.id]
         full = staffed.get(goal.id, 0) >= goal.quorum
-        duration = entry.mean_duration if entry.mean_duration is not None else math.inf
-        return goal.quorum > team, full, _standing(entry, now), duration, ticket[goal.id]
+        return goal.quorum > team, full, _standing(entry, now), _expected(entry), ticket[goal.id]
 
     return min(goals, key=rank)
 
@@ -61,6 +61,12 @@ def _standing(entry: GuideEntry, now: int) -> int:
         return 0 if successes else 2
     begun_so_early = entry.earliest_start is not None and entry.earliest_start <= now
     return 0 if begun_so_early else 1
+
+
+def _expected(entry: GuideEntry) -> float:
+    """Return the ticks to be expected until a success when begun about this time."""
+    attempts, successes = entry.about_now if entry.about_now.attempts else (entry.attempts, entry.successes)
+    return math.inf if entry.mean_duration is None else entry.mean_duration / smoothed(successes, attempts)
 
 
 class Allocation(NamedTuple):

@@ -10,11 +10,12 @@ import numpy as np
 from teamworld.errors import UserError
 from teamworld.language import Action, Binding, Measures, Plan, ground, lift, parse_action, parse_plan
 from teamworld.memory.contract import Library, PlanRecord
+from teamworld.memory.tally import smoothed
 from teamworld.methods.parts.planning import complaint, written
 from teamworld.worlds.contract import Domain, Goal, View
 
 #: The smoothed rate of a plan never tried: whatever is not better than that gives way to it.
-_UNTRIED = 0.5
+_UNTRIED = smoothed(0, 0)
 
 
 class Entry(NamedTuple):
@@ -64,15 +65,15 @@ class Page(NamedTuple):
             return draft
         proven = next((entry for entry in self.entries if entry.record.successes), None)
         exploring = new and self.convention is not None and untried
-        if proven is not None and _smoothed(proven.record) > _UNTRIED and not exploring:
+        if (
+            proven is not None
+            and smoothed(proven.record.successes, proven.record.attempts) > _UNTRIED
+            and not exploring
+        ):
             return proven.actions
         if untried:
             return untried[int(rng.integers(len(untried)))]
         return self.entries[0].actions if self.entries else draft
-
-
-def _smoothed(record: PlanRecord) -> float:
-    return (record.successes + 1) / (record.attempts + 2)
 
 
 def page(library: Library, goal: Goal, view: View, domain: Domain, explore: int, convention: int | None) -> Page:

@@ -34,7 +34,7 @@ class DrWellOptions(BaseModel):
     task_identity: Identity = Field(
         default="id", description="what a task is over episodes: the goal's id, or its class"
     )
-    ranking: Ranking = Field(default="smoothed", description="how plans of the library are ranked")
+    ranking: Ranking = Field(default="expected", description="how plans of the library are ranked")
     explore: int = Field(
         default=6, ge=0, description="attempts at a task before an untried draft gives way to the library"
     )

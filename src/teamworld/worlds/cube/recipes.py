@@ -68,7 +68,7 @@ def _variants(scene: Scene, block: int) -> Iterator[Actions]:
     yield (gather, align, meet, push)
     yield (align, Action("yield_block", (entity(block), 1)), align, meet, push)
     yield (align, meet, _push(block, _short(scene, block)))
-    yield (align, _rendezvous(block, "left", team), push)
+    yield (align, _rendezvous(scene, block, "left", team), push)
     if steps > 1:
         yield (align, meet, _push(block, steps // 2), meet, _push(block, steps - steps // 2))
     for face in ("up", "down"):
@@ -111,12 +111,13 @@ def _push(block: int, steps: int) -> Action:
     return Action("push_block", (entity(block), steps))
 
 
-def _rendezvous(block: int, face: str, count: int) -> Action:
-    return Action("rendezvous", (entity(block), face, count))
+def _rendezvous(scene: Scene, block: int, face: str, count: int) -> Action:
+    """Wait for partners as long as one may take to cross the grid (DR. WELL spec B15: scaled with K)."""
+    return Action("rendezvous", (entity(block), face, count, scene.side))
 
 
 def _meet(scene: Scene, block: int, face: str) -> Action:
-    return _rendezvous(block, face, min(len(scene.agents), concepts.chain_weight(scene, block, face)))
+    return _rendezvous(scene, block, face, min(len(scene.agents), concepts.chain_weight(scene, block, face)))
 
 
 def lanes(scene: Scene) -> frozenset[Cell]:
@@ -134,12 +135,12 @@ def lanes(scene: Scene) -> frozenset[Cell]:
 
 
 def standby(scene: Scene, agent: AgentId, radius: int | None = None) -> list[Plan]:
-    """Return plans for an agent that is not needed now: be near the heaviest block, and in nobody's lane.
+    """Return plans for an agent that is not needed now, best first: near the heaviest block, in nobody's lane.
 
     At a face of the largest open block the agent is at hand when it is needed; ``wait_agents`` brings it back
     into the conversation (DR. WELL spec B13). If no face is out of all lanes, or there is no block left, the agent
-    walks to the nearest cell out of all lanes and waits there. Where agents do not see everything there are also
-    plans to look at areas that nobody has seen.
+    walks to the nearest cell out of all lanes and waits there. Where agents do not see everything, plans to look at
+    areas that nobody has seen come before all these.
 
     Args:
         scene: Where everything stands.
@@ -147,7 +148,7 @@ def standby(scene: Scene, agent: AgentId, radius: int | None = None) -> list[Pla
         radius: How far agents see, in cells; None if they see everything.
     """
     waits = Action("wait_agents", (len(scene.agents),))
-    plans = []
+    plans = [] if radius is None else explore(scene, agent, radius)
     largest = sorted(scene.open, key=lambda pair: -pair[1].weight)
     if largest:
         block = largest[0][0]
@@ -158,8 +159,7 @@ def standby(scene: Scene, agent: AgentId, radius: int | None = None) -> list[Pla
     if leave or scene.agents[agent] not in lanes(scene):
         plans.append(Plan((*leave, waits)))
         plans.append(Plan((*leave, Action("idle", (5,)))))
-    plans += [] if radius is None else explore(scene, agent, radius)
-    return sorted(plans or [Plan((Action("idle", (1,)),))], key=str)
+    return plans or [Plan((Action("idle", (1,)),))]
 
 
 def explore(scene: Scene, agent: AgentId, radius: int) -> list[Plan]:

@@ -127,7 +127,7 @@ def test_plans_follow_the_geometry() -> None:
     here = scene(20, [(0, 0), (9, 0)], [(2, 4, 4), (1, 4, 10)])
     texts = {str(plan) for plan in DOMAIN.recipes(DOMAIN.goals(here.facts)[0], "agent_0", here.facts)}
     line_up = "plan for block_0 { move_to_block(<block>(0), left); "
-    meet = "rendezvous(<block>(0), left, 2); "
+    meet = "rendezvous(<block>(0), left, 2, 20); "
     assert line_up + meet + "push_block(<block>(0), 14) }" in texts
     assert line_up + "push_block(<block>(0), 14) }" in texts
     assert line_up + meet + "push_block(<block>(0), 7); " + meet + "push_block(<block>(0), 7) }" in texts

@@ -63,17 +63,14 @@ class Page(NamedTuple):
             rng = np.random.default_rng((self.convention, self.attempts))
         elif new and self.lifted(draft) not in self.tried:
             return draft
-        proven = next((entry for entry in self.entries if entry.record.successes), None)
+        best = self.entries[0] if self.entries else None
+        proven = best is not None and smoothed(best.record.successes, best.record.attempts) > _UNTRIED
         exploring = new and self.convention is not None and untried
-        if (
-            proven is not None
-            and smoothed(proven.record.successes, proven.record.attempts) > _UNTRIED
-            and not exploring
-        ):
-            return proven.actions
+        if best is not None and proven and not exploring:
+            return best.actions
         if untried:
             return untried[int(rng.integers(len(untried)))]
-        return self.entries[0].actions if self.entries else draft
+        return best.actions if best is not None else draft
 
 
 def page(library: Library, goal: Goal, view: View, domain: Domain, explore: int, convention: int | None) -> Page:

@@ -133,7 +133,8 @@ def test_plans_follow_the_geometry() -> None:
     assert line_up + meet + "push_block(<block>(0), 7); " + meet + "push_block(<block>(0), 7) }" in texts
     assert line_up + meet + "push_block(<block>(0), 4) }" in texts  # up to the block in its lane
     assert (
-        "plan for block_0 { move_to_block(<block>(0), up); rendezvous(<block>(0), up, 2, 20); push_block(<block>(0), 2); "
+        "plan for block_0 { move_to_block(<block>(0), up); rendezvous(<block>(0), up, 2, 20); "
+        "push_block(<block>(0), 2); "
         "move_to_block(<block>(0), left); rendezvous(<block>(0), left, 2, 20); push_block(<block>(0), 14) }" in texts
     )
 

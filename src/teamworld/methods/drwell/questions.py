@@ -195,7 +195,9 @@ class Planning(Question[Answer]):
             "scene": self.view.text(),
             "steps_left": self.view.left,
             "goal": self.goal,
-            "partners": [agent for agent, goal in self.commitments.items() if goal == self.goal.id],
+            "partners": [
+                agent for agent, goal in self.commitments.items() if goal == self.goal.id and agent != self.mind
+            ],
             "commitments": self.commitments,
             "abilities": self.view.abilities,
         }

@@ -1,0 +1,249 @@
+"""DR. WELL on CUBE: the protocol as it stands in the log, learning live and from the log, prompts and rules."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from teamworld.episode.loop import Episode, Setting
+from teamworld.episode.talk import MessageRule
+from teamworld.language import parse_plan
+from teamworld.memory.contract import Instance, Ranking
+from teamworld.memory.experience import Experience
+from teamworld.methods import registry as methods
+from teamworld.methods.contract import Method
+from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner
+from teamworld.reasoning.prompts import prompt_hashes, render
+from teamworld.reasoning.registry import make
+from teamworld.record import (
+    Commit,
+    EpisodeEnd,
+    Event,
+    LogWriter,
+    MessageSent,
+    PlanEnd,
+    PlanStart,
+    QuestionAsked,
+    Release,
+    Share,
+)
+from teamworld.seeding import generator
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import World
+
+
+class Spy(Experience):
+    """An experience that keeps what was added to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.added: list[Instance] = []
+
+    def add(self, instance: Instance) -> None:
+        self.added.append(instance)
+        super().add(instance)
+
+    def ranked(self, by: Ranking) -> Spy:
+        return self
+
+
+class Listening:
+    """Passes questions on to the rules and keeps what it heard, with the prompt as it would be shown."""
+
+    def __init__(self, inner: Reasoner) -> None:
+        self.inner = inner
+        self.asked: list[tuple[Question[Any], str]] = []
+
+    @property
+    def name(self) -> str:
+        return "rules"
+
+    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+        self.asked.append((question, render(question)))
+        return await self.inner.ask(question, attempt, complaint)
+
+
+def streams(*names: str | int) -> np.random.Generator:
+    return generator(3, *names)
+
+
+def play(
+    tmp_path: Path,
+    name: str = "drwell",
+    level: str = "paper-n2",
+    horizon: int = 150,
+    world_options: dict[str, object] | None = None,
+    memory: Experience | None = None,
+    reasoner: Reasoner | None = None,
+    **options: object,
+) -> tuple[list[Event], Method, World]:
+    world = worlds.make("cube", level, 0, horizon, world_options or {})
+    method = methods.make(name, options)
+    mind = reasoner or make("rules", streams)
+    setting = Setting(0, 0, 1, options, MessageRule())
+    with LogWriter(tmp_path / "log.jsonl.zst") as log:
+        asyncio.run(Episode(world, method, mind, memory or Experience(), log, streams, setting).play())
+        log.finish()
+        return log.events, method, world
+
+
+def of(events: list[Event], kind: type[Any]) -> Iterator[Any]:
+    return (event for event in events if isinstance(event, kind))
+
+
+def test_each_meeting_proposes_in_turn_and_then_commits_in_turn(tmp_path: Path) -> None:
+    events, *_ = play(tmp_path)
+    rooms: dict[int, list[MessageSent]] = {}
+    for message in of(events, MessageSent):
+        rooms.setdefault(message.room, []).append(message)
+    assert len(rooms) >= 2
+    for said in rooms.values():
+        half = len(said) // 2
+        assert [message.act for message in said[:half]] == ["propose"] * half
+        assert all(message.act in {"commit", "other"} for message in said[half:])
+        assert [message.agent for message in said[:half]] == [message.agent for message in said[half:]]
+        assert [message.agent for message in said[:half]] == sorted(message.agent for message in said[:half])
+
+
+def test_only_free_agents_meet(tmp_path: Path) -> None:
+    events, *_ = play(tmp_path, level="n8", horizon=60)
+    # A waiting plan ends when its agent is called back into the room, in the step of the meeting.
+    ended = {(event.agent, event.step) for event in of(events, PlanEnd)}
+    running: set[str] = set()
+    for event in events:
+        if isinstance(event, PlanStart):
+            running.add(event.agent)
+        elif isinstance(event, PlanEnd):
+            running.discard(event.agent)
+        elif isinstance(event, MessageSent):
+            assert event.agent not in running or (event.agent, event.step) in ended
+
+
+def test_every_commitment_is_released_once(tmp_path: Path) -> None:
+    events, *_ = play(tmp_path)
+    bound: dict[str, str] = {}
+    for event in events:
+        if isinstance(event, Commit):
+            assert event.agent not in bound
+            bound[event.agent] = event.goal
+        elif isinstance(event, Release):
+            assert bound.pop(event.agent) == event.goal
+    assert bound == {}
+    assert events[-1] == next(of(events, EpisodeEnd))
+
+
+def test_what_is_learned_live_is_what_is_learned_from_the_log(tmp_path: Path) -> None:
+    for identity in ("id", "class"):
+        memory = Spy()
+        events, method, _ = play(tmp_path, level="n4", memory=memory, task_identity=identity)
+        delta = method.learn(events)
+        assert delta is not None
+        # The last plans end with the episode, when nobody watches any more.
+        assert memory.added == list(delta.instances[: len(memory.added)])
+        assert all(instance.end == delta.ticks for instance in delta.instances[len(memory.added) :])
+        assert len(memory.added) > 2
+        keys = {instance.task for instance in delta.instances}
+        assert all(("weight=" in key) == (identity == "class") for key in keys)
+
+
+def test_no_agent_is_given_the_views_of_another(tmp_path: Path) -> None:
+    events, *_ = play(tmp_path, level="n4", horizon=60)
+    assert list(of(events, Share)) == []
+
+
+def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path) -> None:
+    listening = Listening(make("rules", streams))
+    play(tmp_path, reasoner=listening)
+    play(tmp_path, name="zero_shot", reasoner=listening)
+    kinds = {question.kind for question, _ in listening.asked}
+    assert kinds == {"drwell.propose", "drwell.commit", "drwell.draft", "drwell.revise", "zero_shot.plan"}
+    for question, prompt in listening.asked:
+        assert question.mind in prompt
+        assert "None" not in prompt
+        assert "object at" not in prompt
+    # With a short sight the far blocks stand in no prompt before they were seen.
+    blind = Listening(make("rules", streams))
+    play(tmp_path, reasoner=blind, world_options={"view_radius": 2}, horizon=3)
+    assert blind.asked
+    assert all("<block>(2)" not in prompt and "block_2" not in prompt for _, prompt in blind.asked)
+
+
+def test_the_hashes_of_the_prompts_name_every_template() -> None:
+    hashes = prompt_hashes()
+    assert set(hashes) == {
+        "drwell/commit.md.j2",
+        "drwell/draft.md.j2",
+        "drwell/propose.md.j2",
+        "drwell/revise.md.j2",
+        "parts/abilities.md.j2",
+        "zero_shot/plan.md.j2",
+    }
+    assert len(set(hashes.values())) == len(hashes)
+
+
+def test_no_rule_calls_the_scripted_team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from teamworld.worlds.cube import domain
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a rule called the scripted team")
+
+    monkeypatch.setattr(domain.CubeDomain, "scripted", refuse)
+    play(tmp_path, horizon=40)
+    play(tmp_path, name="zero_shot", horizon=40)
+    with pytest.raises(AssertionError, match="scripted team"):
+        play(tmp_path, name="greedy", horizon=40)
+
+
+def test_slips_are_caught_asked_again_and_on_record(tmp_path: Path) -> None:
+    events, *_ = play(tmp_path, reasoner=make("rules:slips=0.5", streams), horizon=100)
+    asked = list(of(events, QuestionAsked))
+    assert {event.reasoner for event in asked} == {"rules:slips=0.5"}
+    assert any(event.errors for event in asked)
+    sound, *_ = play(tmp_path, horizon=100)
+    assert not any(event.errors or event.fallback for event in of(sound, QuestionAsked))
+
+
+class Mute:
+    """Never gives a usable answer."""
+
+    name = "mute"
+
+    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+        raise BadAnswer("nothing came")
+
+
+@pytest.mark.parametrize("name", ["drwell", "zero_shot"])
+def test_a_mind_that_never_answers_keeps_out_of_the_way_and_the_episode_ends(tmp_path: Path, name: str) -> None:
+    events, *_ = play(tmp_path, name=name, reasoner=Mute(), horizon=30)
+    assert next(of(events, EpisodeEnd)).reason == "horizon"
+    assert all(event.fallback and len(event.errors) == 3 for event in of(events, QuestionAsked))
+    assert not any(getattr(event, "effect", False) for event in events)
+
+
+def test_plans_in_the_log_are_in_the_language_and_reviewed(tmp_path: Path) -> None:
+    events, *_ = play(tmp_path)
+    plans = list(of(events, PlanStart))
+    for event in plans:
+        assert parse_plan(event.text).goal == event.goal
+        assert event.dry_run_ok
+        assert event.first_action_legal
+        assert event.predicted_steps > 0
+    assert {event.origin for event in plans} >= {"fresh"}
+
+
+@pytest.mark.parametrize("name", ["drwell", "zero_shot", "greedy", "random"])
+@pytest.mark.parametrize("level", ["n1", "n2", "n4", "n8"])
+def test_every_method_runs_through_on_every_size(tmp_path: Path, name: str, level: str) -> None:
+    events, *_ = play(tmp_path, name=name, level=level, horizon=60)
+    assert next(of(events, EpisodeEnd)).reason in {"all_done", "horizon"}
+
+
+@pytest.mark.parametrize("name", ["drwell", "zero_shot", "greedy", "random"])
+def test_every_method_runs_through_with_a_short_sight(tmp_path: Path, name: str) -> None:
+    events, *_ = play(tmp_path, name=name, level="n4", horizon=80, world_options={"view_radius": 3})
+    assert next(of(events, EpisodeEnd)).reason in {"all_done", "horizon"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Experiment
+from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Row
 from teamworld.memory.store import MemoryStore
@@ -23,7 +23,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def draw_all(folder: Folder, experiment: Experiment, rows: Sequence[Row]) -> list[Path]:
-    """Draw the learning curve and, for each method that learned, its world model; return the files.
+    """Draw the learning curve and the world model of each method's first seed that learned; return the files.
 
     Raises:
         UserError: matplotlib is not installed, or there are no episodes yet.
@@ -32,7 +32,10 @@ def draw_all(folder: Folder, experiment: Experiment, rows: Sequence[Row]) -> lis
         raise UserError(f"{folder.path} has no finished episode yet: nothing to draw")
     target = folder.path / "figures"
     target.mkdir(exist_ok=True)
-    return [learning_curve(rows, experiment, target / "learning_curve.png"), *_world_models(folder, target)]
+    return [
+        learning_curve(rows, experiment, target / "learning_curve.png"),
+        *_world_models(folder, experiment, target),
+    ]
 
 
 def learning_curve(rows: Sequence[Row], experiment: Experiment, path: Path) -> Path:
@@ -84,13 +87,16 @@ def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float], label: str, 
         )
 
 
-def _world_models(folder: Folder, target: Path) -> list[Path]:
+def _world_models(folder: Folder, experiment: Experiment, target: Path) -> list[Path]:
     from teamworld.memory.picture import draw_stages
 
     if not folder.memory_file.exists():
         return []
     drawn = []
     with MemoryStore.open(folder.memory_file) as memory:
-        for name in memory.runs():
-            drawn.append(draw_stages(memory.deltas(name), target / f"world_model_{name}.png", title=name))
+        for method in experiment.methods:
+            name = Cell(method, experiment.seeds[0]).name
+            if deltas := memory.deltas(name):
+                title = f"World model of {method}, seed {experiment.seeds[0]}; {mind(experiment)}"
+                drawn.append(draw_stages(deltas, target / f"world_model_{name}.png", title=title))
     return drawn

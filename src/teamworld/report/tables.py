@@ -102,9 +102,10 @@ def rich_table(table: Table) -> RichTable:
 
     shown = RichTable(title=table.title, caption=table.caption, title_justify="left", caption_justify="left")
     for index, column in enumerate(table.columns):
-        shown.add_column(column, justify="left" if index == 0 else "right")
+        # Two lines a cell, so that a table of five methods still fits a terminal of 80 columns.
+        shown.add_column(column.replace(" ", "\n"), justify="left" if index == 0 else "right")
     for row in table.rows:
-        shown.add_row(*row)
+        shown.add_row(*(cell.replace(" [", "\n[").replace(" (", "\n(") for cell in row))
     return shown
 
 

@@ -1,5 +1,0 @@
-"""``python -m teamworld.cli``."""
-
-from teamworld.cli import main
-
-main()

@@ -24,7 +24,7 @@ def episode(log: Path, steps: tuple[int, ...], path: Path) -> None:
     """Draw some moments of an episode from its log: the rows in which something happens."""
     events = list(read_log(log))
     start = next(event for event in events if isinstance(event, EpisodeStart))
-    side, weights = start.world_options["grid_size"], start.world_options["weights"]
+    side, weights = start.static["grid_size"], start.static["weights"]
     frames = [event for event in events if isinstance(event, Frame)]
     figure, axes = plt.subplots(2, len(steps) // 2, figsize=(12, 3.6), layout="constrained")
     for panel, step in zip(axes.flat, steps, strict=True):

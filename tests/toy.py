@@ -16,7 +16,9 @@ from teamworld.worlds.contract import (
     GoalEvent,
     Option,
     Outcome,
+    Over,
     Param,
+    Relation,
     Report,
     StaleView,
     Verdict,
@@ -105,6 +107,7 @@ class ToyWorld:
     near: Mapping[AgentId, Collection[AgentId]] | None = None
     orders: list[dict[AgentId, Action]] = field(default_factory=list)
 
+    relations: tuple[Relation, ...] = ()
     measures: Measures = field(default_factory=lambda: {"work": (None, "units"), "wait": ()})
 
     @property
@@ -191,7 +194,7 @@ class ToyWorld:
         outcomes = {agent: self._outcome(agent, {event.goal for event in moved}) for agent in self.alive}
         gone = {agent: "fell" for agent in self.alive if self.dies.get(agent) == self.t}
         self.alive = [agent for agent in self.alive if agent not in gone]
-        over = "all_done" if not any(self.left) else "horizon" if self.t >= self.horizon else None
+        over: Over | None = "all_done" if not any(self.left) else "horizon" if self.t >= self.horizon else None
         return Report(1, outcomes, moved, (), gone, {"reward": float(len(moved))}, over)
 
     def _outcome(self, agent: AgentId, moved: set[str]) -> Outcome:

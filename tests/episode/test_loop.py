@@ -15,7 +15,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.talk import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.experience import Experience
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Message, Method, Moment
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Message, Method, Moment, NoOptions
 from teamworld.reasoning.contract import Answer, Question, Sampling
 from teamworld.reasoning.rules import Rules
 from teamworld.record import (
@@ -333,7 +333,7 @@ def test_answers_that_arrive_in_another_order_leave_the_same_log(tmp_path: Path)
     logs = []
     for name, delays in (("one", {"a": 0.0, "b": 0.02}), ("two", {"a": 0.02, "b": 0.0})):
         (tmp_path / name).mkdir()
-        method = Asking()
+        method = Asking(NoOptions())
         play(tmp_path / name, ToyWorld(horizon=2), method, reasoner=Slow(streams, delays))
         assert method.peak == 2  # they were asked at the same time
         logs.append((tmp_path / name / "log.jsonl.zst").read_bytes())
@@ -341,6 +341,6 @@ def test_answers_that_arrive_in_another_order_leave_the_same_log(tmp_path: Path)
 
 
 def test_records_of_a_branch_stay_together(tmp_path: Path) -> None:
-    events = play(tmp_path, ToyWorld(horizon=1), Asking())
+    events = play(tmp_path, ToyWorld(horizon=1), Asking(NoOptions()))
     order = [event.agent for event in events if isinstance(event, QuestionAsked | Commit)]
     assert order == ["a", "a", "a", "b", "b", "b"]

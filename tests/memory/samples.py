@@ -51,6 +51,8 @@ def start(*goals: GoalInfo, episode: int = 1) -> EpisodeStart:
         team=("a", "b", "c"),
         kinds={},
         goals=goals,
+        relations=(),
+        static={},
         measures=MEASURES,
         horizon=100,
         task="",
@@ -72,6 +74,7 @@ def goal(number: int, label: str = "deliver(weight=1)") -> GoalInfo:
         weight=1.0,
         quorum=2,
         places=2,
+        exclusive=True,
         units=5,
     )
 

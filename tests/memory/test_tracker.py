@@ -19,7 +19,7 @@ from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import Instance, TaskOutcome
 from teamworld.memory.experience import Experience
 from teamworld.memory.tracker import Tracker, delta
-from teamworld.methods.contract import Briefing, Choice, Decision, Method, Moment
+from teamworld.methods.contract import Briefing, Choice, Decision, Method, Moment, NoOptions
 from teamworld.reasoning.rules import Rules
 from teamworld.record import Commit, Event, GoalChange, LogWriter, PlanEnd, PlanStart, Release, StepDone
 from teamworld.seeding import generator
@@ -114,19 +114,23 @@ def test_outcomes_of_tasks_in_the_order_they_were_done() -> None:
         return GoalChange(goal=f"block_{number}", event=event, delta=1.0, participants=(), tick=tick)
 
     events = log(
-        change(1, "progress", 3),
-        change(1, "done", 7),
-        StepDone(ticks=4, score={}),
-        change(0, "done", 9),
-        StepDone(ticks=5, score={}),
-        change(1, "opened", 11),  # undone again
-        change(1, "done", 13),
-        change(3, "done", 14),  # not known at the start
+        change(1, "progress", 0),
+        StepDone(ticks=3, score={}, tick=0),
+        change(1, "done", 3),
+        StepDone(ticks=4, score={}, tick=3),
+        change(0, "done", 7),
+        StepDone(ticks=2, score={}, tick=7),
+        change(1, "opened", 9),  # undone again
+        StepDone(ticks=1, score={}, tick=9),
+        change(1, "done", 10),
+        StepDone(ticks=3, score={}, tick=10),
+        change(3, "done", 13),  # not known at the start
+        StepDone(ticks=1, score={}, tick=13),
         goals=(goal(0), goal(1), goal(2)),
         reason="all_done",
     )
     found = delta(events)
-    assert (found.episode, found.completed, found.ticks) == (1, True, 9)
+    assert (found.episode, found.completed, found.ticks) == (1, True, 14)
     assert found.tasks == (
         TaskOutcome(task="block_0", goal="block_0", success=True, end=9, order=1),
         TaskOutcome(task="block_1", goal="block_1", success=True, end=13, order=2),
@@ -206,7 +210,7 @@ def test_a_method_in_a_real_episode_learns_live_what_the_log_says(tmp_path: Path
     def streams(*names: str | int) -> np.random.Generator:
         return generator(0, *names)
 
-    method = Learner()
+    method = Learner(NoOptions())
     world = ToyWorld(jobs=((3, 1), (4, 2), (50, 1)), horizon=15)
     with LogWriter(tmp_path / "log.jsonl.zst") as writer:
         setting = Setting(0, 0, 1, {}, MessageRule())

@@ -13,8 +13,8 @@ from teamworld import __version__
 from teamworld.errors import UserError
 
 _EPILOGUE = """
-Start with:  teamworld run cube --method drwell --episodes 10
-Then:        teamworld report runs/cube-paper-n2-drwell-rules-s0 --figures
+Start with:  teamworld run cube --method drwell --episodes 10 --out runs/first
+Then:        teamworld report runs/first --figures
 """
 
 app = App(

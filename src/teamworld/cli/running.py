@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import tempfile
 from pathlib import Path
@@ -24,9 +26,17 @@ def _progress(console: Console) -> Progress:
 
 
 def default_folder(experiment: Experiment) -> Path:
-    """Return the folder of a run that was not given one: the same arguments, the same folder."""
+    """Return the folder of a run that was not given one: the same arguments, the same folder.
+
+    Episodes, steps and options that are not the defaults stand in it as a short hash.
+    """
     first, last = experiment.seeds[0], experiment.seeds[-1]
     seeds = f"s{first}" if first == last else f"s{first}-{last}"
+    defaults = Experiment()
+    rest = {name: getattr(experiment, name) for name in ("episodes", "max_steps", "options")}
+    if any(getattr(defaults, name) != value for name, value in rest.items()):
+        told = json.dumps(rest, sort_keys=True, default=str).encode()
+        seeds += f"-{hashlib.blake2b(told, digest_size=3).hexdigest()}"
     parts = (experiment.world, experiment.level, *experiment.methods, experiment.reasoner, seeds)
     return Path("runs") / re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
 

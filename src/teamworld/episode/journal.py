@@ -35,6 +35,15 @@ class Journal:
         else:
             self._log.write(event, self.step, self.tick)
 
+    def in_turn(self, what: str) -> None:
+        """Refuse what depends on the order of events inside concurrent branches.
+
+        Raises:
+            RuntimeError: Called from a branch of ``together``.
+        """
+        if _branch.get() is not None:
+            raise RuntimeError(f"{what} has its turn: not inside Moment.together")
+
     def flush(self) -> None:
         """Make everything so far readable from outside."""
         self._log.flush()

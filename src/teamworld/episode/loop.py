@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from teamworld.episode.course import Course, Ending
+from teamworld.episode.course import Course, Ending, Status
 from teamworld.episode.journal import Journal
 from teamworld.episode.moment import Now, Views
 from teamworld.episode.stages import Stages
 from teamworld.episode.talk import Channel, MessageRule
-from teamworld.language import Action, AgentId, show
+from teamworld.language import Action, AgentId, GoalId, show
 from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.methods.parts.dryrun import dry_run
@@ -31,11 +31,12 @@ from teamworld.record import (
     LogWriter,
     PlanEnd,
     PlanStart,
+    RelationInfo,
     Release,
     StepDone,
 )
 from teamworld.seeding import Streams
-from teamworld.worlds.contract import WAIT, Goal, Outcome, Report, World, talk
+from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Relation, Report, Verdict, View, World, talk
 
 _NEWS = (Commit, Release, PlanStart, PlanEnd)
 
@@ -75,12 +76,14 @@ class Episode:
         self._alive = list(world.spec.agents)
         self._courses: dict[AgentId, Course] = {}
         self._committed: dict[AgentId, str] = {}
+        self._waiting: set[AgentId] = set()
+        self._talking: dict[AgentId, Action] = {}
         self._plans = 0
         self._read = 0
         self._stages = Stages(self._alive, self._journal.record)
         self._channel = Channel(setting.messages, world.hears, streams, self._journal.record)
 
-    async def play(self) -> str:
+    async def play(self) -> Over:
         """Run the episode to its end and return why it ended."""
         self._world.reset(self._setting.world_seed)
         self._start()
@@ -94,12 +97,12 @@ class Episode:
                 rng=self._streams,
             )
         )
-        over = None if self._alive else "quit"
+        over: Over | None = None if self._alive else "quit"
         while over is None:
             views = self._views()
             self._settle(views)
-            decided = await self._decide(views)
-            over = self._advance(self._orders(views, decided))
+            self._waiting = await self._decide(views)
+            over = self._advance(self._orders(views))
         self._finish(over)
         return over
 
@@ -116,8 +119,8 @@ class Episode:
                 verdict = views[agent].check(action)
                 if verdict.ok:
                     break
-                self._record_skip(agent, course, action, verdict.reason)
-                course.skip(verdict.reason)
+                self._record_skip(agent, course, action, verdict)
+                course.skip(verdict.word)
             if course.action is None:
                 self._end_plan(agent, None)
 
@@ -156,24 +159,23 @@ class Episode:
 
     def _apply(self, decisions: Mapping[AgentId, Decision], stopped: set[AgentId], views: Views) -> set[AgentId]:
         waiting: set[AgentId] = set()
-        goals = {goal.id: goal for goal in self._world.goals()}
         for agent in self._alive:
             decision = decisions.get(agent)
             if isinstance(decision, Choice):
                 if agent in self._courses:
-                    self._end_plan(agent, Ending("interrupted" if agent in stopped else "superseded", decision.cause))
-                self._take_up(agent, decision, goals, views)
+                    status: Status = "interrupted" if agent in stopped else "superseded"
+                    self._end_plan(agent, Ending(status, decision.cause))
+                self._take_up(agent, decision, views[agent])
             elif decision is not None and not isinstance(decision, Carry):
                 waiting.add(agent)
         self._track_commitments()
         return waiting
 
-    def _take_up(self, agent: AgentId, choice: Choice, goals: Mapping[str, Goal], views: Views) -> None:
+    def _take_up(self, agent: AgentId, choice: Choice, view: View) -> None:
         plan = choice.plan
-        goal = goals.get(plan.goal) if plan.goal is not None else None
+        goal = _goal(view.goals, plan.goal)
         if plan.goal is not None and goal is None:
             raise ValueError(f"{agent} took up a plan for an unknown goal: {plan}")
-        view = views[agent]
         reviewed = dry_run(plan, view, self._world.domain)
         self._courses[agent] = Course(self._plans, plan)
         self._journal.record(
@@ -188,7 +190,7 @@ class Episode:
                 text=str(plan),
                 origin=choice.origin,
                 cause=choice.cause,
-                parsed=True,
+                parsed=choice.parsed,
                 first_action_legal=reviewed.first_legal,
                 dry_run_ok=reviewed.ok,
                 predicted_steps=reviewed.ticks,
@@ -205,7 +207,7 @@ class Episode:
 
     # ---- the step
 
-    def _orders(self, views: Views, waiting: set[AgentId]) -> dict[AgentId, Action]:
+    def _orders(self, views: Views) -> dict[AgentId, Action]:
         """Return what each agent is to do: pay talk owed, else the plan's next action, else wait."""
         self._settle(views)  # new plans may begin with actions that cannot start
         orders: dict[AgentId, Action] = {}
@@ -213,14 +215,14 @@ class Episode:
             course = self._courses.get(agent)
             owed = self._channel.owed[agent]
             if owed:
-                orders[agent] = talk(owed)
-            elif agent in waiting or course is None or course.action is None:
+                orders[agent] = self._talking.get(agent, talk(owed))
+            elif agent in self._waiting or course is None or course.action is None:
                 orders[agent] = WAIT
             else:
                 orders[agent] = course.action
         return orders
 
-    def _advance(self, orders: Mapping[AgentId, Action]) -> str | None:
+    def _advance(self, orders: Mapping[AgentId, Action]) -> Over | None:
         self._stages.execute()
         report = self._world.advance(orders)
         record = self._journal.record
@@ -254,20 +256,25 @@ class Episode:
         outcome = report.outcomes[agent]
         course = self._courses.get(agent)
         owed = self._channel.owed[agent]
-        ran_plan = course is not None and not owed and course.action == order
+        ran_plan = course is not None and not owed and agent not in self._waiting and course.action == order
         self._record_action(agent, outcome, course if ran_plan else None)
         if owed:
             self._channel.owed[agent] = max(0, owed - report.ticks)
-            if course is not None:
-                course.started = False  # paying stopped what ran
-        elif course is not None and ran_plan:
+            self._talking[agent] = order
+        if not self._channel.owed[agent] or outcome.status != "running":
+            self._talking.pop(agent, None)
+        if course is not None and ran_plan:
             course.take(outcome)
+        elif course is not None:
+            course.started = False  # talking or waiting stopped what ran
 
     def _leave(self, agent: AgentId, why: str) -> None:
         self._journal.record(Gone(agent=agent, why=why))
+        self._alive.remove(agent)
         if agent in self._courses:
             self._end_plan(agent, Ending("failed", "gone"))
-        self._alive.remove(agent)
+        if agent in self._committed:
+            self._journal.record(Release(agent=agent, goal=self._committed.pop(agent), cause="gone"))
         self._stages.leave(agent)
 
     # ---- records
@@ -287,6 +294,8 @@ class Episode:
                 kinds=dict(spec.kinds),
                 goals=tuple(map(_info, self._world.goals())),
                 measures=dict(self._world.domain.measures),
+                relations=tuple(map(_relation, self._world.domain.relations)),
+                static=dict(spec.static),
                 horizon=spec.horizon,
                 task=spec.task,
                 method=self._method.name,
@@ -319,7 +328,7 @@ class Episode:
             )
         )
 
-    def _record_skip(self, agent: AgentId, course: Course, action: Action, reason: str) -> None:
+    def _record_skip(self, agent: AgentId, course: Course, action: Action, verdict: Verdict) -> None:
         self._journal.record(
             ActionStep(
                 agent=agent,
@@ -331,7 +340,7 @@ class Episode:
                 legal=False,
                 effect=False,
                 moved=False,
-                reason=reason,
+                reason=verdict.word,
                 spent=False,
             )
         )
@@ -339,7 +348,9 @@ class Episode:
     def _end_plan(self, agent: AgentId, ending: Ending | None) -> None:
         """End an agent's plan; without an ending it ended by itself."""
         course = self._courses.pop(agent)
-        goal = next((goal for goal in self._world.goals() if goal.id == course.plan.goal), None)
+        # What the agent knows decides, as when it took the plan up; of one that is gone, nobody knows more.
+        known = self._world.view(agent).goals if agent in self._alive else self._world.goals()
+        goal = _goal(known, course.plan.goal)
         done = goal is not None and goal.state == "done"
         if ending is None or (done and ending.status == "unfinished"):
             ending = course.ending(done)
@@ -356,13 +367,20 @@ class Episode:
             )
         )
 
-    def _finish(self, over: str) -> None:
+    def _finish(self, over: Over) -> None:
         for agent in list(self._courses):
             self._end_plan(agent, Ending("unfinished", over))
         for agent, goal in self._committed.items():
             self._journal.record(Release(agent=agent, goal=goal, cause="ended"))
-        reason = over if over in {"all_done", "horizon", "budget", "quit"} else "error"
-        self._journal.record(EpisodeEnd(reason=reason))  # type: ignore[arg-type]
+        self._journal.record(EpisodeEnd(reason=over))
+
+
+def _goal(goals: Sequence[Goal], wanted: GoalId | None) -> Goal | None:
+    return next((goal for goal in goals if goal.id == wanted), None)
+
+
+def _relation(relation: Relation) -> RelationInfo:
+    return RelationInfo(predicate=relation.predicate, subject=relation.subject, values=relation.values)
 
 
 def _info(goal: Goal) -> GoalInfo:
@@ -374,6 +392,7 @@ def _info(goal: Goal) -> GoalInfo:
         weight=goal.weight,
         quorum=goal.quorum,
         places=goal.places,
+        exclusive=goal.places <= goal.quorum,
         units=goal.units,
         constraints=goal.constraints,
         prerequisites=goal.prerequisites,

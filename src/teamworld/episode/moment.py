@@ -72,10 +72,12 @@ class Now:
 
     def post(self, message: Message) -> None:
         """Send a message."""
+        self._journal.in_turn("a post")
         self._channel.post(message, self.t)
 
     def room(self, members: Sequence[AgentId]) -> Meeting:
         """Open a meeting of present agents."""
+        self._journal.in_turn("a room")
         absent = [agent for agent in members if agent not in self.views]
         if absent:
             raise ValueError(f"not here: {', '.join(absent)}")

@@ -20,10 +20,6 @@ class Stages:
         self._stage: dict[AgentId, Stage] = dict.fromkeys(agents, "W")
         self._record = record
 
-    def of(self, agent: AgentId) -> Stage:
-        """Return the agent's stage."""
-        return self._stage[agent]
-
     def enter(self, agent: AgentId, stage: Stage) -> None:
         """Move an agent to a stage; nothing happens if it is there already."""
         now = self._stage[agent]

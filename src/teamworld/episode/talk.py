@@ -26,7 +26,9 @@ class MessageRule(BaseModel):
         default=None, ge=1, description="further ticks by length: one for so many characters"
     )
     maximum: int | None = Field(default=None, ge=1, description="longest text in characters; the rest is cut")
-    reach: float | None = Field(default=None, ge=0, description="how far a message carries, in the world's distance")
+    reach: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="how far a message carries, in the world's distance"
+    )
     loss: float = Field(default=0.0, ge=0, le=1, description="probability that a recipient does not get it")
     echo: bool = Field(default=False, description="whether the sender gets its own posts back")
     seen: Literal["now", "next"] = Field(

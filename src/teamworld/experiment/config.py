@@ -39,9 +39,11 @@ class Experiment(BaseModel):
     level: str = Field(default="paper-n2", description="level of the world")
     methods: tuple[str, ...] = Field(default=("drwell",), min_length=1, description="coordination methods")
     reasoner: str = Field(default="rules", description="the mind")
-    episodes: int = Field(default=1, ge=1, description="episodes in a row with one memory")
+    episodes: int = Field(default=1, ge=1, le=1_000_000, description="episodes in a row with one memory")
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1, description="seeds")
-    max_steps: int = Field(default=150, ge=1, description="steps of the world after which an episode ends")
+    max_steps: int = Field(
+        default=150, ge=1, le=10_000_000, description="steps of the world after which an episode ends"
+    )
     options: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="options of the world, the methods and the messages, by name"
     )
@@ -56,8 +58,8 @@ class Experiment(BaseModel):
     @field_validator("seeds")
     @classmethod
     def _from_zero(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
-        if min(seeds) < 0:
-            raise ValueError("a seed is a number from 0")
+        if min(seeds) < 0 or max(seeds) >= 2**63:
+            raise ValueError("a seed is a number from 0 to 2**63 - 1")
         return seeds
 
     def resolved(self) -> Experiment:
@@ -71,7 +73,8 @@ class Experiment(BaseModel):
             if owner not in known:
                 raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
         reasoners.make(self.reasoner, lambda *names: generator(0, *names))
-        worlds.make(self.world, self.level, self.seeds[0], self.max_steps, self.options.get(self.world, {}))
+        for seed in self.seeds:
+            worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
         model = worlds.option_model(self.world)
         filled = {self.world: model.model_validate(self.options.get(self.world, {})).model_dump(mode="json")}
         for method in self.methods:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from numpy.random import Generator
@@ -51,7 +51,7 @@ def run(experiment: Experiment, out: Path, progress: Progress = lambda row: None
         with Results(folder.results_file) as results, MemoryStore.open(folder.memory_file) as memory:
             for cell in experiment.cells():
                 _run_cell(experiment, cell, folder, results, memory, progress)
-            return results.rows()
+            return [row for cell in experiment.cells() for row in results.rows(cell)]
 
 
 def _run_cell(
@@ -67,16 +67,22 @@ def _run_cell(
         progress(finished[episode])
 
 
-def _restore(experiment: Experiment, cell: Cell, folder: Folder, memory: MemoryStore, finished: dict[int, Row]) -> None:
-    """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth."""
+def _restore(
+    experiment: Experiment, cell: Cell, folder: Folder, memory: MemoryStore, finished: Mapping[int, Row]
+) -> None:
+    """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth.
+
+    Raises:
+        UserError: Such a log is missing or not what it was.
+    """
     method = methods.make(cell.method, experiment.options[cell.method])
-    held = set(memory.episodes(cell.name))
-    for episode in sorted(set(finished) - held):
+    if not method.learns:
+        return
+    for episode in sorted(set(finished) - set(memory.episodes(cell.name))):
         path = folder.log(cell, episode)
-        if not path.exists() and finished[episode].digest:
-            raise UserError(f"{path} is missing: the run cannot go on without it")
-        delta = method.learn(list(read_log(path)))
-        if delta is not None:
+        if not path.exists() or digest(path) != finished[episode].digest:
+            raise UserError(f"{path} is missing or altered: put back a copy of it, or start with another --out")
+        if (delta := method.learn(list(read_log(path)))) is not None:
             memory.commit(cell.name, delta)
 
 
@@ -121,10 +127,3 @@ def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memory: M
         asyncio.run(played.play())
         log.finish()
         return log.events
-
-
-def finished_cells(folder: Folder, experiment: Experiment) -> Iterator[tuple[Cell, list[Row]]]:
-    """Yield the cells of a run with their finished episodes."""
-    with Results(folder.results_file) as results:
-        for cell in experiment.cells():
-            yield cell, results.rows(cell)

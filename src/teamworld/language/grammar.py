@@ -6,7 +6,7 @@ Errors are ``ParseError`` with the line and column and what could have stood the
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -157,12 +157,14 @@ def parse_belief(text: str) -> Belief:
     return belief
 
 
+@lru_cache(maxsize=4096)  # plans and their actions are read again and again, and never change
 def parse_action(text: str) -> Action:
     """Read ``push_block(<block>(1), 5)``; raises ``ParseError``."""
     action: Action = _parse("action", text)
     return action
 
 
+@lru_cache(maxsize=4096)
 def parse_plan(text: str) -> Plan:
     """Read ``plan for block_1 { move_to_block(<block>(1), left); idle(2) }``; raises ``ParseError``."""
     plan: Plan = _parse("plan", text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
@@ -182,13 +182,6 @@ class Facts:
     def about(self, predicate: str) -> Iterator[Fact]:
         """Yield the facts with a predicate, in order."""
         return (fact for fact in self.items if fact.predicate == predicate)
-
-    def changed(self, new: Iterable[Fact]) -> Facts:
-        """Return a copy in which each new fact replaces the one with its subject and predicate."""
-        merged = {(fact.subject, fact.predicate): fact for fact in self.items}
-        for fact in new:
-            merged[fact.subject, fact.predicate] = fact
-        return Facts(tuple(merged.values()))
 
     def derive(self, build: Callable[[Facts], Built]) -> Built:
         """Return ``build(self)``, computed once for this collection."""

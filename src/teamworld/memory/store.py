@@ -75,20 +75,27 @@ def _form() -> Format:
 
 
 class MemoryStore:
-    """The world models of all runs in one file; made by ``open``. One connection for each process."""
+    """The world models of all runs in one file; made by ``open``. One connection for each process.
+
+    Closing a store that was opened for reading only changes nothing.
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     @classmethod
-    def open(cls, path: Path | str) -> MemoryStore:
+    def open(cls, path: Path | str, *, readonly: bool = False) -> MemoryStore:
         """Open the file, or create it where there is none; its folder exists.
 
+        Args:
+            path: The file.
+            readonly: Only look: a missing file is an error, and ``commit`` is refused.
+
         Raises:
-            UserError: Not a world model, of a newer version, damaged, or not writable. The file is
-                left as it was.
+            UserError: Not a world model, of a newer version, damaged, or not writable (with
+                ``readonly``: not there). The file is left as it was.
         """
-        return cls(Database(Path(path), _form()))
+        return cls(Database(Path(path), _form(), readonly=readonly))
 
     def __enter__(self) -> MemoryStore:
         return self

@@ -127,6 +127,7 @@ class _Goals:
         self._identity = identity
         self._tasks: dict[str, TaskKey] = {}
         self._done: dict[str, int] = {}
+        self._fresh: list[str] = []  # done in the step that is being read
 
     def see(self, event: Event) -> None:
         match event:
@@ -137,7 +138,11 @@ class _Goals:
                 # A goal that opened on the way has its class from the first plan made for it.
                 self._tasks.setdefault(event.goal, task_key(event.goal, event.label, self._identity))
             case GoalChange(event="done"):
-                self._done.setdefault(event.goal, event.tick)
+                self._fresh.append(event.goal)
+            case StepDone():
+                for done in self._fresh:
+                    self._done.setdefault(done, event.tick + event.ticks)
+                self._fresh.clear()
             case GoalChange(event="opened" | "lost"):
                 self._done.pop(event.goal, None)  # undone again: what holds at the end counts
 

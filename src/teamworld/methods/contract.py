@@ -11,7 +11,7 @@ from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from teamworld.language import AgentId, Fact, GoalId, Plan
 from teamworld.memory.contract import Memory, MemoryDelta
@@ -43,7 +43,9 @@ class Choice:
     plan: Plan
     origin: Literal["fresh", "revised", "reused"] = "fresh"
     cause: str = "idle"
-    """What made the agent plan now: idle, failed, goal_done, resync, ..."""
+    """What made the agent plan now: how its last plan ended, resync, ..."""
+    parsed: bool = True
+    """False where no plan could be read and this one stands in."""
 
 
 Decision: TypeAlias = Choice | Carry | Wait
@@ -135,6 +137,12 @@ class Moment(Protocol):
         """Put a commitment or its release on record."""
 
 
+class NoOptions(BaseModel):
+    """The options of a method that has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
 class Method:
     """Base of all methods: whoever does not need a hook keeps this one, which does nothing."""
 
@@ -143,6 +151,11 @@ class Method:
     """One line for ``teamworld methods``."""
     options: ClassVar[type[BaseModel]]
     """What ``--set METHOD.OPTION=VALUE`` can set."""
+    learns: ClassVar[bool] = False
+    """Whether ``learn`` returns anything."""
+
+    def __init__(self, options: BaseModel) -> None:
+        """Take the method's own options; a new object for every episode."""
 
     async def begin(self, briefing: Briefing) -> None:
         """Start an episode; may ask."""

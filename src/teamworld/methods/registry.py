@@ -38,7 +38,10 @@ def method_class(name: str) -> type[Method]:
         found: type[Method] = getattr(importlib.import_module(module), attribute)
         return found
     for point in entry_points(group=GROUP, name=name):
-        loaded: type[Method] = point.load()
+        try:
+            loaded: type[Method] = point.load()
+        except (ImportError, AttributeError) as error:
+            raise UserError(f"the method '{name}' of {point.value} cannot be loaded: {error}") from error
         return loaded
     raise UserError(f"unknown method '{name}'{suggest(name, names())}")
 
@@ -58,9 +61,7 @@ def resolve(name: str, given: Mapping[str, Any]) -> BaseModel:
 
 def make(name: str, given: Mapping[str, Any]) -> Method:
     """Return a new method with the given options, for one episode."""
-    build: Any = method_class(name)
-    method: Method = build(resolve(name, given))
-    return method
+    return method_class(name)(resolve(name, given))
 
 
 def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> str:
@@ -69,4 +70,5 @@ def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> 
     option = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
         return f"unknown option '{option}' of {owner}{suggest(option, list(model.model_fields))}"
-    return f"option '{option}' of {owner}: {first['msg']}, got {first['input']!r}"
+    says = first["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
+    return f"option '{option}' of {owner}: {says}, got {first['input']!r}"

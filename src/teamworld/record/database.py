@@ -6,7 +6,7 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,33 +46,47 @@ class Database:
     Args:
         path: The file; its folder exists.
         form: Its kind.
+        readonly: Only look: the file must exist, and neither it nor its folder need be writable. Nothing
+            is written, unless a write-ahead log lies beside the file because others have it open or were
+            killed: then SQLite reads through the log's index (``-shm``), and makes one if there is none.
+            Read no longer than needed: a writer that opens the file afterwards cannot know of the reader.
 
     Raises:
-        UserError: Not of this kind, of a newer version, damaged, or not writable. The file is left
-            as it was.
+        UserError: Not of this kind, of a newer version, damaged, or not writable (with ``readonly``: not
+            there). The file is left as it was.
     """
 
-    def __init__(self, path: Path, form: Format) -> None:
+    def __init__(self, path: Path, form: Format, *, readonly: bool = False) -> None:
         self.path = path
         self._form = form
-        with explained(path, form):
-            if not path.exists():
+        self._readonly = readonly
+        with self._explained():
+            if not readonly and not path.exists():
                 _create(path, form)
             _check_header(path, form)
-            _check_writable(path)
-            self._db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
+            if not readonly:
+                _check_writable(path)
+            target = _read_uri(path) if readonly else path
+            self._db = sqlite3.connect(target, timeout=_WAIT, isolation_level=None, uri=readonly)
             try:
                 _check_body(path, form, self._db)
-                self._db.execute(f"PRAGMA synchronous = {form.synchronous}")
-                self._db.execute("PRAGMA foreign_keys = ON")
+                if not readonly:
+                    self._db.execute(f"PRAGMA synchronous = {form.synchronous}")
+                    self._db.execute("PRAGMA foreign_keys = ON")
             except BaseException:
                 self._db.close()
                 raise
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing. Takes the write lock at once, so that it waits here and never fails half way."""
-        with explained(self.path, self._form):
+        """All or nothing. Takes the write lock at once, so that it waits here and never fails half way.
+
+        Raises:
+            ProgrammingError: Opened for reading only.
+        """
+        if self._readonly:
+            raise sqlite3.ProgrammingError(f"{self.path} was opened for reading only")
+        with self._explained():
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 yield self._db
@@ -85,7 +99,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One state of the file for several questions, whatever others write meanwhile."""
-        with explained(self.path, self._form):
+        with self._explained():
             try:
                 self._db.execute("BEGIN")
                 yield self._db
@@ -94,8 +108,14 @@ class Database:
                     self._db.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Bring everything into the one file and let go of it; closing twice does nothing."""
-        with explained(self.path, self._form):
+        """Bring everything into the one file and let go of it; closing twice does nothing.
+
+        What was opened for reading only is let go of as it is.
+        """
+        with self._explained():
+            if self._readonly:
+                self._db.close()
+                return
             try:
                 # Readers elsewhere may hold the last commits back: then the last one to close does it.
                 self._db.execute("PRAGMA busy_timeout = 1000")
@@ -105,24 +125,31 @@ class Database:
             finally:
                 self._db.close()
 
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.path, self._form, readonly=self._readonly)
+
 
 @contextmanager
-def explained(path: Path, form: Format) -> Iterator[None]:
+def explained(path: Path, form: Format, *, readonly: bool = False) -> Iterator[None]:
     """Turn what the disk or SQLite refuses into one line for the user; errors of the program pass."""
     try:
         yield
     except (sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.InterfaceError):
         raise
     except sqlite3.DatabaseError as error:
-        raise UserError(f"{path} {_in_words(error, form)}") from None
+        raise UserError(f"{path} {_in_words(error, form, readonly)}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be used as {form.what}: {error.strerror or error}") from None
 
 
-def _in_words(error: sqlite3.DatabaseError, form: Format) -> str:
+def _in_words(error: sqlite3.DatabaseError, form: Format, readonly: bool) -> str:
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:  # the primary code; the rest says more than is needed
         case sqlite3.SQLITE_FULL:
             return f"cannot be written: the disk is full; make room, {_RESUME}"
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM if readonly:
+            return (
+                f"cannot be read ({error}): copy it and its -wal file into a folder that can be written; name the copy"
+            )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             return f"cannot be written ({error}): allow writing to it and to its folder, {_RESUME}"
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -163,6 +190,19 @@ def _check_version(path: Path, form: Format, version: int) -> None:
         )
     if version != form.version:
         raise UserError(f"{path} {_damaged(f'{form.what} format {version} never existed', form)}")
+
+
+def _read_uri(path: Path) -> str:
+    """Name the file to SQLite for reading only.
+
+    ``immutable`` leaves out all locks and files beside it, without which SQLite reads no file in WAL mode.
+    It is right only while nobody writes: a log with content holds commits that are missing in the file, and
+    an empty one with its index means that another process may have the file open.
+    """
+    real = path.resolve()  # the log lies beside the file itself, not beside a link to it
+    log, index = (real.with_name(real.name + end) for end in ("-wal", "-shm"))
+    shared = log.exists() and (log.stat().st_size > 0 or index.exists())
+    return f"{real.as_uri()}?mode=ro{'' if shared else '&immutable=1'}"
 
 
 def _check_writable(path: Path) -> None:

@@ -35,10 +35,20 @@ class GoalInfo(msgspec.Struct, frozen=True, kw_only=True):
     weight: float
     quorum: int
     places: int
+    exclusive: bool
+    """More agents than the quorum are of no use."""
     units: int
     constraints: tuple[str, ...] = ()
     prerequisites: tuple[str, ...] = ()
     deadline: int | None = None
+
+
+class RelationInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A relation or attribute that facts of the world can state."""
+
+    predicate: str
+    subject: str
+    values: tuple[str, ...]
 
 
 class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
@@ -55,6 +65,9 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     kinds: dict[str, str]
     goals: tuple[GoalInfo, ...]
     measures: dict[str, tuple[str | None, ...]]
+    relations: tuple[RelationInfo, ...]
+    static: dict[str, Any]
+    """What a drawing needs to know once."""
     horizon: int
     task: str
     method: str
@@ -136,8 +149,9 @@ class Release(_Record, frozen=True, kw_only=True, tag="release"):
 
     agent: str
     goal: str
+    role: str = "worker"
     cause: str
-    """done, failed, reassigned, agreed, interrupted, ended."""
+    """done, failed, reassigned, agreed, interrupted, gone, ended."""
 
 
 class PlanStart(_Record, frozen=True, kw_only=True, tag="plan"):

@@ -20,10 +20,6 @@ class Interval(NamedTuple):
     high: float
     n: int
 
-    def excludes_zero(self) -> bool:
-        """Whether the interval lies on one side of 0."""
-        return self.low > 0 or self.high < 0
-
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
     """Return the mean of independent values with its 95 % percentile bootstrap interval.

@@ -22,6 +22,8 @@ Constraint: TypeAlias = Literal["dependency", "capability", "participation", "sp
 
 #: Verbs that exist in every world. ``wait`` does nothing for one tick; ``talk`` pays for talking.
 WAIT = Action("wait")
+#: Why an episode ends. A world says ``all_done`` or ``horizon``.
+Over: TypeAlias = Literal["all_done", "horizon", "budget", "quit", "error"]
 
 
 def talk(ticks: int) -> Action:
@@ -130,6 +132,12 @@ class Verdict(NamedTuple):
 
     ok: bool
     reason: str = ""
+    """One of the world's words, the same that ``Outcome.reason`` uses, then perhaps a colon and an explanation."""
+
+    @property
+    def word(self) -> str:
+        """The reason in one word."""
+        return self.reason.partition(":")[0]
 
 
 POSSIBLE = Verdict(True)
@@ -153,7 +161,7 @@ class Outcome(NamedTuple):
     effect: bool = False
     """The world changed in this step through this action."""
     primitives: tuple[str, ...] = ()
-    """The primitive moves of this step."""
+    """The primitive moves of this step; in an agent's history, of the whole action."""
     start: int = 0
     """Tick at which the action began."""
     ready: GoalId | None = None
@@ -171,7 +179,7 @@ class GoalEvent(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """One joint act on a goal: what it needed and what there was."""
+    """One act on a goal that can fail on a constraint: what it needed and what there was."""
 
     goal: GoalId
     quorum: int
@@ -190,8 +198,8 @@ class Report(NamedTuple):
     attempts: Sequence[Attempt] = ()
     gone: Mapping[AgentId, str] = {}
     score: Mapping[str, float] = {}
-    over: str | None = None
-    """Why the episode ended: ``all_done`` or ``horizon``; None while it goes on."""
+    over: Over | None = None
+    """Why the episode ended; None while it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +217,9 @@ class WorldSpec:
     memory: Literal["agent", "team"] = "team"
     """Whose perceptions ``View.recall`` holds."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """The world's options as resolved for this instance."""
+    """The world's options as resolved; the same instance can be made with them again."""
+    static: Mapping[str, Any] = field(default_factory=dict)
+    """What a drawing needs to know once: plain data."""
 
 
 class View(Protocol):
@@ -262,8 +272,23 @@ class View(Protocol):
         """The view in words; ``plain`` is the same on every machine."""
 
 
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation or attribute that facts of the world can state."""
+
+    predicate: str
+    subject: str
+    """Kind of entity, or ``agent``."""
+    values: tuple[str, ...]
+    """Its values, where these can be listed, or their kind: ``cell``, ``number``, ``agent``, a kind of entity."""
+
+
 class Domain(Protocol):
     """The rules that everybody knows: pure, without state. ``given`` is what the caller believes or imagines."""
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """What facts can state; a reader of texts needs nothing else of the world."""
 
     @property
     def measures(self) -> Measures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -59,6 +60,37 @@ def test_labels_need_pillow_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(draw.frame(scene, 5), draw.frame(scene, 5, labels=False))
     monkeypatch.setitem(sys.modules, "PIL", None)
     assert np.array_equal(draw.frame(scene, 40), plain)
+
+
+@pytest.mark.parametrize("scale", [8, 12, 16, 20, 25, 30, 40, 60, 97])
+def test_labels_lie_inside_what_they_name(scale: int) -> None:
+    pytest.importorskip("PIL")
+    blocks = ((0, 1, 0, 0), (12, 1, 0, 2), (255, 1, 0, 4), (3, 2, 2, 0), (44, 3, 2, 3))
+    agents = tuple((row, col) for row in range(6, 16) for col in range(11))  # A0 to A109
+    scene = draw.Snapshot(16, 0, agents, blocks)
+    ink = (draw.frame(scene, scale) != draw.frame(scene, scale, labels=False)).any(axis=2)
+    allowed = np.zeros_like(ink)
+    gap = max(1, scale // 12)
+    for _, weight, row, col in blocks:
+        allowed[row * scale + gap : (row + weight) * scale - gap, col * scale + gap : (col + weight) * scale - gap] = 1
+    away = np.arange(scale) - scale / 2
+    disc = np.hypot(away[:, None], away[None, :]) <= scale / 2 - gap + 1  # one for the rounding of the middle
+    for row, col in agents:
+        allowed[row * scale : (row + 1) * scale, col * scale : (col + 1) * scale] |= disc
+    assert not (ink & ~allowed).any()
+
+
+@pytest.mark.parametrize(("scale", "block", "agent"), [(8, 0, 0), (16, 1, 1), (25, 2, 1), (40, 2, 1), (60, 2, 1)])
+def test_a_small_block_gets_its_second_line_where_there_is_room(scale: int, block: int, agent: int) -> None:
+    pytest.importorskip("PIL")
+    scene = draw.Snapshot(6, 0, ((3, 3),), ((1, 1, 1, 1),))
+    ink = (draw.frame(scene, scale) != draw.frame(scene, scale, labels=False)).any(axis=2)
+    inked = [bool(row.any()) for row in ink[: 3 * scale]]
+    assert sum(now and not before for before, now in pairwise(inked)) == block  # runs of rows with ink
+    assert ink[3 * scale :].any() == bool(agent)
+    if block:  # in the middle, up to a pixel; the grid line is the cell's first pixel
+        rows = np.flatnonzero(inked)
+        assert abs((rows[0] + rows[-1]) / 2 - (1.5 * scale)) <= 1
 
 
 def test_the_default_scale_fits_the_grid() -> None:

@@ -385,8 +385,8 @@ def test_snapshots_are_plain_and_small() -> None:
     snapshot = here.snapshot()
     assert snapshot == {"v": 1, "agents": [[4, 8]], "blocks": [None, [4, 4]]}
     assert json.loads(json.dumps(snapshot)) == snapshot
-    assert here.spec.options["weights"] == [1, 1]
-    assert here.spec.options["grid_size"] == 10
+    assert here.spec.static["weights"] == [1, 1]
+    assert here.spec.static["grid_size"] == 10
     assert json.loads(json.dumps(dict(here.spec.options))) == here.spec.options
 
 

@@ -15,11 +15,6 @@ from teamworld.memory.tally import smoothed
 from teamworld.worlds.contract import Goal
 
 
-def open_goals(goals: Sequence[Goal]) -> list[Goal]:
-    """Return the goals still to be done."""
-    return [goal for goal in goals if goal.state == "open"]
-
-
 def preferred(
     goals: Sequence[Goal],
     guide: Mapping[GoalId, GuideEntry],
@@ -48,7 +43,7 @@ def preferred(
 
     def rank(goal: Goal) -> tuple[bool, bool, int, float, int]:
         entry = guide[goal.id]
-        full = staffed.get(goal.id, 0) >= goal.quorum
+        full = staffed.get(goal.id, 0) >= goal.places
         return goal.quorum > team, full, _standing(entry, now), _expected(entry), ticket[goal.id]
 
     return min(goals, key=rank)

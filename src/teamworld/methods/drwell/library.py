@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -37,9 +38,9 @@ class Page(NamedTuple):
     tried: frozenset[str]
     """All lifted plans that were ever tried for the task."""
     explore: int
-    """So many attempts at a task go to untried plans first, where the draft is one."""
+    """A task with fewer attempts is new: untried plans come first."""
     convention: int | None
-    """The number that partners draw by who must act at once; None for a task of one agent."""
+    """A number that partners who must act at once agreed on; None for a task of one agent."""
 
     def lifted(self, actions: tuple[str, ...]) -> str:
         """Return a plan's lifted form, under which the library keeps it."""
@@ -49,19 +50,19 @@ class Page(NamedTuple):
     def choose(
         self, draft: tuple[str, ...], options: Sequence[tuple[str, ...]], rng: np.random.Generator
     ) -> tuple[str, ...]:
-        """Keep an untried draft while the task is new, else take the plan that the evidence speaks for.
+        """Choose between the draft, the library's best plan, and one never tried.
 
-        The best plan of the library stands while its smoothed rate (s + 1) / (n + 2) is better than
-        that of a plan never tried, one half; what went well no more often than not gives way.
+        While the task is new, an untried draft stands. After that the best plan of the library stands
+        while its smoothed rate (s + 1) / (n + 2) is better than that of a plan never tried, one half;
+        what went well no more often than not gives way to an untried plan, which is drawn.
 
-        Plans are never exchanged, so partners who must act at once follow a convention: they leave
-        their drafts and draw the untried plan alike, from a number agreed on and the attempts so far.
+        Plans are never exchanged, so partners who must act at once follow a convention: their drafts do
+        not count, and while the task is new, or nothing is proven, all of them take the same untried
+        plan, the one that comes first in an order agreed on for this number of attempts.
         """
         untried = [option for option in options if self.lifted(option) not in self.tried]
         new = self.attempts < self.explore
-        if self.convention is not None:
-            rng = np.random.default_rng((self.convention, self.attempts))
-        elif new and self.lifted(draft) not in self.tried:
+        if draft and self.convention is None and new and self.lifted(draft) not in self.tried:
             return draft
         best = self.entries[0] if self.entries else None
         proven = best is not None and smoothed(best.record.successes, best.record.attempts) > _UNTRIED
@@ -69,8 +70,14 @@ class Page(NamedTuple):
         if best is not None and proven and not exploring:
             return best.actions
         if untried:
-            return untried[int(rng.integers(len(untried)))]
+            alone = self.convention is None
+            return untried[int(rng.integers(len(untried)))] if alone else min(untried, key=self._agreed)
         return best.actions if best is not None else draft
+
+    def _agreed(self, actions: tuple[str, ...]) -> bytes:
+        """The place of a plan in the order that partners agreed on, whatever else each of them could do."""
+        text = f"{self.convention}:{self.attempts}:{self.lifted(actions)}"
+        return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 def page(library: Library, goal: Goal, view: View, domain: Domain, explore: int, convention: int | None) -> Page:

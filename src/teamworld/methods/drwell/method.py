@@ -16,10 +16,11 @@ from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import Identity, MemoryDelta, Ranking
 from teamworld.memory.tracker import Tracker, delta
 from teamworld.methods.contract import Briefing, Choice, Decision, Message, Method, Moment, Room
-from teamworld.methods.drwell.allocation import open_goals, validate
+from teamworld.methods.drwell.allocation import validate
 from teamworld.methods.drwell.library import page
 from teamworld.methods.drwell.questions import CommitTo, Draft, Propose, Revise
-from teamworld.methods.parts.planning import made, standby, written
+from teamworld.methods.parts.goals import open_goals
+from teamworld.methods.parts.planning import made, standby
 from teamworld.record import Commit, Event, PlanEnd, Release
 from teamworld.worlds.contract import Goal
 
@@ -33,6 +34,9 @@ class DrWellOptions(BaseModel):
 
     task_identity: Identity = Field(
         default="id", description="what a task is over episodes: the goal's id, or its class"
+    )
+    update: Literal["live", "episode"] = Field(
+        default="live", description="whether outcomes enter the world model at once, or after the episode"
     )
     ranking: Ranking = Field(default="expected", description="how plans of the library are ranked")
     explore: int = Field(
@@ -49,9 +53,11 @@ class DrWell(Method):
     name: ClassVar[str] = "drwell"
     summary: ClassVar[str] = "DR. WELL: two-round negotiation, plans revised from a symbolic world model that learns"
     options: ClassVar[type[BaseModel]] = DrWellOptions
+    learns: ClassVar[bool] = True
 
-    def __init__(self, options: DrWellOptions) -> None:
-        self._options = options
+    def __init__(self, options: BaseModel) -> None:
+        super().__init__(options)
+        self._options = DrWellOptions.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """Start with what the memory holds."""
@@ -71,7 +77,7 @@ class DrWell(Method):
             if isinstance(event, PlanEnd):
                 self._ended[event.agent] = event.cause
             instance = self._tracker.see(event)
-            if instance is not None:
+            if instance is not None and self._options.update == "live":
                 self._memory.add(instance)
         return tuple(agent for agent in moment.running if agent in self._standby) if moment.free else ()
 
@@ -79,16 +85,33 @@ class DrWell(Method):
         """Negotiate among the free agents, then let each plan alone."""
         members = tuple(moment.free)
         self._standby -= set(members)
-        goals = open_goals(moment.views[members[0]].goals)
+        self._ended.update(dict.fromkeys((agent for agent in members if agent in moment.running), "resync"))
+        known = {goal.id: goal for agent in members for goal in open_goals(moment.views[agent].goals)}
+        goals = [known[goal] for goal in sorted(known)]
         if not goals:  # nothing is known yet, or all that is known is done
+            self._bind(moment, dict.fromkeys(members), known)
             return {agent: self._stand_by(moment, agent) for agent in members}
-        working = {agent: goal for agent, goal in self._committed.items() if agent not in members}
+        living = {agent: goal for agent, goal in self._committed.items() if agent in moment.views}
+        working = {agent: goal for agent, goal in living.items() if agent not in members}
         room = moment.room(members)
         await self._proposals(moment, room, working)
         votes = await self._commitments(moment, room, working)
         allocation = validate(votes, working, goals)
-        self._bind(moment, allocation.goals, {goal.id for goal in goals})
-        return await moment.together({agent: self._plan(moment, agent, allocation.goals[agent]) for agent in members})
+        self._bind(moment, allocation.goals, known)
+        committed = dict(self._committed)
+        plans = await moment.together(
+            {
+                agent: self._plan(moment, agent, known.get(goal or ""), committed)
+                for agent, goal in allocation.goals.items()
+            }
+        )
+        for agent, plan in plans.items():
+            if plan is None and agent in self._committed:  # no plan was found: the task is given back
+                moment.note(Release(agent=agent, goal=self._committed.pop(agent), cause="failed"))
+        return {
+            agent: plan or self._stand_by(moment, agent, parsed=allocation.goals[agent] is None)
+            for agent, plan in plans.items()
+        }
 
     # ---- negotiation
 
@@ -120,6 +143,7 @@ class DrWell(Method):
             mind=agent,
             views={agent: view},
             members=tuple(room.members),
+            team=len(moment.views),
             working=working,
             guide={goal.id: self._memory.guide(self._task(goal), moment.t) for goal in goals},
             best=next((goal.id for goal in goals if self._task(goal) == best), None),
@@ -140,12 +164,14 @@ class DrWell(Method):
 
     # ---- planning
 
-    async def _plan(self, moment: Moment, agent: AgentId, goal_id: GoalId | None) -> Decision:
-        view = moment.views[agent]
-        goal = next((goal for goal in view.goals if goal.id == goal_id), None)
+    async def _plan(
+        self, moment: Moment, agent: AgentId, goal: Goal | None, committed: Mapping[AgentId, GoalId]
+    ) -> Choice | None:
+        """Return the agent's plan; None where it has no task, or no sound plan was found for it."""
         if goal is None:
-            return self._stand_by(moment, agent)
-        views, committed = {agent: view}, dict(self._committed)
+            return None
+        view = moment.views[agent]
+        views = {agent: view}
         draft = await moment.ask(Draft(agent, views, self._domain, goal, committed))
         library = self._memory.library(self._task(goal))
         joint = self._convention if goal.quorum > 1 else None
@@ -153,10 +179,8 @@ class DrWell(Method):
         revision = await moment.ask(
             Revise(agent, views, self._domain, goal, committed, draft.actions, library, offered)
         )
-        if revision.actions == written(standby(self._domain, view)):  # no plan was found: the task is given back
-            moment.note(Release(agent=agent, goal=goal.id, cause="failed"))
-            del self._committed[agent]
-            return self._stand_by(moment, agent)
+        if not revision.actions:
+            return None
         plan = made(revision, view, goal.id, self._options.on_failure)
         cause = self._ended.get(agent, "start")
         if revision.actions == draft.actions:
@@ -164,9 +188,9 @@ class DrWell(Method):
         known = any(entry.actions == revision.actions for entry in offered.entries)
         return Choice(plan, "reused" if known else "revised", cause)
 
-    def _stand_by(self, moment: Moment, agent: AgentId) -> Decision:
+    def _stand_by(self, moment: Moment, agent: AgentId, *, parsed: bool = True) -> Decision:
         self._standby.add(agent)
-        return Choice(standby(self._domain, moment.views[agent]), cause="nothing to do")
+        return Choice(standby(self._domain, moment.views[agent]), cause="nothing to do", parsed=parsed)
 
     def _task(self, goal: Goal) -> str:
         return goal.id if self._options.task_identity == "id" else goal.label

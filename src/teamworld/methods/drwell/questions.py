@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,10 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry, Library
 from teamworld.methods.contract import Message
-from teamworld.methods.drwell.allocation import open_goals, preferred
+from teamworld.methods.drwell.allocation import preferred
 from teamworld.methods.drwell.library import Page
-from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, standby, written
-from teamworld.reasoning.contract import Answer, Question, Sampling
+from teamworld.methods.parts.goals import open_goals
+from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, written
+from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
 _TALK = Sampling(temperature=0.7, max_tokens=300)
@@ -47,14 +48,20 @@ class Revision(PlanAnswer):
     reflection: str = Field(default="", description="a short general rule learned, or nothing", max_length=400)
 
 
+Named = TypeVar("Named", Proposal, Commitment)
+Planned = TypeVar("Planned", bound=PlanAnswer)
+
+
 @dataclass(frozen=True)
-class Negotiation(Question[Answer]):
+class Negotiation(Question[Named]):
     """What both stages of the negotiation are told."""
 
     mind: AgentId
     views: Mapping[AgentId, View]
     members: tuple[AgentId, ...]
     """Who is in the room, in speaking order."""
+    team: int
+    """Agents in the team, in the room or not."""
     working: Mapping[AgentId, GoalId]
     """What agents outside the room are committed to."""
     guide: Mapping[GoalId, GuideEntry]
@@ -68,11 +75,6 @@ class Negotiation(Question[Answer]):
     def goals(self) -> list[Goal]:
         """Open tasks."""
         return open_goals(self.view.goals)
-
-    @property
-    def team(self) -> int:
-        """Agents in the room or at work."""
-        return len(self.members) + len(self.working)
 
     def said(self, act: str) -> dict[AgentId, GoalId]:
         """Return who named which goal in messages of one act."""
@@ -93,16 +95,17 @@ class Negotiation(Question[Answer]):
             "commitments": [message for message in self.heard if message.act in {"commit", "other"}],
         }
 
-    def known(self, goal: GoalId | None) -> str | None:
-        """Return what is wrong with a named task; None if it is open, or none was named."""
-        if goal is not None and all(goal != one.id for one in self.goals):
-            return f"there is no open task '{goal}'; open are: {', '.join(one.id for one in self.goals)}"
+    def check(self, answer: Named) -> str | None:
+        """The task must be open."""
+        if answer.goal is not None and all(answer.goal != goal.id for goal in self.goals):
+            return f"there is no open task '{answer.goal}'; open are: {', '.join(goal.id for goal in self.goals)}"
         return None
 
-    def other(self, goal: GoalId | None, rng: np.random.Generator) -> GoalId | None:
-        """Return an open goal other than ``goal``, for a slip."""
-        others = [one.id for one in self.goals if one.id != goal]
-        return others[int(rng.integers(len(others)))] if others else goal
+    def slips(self, answer: Named, rng: np.random.Generator) -> Named:
+        """Name another task."""
+        others = [goal.id for goal in self.goals if goal.id != answer.goal]
+        goal = others[int(rng.integers(len(others)))] if others else answer.goal
+        return answer.model_copy(update={"goal": goal})
 
 
 @dataclass(frozen=True)
@@ -122,17 +125,9 @@ class Propose(Negotiation[Proposal]):
         record = f"{entry.successes} of {entry.attempts} attempts went well" if entry.attempts else "untested so far"
         return Proposal(goal=goal.id, reason=f"It takes {goal.quorum} at once; {record}.")
 
-    def check(self, answer: Proposal) -> str | None:
-        """The task must be open."""
-        return self.known(answer.goal)
-
     def fallback(self) -> Proposal:
         """The first open task (DR. WELL spec A4)."""
         return Proposal(goal=self.goals[0].id, reason="No answer; the first open task stands in.")
-
-    def slips(self, answer: Proposal, rng: np.random.Generator) -> Proposal:
-        """Name another task."""
-        return answer.model_copy(update={"goal": self.other(answer.goal, rng)})
 
 
 @dataclass(frozen=True)
@@ -164,21 +159,13 @@ class CommitTo(Negotiation[Commitment]):
         goal = preferred(begun or joined or lacking, self.guide, bound, self.team, self.view.t, rng)
         return Commitment(goal=goal.id, reason=f"With me it has {bound[goal.id] + 1} of {goal.quorum}.")
 
-    def check(self, answer: Commitment) -> str | None:
-        """The task must be open."""
-        return self.known(answer.goal)
-
     def fallback(self) -> Commitment:
         """The agent's own proposal (the first open task where it has none)."""
         return Commitment(goal=self.said("propose").get(self.mind, self.goals[0].id), reason="No answer.")
 
-    def slips(self, answer: Commitment, rng: np.random.Generator) -> Commitment:
-        """Name another task."""
-        return answer.model_copy(update={"goal": self.other(answer.goal, rng)})
-
 
 @dataclass(frozen=True)
-class Planning(Question[Answer]):
+class Planning(Question[Planned]):
     """What both planning questions are told."""
 
     mind: AgentId
@@ -202,6 +189,14 @@ class Planning(Question[Answer]):
             "abilities": self.view.abilities,
         }
 
+    def check(self, answer: Planned) -> str | None:
+        """The plan must pass the validation that every method shares."""
+        return complaint(answer.actions, self.view, self.domain)
+
+    def slips(self, answer: Planned, rng: np.random.Generator) -> Planned:
+        """Lose or swap a step, or get an argument wrong."""
+        return answer.model_copy(update={"actions": slipped(answer.actions, self.view.abilities, rng)})
+
 
 @dataclass(frozen=True)
 class Draft(Planning[PlanAnswer]):
@@ -217,17 +212,9 @@ class Draft(Planning[PlanAnswer]):
         recipes = self.domain.recipes(self.goal, self.mind, self.view.known)
         return PlanAnswer(actions=written(recipes[int(rng.integers(len(recipes)))]))
 
-    def check(self, answer: PlanAnswer) -> str | None:
-        """The plan must pass the validation that every method shares."""
-        return complaint(answer.actions, self.view, self.domain)
-
     def fallback(self) -> PlanAnswer:
-        """Keep out of the way."""
-        return PlanAnswer(actions=written(standby(self.domain, self.view)))
-
-    def slips(self, answer: PlanAnswer, rng: np.random.Generator) -> PlanAnswer:
-        """Lose or swap a step, or get an argument wrong."""
-        return PlanAnswer(actions=slipped(answer.actions, self.view.abilities, rng))
+        """No plan: the agent keeps out of the way."""
+        return PlanAnswer(actions=())
 
 
 @dataclass(frozen=True)
@@ -257,14 +244,6 @@ class Revise(Planning[Revision]):
         recipes = self.domain.recipes(self.goal, self.mind, self.view.known)
         return [written(recipe) for recipe in recipes]
 
-    def check(self, answer: Revision) -> str | None:
-        """The plan must pass the validation that every method shares."""
-        return complaint(answer.actions, self.view, self.domain)
-
     def fallback(self) -> Revision:
-        """The draft."""
+        """The draft, which may be no plan."""
         return Revision(actions=self.draft)
-
-    def slips(self, answer: Revision, rng: np.random.Generator) -> Revision:
-        """Lose or swap a step, or get an argument wrong."""
-        return Revision(actions=slipped(answer.actions, self.view.abilities, rng))

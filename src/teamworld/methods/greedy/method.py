@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from teamworld.language import AgentId
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Method, Moment
-
-
-class GreedyOptions(BaseModel):
-    """The scripted team has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Method, Moment, NoOptions
 
 
 class Greedy(Method):
@@ -22,10 +16,7 @@ class Greedy(Method):
 
     name: ClassVar[str] = "greedy"
     summary: ClassVar[str] = "the world's scripted team (reference row)"
-    options: ClassVar[type[BaseModel]] = GreedyOptions
-
-    def __init__(self, options: GreedyOptions) -> None:
-        self._options = options
+    options: ClassVar[type[BaseModel]] = NoOptions
 
     async def begin(self, briefing: Briefing) -> None:
         """Keep the rules of the world."""

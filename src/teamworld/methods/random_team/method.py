@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from teamworld.language import AgentId, Plan
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Method, Moment
-
-
-class RandomOptions(BaseModel):
-    """The random team has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Method, Moment, NoOptions
 
 
 class RandomTeam(Method):
@@ -22,10 +16,7 @@ class RandomTeam(Method):
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "every agent draws one of the actions open to it (lower reference row)"
-    options: ClassVar[type[BaseModel]] = RandomOptions
-
-    def __init__(self, options: RandomOptions) -> None:
-        self._options = options
+    options: ClassVar[type[BaseModel]] = NoOptions
 
     async def begin(self, briefing: Briefing) -> None:
         """One generator an agent."""

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from teamworld.language import AgentId
-from teamworld.methods.contract import Briefing, Choice, Decision, Method, Moment
-from teamworld.methods.parts.planning import made
+from teamworld.methods.contract import Briefing, Choice, Decision, Method, Moment, NoOptions
+from teamworld.methods.parts.planning import made, standby
 from teamworld.methods.zero_shot.questions import ZeroShotPlan
-
-
-class ZeroShotOptions(BaseModel):
-    """The zero-shot baseline has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ZeroShot(Method):
@@ -24,10 +18,7 @@ class ZeroShot(Method):
 
     name: ClassVar[str] = "zero_shot"
     summary: ClassVar[str] = "each agent alone takes the task nearest to done; no negotiation, memory or talk"
-    options: ClassVar[type[BaseModel]] = ZeroShotOptions
-
-    def __init__(self, options: ZeroShotOptions) -> None:
-        self._options = options
+    options: ClassVar[type[BaseModel]] = NoOptions
 
     async def begin(self, briefing: Briefing) -> None:
         """Keep the rules of the world."""
@@ -40,4 +31,6 @@ class ZeroShot(Method):
     async def _plan(self, moment: Moment, agent: AgentId) -> Decision:
         view = moment.views[agent]
         answer = await moment.ask(ZeroShotPlan(agent, {agent: view}, self._domain))
+        if not answer.actions:
+            return Choice(standby(self._domain, view), cause="no plan", parsed=False)
         return Choice(made(answer, view, answer.goal))

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
+from teamworld.methods.parts.goals import open_goals
 from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, standby, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
@@ -37,7 +38,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
     @property
     def goals(self) -> list[Goal]:
         """Open tasks."""
-        return [goal for goal in self.view.goals if goal.state == "open"]
+        return open_goals(self.view.goals)
 
     def context(self) -> dict[str, Any]:
         """The scene, the open tasks, and what the agent can do."""
@@ -52,7 +53,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
     def rule(self, rng: np.random.Generator) -> TargetedPlan:
         """Take the task nearest to done and draw one of the plans that make sense for it."""
         if not self.goals:
-            return self.fallback()
+            return TargetedPlan(goal=None, actions=written(standby(self.domain, self.view)))
         goal = min(self.goals, key=lambda goal: goal.units)
         recipes = self.domain.recipes(goal, self.mind, self.view.known)
         return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
@@ -64,8 +65,8 @@ class ZeroShotPlan(Question[TargetedPlan]):
         return complaint(answer.actions, self.view, self.domain)
 
     def fallback(self) -> TargetedPlan:
-        """Keep out of the way."""
-        return TargetedPlan(goal=None, actions=written(standby(self.domain, self.view)))
+        """No plan: the agent keeps out of the way."""
+        return TargetedPlan(goal=None, actions=())
 
     def slips(self, answer: TargetedPlan, rng: np.random.Generator) -> TargetedPlan:
         """Take another task for its plan, or slip in the plan."""

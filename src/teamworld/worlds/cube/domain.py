@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import WAIT, ActionSchema, Goal, Option, Verdict, View
+from teamworld.worlds.contract import WAIT, ActionSchema, Goal, Option, Relation, Verdict, View
 from teamworld.worlds.cube import checks, concepts, heuristic, recipes
 from teamworld.worlds.cube.paths import distances, length
 from teamworld.worlds.cube.scene import OPPOSITE, SIDES, Scene, entity, goal_name, scene_of
@@ -21,6 +21,16 @@ from teamworld.worlds.cube.schemas import (
     word_of,
 )
 
+#: What facts of CUBE can state.
+RELATIONS = (
+    Relation("SIDE", "grid", ("number",)),
+    Relation("AT", "agent", ("cell",)),
+    Relation("AT", "block", ("cell",)),
+    Relation("WEIGHT", "block", ("number",)),
+    Relation("STATE", "block", ("free", "delivered")),
+    Relation("UNSEEN", "area", ("cell",)),
+)
+
 
 class CubeDomain:
     """``contract.Domain`` for CUBE; pure, everything is computed from the facts given.
@@ -33,6 +43,11 @@ class CubeDomain:
     def __init__(self, timeouts: Timeouts = "spec", view_radius: int | None = None) -> None:
         self._timeouts: Timeouts = timeouts
         self._radius = view_radius
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """Places, weights and states; ground not yet seen where sight is limited."""
+        return RELATIONS
 
     @property
     def measures(self) -> Measures:
@@ -130,19 +145,17 @@ class CubeDomain:
     def scripted(self, views: Mapping[AgentId, View]) -> Mapping[AgentId, Plan]:
         """Return the greedy team's plans for the agents whose views are given.
 
-        Pass the views of the agents that have nothing to do. They all get the same plan for the block nearest to
-        the goal, or no plan yet while a team-mate without a view here still acts on that block: the team plans
-        anew when all have finished or the block is gone (CUBE spec A16, B34). Without a known block, agents that
-        do not see everything go and look.
+        All get the same plan for the block nearest to the goal (CUBE spec A16); the caller asks when all have
+        finished, which they have when the block is gone (B34). Without a known block, agents that do not see
+        everything go and look.
         """
         if not views:
             return {}
         view = next(iter(views.values()))
-        scene, doing = scene_of(view.known), getattr(view, "doing", {})
-        others = (action for agent, action in doing.items() if agent not in views)
+        scene = scene_of(view.known)
         plan = heuristic.greedy(scene)
         if plan is not None:
-            return {} if heuristic.target(scene) in map(block_of, others) else dict.fromkeys(views, plan)
+            return dict.fromkeys(views, plan)
         if self._radius is None:
             return {}
         looks = {agent: recipes.explore(scene, agent, self._radius) for agent in views}

@@ -6,9 +6,10 @@ One pixel per cell needs numpy only. Larger pictures have a grid, round agents a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,10 @@ WHITE, BLACK, RIM = (255, 255, 255), (0, 0, 0), (44, 74, 97)
 GRID_STRENGTH = 0.3
 #: Side in pixels that a picture without a given scale comes near to, and the scale from which there is a grid.
 DEFAULT_SIDE, GRID_SCALE = 800, 4
-#: Smallest font that can be read, in pixels; labels that need a smaller one are left out.
-MIN_FONT = 8
+#: Smallest font that can be read, in pixels (labels that need a smaller one are left out), and the largest.
+MIN_FONT, MAX_FONT = 8, 64
+#: Margin round a block's label, as a share of the block's side, and the most that a font may be of it.
+MARGIN, LARGEST = 0.1, 0.6
 
 Color = tuple[int, int, int]
 
@@ -90,7 +93,7 @@ def frame(scene: Snapshot, scale: int | None = None, *, labels: bool = True) -> 
     for row, col in scene.agents:
         cell = pixels[row * scale : (row + 1) * scale, col * scale : (col + 1) * scale]
         cell[...] = np.rint(cell + (np.array(AGENT, np.float32) - cell) * disc).astype(np.uint8)
-    return _labelled(pixels, scene, scale) if labels and fine else pixels
+    return _labelled(pixels, scene, scale, gap) if labels and fine else pixels
 
 
 def _grid_lines(pixels: npt.NDArray[np.uint8], scale: int) -> None:
@@ -108,7 +111,7 @@ def _disc(scale: int, gap: int) -> npt.NDArray[np.float32]:
     return cover[:, :, None]
 
 
-def _labelled(pixels: npt.NDArray[np.uint8], scene: Snapshot, scale: int) -> npt.NDArray[np.uint8]:
+def _labelled(pixels: npt.NDArray[np.uint8], scene: Snapshot, scale: int, gap: int) -> npt.NDArray[np.uint8]:
     """Write the labels, if Pillow is there and the font would be readable."""
     try:
         from PIL import Image, ImageDraw
@@ -117,40 +120,56 @@ def _labelled(pixels: npt.NDArray[np.uint8], scene: Snapshot, scale: int) -> npt
     image = Image.fromarray(pixels)
     pen = ImageDraw.Draw(image)
     for b, weight, row, col in scene.blocks:
-        room = weight * scale
-        name, strength = f"B{b}", f"s:{weight}"
-        size = int(min(room * 0.34, room * 1.3 / max(len(name), len(strength)), 4 * scale))
-        centre = ((col + weight / 2) * scale, (row + weight / 2) * scale)
-        _write(pen, centre, f"{name}\n{strength}" if size >= MIN_FONT else name, max(size, int(scale * 0.45)), BLACK)
+        room = weight * scale - 2 * gap + 1
+        label = _fitting(f"B{b}\ns:{weight}", room) or _fitting(f"B{b}", room)
+        _write(pen, (col + weight / 2) * scale, (row + weight / 2) * scale, label, BLACK)
     for i, (row, col) in enumerate(scene.agents):
-        size = int(scale * (0.5 if i < 10 else 0.42 if i < 100 else 0.34))
-        _write(pen, ((col + 0.5) * scale, (row + 0.5) * scale), f"A{i}", size, WHITE, outline=True)
+        label = _fitting(f"A{i}", scale - 2 * gap, outline=True)
+        _write(pen, (col + 0.5) * scale, (row + 0.5) * scale, label, WHITE)
     return np.asarray(image).copy()
 
 
-def _write(
-    pen: ImageDraw.ImageDraw,
-    centre: tuple[float, float],
-    words: str,
-    size: int,
-    color: Color,
-    *,
-    outline: bool = False,
-) -> None:
-    """Write centred text; white text gets a dark rim, since the agents' blue is too light to carry it."""
-    if size < MIN_FONT:
-        return
-    pen.multiline_text(
-        centre,
-        words,
-        fill=color,
-        font=_font(size),
-        anchor="mm",
-        align="center",
-        spacing=max(1, size // 6),
-        stroke_width=max(1, size // 10) if outline else 0,
-        stroke_fill=RIM,
-    )
+class _Label(NamedTuple):
+    """Words in the largest font that fits."""
+
+    words: str
+    size: int
+    rim: int
+    """Width of the outline in pixels."""
+    middle: tuple[float, float]
+    """Where the middle of the ink comes to lie when written at (0, 0)."""
+
+
+@lru_cache(maxsize=4096)
+def _fitting(words: str, room: int, *, outline: bool = False) -> _Label | None:
+    """Return the words in the largest font whose ink fits, or None if it could not be read.
+
+    Args:
+        words: One or two lines.
+        room: Side of the square that they have to fit into; with an outline, diameter of the disc.
+        outline: Whether there is a rim round the letters.
+    """
+    from PIL import Image, ImageDraw
+
+    pen = ImageDraw.Draw(Image.new("L", (1, 1)))
+    for size in range(max(MIN_FONT, min(MAX_FONT, int(LARGEST * room))), MIN_FONT - 1, -1):
+        rim = max(1, size // 10) if outline else 0
+        left, top, right, bottom = pen.multiline_textbbox((0, 0), words, **_style(size, rim))
+        width, height = right - left, bottom - top
+        if (math.hypot(width, height) if outline else max(width, height) + 2 * MARGIN * room) <= room:
+            return _Label(words, size, rim, ((left + right) / 2, (top + bottom) / 2))
+    return None
+
+
+def _write(pen: ImageDraw.ImageDraw, x: float, y: float, label: _Label | None, color: Color) -> None:
+    """Write a label with its middle at a point; white text gets a dark rim, since the agents' blue is too light."""
+    if label is not None:
+        corner = (round(x + 0.5 - label.middle[0]), round(y + 0.5 - label.middle[1]))  # the grid line shifts the middle
+        pen.multiline_text(corner, label.words, fill=color, stroke_fill=RIM, **_style(label.size, label.rim))
+
+
+def _style(size: int, rim: int) -> dict[str, Any]:
+    return {"font": _font(size), "align": "center", "spacing": max(1, size // 6), "stroke_width": rim}
 
 
 @lru_cache(maxsize=64)

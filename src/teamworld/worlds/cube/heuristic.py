@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from teamworld.language import Action, Plan
-from teamworld.worlds.contract import Option
 from teamworld.worlds.cube.scene import Scene, entity, goal_name
 
 if TYPE_CHECKING:
-    import numpy as np
+    pass
 
 #: How long the greedy team waits in a rendezvous, in ticks (CUBE spec A16).
 PATIENCE = 5
@@ -42,9 +40,3 @@ def greedy(scene: Scene) -> Plan | None:
 def always_right(scene: Scene) -> Plan:
     """Return the plan to walk right across the grid (CUBE spec B37, C3)."""
     return Plan((Action("move", ("right", scene.side)),))
-
-
-def random_plan(options: Sequence[Option], rng: np.random.Generator) -> Plan:
-    """Return one action that makes sense now, drawn with equal chances."""
-    option = options[int(rng.integers(len(options)))]
-    return Plan((option.action,), option.goal)

@@ -19,8 +19,10 @@ from teamworld.worlds.cube.skills import targets
 FEWEST = 6
 #: Prototypes among them, at least.
 KINDS = 4
-#: Cells by which a block is pushed out of its row.
+#: Cells by which a block is pushed out of its row, and back to get clear of a chain.
 ASIDE = 2
+#: Ticks of a pause before a push.
+PAUSE = 2
 #: Straight runs of one plan to explore.
 LEGS = 4
 
@@ -33,6 +35,14 @@ def delivery(scene: Scene, block: int, agent: AgentId, known: Mapping[str, Actio
     A dry run in the scene tells which plans would work if team-mates play their part. Where these are too few or
     too much alike, plans that cannot work now fill the list.
     """
+    key = ("delivery", block, agent)
+    if key not in scene.memo:
+        scene.memo[key] = _delivery(scene, block, agent, known)
+    found: list[Plan] = scene.memo[key]
+    return found
+
+
+def _delivery(scene: Scene, block: int, agent: AgentId, known: Mapping[str, ActionSchema]) -> list[Plan]:
     chosen: list[Plan] = []
     rest: list[Plan] = []
     for actions in dict.fromkeys(_variants(scene, block)):
@@ -60,7 +70,7 @@ def _variants(scene: Scene, block: int) -> Iterator[Actions]:
     """Yield ways to deliver a block, whether or not they can work now."""
     team, steps = len(scene.agents), scene.distance(block)
     meet, push = _meet(scene, block, "left"), _push(block, steps)
-    align, wait = _align(block, "left"), Action("idle", (ASIDE,))
+    align, wait = _align(block, "left"), Action("idle", (PAUSE,))
     gather = Action("wait_agents", (min(team, concepts.chain_weight(scene, block, "left")),))
     yield (align, meet, push)
     yield (align, push)

@@ -51,7 +51,6 @@ MEASURES: Final[Measures] = {
     "wait": (),
     "talk": (None,),
 }
-VERBS: Final = tuple(MEASURES)
 
 
 def schemas(scene: Scene, limits: TimeLimits) -> tuple[ActionSchema, ...]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId
-from teamworld.worlds.contract import WAIT, Goal, Outcome, Report, WorldSpec
+from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Report, WorldSpec
 from teamworld.worlds.cube import concepts, physics
 from teamworld.worlds.cube.crew import STAY, Crew, Refused, Result, Skill
 from teamworld.worlds.cube.domain import CubeDomain, goals
@@ -104,7 +104,8 @@ class CubeWorld:
             horizon=horizon,
             task=_task(layout),
             memory="team",
-            options={**options.model_dump(), "grid_size": layout.grid_size, "weights": list(layout.weights)},
+            options=options.model_dump(),
+            static={"grid_size": layout.grid_size, "weights": list(layout.weights)},
         )
         self.reset(0)
 
@@ -137,7 +138,7 @@ class CubeWorld:
         self._runs: dict[AgentId, _Run] = {}
         self._histories: dict[AgentId, list[Outcome]] = {agent: [] for agent in self._names}
         self._effects: Effects | None = None
-        self._over: str | None = None
+        self._over: Over | None = None
         self._frame = self._make_frame()
 
     def view(self, agent: AgentId) -> CubeView:

@@ -1,0 +1,264 @@
+"""Our SQLite files: looking without writing, and files that are not ours stay as they are."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from teamworld.errors import UserError
+from teamworld.memory.store import MemoryStore
+from teamworld.record.database import Database, Format
+
+FORM = Format(
+    what="results file",
+    name="results.sqlite",
+    application=0x7477_7273,
+    version=2,
+    schema="CREATE TABLE numbers (number INTEGER NOT NULL, text TEXT NOT NULL);",
+    synchronous="FULL",
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "run").mkdir()
+    return tmp_path / "run" / "results.sqlite"
+
+
+def add(database: Database, *numbers: int) -> None:
+    with database.transaction() as db:
+        db.executemany("INSERT INTO numbers VALUES (?, ?)", ((number, "x" * 100) for number in numbers))
+
+
+def ours(path: Path, *numbers: int) -> Path:
+    database = Database(path, FORM)
+    add(database, *numbers)
+    database.close()
+    return path
+
+
+def held(database: Database) -> list[int]:
+    with database.reading() as db:
+        return [number for (number,) in db.execute("SELECT number FROM numbers ORDER BY number")]
+
+
+def looked_at(path: Path) -> list[int]:
+    database = Database(path, FORM, readonly=True)
+    found = held(database)
+    database.close()
+    return found
+
+
+def contents(folder: Path) -> dict[str, tuple[str, int]]:
+    files = {
+        file.name: (hashlib.sha256(file.read_bytes()).hexdigest(), file.stat().st_mtime_ns) for file in folder.iterdir()
+    }
+    return files | {".": ("", folder.stat().st_mtime_ns)}
+
+
+# ---- reading only
+
+
+def test_looking_writes_nothing(path: Path) -> None:
+    ours(path, 1, 2)
+    before = contents(path.parent)
+    database = Database(path, FORM, readonly=True)
+    assert held(database) == [1, 2]
+    assert contents(path.parent) == before
+    database.close()
+    database.close()
+    assert contents(path.parent) == before
+    assert sorted(before) == [".", path.name]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root ignores modes")
+def test_a_file_in_a_folder_that_must_not_be_written(path: Path) -> None:
+    ours(path, 1, 2)
+    path.chmod(stat.S_IRUSR)
+    path.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        assert looked_at(path) == [1, 2]
+        with pytest.raises(UserError, match="allow writing"):
+            Database(path, FORM)
+    finally:
+        path.parent.chmod(stat.S_IRWXU)
+
+
+def test_looking_asks_for_no_right_to_write(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours(path, 1)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(UserError, match="allow writing"):
+        Database(path, FORM)
+    assert looked_at(path) == [1]
+
+
+def test_a_missing_file_is_not_made(path: Path) -> None:
+    with pytest.raises(UserError, match="No such file") as caught:
+        Database(path, FORM, readonly=True)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_writing_is_refused(path: Path) -> None:
+    ours(path, 1)
+    before = contents(path.parent)
+    database = Database(path, FORM, readonly=True)
+    with pytest.raises(sqlite3.ProgrammingError, match="reading only"), database.transaction():
+        pytest.fail("a transaction on a file that is only looked at")
+    with pytest.raises(UserError), database.reading() as db:
+        db.execute("DELETE FROM numbers")
+    assert held(database) == [1]
+    database.close()
+    assert contents(path.parent) == before
+
+
+@pytest.mark.parametrize("name", ["a b", "50%", "100%25", "why?mode=rwc", "a#b", "a&immutable=0", "ä", "file:x"])
+def test_names_that_mean_something_in_a_uri(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    ours(folder / f"{name}.sqlite", 7)
+    before = contents(folder)
+    assert looked_at(folder / f"{name}.sqlite") == [7]
+    assert contents(folder) == before
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_relative_path_and_a_link(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = Database(path, FORM)
+    add(writer, 3)  # still in the log, which lies beside the file and not beside the link
+    (tmp_path / "link.sqlite").symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    assert looked_at(Path("link.sqlite")) == [3]
+    assert looked_at(Path("run/results.sqlite")) == [3]
+    writer.close()
+
+
+def test_what_a_writer_has_not_yet_brought_in_is_seen(path: Path) -> None:
+    writer = Database(path, FORM)
+    add(writer, 1)
+    assert Path(f"{path}-wal").stat().st_size > 0
+    reader = Database(path, FORM, readonly=True)
+    assert held(reader) == [1]
+    add(writer, 2)
+    assert held(reader) == [1, 2]
+    log = Path(f"{path}-wal").read_bytes()
+    reader.close()
+    assert Path(f"{path}-wal").read_bytes() == log  # closing brings nothing in
+    writer.close()
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_writer_that_has_not_written_yet_is_noticed(path: Path) -> None:
+    ours(path, 1)
+    writer = Database(path, FORM)
+    assert held(writer) == [1]
+    assert Path(f"{path}-wal").stat().st_size == 0
+    reader = Database(path, FORM, readonly=True)
+    add(writer, 2)
+    assert held(reader) == [1, 2]
+    reader.close()
+    writer.close()
+
+
+def test_after_a_kill_the_log_is_read_and_kept(path: Path, tmp_path: Path) -> None:
+    writer = Database(path, FORM)
+    add(writer, 1, 2)
+    killed = tmp_path / "killed"
+    shutil.copytree(path.parent, killed)
+    writer.close()
+    kept = {end: Path(f"{killed / path.name}{end}").read_bytes() for end in ("", "-wal")}
+    assert kept["-wal"]
+    assert looked_at(killed / path.name) == [1, 2]
+    assert {end: Path(f"{killed / path.name}{end}").read_bytes() for end in kept} == kept
+
+
+def test_an_empty_log_that_was_left_behind_is_no_writer(path: Path) -> None:
+    ours(path, 1)
+    Path(f"{path}-wal").touch()
+    before = contents(path.parent)
+    assert looked_at(path) == [1]
+    assert contents(path.parent) == before
+
+
+def test_a_world_model_is_looked_at(path: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        MemoryStore.open(path, readonly=True)
+    MemoryStore.open(path).close()
+    before = contents(path.parent)
+    with MemoryStore.open(path, readonly=True) as store:
+        assert store.runs() == ()
+        with pytest.raises(sqlite3.ProgrammingError, match="reading only"):
+            store.commit("run", None)  # type: ignore[arg-type]  # refused before it looks
+    assert contents(path.parent) == before
+
+
+# ---- what is not ours, or no longer whole
+
+
+def foreign(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE precious (text)")
+    db.close()
+
+
+def of_our_other_kind(path: Path) -> None:
+    MemoryStore.open(path).close()
+
+
+def versioned(version: int) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        ours(path, 1)
+        db = sqlite3.connect(path)
+        db.execute(f"PRAGMA user_version = {version}")
+        db.close()
+
+    return make
+
+
+def cut(path: Path) -> None:
+    ours(path, *range(1000))
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+
+
+def overwritten(path: Path) -> None:
+    ours(path, *range(1000))
+    data = bytearray(path.read_bytes())
+    for at in range(4096, len(data), 4096):
+        data[at : at + 64] = b"\xff" * 64
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (foreign, "another program: expected a results.sqlite"),
+        (of_our_other_kind, "another program: expected a results.sqlite"),
+        (versioned(3), "newer teamworld .results file format 3, this one reads up to 2"),
+        (versioned(1), "format 1 never existed"),
+        (cut, "is damaged"),
+        (overwritten, "is damaged"),
+        (lambda path: path.write_bytes(b"SQLite format 3\x00" + b"\x10"), "is damaged .it ends after 17 bytes"),
+        (lambda path: path.write_text("dear diary, " * 50), "not a results file"),
+        (lambda path: path.write_bytes(b""), "not a results file"),
+    ],
+)
+def test_a_file_that_is_not_of_the_kind_stays_as_it_is(
+    path: Path, make: Callable[[Path], object], words: str, readonly: bool
+) -> None:
+    make(path)
+    before = contents(path.parent)
+    with pytest.raises(UserError, match=words) as caught:
+        Database(path, FORM, readonly=readonly)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert contents(path.parent) == before

@@ -261,4 +261,7 @@ def test_a_file_that_is_not_of_the_kind_stays_as_it_is(
         Database(path, FORM, readonly=readonly)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
-    assert contents(path.parent) == before
+    after = contents(path.parent)
+    if not readonly:  # SQLite may have made a log beside the file and taken it away
+        del before["."], after["."]
+    assert after == before

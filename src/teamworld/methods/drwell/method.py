@@ -98,20 +98,7 @@ class DrWell(Method):
         votes = await self._commitments(moment, room, working)
         allocation = validate(votes, working, goals)
         self._bind(moment, allocation.goals, known)
-        committed = dict(self._committed)
-        plans = await moment.together(
-            {
-                agent: self._plan(moment, agent, known.get(goal or ""), committed)
-                for agent, goal in allocation.goals.items()
-            }
-        )
-        for agent, plan in plans.items():
-            if plan is None and agent in self._committed:  # no plan was found: the task is given back
-                moment.note(Release(agent=agent, goal=self._committed.pop(agent), cause="failed"))
-        return {
-            agent: plan or self._stand_by(moment, agent, parsed=allocation.goals[agent] is None)
-            for agent, plan in plans.items()
-        }
+        return await self._plans(moment, allocation.goals, working, known)
 
     # ---- negotiation
 
@@ -163,6 +150,34 @@ class DrWell(Method):
                 self._committed[agent] = goal
 
     # ---- planning
+
+    async def _plans(
+        self,
+        moment: Moment,
+        goals: Mapping[AgentId, GoalId | None],
+        working: Mapping[AgentId, GoalId],
+        known: Mapping[GoalId, Goal],
+    ) -> dict[AgentId, Decision]:
+        """Let each member plan alone; who is at work on a joint task that members join begins anew with them."""
+        joint = {goal for goal in goals.values() if goal is not None and known[goal].quorum > 1}
+        partners = {mate: goal for mate, goal in working.items() if goal in joint and mate in moment.running}
+        self._ended.update(dict.fromkeys(partners, "resync"))
+        committed = dict(self._committed)
+        plans = await moment.together(
+            {
+                agent: self._plan(moment, agent, known.get(goal or ""), committed)
+                for agent, goal in {**goals, **partners}.items()
+            }
+        )
+        decisions: dict[AgentId, Decision] = {}
+        for agent, plan in plans.items():
+            if plan is not None:
+                decisions[agent] = plan
+            elif agent in goals:
+                if agent in self._committed:  # no plan was found: the task is given back
+                    moment.note(Release(agent=agent, goal=self._committed.pop(agent), cause="failed"))
+                decisions[agent] = self._stand_by(moment, agent, parsed=goals[agent] is None)
+        return decisions
 
     async def _plan(
         self, moment: Moment, agent: AgentId, goal: Goal | None, committed: Mapping[AgentId, GoalId]

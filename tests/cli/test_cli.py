@@ -46,6 +46,15 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
         ["run", "cube", "--set", "cube.view_radius=far"],
         ["run", "cube", "--set", "messages.loss=2"],
         ["run", "cube", "--set", "messages.loss=[1"],
+        ["run", "cube", "--set", "messages.ticks=2"],
+        ["run", "cube", "--set", "messages.reach=.inf"],
+        ["run", "cube", "--set", "cube.view_radius=2023-13-45"],
+        ["run", "cube", "--set", "cube.step_cost=1e308"],
+        ["run", "cube", "--set", "cube.step_cost=.nan"],
+        ["run", "cube", "--set", "cube.view_radius=" + "[" * 3000],
+        ["run", "cube", "--seed", "9223372036854775808"],
+        ["run", "cube", "--seeds", "1000000000000"],
+        ["memory", "missing", "--out", "x.json"],
         ["run", "cube", "--speed", "3"],
         ["run"],
         ["walk", "cube"],
@@ -72,6 +81,8 @@ def test_bad_input_gets_one_line_and_exit_code_2(
     ("text", "says"),
     [
         ("world: [cube", "no YAML"),
+        ("world: 2023-13-45", "no YAML"),
+        ("world: cube\nmethods: drwell", "a list"),
         ("- cube", "mapping"),
         ("", "mapping"),
         ("world: cube\nspeed: 3", "unknown option 'speed'"),
@@ -219,3 +230,57 @@ def test_starting_is_quick_because_nothing_heavy_is_imported() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "run cube" in done.stdout
+
+
+def test_a_world_model_is_exported_after_any_episode(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    assert call(capsys, "run", "cube", "--episodes", "2", "--max-steps", "40", "--out", folder)[0] == 0
+    sizes = []
+    for episode in ("1", "2"):
+        out = tmp_path / f"{episode}.json"
+        assert call(capsys, "memory", folder, "--episode", episode, "--out", str(out))[0] == 0
+        sizes.append(len(json.loads(out.read_text())["nodes"]))
+    assert 0 < sizes[0] < sizes[1]
+    for name in ("model.graphml", "model.png"):
+        assert call(capsys, "memory", folder, "--out", str(tmp_path / name))[0] == 0
+        assert (tmp_path / name).stat().st_size > 500
+    assert call(capsys, "memory", folder, "--method", "greedy", "--out", str(tmp_path / "x.json"))[0] == 2
+    assert call(capsys, "memory", folder, "--out", str(tmp_path / "x.doc"))[0] == 2
+
+
+def test_paths_are_printed_as_they_are(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = str(tmp_path / "[bold] ünï ✓[/x]")
+    code, out, _ = call(capsys, "run", "cube", "--method", "random", *FAST, "--out", folder)
+    assert code == 0
+    assert folder in out
+
+
+def test_a_runs_own_file_can_be_run_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    assert call(capsys, "run", "cube", "--method", "random", *FAST, "--out", str(one))[0] == 0
+    assert call(capsys, "run", str(one / "experiment.yaml"), "--out", str(other))[0] == 0
+    assert (one / "logs/random-s0/0001.jsonl.zst").read_bytes() == (
+        other / "logs/random-s0/0001.jsonl.zst"
+    ).read_bytes()
+
+
+def test_an_interrupt_is_told(tmp_path: Path) -> None:
+    code = (
+        "import teamworld.cli.running as running\n"
+        "def stop(*_, **__): raise KeyboardInterrupt\n"
+        "running.run = stop\n"
+        "from teamworld.cli import main; main(['run', 'cube', '--out', %r])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code % str(tmp_path / "run")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130
+    assert "the same command goes on" in done.stderr
+
+
+def test_a_plain_terminal_can_show_everything(tmp_path: Path) -> None:
+    plain = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+    for extra in (["--json"], []):
+        command = [sys.executable, "-m", "teamworld", "run", "cube", "--method", "random", *FAST, *extra]
+        done = subprocess.run([*command, "--out", str(tmp_path / "ünï")], capture_output=True, env=plain, check=False)
+        assert done.returncode == 0, done.stderr

@@ -190,7 +190,39 @@ def test_commitments_still_open_at_the_end_are_released(tmp_path: Path) -> None:
     assert [(event.agent, event.cause) for event in of(events, Release)] == [("a", "ended")]
 
 
+def test_waiting_stops_what_runs_and_the_action_begins_anew(tmp_path: Path) -> None:
+    world = ToyWorld(agents=("a",), jobs=((9, 1),), horizon=5)
+
+    def decide(moment: Moment) -> dict[AgentId, Decision]:
+        return {"a": Choice(Plan((work(0, 2), work(0, 3)), "job_0")) if moment.t == 0 else WAIT}
+
+    events = play(tmp_path, world, Scripted(decide, lambda moment: ("a",) if moment.t == 1 else ()))
+    verbs = [event.verb for event in of(events, ActionStep)]
+    assert verbs == ["work", "wait", "work", "work", "work"]
+    assert [event.plan for event in of(events, ActionStep)] == [0, None, 0, 0, 0]
+    assert next(iter(of(events, PlanEnd))).actions_done == 1
+
+
+def test_rooms_and_posts_have_their_turn(tmp_path: Path) -> None:
+    class Rushing(Scripted):
+        async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+            async def post(agent: AgentId) -> Decision:
+                moment.post(Message(agent, "inform", "me first"))
+                return WAIT
+
+            return await moment.together({agent: post(agent) for agent in moment.free})
+
+    with pytest.raises(RuntimeError, match="has its turn"):
+        play(tmp_path, ToyWorld(horizon=1), Rushing(lambda moment: {}))
+
+
 # ---- talk
+
+
+def test_talk_owed_is_one_action_from_start_to_end(tmp_path: Path) -> None:
+    world = ToyWorld(jobs=((30, 1),), horizon=6)
+    play(tmp_path, world, Scripted(speak()), MessageRule(ticks=3, paid_by="speaker"))
+    assert [str(orders["a"]) for orders in world.orders] == ["talk(3)"] * 3 + ["work(<job>(0), 3)"] * 3
 
 
 def speak(text: str = "hello", recipients: tuple[AgentId, ...] | None = None) -> Callable[[Moment], Any]:
@@ -210,7 +242,6 @@ def speak(text: str = "hello", recipients: tuple[AgentId, ...] | None = None) ->
         (MessageRule(ticks=1, paid_by="members"), {"a": 1, "b": 1}),
         (MessageRule(ticks=1, chars_per_tick=2, paid_by="speaker"), {"a": 4, "b": 0}),
         (MessageRule(ticks=1, chars_per_tick=2, maximum=2, paid_by="speaker"), {"a": 2, "b": 0}),
-        (MessageRule(ticks=5), {"a": 0, "b": 0}),
     ],
 )
 def test_payers_owe_talk_before_their_next_action(tmp_path: Path, rule: MessageRule, talks: dict[str, int]) -> None:

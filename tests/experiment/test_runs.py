@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import random
@@ -138,11 +139,14 @@ def test_kill_at_random_moments_then_the_same_command(tmp_path: Path, finished: 
     moments = random.Random(0)
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "teamworld", *COMMAND, "--out", str(folder)]
-    for _ in range(4):
+    hit = 0
+    for _ in range(5):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(moments.uniform(0.6, 1.6))
+        time.sleep(moments.uniform(0.5, 1.3))
+        hit += process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
+    assert hit  # at least one moment lay within the run
     done = teamworld(*COMMAND, "--out", str(folder))
     assert done.returncode == 0, done.stderr
     assert logs(folder) == logs(finished)
@@ -234,3 +238,59 @@ def test_every_seed_has_a_memory_of_its_own(tmp_path: Path) -> None:
     run("cube", method="drwell", episodes=2, seed=1, max_steps=40, out=tmp_path / "one")
     both, one = logs(tmp_path / "both"), logs(tmp_path / "one")
     assert {name: both[name] for name in one} == one
+
+
+def test_a_run_works_where_an_event_loop_runs_already(tmp_path: Path) -> None:
+    async def cell() -> list[Row]:
+        return run("cube", method="random", max_steps=5, out=tmp_path / "run")
+
+    assert len(asyncio.run(cell())) == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"seed": 1.5},
+        {"seed": None},
+        {"method": 1},
+        {"method": None},
+        {"method": []},
+        {"options": [1]},
+        {"options": {"cube": 3}},
+        {"out": 3},
+        {"level": 4},
+        {"episodes": "many"},
+    ],
+)
+def test_misuse_from_python_is_told_in_one_line(tmp_path: Path, given: dict[str, object]) -> None:
+    with pytest.raises(UserError) as caught:
+        run("cube", **({"out": tmp_path / "run"} | given))  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_log_put_in_the_place_of_another_is_not_learned(tmp_path: Path, finished: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    (folder / "memory.sqlite").unlink()
+    shutil.copy(folder / "logs/drwell-s0/0001.jsonl.zst", folder / "logs/drwell-s0/0002.jsonl.zst")
+    with pytest.raises(UserError, match="altered"):
+        run("cube", **SHORT, out=folder)  # type: ignore[arg-type]
+
+
+def test_an_altered_result_is_found_by_replay(tmp_path: Path, finished: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    change(folder / "results.sqlite", "UPDATE episodes SET summary = replace(summary, '\"steps\":40', '\"steps\":39')")
+    done = teamworld("replay", str(folder))
+    assert done.returncode == 1
+    assert "results.sqlite" in done.stdout
+
+
+def test_a_report_leaves_no_trace(tmp_path: Path, finished: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    assert teamworld("report", str(folder)).returncode == 0
+    assert teamworld("replay", str(folder)).returncode == 0
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before

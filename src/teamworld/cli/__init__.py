@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -12,6 +13,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Exit codes: 0 done, 1 a check found a difference, 2 the input cannot be used (one line says why),
     130 interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a character shows another
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

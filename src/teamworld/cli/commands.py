@@ -23,6 +23,7 @@ app = App(
     help="Teams of agents in embodied worlds: run them, compare them, see why they fail.",
     help_epilogue=_EPILOGUE,
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,  # told by main, with what to do
 )
 
 _Name = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())]
@@ -157,6 +158,38 @@ def report(
 
 
 @app.command
+def memory(
+    folder: Path,
+    *,
+    method: str = "drwell",
+    seed: int | None = None,
+    episode: int | None = None,
+    out: Path,
+) -> int:
+    """Export the world model that a method had learned after an episode.
+
+    The ending of --out says how: .json (node-link), .graphml, .png, .svg or .pdf.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run.
+    method:
+        The method whose world model it is.
+    seed:
+        Its seed. [default: the run's first]
+    episode:
+        The last episode to take in. [default: all]
+    out:
+        The file to write.
+    """
+    from teamworld.cli.running import export_memory
+
+    export_memory(folder, method, seed, episode, out)
+    return 0
+
+
+@app.command
 def worlds() -> int:
     """List the worlds."""
     from teamworld.worlds import registry
@@ -203,8 +236,8 @@ def _split(names: list[str] | None) -> list[str] | None:
 def _seeds(first: int | None, count: int | None) -> list[int] | None:
     if first is None and count is None:
         return None
-    if count is not None and count < 1:
-        raise UserError(f"--seeds is a number from 1, got {count}")
+    if count is not None and not 1 <= count <= 100_000:
+        raise UserError(f"--seeds is a number from 1 to 100000, got {count}")
     begin = first or 0
     return list(range(begin, begin + (count or 1)))
 
@@ -217,4 +250,4 @@ def _listing(lines: Mapping[str, str]) -> None:
 
 def dump(data: object) -> None:
     """Print one JSON object."""
-    print(jsonlib.dumps(data, ensure_ascii=False, allow_nan=False))
+    print(jsonlib.dumps(data, allow_nan=False))  # plain ASCII: it prints in any locale

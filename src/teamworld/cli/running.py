@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from teamworld.cli.commands import dump
-from teamworld.experiment.config import Experiment
+from teamworld.errors import UserError
+from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Row
@@ -56,7 +57,7 @@ def execute(experiment: Experiment, out: Path | None, *, as_json: bool) -> None:
         dump({"run": str(folder), "episodes": [row.plain() for row in rows]})
         return
     _print_tables(rows, Folder(folder).experiment())
-    Console().print(f"Everything is recorded in {folder}; look closer with: teamworld report {folder} --figures")
+    print(f"Everything is recorded in {folder}; look closer with: teamworld report {folder} --figures")
 
 
 def _print_tables(rows: list[Row], experiment: Experiment) -> None:
@@ -74,7 +75,7 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
     if not place.results_file.exists():
         rows: list[Row] = []
     else:
-        with Results(place.results_file) as results:
+        with Results(place.results_file, readonly=True) as results:
             rows = results.rows()
     if as_json:
         dump({"run": str(folder), "tables": [table.plain() for table in tables.of_run(rows, experiment)]})
@@ -85,7 +86,34 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
 
         for path in draw_all(place, experiment, rows):
             if not as_json:
-                Console().print(f"drawn: {path}", soft_wrap=True)
+                print(f"drawn: {path}")
+
+
+def export_memory(folder: Path, method: str, seed: int | None, episode: int | None, out: Path) -> None:
+    """Write a world model as JSON, GraphML or a picture.
+
+    Raises:
+        UserError: There is no such world model, or the file's ending says nothing.
+    """
+    from teamworld.memory import graph, picture
+    from teamworld.memory.store import MemoryStore
+
+    place = Folder(folder)
+    cell = Cell(method, place.experiment().seeds[0] if seed is None else seed)
+    if not place.memory_file.exists():
+        raise UserError(f"{folder} has no world model yet")
+    with MemoryStore.open(place.memory_file, readonly=True) as store:
+        deltas = store.deltas(cell.name, up_to=episode)
+        if not deltas:
+            raise UserError(f"{folder} has no world model of {cell.name}; it has: {', '.join(store.runs()) or 'none'}")
+    match out.suffix.lower():
+        case ".json":
+            out.write_text(json.dumps(graph.to_json(graph.build(deltas)), indent=1), "utf-8")
+        case ".graphml":
+            out.write_text(graph.to_graphml(graph.build(deltas)), "utf-8")
+        case _:
+            picture.draw(deltas, out, (len(deltas),), title=f"World model of {method}, seed {cell.seed}")
+    print(f"written: {out}")
 
 
 def replay_run(folder: Path) -> int:
@@ -93,7 +121,6 @@ def replay_run(folder: Path) -> int:
     place = Folder(folder)
     experiment = place.experiment()
     errors = Console(stderr=True)
-    console = Console()
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch, _progress(errors) as bar:
         task = bar.add_task("replaying", total=len(experiment.cells()) * experiment.episodes)
         compared = 0
@@ -102,7 +129,7 @@ def replay_run(folder: Path) -> int:
             compared += 1
             if checked.difference is not None:
                 bar.stop()
-                console.print(f"{checked.log} differs: {checked.difference}", soft_wrap=True, markup=False)
+                print(f"{checked.log} differs: {checked.difference}")
                 return 1
-    console.print(f"{compared} episodes replayed: every log is the same, byte for byte")
+    print(f"{compared} episodes replayed: every log is the same, byte for byte")
     return 0

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from teamworld.language import AgentId
 from teamworld.methods.contract import Message
@@ -32,9 +32,16 @@ class MessageRule(BaseModel):
     loss: float = Field(default=0.0, ge=0, le=1, description="probability that a recipient does not get it")
     echo: bool = Field(default=False, description="whether the sender gets its own posts back")
     seen: Literal["now", "next"] = Field(
-        default="now", description="readable later in the same step, or from the next step"
+        default="now",
+        description="when a post can be read: in the same step or the next; a room hears at once",
     )
     paid_by: Literal["nobody", "speaker", "members"] = Field(default="nobody", description="who owes the ticks")
+
+    @model_validator(mode="after")
+    def _somebody_pays(self) -> MessageRule:
+        if self.paid_by == "nobody" and (self.ticks or self.chars_per_tick):
+            raise ValueError("messages that cost ticks are paid by speaker or members: set paid_by")
+        return self
 
     def cost(self, text: str) -> int:
         """Return the ticks that a text costs each payer."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from teamworld.errors import UserError
 from teamworld.experiment.config import build
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run as run_experiment
@@ -44,16 +46,19 @@ def run(
     Raises:
         UserError: The arguments or the folder cannot be used.
     """
-    experiment = build(
-        {
+    try:
+        folder = Path(out)
+        given: dict[str, Any] = {
             "world": world,
             "level": level,
-            "methods": [method] if isinstance(method, str) else list(method),
+            "methods": method if isinstance(method, Sequence) and not isinstance(method, str) else [method],
             "reasoner": reasoner,
             "episodes": episodes,
-            "seeds": [seed] if isinstance(seed, int) else list(seed),
+            "seeds": [seed] if isinstance(seed, Integral) else seed,
             "max_steps": max_steps,
-            "options": {owner: dict(values) for owner, values in (options or {}).items()},
+            "options": options or {},
         }
-    )
-    return run_experiment(experiment, Path(out), progress)
+        given["seeds"] = [int(one) if isinstance(one, Integral) else one for one in given["seeds"]]
+    except TypeError as error:
+        raise UserError(f"run takes a seed or a list of them and a folder: {error}") from None
+    return run_experiment(build(given), folder, progress)

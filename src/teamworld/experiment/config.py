@@ -17,6 +17,9 @@ from teamworld.reasoning import registry as reasoners
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
 
+#: What a run's own experiment file holds beside the experiment.
+RECORDED = ("versions", "prompts")
+
 
 class Cell(NamedTuple):
     """One method with one seed: a run of episodes that share a memory."""
@@ -120,13 +123,13 @@ def load(path: Path) -> dict[str, Any]:
         data = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates that are none, bytes that are no text
         where = getattr(error, "problem_mark", None)
         place = f", line {where.line + 1}, column {where.column + 1}" if where is not None else ""
         raise UserError(f"{path} is no YAML{place}: {getattr(error, 'problem', None) or 'not text'}") from None
     if not isinstance(data, dict):
         raise UserError(f"{path} is no experiment: expected a mapping such as 'world: cube', got {type(data).__name__}")
-    return data
+    return {name: value for name, value in data.items() if name not in RECORDED}
 
 
 def settings(assignments: list[str]) -> dict[str, dict[str, Any]]:
@@ -143,6 +146,6 @@ def settings(assignments: list[str]) -> dict[str, dict[str, Any]]:
             raise UserError(f"--set takes OWNER.OPTION=VALUE, such as drwell.task_identity=class; got '{text}'")
         try:
             options.setdefault(owner, {})[option] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise UserError(f"the value of --set {name} does not parse: '{value}'") from None
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise UserError(f"the value of --set {name} does not parse: '{value[:80]}'") from None
     return options

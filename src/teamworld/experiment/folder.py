@@ -45,10 +45,7 @@ class Folder:
         """
         if not self.experiment_file.exists():
             raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
-        data = load(self.experiment_file)
-        data.pop("versions", None)
-        data.pop("prompts", None)
-        return build(data)
+        return build(load(self.experiment_file))
 
     def check(self, experiment: Experiment) -> None:
         """See whether the folder can be this experiment's; touches nothing.
@@ -93,6 +90,8 @@ class Folder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             with FileLock(self.path / _LOCK, timeout=0):
+                for draft in self.path.glob(".*.new"):  # of a database that a kill left unmade
+                    draft.unlink(missing_ok=True)
                 yield
         except Timeout:
             raise UserError(f"another process is running in {self.path}: wait for it, or use another --out") from None
@@ -112,8 +111,12 @@ def digest(path: Path) -> str:
 
 def _difference(held: Experiment, wanted: Experiment) -> str:
     """Name the first thing in which two experiments differ."""
-    for name in Experiment.model_fields:
-        one, other = getattr(held, name), getattr(wanted, name)
-        if one != other:
-            return f"its {name} is {one}, not {other}"
-    return "it differs"
+    one, other = _flat(held), _flat(wanted)
+    name = next(name for name in one | other if one.get(name) != other.get(name))
+    return f"its {name} is {one.get(name, 'not set')}, not {other.get(name, 'set')}"
+
+
+def _flat(experiment: Experiment) -> dict[str, object]:
+    data = experiment.model_dump()
+    options: dict[str, dict[str, object]] = data.pop("options")
+    return data | {f"{owner}.{name}": value for owner, some in options.items() for name, value in some.items()}

@@ -62,14 +62,15 @@ class Results:
 
     Args:
         path: The database file; made if it is not there.
+        readonly: Only look: the file must be there, and it need not be writable.
 
     Raises:
         UserError: The file is not ours, damaged, or of a newer version; it is left untouched.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._path = path
-        self._db = Database(path, _FORM)
+        self._db = Database(path, _FORM, readonly=readonly)
 
     def add(self, row: Row) -> None:
         """Store a finished episode; on return it survives a kill."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from numpy.random import Generator
@@ -58,6 +59,8 @@ def _run_cell(
     experiment: Experiment, cell: Cell, folder: Folder, results: Results, memory: MemoryStore, progress: Progress
 ) -> None:
     finished = {row.episode: row for row in results.rows(cell)}
+    if sorted(finished) != list(range(1, len(finished) + 1)):
+        raise UserError(f"{folder.results_file} lacks an episode of {cell.name} before later ones: use another --out")
     memory.discard(cell.name, keep=finished)
     _restore(experiment, cell, folder, memory, finished)
     for episode in range(1, experiment.episodes + 1):
@@ -124,6 +127,17 @@ def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memory: M
                 messages=experiment.message_rule(),
             ),
         )
-        asyncio.run(played.play())
+        _to_the_end(played)
         log.finish()
         return log.events
+
+
+def _to_the_end(episode: Episode) -> None:
+    """Play an episode, also where an event loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(episode.play())
+        return
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, episode.play()).result()

@@ -71,4 +71,6 @@ def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> 
     if first["type"] == "extra_forbidden":
         return f"unknown option '{option}' of {owner}{suggest(option, list(model.model_fields))}"
     says = first["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
+    if not option:
+        return f"options of {owner}: {says}"
     return f"option '{option}' of {owner}: {says}, got {first['input']!r}"

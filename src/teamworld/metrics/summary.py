@@ -38,14 +38,14 @@ class Rate(NamedTuple):
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Headline numbers of one episode."""
 
-    completion: float
-    """O2: weight of the goals done over the weight of all goals."""
-    success: bool
+    completion: float | None
+    """O2: weight of the goals done over the weight of all goals; None without goals, as are the next and O4."""
+    success: bool | None
     """O1: all goals done."""
     steps: int
     """E1: steps of the world executed."""
-    anytime: float
-    """O4: completion averaged over the horizon, holding the last value after an early end."""
+    anytime: float | None
+    """O4: completion after each tick, averaged over the horizon, holding the last value after an early end."""
     reward: float
     """The world's own score, summed over steps (key ``reward`` of the step's score)."""
     done: dict[str, int | None]
@@ -90,9 +90,10 @@ def summarise(log: Iterable[Event]) -> Summary:
             case StepDone():
                 steps += 1
                 reward += event.score.get("reward", 0.0)
-                area += _weight(start, done) * event.ticks
+                area += _weight(start, done) * (event.ticks - 1)
                 done.update(dict.fromkeys(fresh, event.tick + event.ticks))
                 fresh.clear()
+                area += _weight(start, done)  # what a step brought about holds from its last tick on
             case PlanEnd():
                 plans = Rate(plans.num + (event.status == "success"), plans.den + 1)
             case AttemptMade() if event.k >= 2:
@@ -108,13 +109,12 @@ def summarise(log: Iterable[Event]) -> Summary:
     if start is None or end is None:
         raise ValueError("an unfinished log has no summary")
     total = sum(goal.weight for goal in start.goals)
-    completion = _weight(start, done) / total if total else 1.0
-    rest = start.horizon - (end.tick if end.tick <= start.horizon else start.horizon)
+    rest = start.horizon - min(end.tick, start.horizon)
     return Summary(
-        completion=completion,
-        success=all(tick is not None for tick in done.values()),
+        completion=_weight(start, done) / total if total else None,
+        success=all(tick is not None for tick in done.values()) if done else None,
         steps=steps,
-        anytime=(area / total + completion * rest) / start.horizon if total else 1.0,
+        anytime=(area + _weight(start, done) * rest) / total / start.horizon if total else None,
         reward=round(reward, 10),
         done=done,
         plans=plans,

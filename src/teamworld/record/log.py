@@ -48,6 +48,7 @@ class LogWriter:
         self.path = path
         self.events: list[Event] = []
         """All events so far, as written."""
+        path.unlink(missing_ok=True)  # never write through a link into somebody else's file
         self._file: BinaryIO = path.open("wb")
         compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
         self._stream = compressor.stream_writer(self._file, closefd=False)
@@ -90,7 +91,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
                 break
             *whole, rest = (rest + chunk).split(b"\n")
             if len(rest) > _LONGEST_LINE:
-                raise UserError("a line is longer than any event")
+                raise UserError(f"{file.name} is damaged: a line is longer than any event")
             yield from ((line, True) for line in whole)
     if rest:
         yield rest, False
@@ -131,7 +132,7 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
 def _decoded(path: Path, number: int, line: bytes) -> Event:
     try:
         event = _DECODER.decode(line)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UserError(_why_not(path, number, line, error)) from None
     if number == 0 and not isinstance(event, EpisodeStart):
         raise UserError(f"{path} is not a log of teamworld: its first record is no episode_start")
@@ -142,11 +143,11 @@ def _decoded(path: Path, number: int, line: bytes) -> Event:
     return event
 
 
-def _why_not(path: Path, number: int, line: bytes, error: msgspec.DecodeError) -> str:
+def _why_not(path: Path, number: int, line: bytes, error: Exception) -> str:
     """A newer version may not even decode: look at the version before blaming the line."""
     try:
         schema = msgspec.json.decode(line, type=dict).get("schema")
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         schema = None
     if isinstance(schema, int) and schema > SCHEMA:
         return _newer(path, schema)

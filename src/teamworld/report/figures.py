@@ -73,10 +73,11 @@ def learning_curve(rows: Sequence[Row], experiment: Experiment, path: Path) -> P
     return path
 
 
-def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float], label: str, index: int) -> None:
+def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float | None], label: str, index: int) -> None:
     by_episode: dict[int, list[float]] = {}
     for row, value in zip(rows, values, strict=True):
-        by_episode.setdefault(row.episode, []).append(value)
+        if value is not None:
+            by_episode.setdefault(row.episode, []).append(value)
     episodes = sorted(by_episode)
     intervals = [interval for episode in episodes if (interval := mean_interval(by_episode[episode])) is not None]
     colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
@@ -93,7 +94,7 @@ def _world_models(folder: Folder, experiment: Experiment, target: Path) -> list[
     if not folder.memory_file.exists():
         return []
     drawn = []
-    with MemoryStore.open(folder.memory_file) as memory:
+    with MemoryStore.open(folder.memory_file, readonly=True) as memory:
         for method in experiment.methods:
             name = Cell(method, experiment.seeds[0]).name
             if deltas := memory.deltas(name):

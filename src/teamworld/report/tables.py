@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
         line = [str(episode)]
         for method in experiment.methods:
             found = [row.summary for row in rows if row.method == method and row.episode == episode]
-            line.append(_number(mean_interval([one.completion for one in found]), 2, bounds=False))
+            line.append(_number(mean_interval(_some(one.completion for one in found)), 2, bounds=False))
             line.append(_number(mean_interval([float(one.steps) for one in found]), 1, bounds=False))
         lines.append(tuple(line))
     seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
@@ -81,7 +81,7 @@ def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
                 method,
                 str(len(found)),
                 _number(_over_seeds(found, lambda row: row.summary.completion), 2),
-                _number(_over_seeds(found, lambda row: float(row.summary.success)), 2),
+                _number(_over_seeds(found, lambda row: row.summary.success), 2),
                 _number(_over_seeds(found, lambda row: float(row.summary.steps)), 1),
                 _share([one.attempts for one in summaries]),
                 _share([one.plans for one in summaries]),
@@ -109,12 +109,17 @@ def rich_table(table: Table) -> RichTable:
     return shown
 
 
-def _over_seeds(rows: Sequence[Row], value: Any) -> Interval | None:  # noqa: ANN401  (a getter of a Row)
+def _some(values: Iterable[float | None]) -> list[float]:
+    """Leave out what is null (metrics spec, ground rule 3)."""
+    return [float(value) for value in values if value is not None]
+
+
+def _over_seeds(rows: Sequence[Row], value: Callable[[Row], float | None]) -> Interval | None:
     """Average over the episodes of each seed first: episodes of one seed are not independent."""
     by_seed: dict[int, list[float]] = {}
     for row in rows:
-        by_seed.setdefault(row.seed, []).append(value(row))
-    return mean_interval([sum(values) / len(values) for values in by_seed.values()])
+        by_seed.setdefault(row.seed, []).extend(_some([value(row)]))
+    return mean_interval([sum(values) / len(values) for values in by_seed.values() if values])
 
 
 def _number(interval: Interval | None, digits: int, *, bounds: bool = True) -> str:

@@ -37,9 +37,9 @@ class CubeOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    step_cost: float = Field(default=0.01, allow_inf_nan=False)
+    step_cost: float = Field(default=0.01, ge=-1e6, le=1e6)
     """r_s: taken from every agent at every step (CUBE spec A10)."""
-    deliver_reward: float = Field(default=1.0, allow_inf_nan=False)
+    deliver_reward: float = Field(default=1.0, ge=-1e6, le=1e6)
     """r_d: shared by all agents for each unit of delivered weight (CUBE spec A10)."""
     force_scope: ForceScope = "chain"
     """chain: lines behind any block of a chain push it; rear: only lines behind its first block (CUBE spec B2)."""
@@ -243,17 +243,17 @@ class CubeWorld:
         if isinstance(action, Refused) or action == WAIT:
             return action if isinstance(action, Refused) else None
         skill = SKILLS[action.verb](agent, action, self._limits)
-        refused = skill.begin(self._scene)
+        refused = skill.begin(self._frame.scene)  # by what the team knows, as the skill goes on
         if refused is None:
             self._runs[agent] = _Run(order, skill, t)
         return refused
 
     def _complete(self, order: Action) -> Action | Refused:
-        block = block_of(order)
-        if block is not None and block in self._scene.blocks and self._scene.blocks[block].delivered:
+        block, known = block_of(order), self._frame.scene
+        if block is not None and block in known.blocks and known.blocks[block].delivered:
             return Refused("block_gone")
         try:
-            return complete(order, self._domain.abilities(self._scene))
+            return complete(order, self._domain.abilities(known))
         except UserError as error:
             return Refused(f"illegal: {error}")
 

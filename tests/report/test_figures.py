@@ -1,0 +1,56 @@
+"""Figures: written, the same bytes every time, and refused where there is nothing to draw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from teamworld.errors import UserError
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.results import Row
+from teamworld.report.figures import draw_all, learning_curve
+from tests.report.test_tables import DRWELL, EXPERIMENT, GREEDY
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(autouse=True)
+def _needs_matplotlib() -> None:
+    pytest.importorskip("matplotlib")
+
+
+def test_the_learning_curve_has_the_same_bytes_every_time(tmp_path: Path) -> None:
+    rows = [*DRWELL, *GREEDY]
+    first = learning_curve(rows, EXPERIMENT, tmp_path / "first.png")
+    assert first == tmp_path / "first.png"
+    again = learning_curve(rows, EXPERIMENT, tmp_path / "again.png")
+    assert first.read_bytes().startswith(PNG)
+    assert first.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.parametrize("rows", [DRWELL, [*DRWELL[1:], *GREEDY]], ids=["a method less", "an episode less"])
+def test_the_learning_curve_shows_the_rows(tmp_path: Path, rows: list[Row]) -> None:
+    whole = learning_curve([*DRWELL, *GREEDY], EXPERIMENT, tmp_path / "whole.png")
+    part = learning_curve(rows, EXPERIMENT, tmp_path / "part.png")
+    assert part.read_bytes() != whole.read_bytes()
+
+
+def test_one_seed_is_drawn_without_a_band(tmp_path: Path) -> None:
+    one = Experiment(methods=("drwell",), episodes=2, seeds=(0,))
+    assert learning_curve(DRWELL[:2], one, tmp_path / "one.png").read_bytes().startswith(PNG)
+
+
+def test_figures_of_a_run(tmp_path: Path) -> None:
+    drawn = draw_all(Folder(tmp_path), EXPERIMENT, [*DRWELL, *GREEDY])
+    assert drawn == [tmp_path / "figures" / "learning_curve.png"]  # no memory file: no world model
+    assert drawn[0].read_bytes().startswith(PNG)
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+
+
+def test_without_episodes_there_is_nothing_to_draw(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no finished episode") as caught:
+        draw_all(Folder(tmp_path), EXPERIMENT, [])
+    assert str(tmp_path) in str(caught.value)
+    assert list(tmp_path.iterdir()) == []

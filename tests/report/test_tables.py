@@ -1,0 +1,179 @@
+"""Tables of a run that is small enough to work out by hand."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.results import Row
+from teamworld.metrics.summary import Rate, Summary
+from teamworld.report.tables import Table, by_episode, by_method, mind, of_run, rich_table
+
+METHODS = ("drwell", "greedy")
+EXPERIMENT = Experiment(level="n2", methods=METHODS, episodes=2, seeds=(0, 1, 2), max_steps=150)
+
+
+def row(
+    method: str,
+    seed: int,
+    episode: int,
+    completion: float | None,
+    steps: int,
+    *,
+    messages: int = 0,
+    attempts: Rate = Rate(0, 0),  # noqa: B008  (an immutable value)
+    plans: Rate = Rate(0, 0),  # noqa: B008
+    asked: tuple[int, int] = (0, 0),
+) -> Row:
+    summary = Summary(
+        completion=completion,
+        success=None if completion is None else completion == 1.0,
+        steps=steps,
+        anytime=completion,
+        reward=0.0,
+        done={},
+        plans=plans,
+        attempts=attempts,
+        messages=messages,
+        questions=asked[1],
+        re_asked=asked[0],
+        fallbacks=0,
+        reason="all_done" if completion == 1.0 else "horizon",
+    )
+    return Row(f"{method}-s{seed}", episode, method, seed, summary, "digest", 1.0)
+
+
+DRWELL = [
+    row("drwell", 0, 1, 0.5, 100, messages=2, attempts=Rate(1, 4), plans=Rate(3, 4), asked=(1, 10)),
+    row("drwell", 0, 2, 1.0, 50, messages=4, plans=Rate(2, 2), asked=(0, 10)),
+    row("drwell", 1, 1, 1.0, 40, attempts=Rate(2, 2), plans=Rate(1, 1), asked=(1, 5)),
+    row("drwell", 1, 2, 1.0, 20, attempts=Rate(2, 2), plans=Rate(1, 1)),
+    row("drwell", 2, 1, 0.0, 150, messages=6, plans=Rate(0, 9), asked=(0, 5)),
+    row("drwell", 2, 2, 0.5, 150, messages=6, attempts=Rate(0, 12), plans=Rate(3, 3), asked=(0, 10)),
+]
+GREEDY = [row("greedy", seed, episode, 1.0, 80) for seed in range(3) for episode in (1, 2)]
+
+
+def test_episodes_are_averaged_over_seeds() -> None:
+    table = by_episode([*GREEDY, *DRWELL], EXPERIMENT)
+    assert table.columns == ("episode", "drwell completion", "drwell steps", "greedy completion", "greedy steps")
+    assert table.rows == (("1", "0.50", "96.7", "1.00", "80.0"), ("2", "0.83", "73.3", "1.00", "80.0"))
+    assert "mean of 3 seeds" in table.caption
+    assert "at most 150 steps" in table.caption
+
+
+def test_an_episode_that_nobody_has_run_is_no_number() -> None:
+    table = by_episode(DRWELL[:1], EXPERIMENT)
+    assert table.rows == (("1", "0.50", "100.0", "none", "none"), ("2", "none", "none", "none", "none"))
+
+
+def test_methods_with_intervals_over_seeds() -> None:
+    table = by_method([*GREEDY, *DRWELL], EXPERIMENT)
+    lines = table.plain()["rows"]
+    # Seeds average 0.75, 1 and 0.25. One resample in 27 has the least of them three times: more than 2.5 %.
+    assert lines[0] == {
+        "method": "drwell",
+        "episodes": "6",
+        "completion": "0.67 [0.25, 1.00]",
+        "solved": "0.50 [0.00, 1.00]",
+        "steps": "85.0 [30.0, 150.0]",
+        "joint acts": "0.25 (5/20)",
+        "plans": "0.50 (10/20)",
+        "messages": "3.0",
+        "re-asked": "0.05 (2/40)",
+    }
+    assert lines[1] == {
+        "method": "greedy",
+        "episodes": "6",
+        "completion": "1.00 [1.00, 1.00]",
+        "solved": "1.00 [1.00, 1.00]",
+        "steps": "80.0 [80.0, 80.0]",
+        "joint acts": "none",
+        "plans": "none",
+        "messages": "0.0",
+        "re-asked": "none",
+    }
+    assert "3 seeds" in table.caption
+
+
+def test_every_seed_weighs_the_same() -> None:
+    rows = [row("drwell", 0, 1, 0.0, 10), *(row("drwell", 1, episode, 1.0, 30) for episode in (1, 2, 3))]
+    line = by_method(rows, EXPERIMENT).plain()["rows"][0]
+    assert line["completion"] == "0.50 [0.00, 1.00]"  # 0.75 if episodes were pooled
+    assert line["steps"] == "20.0 [10.0, 30.0]"
+
+
+def test_an_episode_without_goals_is_left_out_of_means() -> None:
+    rows = [row("drwell", 0, 1, None, 10), row("drwell", 0, 2, 1.0, 30), row("drwell", 1, 1, 0.5, 20)]
+    line = by_method(rows, EXPERIMENT).plain()["rows"][0]
+    assert (line["completion"], line["solved"]) == ("0.75 [0.50, 1.00]", "0.50 [0.00, 1.00]")
+    assert by_episode(rows, EXPERIMENT).rows[0][1:3] == ("0.50", "15.0")
+    assert by_method(rows[:1], EXPERIMENT).plain()["rows"][0]["completion"] == "none"
+
+
+def test_one_seed_has_no_interval() -> None:
+    line = by_method(DRWELL[:2], EXPERIMENT).plain()["rows"][0]
+    assert (line["completion"], line["solved"], line["steps"]) == ("0.75", "0.50", "75.0")
+    one = Experiment(methods=("drwell",), seeds=(7,))
+    assert "seed 7" in by_episode([], one).caption
+
+
+def test_a_method_without_episodes_is_named() -> None:
+    table = by_method(DRWELL, EXPERIMENT)
+    assert table.rows[1] == ("greedy", "0", *["none"] * 7)
+    assert [one.title for one in of_run(DRWELL, EXPERIMENT)] == ["cube n2: episodes in a row", "cube n2: methods"]
+
+
+def test_the_mind_is_called_what_it_is() -> None:
+    assert mind(EXPERIMENT) == "built-in rules, no language model"
+    erring = mind(Experiment(reasoner="rules:slips=0.1"))
+    assert "stand-in" in erring
+    assert "rules:slips=0.1" in erring
+    assert "no language model" in erring
+    assert mind(Experiment(reasoner="some/model")) == "some/model"
+    for table in of_run(DRWELL, EXPERIMENT):
+        assert "built-in rules" in table.caption
+    for table in of_run(DRWELL, Experiment(methods=METHODS, reasoner="rules:slips=0.1")):
+        assert "stand-in" in table.caption
+
+
+def shown(table: Table, width: int) -> str:
+    console = Console(width=width, record=True, file=io.StringIO(), force_terminal=False)
+    console.print(rich_table(table))
+    return console.export_text()
+
+
+def wide() -> tuple[list[Row], Experiment]:
+    """Return five methods over many episodes, with numbers as long as they come."""
+    methods = ("drwell", "zero_shot", "greedy", "random_team", "scripted")
+    many = {"messages": 1234, "attempts": Rate(412, 998), "plans": Rate(700, 999), "asked": (123, 999)}
+    rows = [
+        row(method, seed, episode, (seed + 1) / 10, 100 + 20 * seed, **many)  # type: ignore[arg-type]
+        for method in methods
+        for seed in range(3)
+        for episode in (1, 2)
+    ]
+    return rows, Experiment(methods=methods, episodes=10, seeds=(0, 1, 2))
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["by episode", "by method"])
+@pytest.mark.parametrize("size", ["two methods", "five methods"])
+def test_a_terminal_of_80_columns_shows_every_number(which: int, size: str) -> None:
+    rows, experiment = wide() if size == "five methods" else ([*GREEDY, *DRWELL], EXPERIMENT)
+    table = of_run(rows, experiment)[which]
+    text = shown(table, 80)
+    assert "…" not in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+    whole = set(re.findall(r"[\d.]+", text))
+    for line in table.rows:
+        for number in re.findall(r"[\d.]+", " ".join(line)):
+            assert number in whole, f"{number} is cut"
+
+
+def test_a_narrow_terminal_does_cut() -> None:
+    """The test above can fail."""
+    assert "…" in shown(of_run(*wide())[1], 40)

@@ -259,9 +259,8 @@ def test_a_runs_own_file_can_be_run_again(capsys: pytest.CaptureFixture[str], tm
     one, other = tmp_path / "one", tmp_path / "other"
     assert call(capsys, "run", "cube", "--method", "random", *FAST, "--out", str(one))[0] == 0
     assert call(capsys, "run", str(one / "experiment.yaml"), "--out", str(other))[0] == 0
-    assert (one / "logs/random-s0/0001.jsonl.zst").read_bytes() == (
-        other / "logs/random-s0/0001.jsonl.zst"
-    ).read_bytes()
+    log = "logs/random-s0/0001.jsonl.zst"
+    assert (one / log).read_bytes() == (other / log).read_bytes()
 
 
 def test_an_interrupt_is_told(tmp_path: Path) -> None:

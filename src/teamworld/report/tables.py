@@ -22,6 +22,8 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
+    narrow: tuple[tuple[str, ...], ...] = ()
+    """The same for a terminal of 80 columns: a line of headings, then the rows; empty where it fits as it is."""
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -61,8 +63,14 @@ def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
         lines.append(tuple(line))
     seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
     title = f"{experiment.world} {experiment.level}: episodes in a row"
+    pairs = (zip(line[1::2], line[2::2], strict=True) for line in lines)
+    narrow = [(line[0], *(f"{done}, {steps}" for done, steps in pair)) for line, pair in zip(lines, pairs, strict=True)]
     return Table(
-        title, tuple(columns), tuple(lines), f"{seeds}; {mind(experiment)}; at most {experiment.max_steps} steps"
+        title,
+        tuple(columns),
+        tuple(lines),
+        f"completion, steps: {seeds}; {mind(experiment)}; at most {experiment.max_steps} steps",
+        (("episode", *experiment.methods), *narrow),
     )
 
 
@@ -93,18 +101,19 @@ def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
         f"mean of episodes, [95 % bootstrap interval over {len(experiment.seeds)} seeds]; shares as successes of all; "
         f"{mind(experiment)}"
     )
-    return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption)
+    turned = tuple(zip(columns, *lines, strict=True))
+    return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption, turned)
 
 
 def rich_table(table: Table) -> RichTable:
     """Return the table for a terminal."""
     from rich.table import Table as RichTable
 
+    headings, *rows = table.narrow or (table.columns, *table.rows)
     shown = RichTable(title=table.title, caption=table.caption, title_justify="left", caption_justify="left")
-    for index, column in enumerate(table.columns):
-        # Two lines a cell, so that a table of five methods still fits a terminal of 80 columns.
-        shown.add_column(column.replace(" ", "\n"), justify="left" if index == 0 else "right")
-    for row in table.rows:
+    for index, heading in enumerate(headings):
+        shown.add_column(heading, justify="left" if index == 0 else "right", overflow="fold")
+    for row in rows:
         shown.add_row(*(cell.replace(" [", "\n[").replace(" (", "\n(") for cell in row))
     return shown
 

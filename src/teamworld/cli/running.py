@@ -64,6 +64,7 @@ def _print_tables(rows: list[Row], experiment: Experiment) -> None:
     console = Console()
     for table in tables.of_run(rows, experiment):
         console.print(tables.rich_table(table))
+        print(f"{table.caption}\n")
 
 
 def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:

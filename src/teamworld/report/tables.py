@@ -106,13 +106,13 @@ def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
 
 
 def rich_table(table: Table) -> RichTable:
-    """Return the table for a terminal."""
+    """Return the table for a terminal, without its caption, which would be as narrow as the table."""
     from rich.table import Table as RichTable
 
     headings, *rows = table.narrow or (table.columns, *table.rows)
-    shown = RichTable(title=table.title, caption=table.caption, title_justify="left", caption_justify="left")
+    shown = RichTable(title=table.title, title_justify="left")
     for index, heading in enumerate(headings):
-        shown.add_column(heading, justify="left" if index == 0 else "right", overflow="fold")
+        shown.add_column(heading, justify="left" if index == 0 else "right", min_width=len(heading))
     for row in rows:
         shown.add_row(*(cell.replace(" [", "\n[").replace(" (", "\n(") for cell in row))
     return shown

@@ -110,7 +110,7 @@ def rich_table(table: Table) -> RichTable:
     from rich.table import Table as RichTable
 
     headings, *rows = table.narrow or (table.columns, *table.rows)
-    shown = RichTable(title=table.title, title_justify="left")
+    shown = RichTable(title=table.title, title_justify="left", padding=(0, 1 if len(headings) < 5 else 0))
     for index, heading in enumerate(headings):
         shown.add_column(heading, justify="left" if index == 0 else "right", min_width=len(heading))
     for row in rows:

@@ -15,8 +15,7 @@ CHECKED := $(wildcard src tests benchmarks examples)
 .DELETE_ON_ERROR:
 
 demo: $(RUN_STAMP)
-	$(VENV)/bin/teamworld run cube --method zero_shot,drwell --level paper-n2 --episodes 10 --out runs/demo
-	$(VENV)/bin/teamworld report runs/demo --figures
+	$(VENV)/bin/teamworld run cube --method zero_shot,drwell --level paper-n2 --episodes 10 --seeds 5 --out runs/demo --figures
 
 test: $(DEV_STAMP)
 	$(PY) -m pytest -n 2 $(ARGS)

@@ -42,6 +42,7 @@ def run(
     max_steps: int | None = None,
     set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     out: Path | None = None,
+    figures: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Run episodes, or go on with a run that was stopped.
@@ -73,6 +74,8 @@ def run(
         drwell.task_identity=class or cube.view_radius=5; may be repeated.
     out:
         Folder of the run. [default: a name made from the arguments, under runs/]
+    figures:
+        Also draw the learning curve and the world model into the folder (needs the extra: plots).
     json:
         Print one JSON object with every episode, and nothing else.
     """
@@ -95,7 +98,7 @@ def run(
         given = load(Path(world))
     else:
         given["world"] = world
-    execute(build(given), out, as_json=json)
+    execute(build(given), out, figures=figures, as_json=json)
     return 0
 
 

@@ -42,8 +42,8 @@ def default_folder(experiment: Experiment) -> Path:
     return Path("runs") / re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
 
 
-def execute(experiment: Experiment, out: Path | None, *, as_json: bool) -> None:
-    """Run an experiment with a progress bar, then print its table or its JSON."""
+def execute(experiment: Experiment, out: Path | None, *, figures: bool = False, as_json: bool) -> None:
+    """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
     folder = out if out is not None else default_folder(experiment)
     errors = Console(stderr=True)
     with _progress(errors) as bar:
@@ -54,9 +54,13 @@ def execute(experiment: Experiment, out: Path | None, *, as_json: bool) -> None:
 
         rows = run(experiment, folder, step)
     if as_json:
+        if figures:
+            _draw(Folder(folder), rows, quiet=True)
         dump({"run": str(folder), "episodes": [row.plain() for row in rows]})
         return
     _print_tables(rows, Folder(folder).experiment())
+    if figures:
+        _draw(Folder(folder), rows, quiet=False)
     print(f"Everything is recorded in {folder}; look closer with: teamworld report {folder} --figures")
 
 
@@ -83,11 +87,15 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
     else:
         _print_tables(rows, experiment)
     if figures:
-        from teamworld.report.figures import draw_all
+        _draw(place, rows, quiet=as_json)
 
-        for path in draw_all(place, experiment, rows):
-            if not as_json:
-                print(f"drawn: {path}")
+
+def _draw(place: Folder, rows: list[Row], *, quiet: bool) -> None:
+    from teamworld.report.figures import draw_all  # only here: matplotlib takes its time
+
+    for path in draw_all(place, place.experiment(), rows):
+        if not quiet:
+            print(f"drawn: {path}")
 
 
 def export_memory(folder: Path, method: str, seed: int | None, episode: int | None, out: Path) -> None:

@@ -97,10 +97,9 @@ def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
                 _share([(one.re_asked, one.questions) for one in summaries]),
             )
         )
-    caption = (
-        f"mean of episodes, [95 % bootstrap interval over {len(experiment.seeds)} seeds]; shares as successes of all; "
-        f"{mind(experiment)}"
-    )
+    several = len(experiment.seeds) > 1
+    over = f"[95 % bootstrap interval over {len(experiment.seeds)} seeds]" if several else "one seed, no interval"
+    caption = f"mean of episodes, {over}; shares as successes of all; {mind(experiment)}"
     turned = tuple(zip(columns, *lines, strict=True))
     return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption, turned)
 

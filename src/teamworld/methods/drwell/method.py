@@ -88,17 +88,15 @@ class DrWell(Method):
         self._ended.update(dict.fromkeys((agent for agent in members if agent in moment.running), "resync"))
         known = {goal.id: goal for agent in members for goal in open_goals(moment.views[agent].goals)}
         goals = [known[goal] for goal in sorted(known)]
-        if not goals:  # nothing is known yet, or all that is known is done
-            self._bind(moment, dict.fromkeys(members), known)
-            return {agent: self._stand_by(moment, agent) for agent in members}
         living = {agent: goal for agent, goal in self._committed.items() if agent in moment.views}
         working = {agent: goal for agent, goal in living.items() if agent not in members}
-        room = moment.room(members)
+        # Whoever knows of no open task has nothing to say: it stands by, and may look around.
+        room = moment.room(tuple(agent for agent in members if open_goals(moment.views[agent].goals)))
         await self._proposals(moment, room, working)
         votes = await self._commitments(moment, room, working)
-        allocation = validate(votes, working, goals)
-        self._bind(moment, allocation.goals, known)
-        return await self._plans(moment, allocation.goals, working, known)
+        aims = dict.fromkeys(members) | validate(votes, working, goals).goals
+        self._bind(moment, aims, known)
+        return await self._plans(moment, aims, working, known)
 
     # ---- negotiation
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -249,8 +248,3 @@ def _listing(lines: Mapping[str, str]) -> None:
     width = max(map(len, lines), default=0)
     for name, text in lines.items():
         print(f"{name:<{width}}  {text}".rstrip())
-
-
-def dump(data: object) -> None:
-    """Print one JSON object."""
-    print(jsonlib.dumps(data, allow_nan=False))  # plain ASCII: it prints in any locale

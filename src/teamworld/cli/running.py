@@ -11,7 +11,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from teamworld.cli.commands import dump
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
@@ -42,6 +41,11 @@ def default_folder(experiment: Experiment) -> Path:
     return Path("runs") / re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
 
 
+def _dump(data: object) -> None:
+    """Print one JSON object, in plain ASCII: it prints in any locale."""
+    print(json.dumps(data, allow_nan=False))
+
+
 def execute(experiment: Experiment, out: Path | None, *, figures: bool = False, as_json: bool) -> None:
     """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
     folder = out if out is not None else default_folder(experiment)
@@ -56,7 +60,7 @@ def execute(experiment: Experiment, out: Path | None, *, figures: bool = False, 
     if as_json:
         if figures:
             _draw(Folder(folder), rows, quiet=True)
-        dump({"run": str(folder), "episodes": [row.plain() for row in rows]})
+        _dump({"run": str(folder), "episodes": [row.plain() for row in rows]})
         return
     _print_tables(rows, Folder(folder).experiment())
     if figures:
@@ -83,7 +87,7 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
         with Results(place.results_file, readonly=True) as results:
             rows = results.rows()
     if as_json:
-        dump({"run": str(folder), "tables": [table.plain() for table in tables.of_run(rows, experiment)]})
+        _dump({"run": str(folder), "tables": [table.plain() for table in tables.of_run(rows, experiment)]})
     else:
         _print_tables(rows, experiment)
     if figures:

@@ -35,6 +35,10 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
         ["run", "cube", "--episodes", "-1"],
         ["run", "cube", "--episodes", "0"],
         ["run", "cube", "--episodes", "many"],
+        ["run", "cube", "--episodes", "1.5"],
+        ["run", "cube", "--max-steps", "20.9"],
+        ["run", "cube", "--seed", "1e3"],
+        ["run", "cube", "--set", "drwell.explore=1", "--set", "drwell.explore=2"],
         ["run", "cube", "--max-steps", "0"],
         ["run", "cube", "--seed", "-1"],
         ["run", "cube", "--seeds", "0"],
@@ -161,7 +165,8 @@ def test_report_prints_the_table_and_draws_the_figures(capsys: pytest.CaptureFix
 
 
 def test_lists_name_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "cube" in call(capsys, "worlds")[1]
+    worlds = call(capsys, "worlds")[1]
+    assert all(option in worlds for option in ("cube.view_radius=null", "messages.paid_by=nobody"))
     methods = call(capsys, "methods")[1]
     assert all(name in methods for name in ("drwell", "zero_shot", "greedy", "random"))
     assert "drwell.task_identity=id" in methods
@@ -241,6 +246,8 @@ def test_a_world_model_is_exported_after_any_episode(capsys: pytest.CaptureFixtu
         assert call(capsys, "memory", folder, "--episode", episode, "--out", str(out))[0] == 0
         sizes.append(len(json.loads(out.read_text())["nodes"]))
     assert 0 < sizes[0] < sizes[1]
+    for episode in ("0", "-1", "99"):
+        assert call(capsys, "memory", folder, "--episode", episode, "--out", str(tmp_path / "x.json"))[0] == 2
     for name in ("model.graphml", "model.png"):
         assert call(capsys, "memory", folder, "--out", str(tmp_path / name))[0] == 0
         assert (tmp_path / name).stat().st_size > 500

@@ -117,6 +117,9 @@ def test_spaces_and_line_ends_do_not_matter() -> None:
         ("plan for block_1 { idle(2)", 1, 27, "'}'"),
         ("", 1, 1, "'plan'"),
         ("plan { idle(%) }", 1, 13, "a number"),
+        ("plan { idle(2);\n\n", 3, 1, "'}'"),
+        ("plan for b {\n  move(up);\n  on(1)\n}", 3, 3, "a verb is a bare name, not 'on'"),
+        ("plan {\n  idle(1e999) }", 2, 8, "a number that is finite"),
     ],
 )
 def test_errors_name_the_place_and_what_was_expected(text: str, line: int, column: int, expected: str) -> None:
@@ -140,6 +143,7 @@ def test_what_cannot_be_said_cannot_be_made() -> None:
         lambda: Fact("a", "BELIEVE", 1),
         lambda: Belief((), Fact("a", "AT", 1)),
         lambda: Belief(("a",), Fact("a", "AT", 1), 1.5),
+        lambda: Belief(("a",), Fact("a", "AT", 1), since=-1),
         lambda: Action("plan"),
         lambda: show(float("nan")),
     ):

@@ -130,6 +130,10 @@ def test_foreign_damaged_and_newer_logs_are_told_in_one_line(tmp_path: Path, lin
 
 
 def test_other_files_are_not_logs(tmp_path: Path) -> None:
+    (tmp_path / "new").write_bytes(b"")
+    assert list(read_log(tmp_path / "new", whole=False)) == []
+    with pytest.raises(UserError, match="not finished"):
+        list(read_log(tmp_path / "new"))
     (tmp_path / "text").write_text("hello")
     with pytest.raises(UserError, match="not a log"):
         list(read_log(tmp_path / "text"))

@@ -37,7 +37,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
-        return _refuse(f"{error.strerror or error}{place}; what was finished before is kept")
+        return _refuse(f"{error.strerror or error}{place}: make room or choose another place; nothing finished is lost")
     except KeyboardInterrupt:
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
         return 130

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, Token
 
 from teamworld import __version__
 from teamworld.errors import UserError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 _EPILOGUE = """
 Start with:  teamworld run cube --method drwell --episodes 10 --out runs/first
@@ -25,6 +29,16 @@ app = App(
     suppress_keyboard_interrupt=False,  # told by main, with what to do
 )
 
+
+def _whole(_: object, tokens: Sequence[Token]) -> int:
+    """Read a whole number; nothing is rounded."""
+    text = tokens[0].value
+    if not re.fullmatch(r"-?[0-9]{1,30}", text, re.ASCII):
+        raise ValueError(f"expected a whole number, got '{text}'")
+    return int(text)
+
+
+_Int = Annotated[int | None, Parameter(converter=_whole)]
 _Name = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())]
 
 
@@ -35,10 +49,10 @@ def run(
     level: str | None = None,
     method: _Name = None,
     reasoner: str | None = None,
-    episodes: int | None = None,
-    seed: int | None = None,
-    seeds: int | None = None,
-    max_steps: int | None = None,
+    episodes: _Int = None,
+    seed: _Int = None,
+    seeds: _Int = None,
+    max_steps: _Int = None,
     set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     out: Path | None = None,
     figures: Annotated[bool, Parameter(negative=())] = False,
@@ -164,8 +178,8 @@ def memory(
     folder: Path,
     *,
     method: str = "drwell",
-    seed: int | None = None,
-    episode: int | None = None,
+    seed: _Int = None,
+    episode: _Int = None,
     out: Path,
 ) -> int:
     """Export the world model that a method had learned after an episode.
@@ -193,10 +207,16 @@ def memory(
 
 @app.command
 def worlds() -> int:
-    """List the worlds."""
+    """List the worlds and their options, and those of the messages."""
+    from teamworld.episode.talk import MessageRule
     from teamworld.worlds import registry
 
-    _listing({name: registry.summary(name) for name in registry.names()})
+    lines: dict[str, str] = {}
+    for name in registry.names():
+        lines[name] = registry.summary(name)
+        lines |= _options(name, registry.option_model(name))
+    lines["messages"] = "what may be said, who hears it and what it costs, in every world"
+    _listing(lines | _options("messages", MessageRule))
     return 0
 
 
@@ -209,8 +229,7 @@ def methods() -> int:
     for name in registry.names():
         found = registry.method_class(name)
         lines[name] = found.summary
-        for option, field in found.options.model_fields.items():
-            lines[f"  --set {name}.{option}={field.default}"] = field.description or ""
+        lines |= _options(name, found.options)
     _listing(lines)
     return 0
 
@@ -228,6 +247,16 @@ def levels(world: str = "cube") -> int:
 
     _listing(registry.levels(world))
     return 0
+
+
+def _options(owner: str, model: type[BaseModel]) -> dict[str, str]:
+    """Return one line for each option of a world, a method or the messages."""
+    fields = model.model_fields.items()
+    return {f"  --set {owner}.{name}={_yaml(field.default)}": field.description or "" for name, field in fields}
+
+
+def _yaml(value: object) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _split(names: list[str] | None) -> list[str] | None:

@@ -71,6 +71,7 @@ def execute(experiment: Experiment, out: Path | None, *, figures: bool = False, 
 def _print_tables(rows: list[Row], experiment: Experiment) -> None:
     console = Console()
     for table in tables.of_run(rows, experiment):
+        print(table.title)
         console.print(tables.rich_table(table))
         print(f"{table.caption}\n")
 
@@ -116,9 +117,12 @@ def export_memory(folder: Path, method: str, seed: int | None, episode: int | No
     if not place.memory_file.exists():
         raise UserError(f"{folder} has no world model yet")
     with MemoryStore.open(place.memory_file, readonly=True) as store:
-        deltas = store.deltas(cell.name, up_to=episode)
-        if not deltas:
+        if cell.name not in store.runs():
             raise UserError(f"{folder} has no world model of {cell.name}; it has: {', '.join(store.runs()) or 'none'}")
+        last = store.episodes(cell.name)[-1]
+        if episode is not None and not 1 <= episode <= last:
+            raise UserError(f"{cell.name} has episodes 1 to {last}, got {episode}")
+        deltas = store.deltas(cell.name, up_to=episode)
     match out.suffix.lower():
         case ".json":
             out.write_text(json.dumps(graph.to_json(graph.build(deltas)), indent=1), "utf-8")

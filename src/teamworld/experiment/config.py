@@ -17,6 +17,8 @@ from teamworld.reasoning import registry as reasoners
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
 
+#: So many seeds are tried before anything is written: a layout that cannot be placed shows early.
+_TRIED = 20
 #: What a run's own experiment file holds beside the experiment.
 RECORDED = ("versions", "prompts")
 
@@ -76,7 +78,7 @@ class Experiment(BaseModel):
             if owner not in known:
                 raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
         reasoners.make(self.reasoner, lambda *names: generator(0, *names))
-        for seed in self.seeds:
+        for seed in self.seeds[:_TRIED]:
             worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
         model = worlds.option_model(self.world)
         filled = {self.world: model.model_validate(self.options.get(self.world, {})).model_dump(mode="json")}
@@ -144,6 +146,8 @@ def settings(assignments: list[str]) -> dict[str, dict[str, Any]]:
         owner, dot, option = name.partition(".")
         if not (equals and dot and owner and option):
             raise UserError(f"--set takes OWNER.OPTION=VALUE, such as drwell.task_identity=class; got '{text}'")
+        if option in options.get(owner, {}):
+            raise UserError(f"--set {name} is given twice")
         try:
             options.setdefault(owner, {})[option] = yaml.safe_load(value)
         except (yaml.YAMLError, ValueError, RecursionError):

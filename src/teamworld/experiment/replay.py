@@ -65,15 +65,20 @@ def difference(old: Path, new: Path) -> str | None:
         return f"it cannot be read ({error.strerror})"
     try:
         before, after = list(read_log(old)), list(read_log(new))
-    except UserError as error:
-        return str(error)
+    except UserError:
+        return "it is damaged, cut off or altered: put back a copy of it"
     for one, other in zip(before, after, strict=False):
         if one != other:
-            return f"record {one.seq} was {_short(encode(one))}, now {_short(encode(other))}"
+            return (
+                f"record {one.seq} was {_around(encode(one), encode(other))}, now {_around(encode(other), encode(one))}"
+            )
     if len(before) != len(after):
         return f"it has {len(before)} records, now {len(after)}"
     return "its records are equal but its bytes are not: it was written by another version, or altered"
 
 
-def _short(text: bytes) -> str:
-    return text.decode("utf-8", "replace")[:200]
+def _around(text: bytes, other: bytes) -> str:
+    """Return what stands about the first byte that differs."""
+    first = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    part = text[max(0, first - 60) : first + 60].decode("utf-8", "replace")
+    return f"{'...' if first > 60 else ''}{part}{'...' if first + 60 < len(text) else ''}"

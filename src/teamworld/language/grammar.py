@@ -6,6 +6,7 @@ Errors are ``ParseError`` with the line and column and what could have stood the
 from __future__ import annotations
 
 import json
+import math
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -75,7 +76,10 @@ class _Build(Transformer[Token, Any]):
         return int(parts[0])
 
     def real(self, parts: list[Token]) -> float:
-        return float(parts[0])
+        value = float(parts[0])
+        if not math.isfinite(value):
+            raise ValueError("a number that is finite")
+        return value
 
     def fact(self, parts: list[Any]) -> Fact:
         return Fact(parts[0], str(parts[1]), parts[2])
@@ -106,7 +110,7 @@ class _Build(Transformer[Token, Any]):
 @cache
 def _parser() -> Lark:
     grammar = (files("teamworld.language") / "grammar.lark").read_text("utf-8")
-    return Lark(grammar, parser="lalr", start=_STARTS, maybe_placeholders=True)
+    return Lark(grammar, parser="lalr", start=_STARTS, maybe_placeholders=True, propagate_positions=True)
 
 
 def _expected(names: set[str]) -> tuple[str, ...]:
@@ -120,17 +124,18 @@ def _parse(start: str, text: str) -> Any:  # noqa: ANN401  (each public reader f
         return _Build().transform(_parser().parse(text, start=start))
     except UnexpectedToken as error:
         found = "the end" if error.token.type == "$END" else repr(str(error.token))
-        last = text.splitlines() or [""]
         at_end = error.token.type == "$END"
-        line = len(last) if at_end else error.line
-        column = len(last[-1]) + 1 if at_end else error.column
+        line = text.count("\n") + 1 if at_end else error.line
+        column = len(text) - text.rfind("\n") if at_end else error.column
         raise ParseError(start, line, column, found, _expected(set(error.accepts or error.expected))) from None
     except UnexpectedInput as error:
         allowed = getattr(error, "allowed", None) or set()
         found = repr(text[error.pos_in_stream or 0 :][:1])
         raise ParseError(start, error.line, error.column, found, _expected(set(allowed))) from None
     except VisitError as error:
-        raise ParseError(start, 1, 1, f"a value that cannot be: {error.orig_exc}", ()) from None
+        meta = error.obj.meta if isinstance(error.obj, Tree) else error.obj
+        line, column = getattr(meta, "line", None) or 1, getattr(meta, "column", None) or 1
+        raise ParseError(start, line, column, "a value that cannot be", (str(error.orig_exc),)) from None
 
 
 def parse_entity(text: str) -> Entity:

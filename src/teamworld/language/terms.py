@@ -104,6 +104,8 @@ class Belief:
     def __post_init__(self) -> None:
         if not self.holders:
             raise ValueError("a belief has at least one holder")
+        if self.since < 0:
+            raise ValueError(f"a belief is formed at a tick from 0, not {self.since}")
         if not 0.0 <= self.probability <= 1.0:
             raise ValueError(f"a probability lies between 0 and 1, not {self.probability}")
 

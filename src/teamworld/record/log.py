@@ -18,6 +18,7 @@ from teamworld.record.events import SCHEMA, EpisodeStart, Event
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _LEVEL = 3
+_MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK = 1 << 16
 _LONGEST_LINE = 1 << 26
 
@@ -112,7 +113,8 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
     last: Event | None = None
     try:
         with path.open("rb") as file:
-            if file.read(4) != b"\x28\xb5\x2f\xfd":
+            begin = file.read(len(_MAGIC))
+            if not _MAGIC.startswith(begin):  # a log just opened may be empty
                 raise UserError(f"{path} is not a log: expected a zstd file (.jsonl.zst)")
             file.seek(0, io.SEEK_SET)
             for number, (line, complete) in enumerate(_lines(file)):

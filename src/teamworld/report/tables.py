@@ -105,11 +105,11 @@ def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
 
 
 def rich_table(table: Table) -> RichTable:
-    """Return the table for a terminal, without its caption, which would be as narrow as the table."""
+    """Return the table for a terminal, without its title and caption, which would be as narrow as the table."""
     from rich.table import Table as RichTable
 
     headings, *rows = table.narrow or (table.columns, *table.rows)
-    shown = RichTable(title=table.title, title_justify="left", padding=(0, 1 if len(headings) < 5 else 0))
+    shown = RichTable(padding=(0, 1 if len(headings) < 5 else 0))
     for index, heading in enumerate(headings):
         shown.add_column(heading, justify="left" if index == 0 else "right", min_width=len(heading))
     for row in rows:

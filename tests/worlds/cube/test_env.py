@@ -310,3 +310,17 @@ for kernel in (physics._step, observe._update):
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert run_python(code, tmp_path, **cache).split() == ["1", "0", "1"] * 2
     assert run_python(code, tmp_path, **cache).split() == ["1", "1", "0"] * 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"blocks": [1, 2]}, {"layout": 5}, {"n": "four"}, {"grid_size": None, "blocks": 3}]
+)
+def test_misuse_is_told_in_one_line(arguments: dict[str, Any]) -> None:
+    with pytest.raises(UserError):
+        parallel_env(**arguments)
+
+
+def test_a_layout_is_made_of_sequences() -> None:
+    for agents, blocks in ((3, ()), (((0, 0),), None)):
+        with pytest.raises(UserError, match="must be a sequence"):
+            Layout(10, agents, blocks)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -14,8 +15,6 @@ from teamworld.worlds.cube.observe import CHANNELS, Observer, info_lists, larges
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, load, make_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
     from gymnasium.spaces import Box, Discrete
 
@@ -79,6 +78,8 @@ def parallel_env(
     custom = (grid_size, num_agents, blocks)
     if layout is not None and (n, *custom) != (None,) * 4:
         raise UserError("expected either layout or n, grid_size, num_agents and blocks, got both: leave one out")
+    if layout is not None and not isinstance(layout, Layout):
+        raise UserError(f"layout must be a Layout(grid_size, agents, blocks), got {layout!r}")
     rules = Rules(max_steps=max_steps, step_cost=step_cost, deliver_reward=deliver_reward, force_scope=force_scope)
     return CubeEnv(layout or _Placement(n, *custom), rules, view_radius=view_radius, render_mode=render_mode)
 
@@ -90,7 +91,11 @@ class _Placement:
         self, n: int | None, grid_size: int | None, num_agents: int | None, blocks: Mapping[int, int] | None
     ) -> None:
         self._n = n
-        self._sizes = {"grid_size": grid_size, "num_agents": num_agents, "blocks": blocks and dict(blocks)}
+        self._sizes = {
+            "grid_size": grid_size,
+            "num_agents": num_agents,
+            "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
+        }
         self._stream = "custom" if n is None else f"n{n}"
         self.seed(0)
 

@@ -14,14 +14,14 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
 from teamworld.errors import UserError, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -96,8 +96,9 @@ class Layout:
         """Turn integer-like numbers into ints, then check everything."""
         set_field = object.__setattr__  # the documented way to normalise a frozen dataclass
         set_field(self, "grid_size", _integer(self.grid_size, "grid_size"))
-        set_field(self, "agents", tuple(_pair(agent, f"agent {i}") for i, agent in enumerate(self.agents)))
-        set_field(self, "blocks", tuple(_block(block, f"block {b}") for b, block in enumerate(self.blocks)))
+        agents, blocks = _several(self.agents, "agents"), _several(self.blocks, "blocks")
+        set_field(self, "agents", tuple(_pair(agent, f"agent {i}") for i, agent in enumerate(agents)))
+        set_field(self, "blocks", tuple(_block(block, f"block {b}") for b, block in enumerate(blocks)))
         _check(self)
 
     @property
@@ -114,6 +115,16 @@ def _integer(value: object, what: str) -> int:
         return operator.index(value)  # type: ignore[arg-type]  # the failure is the test
     except TypeError:
         raise UserError(f"{what} must be an integer, got {value!r}: write a whole number") from None
+
+
+Item = TypeVar("Item")
+
+
+def _several(values: Iterable[Item], what: str) -> tuple[Item, ...]:
+    try:
+        return tuple(values)
+    except TypeError:
+        raise UserError(f"{what} must be a sequence, got {values!r}") from None
 
 
 def _pair(value: Sequence[int], what: str) -> tuple[int, int]:

@@ -250,7 +250,9 @@ class CubeWorld:
 
     def _complete(self, order: Action) -> Action | Refused:
         block, known = block_of(order), self._frame.scene
-        if block is not None and block in known.blocks and known.blocks[block].delivered:
+        if block is not None and block not in known.blocks:
+            return Refused("unknown_block")
+        if block is not None and known.blocks[block].delivered:
             return Refused("block_gone")
         try:
             return complete(order, self._domain.abilities(known))

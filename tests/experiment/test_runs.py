@@ -134,23 +134,25 @@ def test_a_memory_that_lost_an_episode_learns_it_again_from_the_log(tmp_path: Pa
         assert one.deltas("drwell-s0") == other.deltas("drwell-s0")
 
 
-def test_kill_at_random_moments_then_the_same_command(tmp_path: Path, finished: Path) -> None:
+def test_kill_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
     """A few moments here; benchmarks/durability.py kills at fifty."""
+    run("cube", method=["drwell", "zero_shot"], episodes=10, max_steps=120, out=tmp_path / "quiet")
     moments = random.Random(0)
     folder = tmp_path / "run"
-    command = [sys.executable, "-m", "teamworld", *COMMAND, "--out", str(folder)]
+    arguments = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "10", "--max-steps", "120"]
+    command = [sys.executable, "-m", "teamworld", *arguments, "--out", str(folder)]
     hit = 0
     for _ in range(5):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(moments.uniform(0.5, 1.3))
+        time.sleep(moments.uniform(0.3, 0.8))
         hit += process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert hit  # at least one moment lay within the run
-    done = teamworld(*COMMAND, "--out", str(folder))
+    assert hit >= 2  # the run takes longer than the first of these moments
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert logs(folder) == logs(finished)
-    assert contents(folder / "memory.sqlite") == contents(finished / "memory.sqlite")
+    assert logs(folder) == logs(tmp_path / "quiet")
+    assert contents(folder / "memory.sqlite") == contents(tmp_path / "quiet" / "memory.sqlite")
     assert contents(folder / "results.sqlite")
 
 

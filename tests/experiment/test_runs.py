@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from teamworld.experiment.results import Results, Row
 from teamworld.memory.store import MemoryStore
 from teamworld.record import LogWriter, StepDone, read_log
 
-SHORT = {"method": ["drwell", "zero_shot"], "episodes": 2, "max_steps": 40}
+SHORT: dict[str, Any] = {"method": ["drwell", "zero_shot"], "episodes": 2, "max_steps": 40}
 COMMAND = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "2", "--max-steps", "40"]
 
 
@@ -66,7 +67,7 @@ def contents(database: Path) -> list[str]:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run."""
     folder = tmp_path_factory.mktemp("finished") / "run"
-    run("cube", **SHORT, out=folder)  # type: ignore[arg-type]
+    run("cube", **SHORT, out=folder)
     return folder
 
 
@@ -78,7 +79,7 @@ def test_other_processes_and_hash_seeds_write_the_same_bytes(tmp_path: Path, fin
 
 
 def test_another_seed_and_another_episode_differ(tmp_path: Path, finished: Path) -> None:
-    run("cube", **SHORT, seed=1, out=tmp_path / "other")  # type: ignore[arg-type]
+    run("cube", **SHORT, seed=1, out=tmp_path / "other")
     other = logs(tmp_path / "other")
     assert set(other.values()).isdisjoint(logs(finished).values())
     assert len(set(logs(finished).values())) == 4
@@ -88,7 +89,7 @@ def test_a_finished_run_is_not_run_again(finished: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (finished / "logs").rglob("*.zst")}
     with Results(finished / "results.sqlite") as results:
         held = results.rows()
-    assert run("cube", **SHORT, out=finished) == held  # type: ignore[arg-type]
+    assert run("cube", **SHORT, out=finished) == held
     assert {path: path.stat().st_mtime_ns for path in (finished / "logs").rglob("*.zst")} == before
 
 
@@ -115,7 +116,7 @@ def test_a_delta_without_a_result_row_is_discarded_and_its_episode_runs_again(
     tmp_path: Path, finished: Path, episode: int
 ) -> None:
     stopped_after(tmp_path / "run", finished, "drwell-s0", episode)
-    rows = run("cube", **SHORT, out=tmp_path / "run")  # type: ignore[arg-type]
+    rows = run("cube", **SHORT, out=tmp_path / "run")
     with Results(finished / "results.sqlite") as results:
         assert scores(rows) == scores(results.rows())
     assert logs(tmp_path / "run") == logs(finished)
@@ -126,7 +127,7 @@ def test_a_memory_that_lost_an_episode_learns_it_again_from_the_log(tmp_path: Pa
     shutil.copytree(finished, tmp_path / "run")
     with MemoryStore.open(tmp_path / "run" / "memory.sqlite") as memory:
         memory.discard("drwell-s0", keep=[2])
-    run("cube", **SHORT, out=tmp_path / "run")  # type: ignore[arg-type]
+    run("cube", **SHORT, out=tmp_path / "run")
     with (
         MemoryStore.open(tmp_path / "run" / "memory.sqlite") as one,
         MemoryStore.open(finished / "memory.sqlite") as other,
@@ -185,7 +186,7 @@ def test_replay_finds_no_difference_and_then_every_kind_of_alteration(tmp_path: 
 )
 def test_other_arguments_on_the_same_folder_are_refused(finished: Path, change: dict[str, object]) -> None:
     with pytest.raises(UserError, match="holds another experiment"):
-        run("cube", **(SHORT | change), out=finished)  # type: ignore[arg-type]
+        run("cube", **(SHORT | change), out=finished)
 
 
 def test_folders_that_are_no_run_are_left_alone(tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_folders_that_are_no_run_are_left_alone(tmp_path: Path) -> None:
 def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "run")
     with folder.locked(), pytest.raises(UserError, match="another process"):
-        run("cube", **SHORT, out=tmp_path / "run")  # type: ignore[arg-type]
+        run("cube", **SHORT, out=tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["results.sqlite", "memory.sqlite"])
@@ -277,7 +278,7 @@ def test_a_log_put_in_the_place_of_another_is_not_learned(tmp_path: Path, finish
     (folder / "memory.sqlite").unlink()
     shutil.copy(folder / "logs/drwell-s0/0001.jsonl.zst", folder / "logs/drwell-s0/0002.jsonl.zst")
     with pytest.raises(UserError, match="altered"):
-        run("cube", **SHORT, out=folder)  # type: ignore[arg-type]
+        run("cube", **SHORT, out=folder)
 
 
 def test_an_altered_result_is_found_by_replay(tmp_path: Path, finished: Path) -> None:

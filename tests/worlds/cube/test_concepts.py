@@ -37,11 +37,15 @@ def test_distance_is_manhattan_to_the_nearest_cell(one: object, other: object, d
 
 
 def test_an_agent_on_the_face_or_in_line_behind_it_is_aligned() -> None:
-    assert concepts.is_aligned_with_block(SCENE, "agent_0", B0, "left")
-    assert concepts.is_aligned_with_block(SCENE, "agent_1", B0, "left")
-    assert not concepts.is_aligned_with_block(SCENE, "agent_2", B0, "left")  # a gap in its row
-    assert not concepts.is_aligned_with_block(SCENE, "agent_3", B0, "down")
-    assert not concepts.is_aligned_with_block(SCENE, "agent_0", B0, "up")
+    assert concepts.is_aligned_with_block(SCENE, B0, "left")
+    assert not concepts.is_aligned_with_block(SCENE, B0, "down")
+    assert concepts.is_aligned_with_block(SCENE, B0, "left", "agent_0")
+    assert concepts.is_aligned_with_block(SCENE, B0, "left", "agent_1")
+    assert not concepts.is_aligned_with_block(SCENE, B0, "left", "agent_2")  # a gap in its row
+    assert not concepts.is_aligned_with_block(SCENE, B0, "down", "agent_3")
+    assert not concepts.is_aligned_with_block(SCENE, B0, "up", "agent_0")
+    with pytest.raises(UserError, match="no agent 'bob'"):
+        concepts.is_aligned_with_block(SCENE, B0, "left", "bob")
     assert concepts.count_aligned_agents(SCENE, B0, "left") == 2
     assert concepts.count_aligned_agents(SCENE, B0, "right") == 0
 

@@ -26,10 +26,10 @@ def preferred(
     """Return the goal that the guidebook speaks for most, without over-staffing any.
 
     Goals that the team can never staff come last, those with all the agents they can use before
-    them. Among the others what has gone well when begun about this time of an episode comes first,
-    the one that can be expected to succeed soonest before the others; then what is untested then;
-    then what has only failed. The time counts because what fails early may go well when other tasks
-    are out of the way. Equals are drawn.
+    them. Among the others what has gone well when begun about this time of an episode comes first, or
+    earlier where it was not tried now, the one that can be expected to succeed soonest before the
+    others; then what is untested so early; then what has only failed about now. The time counts
+    because what fails early may go well when other tasks are out of the way. Equals are drawn.
 
     Args:
         goals: Open goals, at least one.
@@ -50,7 +50,7 @@ def preferred(
 
 
 def _standing(entry: GuideEntry, now: int) -> int:
-    """Return 0 for what has gone well about this time, 1 for what is untested then, 2 for what only failed."""
+    """Return 0 for what has gone well about now (or earlier, if untried now), 1 for untested, 2 for only failed."""
     attempts, successes = entry.about_now
     if attempts:
         return 0 if successes else 2
@@ -59,7 +59,7 @@ def _standing(entry: GuideEntry, now: int) -> int:
 
 
 def _expected(entry: GuideEntry) -> float:
-    """Return the ticks to be expected until a success when begun about this time."""
+    """Return the ticks to be expected until a success: the mean duration over the rate about now, if tried now."""
     attempts, successes = entry.about_now if entry.about_now.attempts else (entry.attempts, entry.successes)
     return math.inf if entry.mean_duration is None else entry.mean_duration / smoothed(successes, attempts)
 

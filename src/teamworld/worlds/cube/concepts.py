@@ -52,9 +52,22 @@ def get_distance(scene: Scene, one: AgentId | BlockRef | Cell, other: AgentId | 
     return max(top2 - bottom, top - bottom2, 0) + max(left2 - right, left - right2, 0)
 
 
-def is_aligned_with_block(scene: Scene, agent: AgentId, block: BlockRef, side: str) -> bool:
-    """Return whether an agent is on that face, or behind it in an unbroken line of agents (CUBE spec A13)."""
-    return agent in aligned_agents(scene, _open(scene, block), _side(side))
+def is_aligned_with_block(scene: Scene, block: BlockRef, side: str, agent: AgentId | None = None) -> bool:
+    """Return whether an agent is on that face, or behind it in an unbroken line of agents (CUBE spec A13, A14).
+
+    Args:
+        scene: Where everything stands.
+        block: A block that is not delivered.
+        side: Its face.
+        agent: Whom to ask about; None asks whether anybody is aligned.
+
+    Raises:
+        UserError: The block, the face or the agent is unknown, or the block has been delivered.
+    """
+    aligned = aligned_agents(scene, _open(scene, block), _side(side))
+    if agent is not None and agent not in scene.agents:
+        raise UserError(f"there is no agent '{agent}'{suggest(agent, list(scene.agents))}")
+    return bool(aligned) if agent is None else agent in aligned
 
 
 def count_aligned_agents(scene: Scene, block: BlockRef, side: str) -> int:

@@ -16,6 +16,7 @@ CHECKED := $(wildcard src tests benchmarks examples)
 
 demo: $(RUN_STAMP)
 	$(VENV)/bin/teamworld run cube --method zero_shot,drwell --level paper-n2 --episodes 10 --seeds 5 --out runs/demo --figures
+	$(VENV)/bin/teamworld view runs/demo --method drwell --export runs/demo/replay.html
 
 test: $(DEV_STAMP)
 	$(PY) -m pytest -n 2 $(ARGS)

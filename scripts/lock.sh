@@ -12,7 +12,7 @@ trap 'rm -rf "$tools"' EXIT
 
 compile() {
     "$tools/bin/uv" pip compile pyproject.toml --quiet --universal --python-version 3.11 --fork-strategy fewest \
-        --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --all-extras "$@"
+        --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra rl --extra plots "$@"
 }
 mkdir -p requirements
 compile --group dev --output-file requirements/dev.lock "$@"

@@ -31,4 +31,7 @@ echo "smoke: it plays"
 "$bin/python" -m json.tool "$scratch/run.json" >/dev/null
 echo "smoke: the run replays"
 "$bin/teamworld" replay "$scratch/run"
+echo "smoke: its replay page is written"
+"$bin/teamworld" view "$scratch/run" --export "$scratch/replay.html"
+test -s "$scratch/replay.html"
 echo "smoke: passed"

@@ -14,6 +14,15 @@ REASONERS = {
 }
 
 
+def in_words(name: str) -> str:
+    """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
+    if name == "rules":
+        return "built-in rules, no language model"
+    if name.startswith("rules:"):
+        return f"stand-in {name}: rules that err, no language model"
+    return name
+
+
 def make(name: str, streams: Streams) -> Reasoner:
     """Return the reasoner of that name for one episode.
 

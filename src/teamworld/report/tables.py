@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.results import Row
+from teamworld.reasoning.registry import in_words
 from teamworld.report.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
@@ -41,11 +42,7 @@ def of_run(rows: Sequence[Row], experiment: Experiment) -> list[Table]:
 
 def mind(experiment: Experiment) -> str:
     """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
-    if experiment.reasoner == "rules":
-        return "built-in rules, no language model"
-    if experiment.reasoner.startswith("rules:"):
-        return f"stand-in {experiment.reasoner}: rules that err, no language model"
-    return experiment.reasoner
+    return in_words(experiment.reasoner)
 
 
 def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
@@ -104,11 +101,26 @@ def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
     return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption, turned)
 
 
-def rich_table(table: Table) -> RichTable:
-    """Return the table for a terminal, without its title and caption, which would be as narrow as the table."""
+def rich_tables(table: Table, width: int = 80) -> list[RichTable]:
+    """Return the table for a terminal, without its title and caption, which would be as narrow as the table.
+
+    Where so many columns would not fit into ``width``, the later ones follow in further tables, the first in each.
+    """
+    lines = table.narrow or (table.columns, *table.rows)
+    needs = [max(len(word) for cell in column for word in cell.split() or [""]) for column in zip(*lines, strict=True)]
+    parts: list[list[int]] = [[]]
+    for column in range(1, len(needs)):
+        used = needs[0] + sum(needs[other] + 1 for other in parts[-1])
+        if parts[-1] and used + needs[column] + 3 > width:
+            parts.append([])
+        parts[-1].append(column)
+    return [_rich_table([[line[column] for column in (0, *part)] for line in lines]) for part in parts]
+
+
+def _rich_table(lines: Sequence[Sequence[str]]) -> RichTable:
     from rich.table import Table as RichTable
 
-    headings, *rows = table.narrow or (table.columns, *table.rows)
+    headings, *rows = lines
     shown = RichTable(padding=(0, 1 if len(headings) < 5 else 0))
     for index, heading in enumerate(headings):
         shown.add_column(heading, justify="left" if index == 0 else "right", min_width=len(heading))

@@ -1,0 +1,198 @@
+"""What the page is given: an episode as plain data, ordered for looking up what holds at a step.
+
+Moment ``t`` of the page shows frame ``t``, the world after ``t`` steps; step ``t`` leads from frame ``t`` to frame
+``t + 1``. Intervals hold their start and not their end. Values that are not set are left out of the JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+#: Version of the data; the page refuses others.
+FORMAT = 1
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of all rows."""
+
+
+class Span(_Row, frozen=True, kw_only=True):
+    """One action of one agent, from its first step to the one after its last."""
+
+    start: int
+    end: int
+    action: str
+    """In written form."""
+    status: Literal["running", "done", "failed", "passed"]
+    """How its last step left it; ``running`` if it was stopped, ``passed`` if it could not start and took no time."""
+    reason: str = ""
+    constraint: str | None = None
+    blocker: str | None = None
+    goal: str | None = None
+    plan: int | None = None
+    place: int | None = None
+    """Which action of the plan it is, from 0."""
+    legal: bool = True
+
+
+class Pace(_Row, frozen=True, kw_only=True):
+    """How an agent fared from a step on, until the next row."""
+
+    step: int
+    primitive: str = ""
+    """Primitive moves of one step, with blanks between them."""
+    moved: bool = False
+    effect: bool = False
+    """The world changed through it."""
+    ready: str | None = None
+    """The goal at which it stood in place, waiting for others."""
+    blocker: str | None = None
+
+
+class Hold(_Row, frozen=True, kw_only=True):
+    """A commitment of an agent to a goal."""
+
+    start: int
+    end: int
+    goal: str
+    role: str
+    cause: str
+    released: str
+    """Why it ended."""
+
+
+class Actor(_Row, frozen=True, kw_only=True):
+    """One agent."""
+
+    name: str
+    kind: str
+    spans: list[Span]
+    paces: list[Pace]
+    holds: list[Hold]
+    gone: int | None = None
+    """The step from which it is no longer there."""
+    gone_why: str = ""
+
+
+class PlanRow(_Row, frozen=True, kw_only=True):
+    """A plan that an agent took up."""
+
+    agent: str
+    plan: int
+    start: int
+    end: int
+    goal: str | None = None
+    actions: list[str]
+    origin: str
+    cause: str
+    """Why it was taken up."""
+    status: str
+    """How it ended."""
+    ended: str
+    """Why it ended."""
+
+
+class Said(_Row, frozen=True, kw_only=True):
+    """A message."""
+
+    step: int
+    agent: str
+    act: str
+    text: str
+    to: list[str] | None = None
+    """None: to everybody else of the team."""
+    goal: str | None = None
+    room: int | None = None
+    lost: list[str] = []
+    """Recipients that it did not reach."""
+
+
+class Joint(_Row, frozen=True, kw_only=True):
+    """A joint act that went the same way in every step from ``start`` on until ``end``."""
+
+    start: int
+    end: int
+    goal: str
+    k: int
+    have: dict[str, int]
+    need: dict[str, int]
+    who: list[str]
+    """Those who took part."""
+    success: bool
+    short: int = 0
+    """How many more agents the least met constraint needed."""
+    absent: list[str] = []
+    """Of a failure: agents bound to the goal by commitment or plan that took no part, in the team's order."""
+
+
+class Failure(_Row, frozen=True, kw_only=True):
+    """A span of the episode that went wrong, by ``teamworld.metrics.failures``."""
+
+    start: int
+    end: int
+    label: str
+    agents: list[str]
+    """Those held up or acting in vain, then those in their way."""
+    goal: str | None = None
+    text: str
+
+
+class GoalRow(_Row, frozen=True, kw_only=True):
+    """A goal and how far it got."""
+
+    id: str
+    kind: str = ""
+    label: str = ""
+    thing: str | None = None
+    weight: float | None = None
+    quorum: int | None = None
+    progress: list[tuple[int, float]] = []
+    """The share that is done, from a moment on."""
+    done: int | None = None
+    """The first moment at which it is done."""
+    lost: int | None = None
+    who: list[str] = []
+    """Those who took part in the step that did it."""
+
+
+class Result(_Row, frozen=True, kw_only=True):
+    """How the episode went; null where there was nothing to count."""
+
+    completion: float | None
+    done: float
+    weight: float
+    steps: int
+    horizon: int
+    reason: str
+
+
+class Replay(_Row, frozen=True, kw_only=True):
+    """An episode."""
+
+    format: int
+    world: str
+    level: str
+    static: dict[str, Any]
+    task: str
+    method: str
+    mind: str
+    """The mind in words: rules are called rules."""
+    seed: int
+    episode: int
+    result: Result
+    team: list[Actor]
+    goals: list[GoalRow]
+    plans: list[PlanRow]
+    """By agent in the team's order, then by number."""
+    messages: list[Said]
+    joints: list[Joint]
+    failures: list[Failure]
+    """By start."""
+    labels: dict[str, str]
+    """The rule of each label that occurs, in words."""
+    frames: list[dict[str, Any]]
+    """One a step and one before the first, in the world's own form."""
+    ticks: list[int] | None = None
+    """Ticks before each frame; None where every step is one tick."""

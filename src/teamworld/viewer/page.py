@@ -1,0 +1,57 @@
+"""The page: one file that holds everything and asks for nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import jinja2
+import msgspec
+
+from teamworld.viewer.data import Replay
+
+#: In the order in which they are run; the world's drawer comes before the last.
+_SCRIPTS = ("base.js", "episode.js", "stage.js", "lanes.js", "panels.js")
+_LAST = "player.js"
+#: What could end a script element or a line of one, and its form in a JSON string.
+_ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+
+
+def page(replay: Replay) -> str:
+    """Return a whole HTML document that shows an episode.
+
+    It opens from disk. Its Content-Security-Policy allows no network at all, and of scripts and styles only
+    those in it, by their hash. A world without a drawer gets everything but the picture.
+    """
+    static = files("teamworld.viewer") / "static"
+    drawer = static / "worlds" / f"{replay.world}.js"
+    parts = [static / name for name in _SCRIPTS]
+    if replay.world.isidentifier() and drawer.is_file():
+        parts.append(drawer)
+    parts.append(static / _LAST)
+    scripts, style = [_text(part) for part in parts], _text(static / "page.css")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(_text(static / "page.html")).render(
+        title=f"{replay.world} {replay.level}: {replay.method}, seed {replay.seed}, episode {replay.episode}",
+        style=style,
+        style_hash=_hash(style),
+        scripts=scripts,
+        script_hashes=" ".join(f"'{_hash(script)}'" for script in scripts),
+        data=embedded(replay),
+    )
+
+
+def embedded(replay: Replay) -> str:
+    """Return the data as JSON that cannot end the script element it stands in."""
+    return msgspec.json.encode(replay).decode().translate(_ESCAPES)
+
+
+def _text(file: Traversable) -> str:
+    return file.read_text("utf-8").replace("\r\n", "\n")
+
+
+def _hash(text: str) -> str:
+    """Return the source expression by which a Content-Security-Policy allows an inline element."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

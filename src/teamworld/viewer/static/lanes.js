@@ -1,0 +1,411 @@
+"use strict";
+// Time from left to right: a ruler with messages, joint acts and goals done, and one lane of actions per agent.
+// Drawn only when the view changes; what moves with time is a line and a veil above it.
+(function (tw) {
+  const GUTTER = 84; // pixels for the names at the left
+  const RIGHT = 14;
+  const MARKS = 4; // rows of the ruler under the numbers
+  const ROW = 14;
+  const NUMBERS = 18;
+  const RULER = NUMBERS + MARKS * ROW + 4;
+
+  class Lanes {
+    /** @param jump called with a step, @param choose with a place in the team. */
+    constructor(episode, jump, choose) {
+      this.episode = episode;
+      this.jump = jump;
+      this.choose = choose;
+      this.box = tw.byId("lanes");
+      this.sky = this.box.firstElementChild;
+      this.bars = tw.byId("bars");
+      this.ruler = tw.byId("ruler");
+      this.cursor = tw.byId("cursor");
+      this.veil = tw.byId("veil");
+      this.tip = tw.byId("tip");
+      const count = episode.team.length;
+      this.high = count <= 4 ? 38 : count <= 8 ? 30 : 22;
+      this.sky.style.height = `${count * this.high}px`;
+      this.box.style.maxHeight = `max(${this.high * 4}px, min(34vh, 100vh - 620px))`;
+      this.from = 0;
+      this.zoom = 1;
+      this.chosen = null;
+      this.at = 0;
+      this.marks = this.findMarks();
+      this.ruler.setAttribute("aria-label", "Ruler of steps with messages, joint acts and goals done");
+      this.listen();
+    }
+
+    findMarks() {
+      const { messages, joints, goals } = this.episode;
+      return {
+        said: [...new Set(messages.map((message) => message.step))],
+        joints,
+        done: goals.filter((goal) => goal.done !== undefined),
+      };
+    }
+
+    listen() {
+      this.box.addEventListener("scroll", () => this.drawBars());
+      for (const canvas of [this.ruler, this.bars]) {
+        canvas.addEventListener("pointerdown", (event) => {
+          if (event.button !== 0) return;
+          canvas.setPointerCapture(event.pointerId);
+          this.dragging = true;
+          this.point(event, canvas);
+        });
+        canvas.addEventListener("pointermove", (event) => (this.dragging ? this.point(event, canvas) : this.hover(event, canvas)));
+        canvas.addEventListener("pointerup", () => (this.dragging = false));
+        canvas.addEventListener("pointercancel", () => (this.dragging = false));
+        canvas.addEventListener("pointerleave", () => this.hideTip());
+      }
+      tw.byId("chart").addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+      this.box.addEventListener("keydown", (event) => {
+        if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+        event.preventDefault();
+        const last = this.episode.team.length - 1;
+        const next = this.chosen === null ? 0 : this.chosen + (event.key === "ArrowDown" ? 1 : -1);
+        this.choose(tw.clamp(next, 0, last));
+        this.speak();
+      });
+      this.box.addEventListener("blur", () => this.hideTip());
+    }
+
+    // ---- where things are
+
+    get visible() {
+      return Math.max(1, this.episode.steps) / this.zoom;
+    }
+
+    x(step) {
+      return GUTTER + ((step - this.from) * (this.width - GUTTER - RIGHT)) / this.visible;
+    }
+
+    step(x) {
+      return this.from + ((x - GUTTER) * this.visible) / (this.width - GUTTER - RIGHT);
+    }
+
+    setZoom(zoom, around) {
+      const { steps } = this.episode;
+      const anchor = around ?? this.at;
+      const share = (anchor - this.from) / this.visible;
+      this.zoom = tw.clamp(zoom, 1, Math.max(1, steps / 10));
+      this.from = tw.clamp(anchor - share * this.visible, 0, Math.max(0, steps - this.visible));
+      this.draw();
+    }
+
+    wheel(event) {
+      const step = this.step(event.clientX - this.ruler.getBoundingClientRect().left);
+      if (event.ctrlKey || event.metaKey) {
+        event.preventDefault();
+        this.setZoom(this.zoom * Math.exp(-event.deltaY / 300), step);
+      } else if (this.zoom > 1 && (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))) {
+        event.preventDefault();
+        const far = event.shiftKey ? event.deltaY : event.deltaX;
+        this.from = tw.clamp(this.from + (far * this.visible) / this.width, 0, this.episode.steps - this.visible);
+        this.draw();
+      }
+    }
+
+    point(event, canvas) {
+      this.hideTip();
+      const box = canvas.getBoundingClientRect();
+      const x = event.clientX - box.left;
+      if (canvas === this.bars) {
+        const place = this.laneAt(event.clientY - box.top);
+        if (place !== null && event.type === "pointerdown") this.choose(place);
+        if (x < GUTTER && event.type === "pointerdown") {
+          this.dragging = false;
+          return;
+        }
+      }
+      this.jump(tw.clamp(Math.floor(this.step(x) + (canvas === this.ruler ? 0.5 : 0)), 0, this.episode.steps));
+    }
+
+    laneAt(y) {
+      const place = Math.floor((y + this.box.scrollTop) / this.high);
+      return place >= 0 && place < this.episode.team.length ? place : null;
+    }
+
+    // ---- words on what is under the pointer
+
+    hover(event, canvas) {
+      const box = canvas.getBoundingClientRect();
+      const x = event.clientX - box.left;
+      const step = tw.clamp(Math.floor(this.step(x)), 0, Math.max(0, this.episode.steps - 1));
+      if (x < GUTTER) return this.hideTip();
+      if (canvas === this.ruler) return this.showTip(this.onRuler(this.step(x), event.clientY - box.top), event.clientX, event.clientY);
+      const place = this.laneAt(event.clientY - box.top);
+      return place === null ? this.hideTip() : this.showTip(this.onLane(place, step), event.clientX, event.clientY);
+    }
+
+    onLane(place, step) {
+      const { episode } = this;
+      const lane = episode.team[place];
+      const span = lane.span(step);
+      const lines = [tw.say(lane.name)];
+      if (lane.gone !== undefined && step >= lane.gone) lines.push(`gone: ${lane.gone_why}`);
+      if (span) {
+        lines.push(tw.say(span.action), `${tw.steps(span.start, span.end)}, ${episode.ending(span)}`);
+        const pace = lane.pace(step);
+        if (pace?.ready) lines.push(`in place, waiting for others at ${tw.say(pace.ready)}`);
+        else if (pace?.blocker) lines.push(`in the way at step ${step}: ${tw.say(pace.blocker)}`);
+      }
+      for (const passed of lane.passed) {
+        if (passed.start === step) lines.push(`${tw.say(passed.action)} ${episode.ending(passed)}`);
+      }
+      const hold = lane.hold(step);
+      if (hold) lines.push(`committed to ${tw.say(hold.goal)} (${tw.say(hold.cause) || "no cause given"}), let go: ${hold.released}`);
+      return lines;
+    }
+
+    onRuler(step, y) {
+      const row = Math.floor((y - NUMBERS) / ROW);
+      const near = (GUTTER > 0 ? 5 : 0) * (this.visible / (this.width - GUTTER - RIGHT));
+      const { episode } = this;
+      if (row === 0) {
+        const found = episode.messages.filter((message) => Math.abs(message.step - step) <= near);
+        return found.length ? [`${tw.plural(found.length, "message")} at step ${found[0].step}`] : [];
+      }
+      if (row === 1) {
+        const found = episode.joints.filter((joint) => joint.start - near <= step && step <= joint.end + near).slice(0, 4);
+        return found.map((joint) => tw.jointInWords(episode, joint));
+      }
+      if (row === 2) {
+        const found = episode.failures.filter((failure) => failure.start - near <= step && step <= failure.end + near).slice(0, 4);
+        return found.map((failure) => `${failure.label}, ${tw.steps(failure.start, failure.end)}: ${tw.say(failure.text)}`);
+      }
+      const found = this.marks.done.filter((goal) => Math.abs(goal.done - step) <= near);
+      return found.map((goal) => `${tw.say(goal.id)} done at step ${goal.done}`);
+    }
+
+    showTip(lines, x, y) {
+      if (!lines.length) return this.hideTip();
+      const [head, ...rest] = lines;
+      this.tip.replaceChildren(tw.el("strong", null, head), ...rest.map((line) => tw.el("div", null, line)));
+      this.tip.hidden = false;
+      const { width, height } = this.tip.getBoundingClientRect();
+      this.tip.style.left = `${tw.clamp(x + 14, 4, window.innerWidth - width - 8)}px`;
+      this.tip.style.top = `${y + 18 + height > window.innerHeight ? y - height - 12 : y + 18}px`;
+    }
+
+    hideTip() {
+      this.tip.hidden = true;
+    }
+
+    /** For those who use the keyboard: the chosen agent's action at the cursor. */
+    speak() {
+      if (this.chosen === null) return;
+      const lines = this.onLane(this.chosen, Math.min(this.at, Math.max(0, this.episode.steps - 1)));
+      tw.byId("spoken").textContent = lines.join("; ");
+      const box = this.box.getBoundingClientRect();
+      const y = box.top + (this.chosen + 0.5) * this.high - this.box.scrollTop;
+      this.showTip(lines, box.left + this.x(this.at + 0.5), y);
+    }
+
+    // ---- drawing
+
+    setChosen(place) {
+      this.chosen = place;
+      if (place !== null) {
+        const top = place * this.high;
+        if (top < this.box.scrollTop || top + this.high > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top - this.high;
+      }
+      this.drawBars();
+    }
+
+    /** Put the cursor to a position, and page the view along if it has left it. */
+    moveTo(p) {
+      this.at = Math.floor(p);
+      if (p < this.from || p > this.from + this.visible) {
+        this.from = tw.clamp(p - this.visible * 0.1, 0, Math.max(0, this.episode.steps - this.visible));
+        this.draw();
+      }
+      const x = this.x(p);
+      this.cursor.style.transform = `translateX(${x}px)`;
+      this.veil.style.transform = `translateX(${x}px)`;
+    }
+
+    draw(theme) {
+      this.theme = theme || this.theme;
+      this.width = Math.max(GUTTER + 120, this.box.clientWidth);
+      this.veil.style.width = `${this.width}px`;
+      this.drawRuler();
+      this.drawBars();
+      this.moveTo(this.at);
+    }
+
+    drawRuler() {
+      const { theme, width, episode } = this;
+      const pen = tw.fit(this.ruler, width, RULER);
+      pen.clearRect(0, 0, width, RULER);
+      pen.font = "11px system-ui, sans-serif";
+      pen.textBaseline = "middle";
+      this.names(pen, ["messages", "joint acts", "failures", "goals done"]);
+      pen.save();
+      pen.beginPath();
+      pen.rect(GUTTER - 6, 0, width - GUTTER + 6, RULER);
+      pen.clip();
+      const gap = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].find((every) => this.x(every) - this.x(0) >= 46) || 20000;
+      pen.textAlign = "center";
+      for (let step = 0; step <= episode.steps; step += gap) {
+        const x = this.x(step);
+        pen.fillStyle = theme.soft;
+        pen.fillText(String(step), tw.clamp(x, GUTTER, width - 10), NUMBERS / 2);
+        pen.fillStyle = theme.line;
+        pen.fillRect(x, NUMBERS - 3, 1, RULER);
+      }
+      this.drawMarks(pen);
+      pen.restore();
+    }
+
+    names(pen, words) {
+      pen.textAlign = "left";
+      pen.fillStyle = this.theme.soft;
+      words.forEach((word, row) => pen.fillText(word, 12, NUMBERS + (row + 0.5) * ROW));
+    }
+
+    drawMarks(pen) {
+      const { theme, episode } = this;
+      const middle = (row) => NUMBERS + (row + 0.5) * ROW;
+      pen.fillStyle = theme.work;
+      for (const step of this.marks.said) {
+        pen.beginPath();
+        pen.arc(this.x(step), middle(0), 3, 0, 2 * Math.PI);
+        pen.fill();
+      }
+      // A success hangs on the upper half, a failure on the lower: told apart without colour too.
+      for (const joint of this.marks.joints) {
+        pen.fillStyle = joint.success ? theme.good : theme.fail;
+        const x = this.x(joint.start);
+        const top = middle(1) + (joint.success ? -4.5 : 0.5);
+        pen.fillRect(x, top, Math.max(2, this.x(joint.end) - x), 4);
+      }
+      pen.fillStyle = theme.fail;
+      for (const failure of episode.failures) {
+        const x = this.x(failure.start);
+        pen.globalAlpha = 0.3;
+        pen.fillRect(x, middle(2) - 1, Math.max(1, this.x(failure.end) - x), 2);
+        pen.globalAlpha = 1;
+        pen.fillRect(x - 1, middle(2) - 4, 2, 8);
+      }
+      for (const goal of this.marks.done) {
+        const x = this.x(goal.done);
+        pen.fillStyle = episode.colour(goal.id);
+        pen.beginPath();
+        pen.moveTo(x, middle(3) - 5);
+        pen.lineTo(x + 5, middle(3));
+        pen.lineTo(x, middle(3) + 5);
+        pen.lineTo(x - 5, middle(3));
+        pen.fill();
+      }
+    }
+
+    /** Draw the lanes that are in view. */
+    drawBars() {
+      if (!this.theme) return;
+      const { theme, width, high, episode } = this;
+      const height = Math.max(1, this.box.clientHeight);
+      const pen = tw.fit(this.bars, width, height);
+      pen.clearRect(0, 0, width, height);
+      pen.textBaseline = "middle";
+      const top = this.box.scrollTop;
+      const first = Math.max(0, Math.floor(top / high));
+      const last = Math.min(episode.team.length - 1, Math.floor((top + height) / high));
+      for (let place = first; place <= last; place++) this.drawLane(pen, place, place * high - top);
+    }
+
+    drawLane(pen, place, y) {
+      const { theme, width, high, episode } = this;
+      const lane = episode.team[place];
+      if (place === this.chosen) {
+        pen.fillStyle = theme.faint;
+        pen.fillRect(0, y, width, high);
+      }
+      pen.fillStyle = place === this.chosen ? theme.ink : theme.soft;
+      pen.font = `${place === this.chosen ? 600 : 400} ${high < 24 ? 11 : 12}px system-ui, sans-serif`;
+      pen.textAlign = "left";
+      pen.fillText(tw.say(lane.name), 12, y + high / 2, GUTTER - 18);
+      pen.save();
+      pen.beginPath();
+      pen.rect(GUTTER, y, width - GUTTER, high);
+      pen.clip();
+      const shape = { strip: y + 2, bar: y + 6, tall: high - 9, pace: high < 24 ? 2 : 4 };
+      const until = this.from + this.visible;
+      this.drawSpans(pen, lane, shape, until);
+      this.drawPaces(pen, lane, shape, until);
+      for (const hold of lane.holds) {
+        if (hold.end < this.from || hold.start > until) continue;
+        pen.fillStyle = episode.colour(hold.goal);
+        pen.fillRect(this.x(hold.start), shape.strip, Math.max(1, this.x(hold.end) - this.x(hold.start) - 0.5), 3);
+      }
+      pen.restore();
+    }
+
+    drawSpans(pen, lane, { bar, tall, pace }, until) {
+      const { theme, high } = this;
+      pen.font = `${high < 24 ? 10 : 11}px system-ui, sans-serif`;
+      for (let at = Math.max(0, tw.lastAt(lane.runs, this.from, "start")); at < lane.runs.length; at++) {
+        const span = lane.runs[at];
+        if (span.start > until) break;
+        if (span.action.startsWith("wait(")) continue;
+        const x = this.x(span.start);
+        const wide = Math.max(1, this.x(span.end) - x - 1);
+        const failed = span.status === "failed";
+        pen.fillStyle = failed ? theme.failbar : theme.bar;
+        pen.beginPath();
+        pen.roundRect(x, bar, wide, tall, Math.min(3, wide / 2));
+        pen.fill();
+        if (failed) {
+          pen.fillStyle = theme.fail;
+          pen.fillRect(x + wide - 2, bar, 2, tall);
+        }
+        const left = Math.max(x, GUTTER) + 5;
+        const mark = failed ? "✕ " : "";
+        const label = tw.brief(pen, mark, tw.say(span.action), x + wide - left - 3);
+        pen.fillStyle = theme.ink;
+        if (label) pen.fillText(label, left, bar + (tall - pace) / 2 + 0.5);
+      }
+      pen.fillStyle = theme.fail;
+      for (const passed of lane.passed) {
+        const x = this.x(passed.start);
+        if (passed.start < this.from || passed.start > until) continue;
+        pen.beginPath();
+        pen.moveTo(x - 3, bar);
+        pen.lineTo(x + 3, bar);
+        pen.lineTo(x, bar + 5);
+        pen.fill();
+      }
+    }
+
+    /** The foot of the bars: what the agent achieved step by step. Equal rows in a row are one stroke. */
+    drawPaces(pen, lane, { bar, tall, pace: deep }, until) {
+      const { paces } = lane;
+      const foot = bar + tall - deep;
+      const kind = (row) => (row.effect ? "work" : row.moved ? "move" : row.ready ? "ready" : null);
+      const over = lane.runs.at(-1)?.end ?? 0;
+      for (let at = Math.max(0, tw.lastAt(paces, this.from, "step")); at < paces.length && paces[at].step <= until; ) {
+        const found = kind(paces[at]);
+        const x = this.x(paces[at].step);
+        do at++;
+        while (at < paces.length && kind(paces[at]) === found);
+        if (!found) continue;
+        const wide = Math.max(0.5, this.x(at < paces.length ? paces[at].step : over) - x - 1);
+        pen.fillStyle = this.theme[found];
+        if (found !== "ready") pen.fillRect(x, foot, wide, deep);
+        else for (let dot = 0; dot < wide; dot += 5) pen.fillRect(x + dot, foot, Math.min(2.5, wide - dot), deep);
+      }
+    }
+  }
+
+  /** As much of a label as fits: whole, its verb, or nothing. */
+  tw.brief = function (pen, mark, text, room) {
+    if (room < 10) return "";
+    const verb = text.split("(")[0];
+    for (const form of [mark + text, mark + verb, mark.trim()]) {
+      if (form && pen.measureText(form).width <= room) return form;
+    }
+    return "";
+  };
+
+  tw.Lanes = Lanes;
+})(window.teamworld);

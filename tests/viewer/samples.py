@@ -1,0 +1,200 @@
+"""Logs for the tests of the replay: played ones, and one written by hand that holds what these lack."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from teamworld.experiment.config import build
+from teamworld.experiment.runner import run
+from teamworld.record import (
+    SCHEMA,
+    ActionStep,
+    AttemptMade,
+    Commit,
+    Deliver,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    Frame,
+    GoalChange,
+    GoalInfo,
+    Gone,
+    MessageSent,
+    PlanEnd,
+    PlanStart,
+    Release,
+    StepDone,
+    read_log,
+)
+
+HOSTILE = (
+    "</script><script>document.title='broken'</script><!-- <img src=x onerror=\"document.title='broken'\"> \u2028 &amp;"
+)
+
+
+@cache
+def played(method: str = "drwell", level: str = "paper-n2", steps: int = 150) -> tuple[Event, ...]:
+    """Return the log of an episode of CUBE."""
+    with TemporaryDirectory() as scratch:
+        out = Path(scratch) / "run"
+        run(build({"world": "cube", "level": level, "methods": [method], "max_steps": steps}), out)
+        return tuple(read_log(out / "logs" / f"{method}-s0" / "0001.jsonl.zst"))
+
+
+def hostile() -> list[Event]:
+    """Return a played log in which every text that somebody could have made up is an attack on the page."""
+    changed: list[Event] = []
+    for event in played():
+        match event:
+            case MessageSent():
+                changed.append(msgspec.structs.replace(event, text=HOSTILE, act=HOSTILE))
+            case ActionStep():
+                changed.append(msgspec.structs.replace(event, reason=HOSTILE, blocker=HOSTILE))
+            case PlanEnd():
+                changed.append(msgspec.structs.replace(event, cause=HOSTILE))
+            case EpisodeStart():
+                changed.append(msgspec.structs.replace(event, task=HOSTILE, method=HOSTILE, reasoner=HOSTILE))
+            case _:
+                changed.append(event)
+    return changed
+
+
+def goal(name: str, weight: float = 1.0) -> GoalInfo:
+    return GoalInfo(
+        id=name,
+        kind="do",
+        thing=None,
+        label="do()",
+        weight=weight,
+        quorum=2,
+        places=2,
+        exclusive=True,
+        units=1,
+    )
+
+
+def start(team: tuple[str, ...] = ("a", "b", "c"), goals: tuple[GoalInfo, ...] = ()) -> EpisodeStart:
+    return EpisodeStart(
+        schema=SCHEMA,
+        world="toy",
+        level="one",
+        world_options={},
+        world_seed=0,
+        seed=0,
+        episode=1,
+        team=team,
+        kinds=dict.fromkeys(team, "worker"),
+        goals=goals,
+        measures={},
+        relations=(),
+        static={},
+        horizon=9,
+        task="work",
+        method="by hand",
+        method_options={},
+        reasoner="rules:slips=0.5",
+        message_rule={},
+        topology="complete",
+        log_level="play",
+    )
+
+
+def act(agent: str, verb: str, status: Any = "running", **more: Any) -> ActionStep:  # noqa: ANN401
+    given: dict[str, Any] = {"args": (), "goal": None, "plan": None, "legal": True, "effect": False, "moved": False}
+    return ActionStep(agent=agent, verb=verb, status=status, **(given | more))
+
+
+def attempt(who: tuple[str, ...], have: int, *, clear: bool = True) -> AttemptMade:
+    return AttemptMade(
+        goal="g",
+        k=2,
+        have={"dependency": int(clear), "temporal": have},
+        need={"dependency": 1, "temporal": 2},
+        participants=who,
+        success=clear and have >= 2,
+    )
+
+
+def plan(agent: str, number: int, text: str, target: str | None = "g") -> PlanStart:
+    return PlanStart(
+        agent=agent,
+        plan=number,
+        goal=target,
+        thing=None,
+        label=None,
+        units=1,
+        quorum=2,
+        text=text,
+        origin="fresh",
+        cause="start",
+        parsed=True,
+        first_action_legal=True,
+        dry_run_ok=True,
+        predicted_steps=1,
+    )
+
+
+def plan_end(agent: str, number: int, status: Any = "failed", cause: str = "stuck") -> PlanEnd:  # noqa: ANN401
+    return PlanEnd(
+        agent=agent,
+        plan=number,
+        goal="g",
+        status=status,
+        cause=cause,
+        actions_done=0,
+        goal_done=False,
+        units_left=1,
+    )
+
+
+def by_hand() -> list[Event]:
+    """Return a log of three steps of two ticks with a lost message, an agent that leaves and a plan that skips."""
+    steps: list[list[Event]] = [
+        [
+            MessageSent(agent="a", id=0, recipients=("b", "c"), act="ask", text="help", goal="g", room=0),
+            Deliver(agent="b", message=0),
+            Deliver(agent="c", message=0, dropped=True),
+            MessageSent(agent="b", id=1, recipients=(), act="tell", text="alone", goal=None),
+            Commit(agent="a", goal="g", cause="agreed"),
+            Commit(agent="b", goal="g", cause="agreed"),
+            plan("a", 0, "plan for g { go(); go(); work(2) }"),
+            act("a", "go", "done", plan=0, goal="g", moved=True, primitives=("N", "N")),
+            act("b", "wait", "done"),
+            act("c", "wait", "done"),
+            attempt(("a",), 1),
+            StepDone(ticks=2, score={}),
+        ],
+        [
+            act("a", "go", "failed", plan=0, goal="g", reason="no way", legal=False, spent=False),
+            act("a", "work", plan=0, goal="g", args=("2",), effect=True),
+            act("b", "wait", "done"),
+            act("c", "talk", "done", args=("1",)),
+            attempt(("a",), 1),
+            GoalChange(goal="g", event="progress", delta=0.25, participants=("a",)),
+            Gone(agent="c", why="fell"),
+            StepDone(ticks=2, score={}),
+        ],
+        [
+            Release(agent="b", goal="g", cause="reassigned"),
+            Commit(agent="b", goal="h", cause="agreed"),
+            act("a", "work", plan=0, goal="g", args=("2",), ready="g", blocker="wall"),
+            act("b", "wait", "done"),
+            attempt(("a", "b"), 2, clear=False),
+            GoalChange(goal="h", event="done", delta=0.0, participants=("b",)),
+            StepDone(ticks=2, score={}),
+        ],
+    ]
+    events: list[Event] = [start(goals=(goal("g", 3.0), goal("h"))), Frame(state={"at": 0})]
+    clocks = [(0, 0), (0, 0)]
+    for number, step in enumerate(steps):
+        events += [*step, Frame(state={"at": number + 1})]
+        clocks += [(number, 2 * number)] * len(step) + [(number + 1, 2 * number + 2)]
+    events += [plan_end("a", 0, "unfinished", "horizon"), EpisodeEnd(reason="horizon")]
+    clocks += [(3, 6), (3, 6)]
+    placed = enumerate(zip(events, clocks, strict=True))
+    return [msgspec.structs.replace(event, seq=seq, step=step, tick=tick) for seq, (event, (step, tick)) in placed]

@@ -1,0 +1,350 @@
+"""The page in a headless Chromium: opened from disk, with every request and every word on the console noted.
+
+Needs a Chromium on the path (``scripts/browser.sh`` installs Debian's) and Playwright; skipped where one of them is
+missing, unless TEAMWORLD_NEED_BROWSER=1 says that this must not be.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import pytest
+
+from teamworld.metrics.failures import tags
+from teamworld.record import ActionStep, Event, Frame
+from teamworld.viewer import build, page
+from teamworld.worlds.registry import finder
+from tests.viewer import samples
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DARK, LIGHT = "rgb(18, 22, 26)", "rgb(244, 243, 240)"
+
+
+def missing(what: str) -> NoReturn:
+    if os.environ.get("TEAMWORLD_NEED_BROWSER") == "1":
+        pytest.fail(f"{what}, and TEAMWORLD_NEED_BROWSER=1 asks for it")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Pages, made before the browser starts: its event loop must not be ours."""
+    folder = tmp_path_factory.mktemp("pages")
+    logs: dict[str, Sequence[Event]] = {
+        "two": samples.played(),
+        "four": samples.played(level="paper-n4"),
+        "hostile": samples.hostile(),
+        "large": samples.played("greedy", "paper-n32", 40),
+        "zero": samples.played("zero_shot"),
+        "toy": samples.by_hand(),
+    }
+    made = {name: folder / f"{name}.html" for name in logs}
+    for name, log in logs.items():
+        found = tags(log, finder("cube")) if name == "zero" else ()
+        made[name].write_text(page(build(log, found)), "utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser(files: dict[str, Path]) -> Iterator[Page]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright is not installed")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        missing("there is no Chromium on the path: run scripts/browser.sh")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield found.new_page()
+        found.close()
+
+
+@contextmanager
+def opened(
+    browser: Page, file: Path, fragment: str = "", *, scheme: Literal["light", "dark"] = "light", width: int = 1280
+) -> Iterator[Page]:
+    """Open a page from disk; at the end nothing may have been asked of a network or said on the console."""
+    browser.goto("about:blank")
+    browser.emulate_media(color_scheme=scheme)
+    browser.set_viewport_size({"width": width, "height": 800})
+    asked: list[str] = []
+    told: list[str] = []
+    listeners: dict[Any, Callable[[Any], None]] = {
+        "request": lambda request: asked.append(request.url),
+        "console": lambda message: told.append(message.text),
+        "pageerror": lambda error: told.append(str(error)),
+    }
+    for name, listener in listeners.items():
+        browser.on(name, listener)
+    address = f"{file.as_uri()}{fragment}"
+    browser.goto(address)
+    wait(browser, "teamworld.player.shown >= 0")
+    try:
+        yield browser
+    finally:
+        for name, listener in listeners.items():
+            browser.remove_listener(name, listener)
+    assert told == []
+    # The empty icon is in the page itself; everything else must be the page.
+    assert {url for url in asked if not url.startswith("data:")} <= {address, file.as_uri()}
+
+
+def wait(shown: Page, condition: str) -> None:
+    """Wait until an expression holds; Playwright's own wait needs eval, which the page forbids."""
+    end = time.monotonic() + 20
+    while not shown.evaluate(condition):
+        assert time.monotonic() < end, f"{condition} never came"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def two(browser: Page, files: dict[str, Path]) -> Iterator[Page]:
+    with opened(browser, files["two"]) as shown:
+        yield shown
+
+
+def label(shown: Page) -> str:
+    return shown.inner_text("#step")
+
+
+def settle(shown: Page) -> None:
+    shown.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def picture(shown: Page, canvas: str = "stage") -> str:
+    settle(shown)
+    found: str = shown.evaluate(f"document.getElementById('{canvas}').toDataURL()")
+    return found
+
+
+def test_the_scrubber_changes_picture_and_label(two: Page) -> None:
+    last = two.evaluate("teamworld.episode.steps")
+    assert label(two) == f"step 0 / {last}"
+    before = picture(two)
+    two.evaluate("""() => { const scrub = document.getElementById("scrub"); scrub.value = 30;
+                    scrub.dispatchEvent(new Event("input")); }""")
+    assert picture(two) != before
+    assert label(two) == f"step 30 / {last}"
+
+
+def test_the_page_knows_what_the_log_says(two: Page) -> None:
+    log = samples.played()
+    frames = [event.state for event in log if isinstance(event, Frame)]
+    assert two.evaluate("teamworld.episode.frames") == frames
+    cell = two.evaluate("teamworld.player.stage.size") / 20
+    for step in (0, 17, len(frames) - 1):
+        two.evaluate(f"teamworld.player.go({step})")
+        settle(two)
+        spots = two.evaluate("teamworld.player.stage.drawn.agents.map((spot) => [spot.y, spot.x])")
+        assert [[round(y / cell - 0.5), round(x / cell - 0.5)] for y, x in spots] == frames[step]["agents"]
+    for event in log:
+        if isinstance(event, ActionStep) and event.spent and event.step % 10 == 0:
+            action = two.evaluate(f"teamworld.episode.team[{event.agent[-1]}].span({event.step}).action")
+            assert action == f"{event.verb}({', '.join(event.args)})"
+
+
+def test_play_goes_on_by_itself_and_stops_at_the_end(two: Page) -> None:
+    two.select_option("#speed", "16")
+    two.click("#play")
+    wait(two, "teamworld.player.step >= 3")
+    assert two.evaluate("teamworld.player.playing")
+    two.click("#play")
+    stopped = two.evaluate("teamworld.player.position")
+    settle(two)
+    assert two.evaluate("teamworld.player.position") == stopped
+    two.click("#play")
+    wait(two, "!teamworld.player.playing && teamworld.player.step === teamworld.episode.steps")
+
+
+def test_between_two_frames_agents_are_between_two_cells(two: Page) -> None:
+    two.evaluate("() => { teamworld.player.position = 0.5; teamworld.player.render(); }")
+    cell = two.evaluate("teamworld.player.stage.size / 20")
+    from_, to = (two.evaluate(f"teamworld.episode.frames[{t}].agents[0]") for t in (0, 1))
+    spot = two.evaluate("teamworld.player.stage.drawn.agents[0]")
+    assert from_ != to
+    assert [spot["y"] / cell - 0.5, spot["x"] / cell - 0.5] == pytest.approx(
+        [(a + b) / 2 for a, b in zip(from_, to, strict=True)]
+    )
+
+
+def test_the_keyboard(two: Page) -> None:
+    steps = [("End", "teamworld.episode.steps"), ("ArrowLeft", "teamworld.episode.steps - 1"), ("Home", "0")]
+    for key, wanted in [*steps, ("ArrowRight", "1"), ("Shift+ArrowRight", "11"), ("ArrowLeft", "10")]:
+        two.keyboard.press(key)
+        settle(two)
+        assert two.evaluate("teamworld.player.step") == two.evaluate(wanted), key
+    two.keyboard.press("Space")
+    wait(two, "teamworld.player.step > 10")
+    two.keyboard.press("Space")
+    assert not two.evaluate("teamworld.player.playing")
+    two.focus("#scrub")
+    before = two.evaluate("teamworld.player.step")
+    two.keyboard.press("ArrowRight")
+    settle(two)
+    assert two.evaluate("teamworld.player.step") == before + 1, "a key counts once, on the scrubber too"
+
+
+def test_a_click_on_a_lane_jumps_and_chooses_the_agent(two: Page) -> None:
+    x = two.evaluate("teamworld.player.lanes.x(25.5)")
+    high = two.evaluate("teamworld.player.lanes.high")
+    two.click("#bars", position={"x": x, "y": 1.5 * high})
+    settle(two)
+    assert two.evaluate("teamworld.player.step") == 25
+    assert two.evaluate("teamworld.player.chosen") == 1
+    two.hover("#bars", position={"x": x, "y": 0.5 * high})
+    action = two.evaluate("teamworld.say(teamworld.episode.team[0].span(25).action)")
+    assert action in two.inner_text("#tip")
+    two.focus("#lanes")
+    two.keyboard.press("ArrowUp")
+    assert two.evaluate("teamworld.player.chosen") == 0
+    assert action in two.inner_text("#tip"), "the keyboard gets the same words"
+
+
+def test_the_address_remembers_the_step(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["two"], "#t=12") as shown:
+        assert label(shown).startswith("step 12 /")
+        shown.evaluate("teamworld.player.go(20)")
+        wait(shown, "location.hash === '#t=20'")
+        shown.evaluate("() => { location.hash = '#t=99999'; }")
+        wait(shown, "teamworld.player.step === teamworld.episode.steps")
+
+
+def test_messages_up_to_the_step_and_a_click_jumps(two: Page) -> None:
+    said = two.evaluate("teamworld.episode.messages.map((message) => message.step)")
+    later = next(step for step in said if step > 0)
+    assert two.locator("#talk .said").count() == said.count(0)
+    two.evaluate(f"teamworld.player.go({later})")
+    settle(two)
+    assert two.locator("#talk .said").count() == sum(step <= later for step in said)
+    two.evaluate("teamworld.player.go(teamworld.episode.steps)")
+    settle(two)
+    two.locator("#talk .group .when").last.click()
+    settle(two)
+    assert two.evaluate("teamworld.player.step") == 0
+
+
+def test_joint_acts_tell_who_was_missing(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["zero"]) as shown:
+        shown.click("#tab-joints")
+        shown.click("#nextfail")
+        settle(shown)
+        assert shown.evaluate("teamworld.episode.jointsAt(teamworld.player.step).some((joint) => !joint.success)")
+        failed = shown.evaluate("teamworld.episode.joints.find((joint) => !joint.success && joint.absent)")
+        shown.evaluate(f"teamworld.player.go({failed['start']})")
+        settle(shown)
+        sections = shown.locator("#joints .joint.failed").all_inner_texts()
+        lacking = [f"needs {failed['k']}", f"{failed['short']} more agent", *failed["absent"]]
+        assert any(all(word.replace("_", " ") in words for word in lacking) for words in sections), sections
+
+
+def test_failures_tell_what_went_wrong(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["zero"]) as shown:
+        shown.click("#tab-failures")
+        assert shown.locator("#failures .joint").count() == 0
+        shown.click("#nextlabel")
+        settle(shown)
+        first = shown.evaluate("teamworld.episode.failures[0]")
+        assert shown.evaluate("teamworld.player.step") == first["start"]
+        words = shown.locator("#failures .joint").last.inner_text()
+        assert first["label"] in words
+        assert shown.evaluate(f"teamworld.episode.labels['{first['label']}']") in words
+
+
+def test_plans_show_the_running_action_and_how_the_last_one_ended(two: Page) -> None:
+    plan = two.evaluate("teamworld.episode.team[0].plans[1]")
+    before = two.evaluate("teamworld.episode.team[0].plans[0]")
+    two.evaluate(f"teamworld.player.go({plan['start']})")
+    settle(two)
+    card = two.locator("#team .agent").first
+    assert card.locator(".plan li").count() == len(plan["actions"])
+    assert card.locator(".plan .running").count() == 1
+    assert f"{before['status']}" in card.locator(".last").inner_text()
+    two.click("#tab-goals")
+    two.evaluate("teamworld.player.go(teamworld.episode.steps)")
+    settle(two)
+    states = two.locator("#goals .goal > .aside").all_inner_texts()
+    assert [text.startswith("done") for text in states] == two.evaluate(
+        "teamworld.episode.goals.map((goal) => goal.done !== undefined)"
+    )
+
+
+def test_a_hostile_text_stays_text(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["hostile"]) as shown:
+        shown.evaluate("teamworld.player.go(teamworld.episode.steps)")
+        settle(shown)
+        assert samples.HOSTILE in shown.locator("#talk .text").first.text_content()  # type: ignore[operator]
+        shown.hover("#bars", position={"x": 300, "y": 15})
+        assert "broken" not in shown.title().split(":")[0]
+        assert shown.locator("main img, main script, #tip img").count() == 0
+        assert shown.title() != "broken"
+
+
+def test_light_and_dark(browser: Page, files: dict[str, Path]) -> None:
+    pictures = set()
+    background = "getComputedStyle(document.body).backgroundColor"
+    schemes: tuple[tuple[Literal["light", "dark"], str, str], ...] = (("light", LIGHT, DARK), ("dark", DARK, LIGHT))
+    for scheme, first, second in schemes:
+        with opened(browser, files["two"], scheme=scheme) as shown:
+            assert shown.evaluate(background) == first
+            pictures.add(picture(shown))
+            shown.click("#theme")
+            assert shown.evaluate(background) == second
+            pictures.add(picture(shown))
+    assert len(pictures) == 2, "the picture follows the theme"
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+def test_nothing_sticks_out(browser: Page, files: dict[str, Path], width: int) -> None:
+    with opened(browser, files["four"], width=width) as shown:
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        for part in ("#stage", "#team", "#talk", "#scrub", "#bars", "#theme"):
+            box = shown.locator(part).bounding_box()
+            assert box is not None
+            assert box["width"] > 30
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
+
+
+def test_a_large_team_scrolls_and_zooms(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["large"]) as shown:
+        assert shown.locator("#team .agent").count() == 32
+        before = picture(shown, "bars")
+        shown.evaluate("() => { document.getElementById('lanes').scrollTop = 300; }")
+        assert picture(shown, "bars") != before
+        assert shown.evaluate("document.getElementById('bars').height < 32 * teamworld.player.lanes.high")
+        shown.click("#in")
+        shown.evaluate("teamworld.player.go(teamworld.episode.steps)")
+        settle(shown)
+        lanes = shown.evaluate("({from: teamworld.player.lanes.from, visible: teamworld.player.lanes.visible})")
+        assert lanes["from"] > 0
+        assert lanes["from"] + lanes["visible"] >= 40, "the view follows the cursor"
+
+
+def test_a_world_without_a_drawer_and_with_longer_steps(browser: Page, files: dict[str, Path]) -> None:
+    with opened(browser, files["toy"]) as shown:
+        assert "no drawing for the world toy" in shown.inner_text("#nodrawer")
+        shown.keyboard.press("End")
+        settle(shown)
+        assert label(shown) == "step 3 / 3, tick 6"
+        assert "stand-in" in shown.inner_text("#facts")
+        assert shown.locator("#team .agent").nth(2).inner_text().find("gone: fell") > 0
+        shown.click("#tab-joints")
+        assert "the way was not clear" in shown.inner_text("#joints")
+        assert "did not reach c" in shown.inner_text("body") or shown.locator("#talk .bad").count() == 1

@@ -12,14 +12,11 @@ from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Row
 from teamworld.memory.store import MemoryStore
 from teamworld.report.statistics import mean_interval
+from teamworld.report.style import COLOURS, MARKERS
 from teamworld.report.tables import mind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-#: Colour-blind safe (Okabe and Ito 2008), in a fixed order by method.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-_MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def draw_all(folder: Folder, experiment: Experiment, rows: Sequence[Row]) -> list[Path]:
@@ -80,7 +77,7 @@ def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float | None], label
             by_episode.setdefault(row.episode, []).append(value)
     episodes = sorted(by_episode)
     intervals = [interval for episode in episodes if (interval := mean_interval(by_episode[episode])) is not None]
-    colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
+    colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
     axes.plot(episodes, [i.mean for i in intervals], color=colour, marker=marker, markersize=4, label=label)
     if any(interval.n > 1 for interval in intervals):
         axes.fill_between(

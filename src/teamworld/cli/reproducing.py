@@ -1,0 +1,94 @@
+"""Reproducing the papers' figures from the command line: progress and findings."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from teamworld.errors import UserError
+from teamworld.report.reproduce import cube, drwell
+from teamworld.report.reproduce.page import Reproduction
+
+PaperName: TypeAlias = Literal["drwell", "cube"]
+Work: TypeAlias = Callable[[Callable[[str], None]], Reproduction]
+_MOST_SEEDS = 1000
+
+
+def reproduce(
+    paper: PaperName,
+    out: Path | None,
+    *,
+    seeds: int | None,
+    reasoner: str | None,
+    latency: float | None,
+    step_time: float | None,
+    quick: bool,
+    as_json: bool,
+) -> None:
+    """Reproduce a paper's figures, then print the findings or the JSON.
+
+    Raises:
+        UserError: An option does not fit the paper or its range.
+    """
+    if seeds is not None and not 1 <= seeds <= _MOST_SEEDS:
+        raise UserError(f"--seeds is a number from 1 to {_MOST_SEEDS}, got {seeds}")
+    for_drwell = {"--reasoner": reasoner, "--latency": latency, "--step-time": step_time}
+    given = {"--seeds": seeds, **for_drwell}
+    words = [f"{name} {value}" for name, value in given.items() if value is not None]
+    command = " ".join(["teamworld reproduce", paper, *words, *["--quick"] * quick])
+    folder = out if out is not None else Path("runs") / f"reproduce-{paper}{'-quick' * quick}"
+    work, count = (
+        _cube(folder, seeds, for_drwell, quick, command)
+        if paper == "cube"
+        else _drwell(folder, seeds, reasoner, latency, step_time, quick, command)
+    )
+    found = _shown(work, count)
+    if as_json:
+        print(json.dumps({**found.numbers, "page": str(found.page)}, allow_nan=False))
+        return
+    for line in found.lines:
+        print(line)
+    print(f"\nThe page with all figures and tables: {found.page}")
+
+
+def _drwell(
+    folder: Path,
+    seeds: int | None,
+    reasoner: str | None,
+    latency: float | None,
+    step_time: float | None,
+    quick: bool,
+    command: str,
+) -> tuple[Work, int]:
+    for name, value in (("--latency", latency), ("--step-time", step_time)):
+        if value is not None and not (math.isfinite(value) and value >= 0):
+            raise UserError(f"{name} is a time in seconds, 0 or more; got {value}")
+    plan = (drwell.QUICK if quick else drwell.Plan())._replace(latency=latency, step_time=step_time)
+    plan = plan._replace(seeds=seeds or plan.seeds, reasoner=plan.reasoner if reasoner is None else reasoner)
+    return lambda step: drwell.reproduce(folder, plan, command, step), plan.work
+
+
+def _cube(
+    folder: Path, seeds: int | None, for_drwell: Mapping[str, object], quick: bool, command: str
+) -> tuple[Work, int]:
+    for name, value in for_drwell.items():
+        if value is not None:
+            raise UserError(f"{name} belongs to 'reproduce drwell': leave it out for cube")
+    plan = cube.QUICK if quick else cube.Plan()
+    plan = plan._replace(seeds=seeds or plan.seeds)
+    return lambda step: cube.reproduce(folder, plan, command, step), plan.work
+
+
+def _shown(work: Work, count: int) -> Reproduction:
+    """Do the work under a progress bar on standard error."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reproducing", total=count)
+        return work(lambda text: bar.update(task, advance=1, description=text))

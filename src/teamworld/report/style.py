@@ -1,0 +1,77 @@
+"""How figures look: colours that colour-blind people tell apart, fonts, and files with the same bytes every time."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from teamworld.errors import UserError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Colour-blind safe (Okabe and Ito 2008), in a fixed order.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+#: What came out well, and what did not.
+GOOD, BAD = "#12A67C", "#E0763C"
+#: Width of a figure over both columns of a page, in inches.
+WIDTH = 7.0
+
+_RC: Any = {  # matplotlib types the names of its settings one by one
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "hatch.linewidth": 0.6,
+    "axes.linewidth": 0.6,
+    "svg.hashsalt": "teamworld",
+    "svg.fonttype": "none",
+}
+
+
+def need(**packages: str) -> None:
+    """See that packages are installed, before any work is done.
+
+    Args:
+        packages: Importable name -> the extra that brings it.
+
+    Raises:
+        UserError: Some are not; names them and the extras.
+    """
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        extras = ",".join(sorted({packages[name] for name in missing}))
+        raise UserError(f"this needs {', '.join(missing)}, not installed: pip install 'teamworld[{extras}]'")
+
+
+@contextmanager
+def figure(width: float, height: float) -> Iterator[Figure]:
+    """Give an empty figure in the common style; sizes are in inches."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(matplotlib.rcParamsDefault):
+        matplotlib.rcParams.update(_RC)
+        yield Figure(figsize=(width, height), layout="constrained", dpi=200)
+
+
+def save(drawn: Figure, stem: Path) -> Path:
+    """Write the figure as ``stem.png`` and ``stem.svg``; return the PNG."""
+    png = stem.with_suffix(".png")
+    drawn.savefig(png, metadata={"Software": None})
+    drawn.set_layout_engine("none")  # it is laid out now
+    drawn.savefig(stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+    return png
+
+
+def bare(axes: Axes) -> None:
+    """Take away the lines of the frame that say nothing."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_axisbelow(True)

@@ -1,0 +1,206 @@
+"""``teamworld reproduce`` from end to end, with --quick, and one clear line for whatever cannot be used."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from teamworld.cli import run
+from teamworld.errors import UserError
+from teamworld.report.reproduce import cube, cube_figures, drwell, drwell_figures
+from teamworld.report.reproduce.chain import Told
+from teamworld.report.reproduce.measure import POLICIES, StepCost
+from teamworld.report.reproduce.page import check_folder, plain
+from teamworld.report.reproduce.published import Strip
+from teamworld.report.style import need
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(["reproduce", *arguments])
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+def pictures(page: Path) -> list[Path]:
+    return [page.parent / name for name in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text("utf-8"))]
+
+
+def unwritten(drawn: object, stem: Path) -> Path:
+    """Stand in for writing a figure, which takes most of the time."""
+    return stem.with_suffix(".png")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_drwell_from_end_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    first = ("drwell", "--quick", "--seeds", "1", "--out", str(out))
+    code, text, errors = call(capsys, *first)
+    assert (code, errors) == (0, "")
+    assert text.startswith("1a  baseline")
+    page = out / "report.md"
+    words = page.read_text("utf-8")
+    assert "teamworld reproduce drwell --seeds 1 --quick" in words
+    assert "Simulated, not measured" in words
+    assert "0.7 s a call" in words
+    assert "built-in rules, no language model" in words
+    assert str(tmp_path) not in words
+    assert len(pictures(page)) == 5
+    for picture in pictures(page):
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert picture.with_suffix(".svg").read_text("utf-8").lstrip().startswith("<?xml")
+    # The second call runs nothing again; another assumption changes the simulated seconds.
+    logs = contents(out / "run" / "logs" / "drwell-s42")
+    monkeypatch.setattr(drwell_figures, "save", unwritten)
+    monkeypatch.setattr(drwell, "draw_stages", lambda deltas, path, title: path)
+    code, text, _ = call(capsys, *first, "--latency", "2", "--step-time", "0", "--json")
+    assert code == 0
+    assert contents(out / "run" / "logs" / "drwell-s42") == logs
+    _check_drwell(json.loads(text))
+
+
+def _check_drwell(numbers: dict[str, Any]) -> None:
+    assert numbers["assumed"] == {"latency_s": 2.0, "step_s": 0.0}
+    assert numbers["mind"] == "built-in rules, no language model"
+    assert len(numbers["trends"]) == 12
+    assert np.array(numbers["published"]["runs"]["drwell"]["completed"]).shape == (1, 3, 10)
+    for method in ("zero_shot", "drwell"):
+        ours = numbers["ours"]["runs"][method]
+        for part in ("completed", "steps", "seconds"):
+            assert np.array(ours[part], object).shape == (1, 3, 6)
+        flat = zip(np.ravel(ours["completed"]), np.ravel(ours["steps"]), np.ravel(ours["seconds"]), strict=True)
+        for completed, steps, seconds in flat:
+            assert (steps is not None) == (seconds is not None) == completed
+            assert seconds is None or seconds % 2 == 0  # whole calls of two seconds
+        calls, chain = (np.array(numbers["ours"][name][method]) for name in ("calls", "chain"))
+        assert (chain <= calls).all()
+        assert (chain > 0).all()
+
+
+def test_cube_from_end_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in ("matplotlib", "pettingzoo", "gymnasium"):
+        pytest.importorskip(package)
+    code, text, errors = call(capsys, "cube", "--quick", "--seeds", "2", "--out", str(tmp_path / "out"), "--json")
+    assert (code, errors) == (0, "")
+    numbers = json.loads(text)
+    page = Path(numbers["page"])
+    words = page.read_text("utf-8")
+    assert "published: gpt-4o (LLM)" in words
+    assert "ours: zero-shot, rules" in words
+    assert str(tmp_path) not in words
+    assert len(pictures(page)) == 3
+    assert all(picture.exists() and picture.with_suffix(".svg").exists() for picture in pictures(page))
+    greedy = numbers["ours"]["baselines"]["completed"]["greedy"]
+    assert [band["mean"] for band in greedy] == [1, 3]
+    assert numbers["ours"]["seed_42_layout"]["2"]["greedy"]["completed"] == 3
+    assert [one["n"] for one in numbers["ours"]["scaling"]] == [2, 2, 10, 10]
+    assert len(numbers["ours"]["actions"]) == 3 * 6
+    # A second call measures nothing again; where the file was cut off, it measures anew.
+    measured = (page.parent / "measured.json").read_bytes()
+    asked: list[int] = []
+
+    def stand_in(n: int, window: float) -> list[StepCost]:
+        asked.append(n)
+        return [StepCost(n, policy, 50, 1e-4, 1e-5, 99.0, None) for policy in POLICIES]
+
+    monkeypatch.setattr(cube_figures, "save", unwritten)
+    monkeypatch.setattr(cube, "step_costs_apart", stand_in)
+    plan = cube.QUICK
+    assert cube.reproduce(page.parent, plan, "again").numbers["ours"] == numbers["ours"]
+    assert (page.parent / "measured.json").read_bytes() == measured
+    assert asked == []
+    (page.parent / "measured.json").write_bytes(measured[:100])
+    assert len(cube.reproduce(page.parent, plan, "again").numbers["ours"]["actions"]) == 18
+    assert asked == [2, 10]
+    assert "The machine was busy" not in page.read_text("utf-8")
+    assert "| none |" in page.read_text("utf-8")  # memory that cannot be read is no number
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["dr"], "drwell"),
+        ([], "paper"),
+        (["drwell", "--seeds", "0"], "1 to 1000"),
+        (["drwell", "--seeds", "many"], "whole number"),
+        (["drwell", "--latency", "-1"], "--latency"),
+        (["drwell", "--latency", "nan"], "--latency"),
+        (["drwell", "--step-time", "inf"], "--step-time"),
+        (["drwell", "--reasoner", "gpt"], "gpt"),
+        (["cube", "--reasoner", "rules"], "belongs to 'reproduce drwell'"),
+        (["cube", "--latency", "1"], "belongs to 'reproduce drwell'"),
+        (["cube", "--step-time", "1"], "belongs to 'reproduce drwell'"),
+    ],
+)
+def test_what_cannot_be_used_gets_one_line(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    code, text, errors = call(capsys, *arguments)
+    assert (code, text) == (2, "")
+    assert errors.count("\n") == 1
+    assert said in errors.lower() or said in errors
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("paper", ["drwell", "cube"])
+def test_a_folder_with_other_things_is_left_alone(
+    paper: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in ("matplotlib", "pettingzoo", "gymnasium"):
+        pytest.importorskip(package)
+    (tmp_path / "report.md").write_text("mine")
+    code, _, errors = call(capsys, paper, "--quick", "--out", str(tmp_path))
+    assert code == 2
+    assert "not empty" in errors
+    assert (tmp_path / "report.md").read_text() == "mine"
+    code, _, errors = call(capsys, paper, "--quick", "--out", str(tmp_path / "report.md"))
+    assert code == 2
+    assert "is a file" in errors
+
+
+def test_a_folder_of_the_other_paper_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    check_folder(tmp_path, "run")
+    with pytest.raises(UserError, match="no reproduction of this paper"):
+        check_folder(tmp_path, "runs")
+
+
+def test_missing_extras_are_named() -> None:
+    need(json="plots")
+    with pytest.raises(UserError, match=r"no_such_one, no_such_two, not installed: .*teamworld\[plots,rl\]"):
+        need(no_such_one="rl", json="rl", no_such_two="plots")
+
+
+def test_the_arrays_of_runs() -> None:
+    one = Told({"x": 10, "y": None}, {"x": 3, "y": None}, ((Strip(0, 0, 10),), ()), 4, 3)
+    two = Told({"x": 5, "y": 7}, {"x": 1, "y": 2}, ((), ()), 2, 2)
+    runs = drwell.runs_of([[one, two]], latency=2.0, step_time=0.5)
+    assert runs.completed.tolist() == [[[True, True], [False, True]]]
+    assert runs.steps.tolist() == [[[10, 5], [np.inf, 7]]]
+    assert runs.seconds.tolist() == [[[3 * 2 + 5, 1 * 2 + 2.5], [np.inf, 2 * 2 + 3.5]]]
+
+
+def test_a_busy_machine_is_told() -> None:
+    quiet, busy = (StepCost(2, "random", 50, 1e-4, 1e-5, load, 0.1) for load in (99.0, 40.0))
+    assert cube._disturbed([quiet]) == []
+    (warning,) = cube._disturbed([quiet, busy])
+    assert "40 %" in warning
+
+
+def test_infinity_is_null_in_plain_data() -> None:
+    told = {"a": np.array([1.0, np.inf]), "b": (float("nan"), 2), "c": Strip(0, 1, 2), 3: np.bool_(True)}
+    assert plain(told) == {"a": [1.0, None], "b": [None, 2], "c": {"block": 0, "begin": 1, "end": 2}, "3": True}

@@ -81,8 +81,7 @@ class Channel:
     def post(self, message: Message, t: int) -> None:
         """Send a post to its recipients in reach, or to everybody in reach."""
         in_reach = self._in_reach(message.sender)
-        wanted = in_reach if message.recipients is None else message.recipients
-        recipients = tuple(agent for agent in wanted if agent in in_reach and agent != message.sender)
+        recipients = _among(in_reach if message.recipients is None else message.recipients, in_reach, message.sender)
         if self.rule.echo:
             recipients += (message.sender,)
         sent = self._send(message, recipients, t, None)
@@ -106,8 +105,7 @@ class Channel:
 
     def say(self, message: Message, members: Sequence[AgentId], t: int, room: int) -> tuple[Message, set[AgentId]]:
         """Speak in a room; return the message as sent and who heard it, the speaker included."""
-        in_reach = self._in_reach(message.sender)
-        recipients = tuple(agent for agent in members if agent in in_reach and agent != message.sender)
+        recipients = _among(members, self._in_reach(message.sender), message.sender)
         sent = self._send(message, recipients, t, room)
         return sent, {message.sender, *self._arrivals(sent)}
 
@@ -148,6 +146,12 @@ class Channel:
             if not lost:
                 arrived.append(agent)
         return arrived
+
+
+def _among(wanted: Collection[AgentId], in_reach: Collection[AgentId], sender: AgentId) -> tuple[AgentId, ...]:
+    """Return the agents that a message is for and can reach, in the order in which they are wanted."""
+    near = frozenset(in_reach) - {sender}
+    return tuple(agent for agent in wanted if agent in near)
 
 
 class Meeting:

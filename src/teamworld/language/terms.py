@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 AgentId: TypeAlias = str
@@ -63,13 +64,18 @@ Term: TypeAlias = Entity | Variable | str | int | float | Cell
 def show(term: Term) -> str:
     """Return the written form of a term."""
     if isinstance(term, str):
-        bare = _BARE.fullmatch(term) and not _PREDICATE.fullmatch(term) and term not in RESERVED
-        return term if bare else json.dumps(term)
+        return _show_name(term)
     if isinstance(term, tuple):
         return f"({term[0]}, {term[1]})"
     if isinstance(term, float) and not math.isfinite(term):
         raise ValueError(f"a number in the language is finite, not {term}")
     return str(term)
+
+
+@lru_cache(maxsize=4096)  # the same few names are written at every step
+def _show_name(name: str) -> str:
+    bare = _BARE.fullmatch(name) and not _PREDICATE.fullmatch(name) and name not in RESERVED
+    return name if bare else json.dumps(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,24 +152,44 @@ class Plan:
         return f"plan {target}{{ {'; '.join(map(str, self.actions))} }}{ending}"
 
 
-@dataclass(frozen=True, eq=False)
 class Facts:
-    """An ordered collection of facts with fast look-up, and when each was last seen.
+    """An ordered collection of facts with fast look-up, and when each was last seen; it never changes.
 
     Iteration follows the order the world gave. Values derived from the whole collection
     (a map, a scene) can be kept with it, see ``derive``.
+
+    Args:
+        items: The facts.
+        seen: Tick of last sight; empty where all of them are seen now.
     """
 
-    items: tuple[Fact, ...] = ()
-    seen: Mapping[Fact, int] = field(default_factory=dict)
-    """Tick of last sight; empty where all of them are seen now."""
-    _index: dict[tuple[Entity | str, str], Fact] = field(default_factory=dict, init=False, repr=False)
-    _derived: dict[object, object] = field(default_factory=dict, init=False, repr=False)
+    def __init__(self, items: Iterable[Fact] = (), seen: Mapping[Fact, int] | None = None) -> None:
+        self.seen: Mapping[Fact, int] = {} if seen is None else seen
+        self._make: Callable[[], Iterable[Fact]] = lambda: items
+        self._derived: dict[object, object] = {}
 
-    def __post_init__(self) -> None:
-        index = self._index
+    @classmethod
+    def later(cls, make: Callable[[], Iterable[Fact]], build: Callable[[Facts], Built], built: Built) -> Facts:
+        """Return facts that are made when somebody reads one, and from which ``build`` would build ``built``."""
+        facts = cls()
+        facts._make = make
+        facts._derived[build] = built
+        return facts
+
+    @cached_property
+    def items(self) -> tuple[Fact, ...]:
+        """The facts, in order."""
+        return tuple(self._make())
+
+    @cached_property
+    def _index(self) -> Mapping[tuple[Entity | str, str], Fact]:
+        index: dict[tuple[Entity | str, str], Fact] = {}
         for fact in self.items:
             index.setdefault((fact.subject, fact.predicate), fact)
+        return index
+
+    def __repr__(self) -> str:
+        return f"Facts({self.items!r}, {dict(self.seen)!r})"
 
     def __iter__(self) -> Iterator[Fact]:
         return iter(self.items)

@@ -307,8 +307,9 @@ def test_after_follows_the_agent_and_the_chain() -> None:
     backed = scene_of(DOMAIN.after("agent_0", act("yield_block(0, 2)"), pushed.facts))
     assert backed.agents["agent_0"] == (4, 5)
     assert scene_of(DOMAIN.after("agent_0", act("move(up, 9)"), backed.facts)).agents["agent_0"] == (0, 5)
-    assert DOMAIN.after("agent_0", act("idle(3)"), here.facts) is here.facts
-    assert DOMAIN.after("agent_0", act("fly(up)"), here.facts) is here.facts
+    facts = here.facts
+    assert DOMAIN.after("agent_0", act("idle(3)"), facts) is facts
+    assert DOMAIN.after("agent_0", act("fly(up)"), facts) is facts
 
 
 def test_after_a_meeting_the_partners_are_there() -> None:

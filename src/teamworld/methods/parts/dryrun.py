@@ -30,5 +30,6 @@ def dry_run(plan: Plan, view: View, domain: Domain) -> DryRun:
         if not verdict.ok:
             return DryRun(False, index > 0, ticks, index, f"step {index + 1}, {action}: {verdict.reason}")
         ticks += domain.ticks(view.agent, action, given)
-        given = domain.after(view.agent, action, given)
+        if index + 1 < len(plan.actions):  # what follows the last one is of no account
+            given = domain.after(view.agent, action, given)
     return DryRun(True, True, ticks)

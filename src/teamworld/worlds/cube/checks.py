@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
+
+import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell
-from teamworld.worlds.contract import POSSIBLE, ActionSchema, Verdict
+from teamworld.worlds.contract import POSSIBLE, Verdict
 from teamworld.worlds.cube import concepts
 from teamworld.worlds.cube.crew import Refused
 from teamworld.worlds.cube.paths import distances, length
-from teamworld.worlds.cube.scene import DELTA, OPPOSITE, Scene, Square, entity
-from teamworld.worlds.cube.schemas import block_of, complete, count_of, word_of
+from teamworld.worlds.cube.scene import DELTA, OPPOSITE, Blocks, Scene, Square, entity
+from teamworld.worlds.cube.schemas import Abilities, block_of, count_of, word_of
 from teamworld.worlds.cube.skills import face_gone, stand, targets
 
 _WORDS: Mapping[str, str] = {
@@ -24,9 +27,7 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def check(
-    scene: Scene, agent: AgentId, action: Action, known: Mapping[str, ActionSchema], *, planning: bool = True
-) -> Verdict:
+def check(scene: Scene, agent: AgentId, action: Action, known: Abilities, *, planning: bool = True) -> Verdict:
     """Return whether an action's preconditions hold in a scene (DR. WELL spec A6, B16, B17).
 
     A plan that pushes a block further than it can go is unsound (``planning``); when the push is to
@@ -39,7 +40,7 @@ def check(
     if block is not None and block in scene.blocks and scene.blocks[block].delivered:
         return _no("block_gone", agent, block)
     try:
-        action = complete(action, known)
+        action = known.complete(action)
     except UserError as error:
         return Verdict(False, f"illegal: {error}")
     if block is None:
@@ -83,13 +84,14 @@ def _no(word: str, agent: AgentId, block: int) -> Verdict:
 def after(scene: Scene, agent: AgentId, action: Action) -> Scene:
     """Return the scene to expect after a complete action that succeeds, team-mates playing their part.
 
-    The same object at each call: many plans begin alike.
+    The same object at each call, for many plans begin alike; the scene itself where nothing changes.
     """
     key = ("after", agent, action)
     if key not in scene.memo:
-        scene.memo[key] = _after(scene, agent, action)
-    then: Scene = scene.memo[key]
-    return then
+        then = _after(scene, agent, action)
+        scene.memo[key] = None if then is scene else then  # a scene that held itself would outlive its last reader
+    kept: Scene | None = scene.memo[key]
+    return scene if kept is None else kept
 
 
 def _after(scene: Scene, agent: AgentId, action: Action) -> Scene:
@@ -123,7 +125,8 @@ def _gone_on(scene: Scene, agent: AgentId, direction: str, steps: int) -> Scene:
 def _lined_up(scene: Scene, agent: AgentId, block: int, face: str) -> Scene:
     if concepts.face_of(scene, agent, block) == face:
         return scene
-    away = scene.with_agents({agent: (-2, -2)})  # its own body is not in its way
+    # Its own body is not in its way: who is not aligned holds no cell that matters, but may hide another agent there.
+    away = scene.with_agents({agent: (-2, -2)}) if _crowded(scene) else scene
     cells = targets(away, block, face)
     if cells:
         return scene.with_agents({agent: cells[0][1]})
@@ -134,12 +137,58 @@ def _lined_up(scene: Scene, agent: AgentId, block: int, face: str) -> Scene:
 
 
 def _gathered(scene: Scene, block: int, face: str, need: int) -> Scene:
+    """Return the scene in which the nearest agents have come to a face, one after another, until there are enough."""
     here = concepts.aligned_agents(scene, block, face)
     others = [agent for agent in scene.agents if agent not in here]
-    others.sort(key=lambda agent: concepts.get_distance(scene, agent, block))
-    for agent in others[: max(0, need - len(here))]:
+    weight, top, left, _ = scene.blocks[block]
+
+    def way(agent: AgentId) -> int:
+        row, col = scene.agents[agent]
+        return max(top - row, row - top - weight + 1, 0) + max(left - col, col - left - weight + 1, 0)
+
+    coming = sorted(others, key=way)[: max(0, need - len(here))]
+    if not _crowded(scene):
+        return line_up(scene, coming, block, face)
+    for agent in coming:
         scene = _lined_up(scene, agent, block, face)
     return scene
+
+
+def _crowded(scene: Scene) -> bool:
+    """Return whether agents are imagined on one cell, so that one hides the other."""
+    return len(scene.by_cell) < len(scene.agents)
+
+
+def line_up(scene: Scene, comers: Iterable[AgentId], block: int, face: str) -> Scene:
+    """Return the scene after agents have lined up at a face one after another, each on the best cell left.
+
+    No two agents of the scene stand on one cell. Only the line that an agent joins changes, so the lines are kept
+    by rank and each agent costs little, whatever the length of the face.
+    """
+    agents, by_cell = dict(scene.agents), dict(scene.by_cell)
+    lines = concepts.lines(scene, block, face)
+    aligned = {agent for line in lines for agent in line.agents}
+    ends = [(len(line.agents), line.offset, i, line.next) for i, line in enumerate(lines) if line.next is not None]
+    heapify(ends)
+    cells = concepts.staging(scene, block, face)
+    for agent in comers:
+        if agent in aligned or not cells:
+            continue
+        at = agents[agent]
+        if ends:
+            _, offset, i, cell = heappop(ends)
+            del by_cell[at]
+            agents[agent], by_cell[cell] = cell, agent
+            line = concepts.line(scene, by_cell, cells[i], face, offset)
+            aligned.update(line.agents)
+            if line.next is not None:
+                heappush(ends, (len(line.agents), offset, i, line.next))
+        else:
+            mate = by_cell[cells[0]]  # a team-mate makes room
+            agents[agent], agents[mate] = cells[0], at
+            by_cell[cells[0]], by_cell[at] = agent, mate
+            aligned ^= {agent, mate}
+    return replace(scene, agents=agents)
 
 
 def shifted(scene: Scene, block: int, direction: str, steps: int) -> Scene:
@@ -149,7 +198,8 @@ def shifted(scene: Scene, block: int, direction: str, steps: int) -> Scene:
     """
     steps = min(steps, room(scene, block, direction))
     while steps > 0 and not scene.blocks[block].delivered:
-        leap = steps if _clear(scene, block, direction, steps) else 1
+        ahead = _clear(scene, block, direction, steps)
+        leap = ahead if ahead == steps or (ahead and _untouched(scene, block, direction, ahead)) else 1
         moving = concepts.chain(scene, block, direction)
         weight = sum(scene.blocks[one].weight for one in moving)
         if weight > len(scene.agents) or any(room(scene, one, direction) == 0 for one in moving):
@@ -159,7 +209,8 @@ def shifted(scene: Scene, block: int, direction: str, steps: int) -> Scene:
     return scene
 
 
-def _clear(scene: Scene, block: int, direction: str, steps: int) -> bool:
+def _clear(scene: Scene, block: int, direction: str, steps: int) -> int:
+    """Return how many cells a block can move, of so many, until it is in contact with another one."""
     weight, row, col, _ = scene.blocks[block]
     rows, cols = DELTA[direction]
     top, left = (
@@ -167,18 +218,35 @@ def _clear(scene: Scene, block: int, direction: str, steps: int) -> bool:
         col + 1 + (weight * cols if cols > 0 else steps * cols),
     )
     height, width = (steps, weight) if rows else (weight, steps)
-    return not scene.walls[top : top + height, left : left + width].any()
+    taken = np.flatnonzero(scene.walls[top : top + height, left : left + width].any(axis=1 if rows else 0))
+    if not taken.size:
+        return steps
+    return int(taken[0]) if rows + cols > 0 else steps - 1 - int(taken[-1])
+
+
+def _untouched(scene: Scene, block: int, direction: str, cells: int) -> bool:
+    """Return whether a block comes over nobody on its way, so that the same agents stay behind it all along."""
+    weight, row, col, _ = scene.blocks[block]
+    rows, cols = DELTA[direction][0] * cells, DELTA[direction][1] * cells
+    top, bottom = row + min(0, rows), row + weight + max(0, rows)
+    left, right = col + min(0, cols), col + weight + max(0, cols)
+    return not _crowded(scene) and not any(
+        top <= row < bottom and left <= col < right for row, col in scene.agents.values()
+    )
 
 
 def _leap(scene: Scene, block: int, moving: list[int], direction: str, cells: int) -> Scene:
     rows, cols = DELTA[direction][0] * cells, DELTA[direction][1] * cells
-    blocks = dict(scene.blocks)
-    for one in moving:
-        weight, row, col, _ = blocks[one]
-        home = direction == "right" and col + cols + weight >= scene.side
-        blocks[one] = Square(weight, -1, -1, True) if home else Square(weight, row + rows, col + cols)
+    key = ("leap", block, direction, cells)
+    if key not in scene.ground.memo:  # many agents imagine the same push
+        blocks = dict(scene.blocks)
+        for one in moving:
+            weight, row, col, _ = blocks[one]
+            home = direction == "right" and col + cols + weight >= scene.side
+            blocks[one] = Square(weight, -1, -1, True) if home else Square(weight, row + rows, col + cols)
+        scene.ground.memo[key] = Blocks(scene.side, blocks)
     agents: dict[AgentId, Cell] = {}
     for agent in concepts.aligned_agents(scene, block, OPPOSITE[direction]):
         row, col = scene.agents[agent]
         agents[agent] = row + rows, col + cols
-    return replace(scene, agents={**scene.agents, **agents}, blocks=blocks)
+    return replace(scene, agents={**scene.agents, **agents}, blocks=scene.ground.memo[key])

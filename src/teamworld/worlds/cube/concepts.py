@@ -10,12 +10,13 @@ Blocks are given as entities or ids, sides as ``up``, ``down``, ``left``, ``righ
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import AgentId, Cell, Entity
-from teamworld.worlds.cube.scene import DELTA, OPPOSITE, SIDES, Scene, Square
+from teamworld.worlds.cube.scene import DELTA, OPPOSITE, SIDES, Blocks, Scene, Square
 
 #: An agent is aligned at most this many cells from the face, itself included (CUBE spec A13).
 LONGEST_LINE = 10
@@ -156,13 +157,19 @@ def outside(square: Square, side: str) -> list[Cell]:
 
 def staging(scene: Scene, block: int, side: str) -> list[Cell]:
     """Return the usable cells of a face, most central first, ties from the top or the left (CUBE spec A13, B19)."""
-    return _memo(scene, ("staging", block, side), lambda: _staging(scene, block, side))
+    return _memo(scene.ground.memo, ("staging", block, side), lambda: _staging(scene.ground, block, side))
 
 
-def _staging(scene: Scene, block: int, side: str) -> list[Cell]:
-    square = scene.blocks[block]
-    cells = sorted(outside(square, side), key=lambda cell: _offset(square, cell, side))
-    return [cell for cell in cells if scene.usable(cell)]
+def _staging(ground: Blocks, block: int, side: str) -> list[Cell]:
+    square = ground[block]
+    cells, codes = outside(square, side), ground.beside(block, side)
+    return [cells[i] for i in _inside_out(square.weight) if codes[i] == 0]
+
+
+@cache
+def _inside_out(weight: int) -> tuple[int, ...]:
+    """Return the places along a face, the most central first, ties from the top or the left."""
+    return tuple(sorted(range(weight), key=lambda i: abs(2 * i - (weight - 1))))
 
 
 def _offset(square: Square, cell: Cell, side: str) -> int:
@@ -172,19 +179,23 @@ def _offset(square: Square, cell: Cell, side: str) -> int:
 
 def lines(scene: Scene, block: int, side: str) -> list[Line]:
     """Return the lines of agents on the usable cells of a face, in the order of ``staging``."""
-    return _memo(scene, ("lines", block, side), lambda: _lines(scene, block, side))
+    return _memo(scene.memo, ("lines", block, side), lambda: _lines(scene, block, side))
 
 
 def _lines(scene: Scene, block: int, side: str) -> list[Line]:
     square = scene.blocks[block]
-    return [_line(scene, cell, side, _offset(square, cell, side)) for cell in staging(scene, block, side)]
+    by_cell = scene.by_cell
+    return [line(scene, by_cell, cell, side, _offset(square, cell, side)) for cell in staging(scene, block, side)]
 
 
-def _line(scene: Scene, cell: Cell, side: str, offset: int) -> Line:
+def line(scene: Scene, by_cell: Mapping[Cell, AgentId], cell: Cell, side: str, offset: int) -> Line:
+    """Return the line on one cell of a face, with agents on the cells of ``by_cell``."""
+    if cell not in by_cell:
+        return Line((), (), cell, offset)  # the cell is usable
     rows, cols = DELTA[side]
     agents: list[AgentId] = []
     taken: list[Cell] = []
-    while len(taken) < LONGEST_LINE and (agent := scene.by_cell.get(cell)) is not None:
+    while len(taken) < LONGEST_LINE and (agent := by_cell.get(cell)) is not None:
         agents.append(agent)
         taken.append(cell)
         cell = cell[0] + rows, cell[1] + cols
@@ -195,10 +206,20 @@ def _line(scene: Scene, cell: Cell, side: str, offset: int) -> Line:
 def aligned_agents(scene: Scene, block: int, side: str) -> frozenset[AgentId]:
     """Return the agents aligned with a face."""
     return _memo(
-        scene,
+        scene.memo,
         ("aligned", block, side),
-        lambda: frozenset(agent for line in lines(scene, block, side) for agent in line.agents),
+        lambda: frozenset(_aligned(scene, block, side)),
     )
+
+
+def _aligned(scene: Scene, block: int, side: str) -> Iterator[AgentId]:
+    (rows, cols), by_cell = DELTA[side], scene.by_cell
+    for row, col in staging(scene, block, side):
+        for i in range(LONGEST_LINE):
+            agent = by_cell.get((row + i * rows, col + i * cols))
+            if agent is None:
+                break
+            yield agent
 
 
 def places(scene: Scene, agent: AgentId) -> list[Place]:
@@ -222,35 +243,42 @@ def face_of(scene: Scene, agent: AgentId, block: int) -> str | None:
     square = scene.blocks.get(block)
     if square is None or square.delivered:
         return None
+    weight, top, left, _ = square
     row, col = scene.agents[agent]
-    if 0 <= row - square.row < square.weight:
-        side = "left" if col < square.col else "right"
-    elif 0 <= col - square.col < square.weight:
-        side = "up" if row < square.row else "down"
+    if 0 <= row - top < weight:
+        side, ahead = ("left", left - 1 - col) if col < left else ("right", col - left - weight)
+    elif 0 <= col - left < weight:
+        side, ahead = ("up", top - 1 - row) if row < top else ("down", row - top - weight)
     else:
         return None
-    return side if agent in aligned_agents(scene, block, side) else None
+    return side if 0 <= ahead < LONGEST_LINE and _in_line(scene, agent, side, ahead) else None
+
+
+def _in_line(scene: Scene, agent: AgentId, side: str, ahead: int) -> bool:
+    """Return whether the cells from an agent to the face, so many ahead of its own, all hold agents."""
+    row, col = scene.agents[agent]
+    rows, cols = DELTA[OPPOSITE[side]]
+    taken = all((row + i * rows, col + i * cols) in scene.by_cell for i in range(1, ahead + 1))
+    return taken and scene.by_cell[row, col] == agent and scene.usable((row + ahead * rows, col + ahead * cols))
 
 
 def chain(scene: Scene, block: int, direction: str) -> list[int]:
     """Return the blocks that move together if the block is pushed in a direction: contacts ahead (CUBE spec B1)."""
-    return _memo(scene, ("chain", block, direction), lambda: _chain(scene, block, direction))
+    return _memo(scene.ground.memo, ("chain", block, direction), lambda: _chain(scene.ground, block, direction))
 
 
-def _chain(scene: Scene, block: int, direction: str) -> list[int]:
+def _chain(ground: Blocks, block: int, direction: str) -> list[int]:
     found = {block: None}
     todo = [block]
     while todo:
-        for cell in outside(scene.blocks[todo.pop()], direction):
-            other = scene.block_at(cell) if scene.inside(cell) else None
-            if other is not None and other not in found:
-                found[other] = None
-                todo.append(other)
+        for code in ground.beside(todo.pop(), direction):
+            if code > 0 and code - 1 not in found:
+                found[code - 1] = None
+                todo.append(code - 1)
     return list(found)
 
 
-def _memo(scene: Scene, key: tuple[str, int, str], build: Callable[[], Computed]) -> Computed:
-    memo = scene.memo
+def _memo(memo: dict[Any, Any], key: tuple[str, int, str], build: Callable[[], Computed]) -> Computed:
     if key not in memo:
         memo[key] = build()
     value: Computed = memo[key]

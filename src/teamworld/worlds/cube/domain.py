@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import WAIT, ActionSchema, Goal, Option, Relation, Verdict, View
+from teamworld.worlds.contract import WAIT, Goal, Option, Relation, Verdict, View
 from teamworld.worlds.cube import checks, concepts, heuristic, recipes
 from teamworld.worlds.cube.paths import distances, length
 from teamworld.worlds.cube.scene import OPPOSITE, SIDES, Scene, entity, goal_name, scene_of
 from teamworld.worlds.cube.schemas import (
     MEASURES,
+    Abilities,
     Timeouts,
     block_of,
-    complete,
     count_of,
     schemas,
     time_limits,
@@ -54,13 +54,12 @@ class CubeDomain:
         """``push_block``'s steps count in units, ``rendezvous``' count in the quorum."""
         return MEASURES
 
-    def abilities(self, scene: Scene) -> Mapping[str, ActionSchema]:
+    def abilities(self, scene: Scene) -> Abilities:
         """Return the schemas by verb, with the blocks that can be acted on in a scene."""
-        key = ("schemas", self._timeouts)
-        if key not in scene.memo:
-            limits = time_limits(self._timeouts, scene.side)
-            scene.memo[key] = {schema.verb: schema for schema in schemas(scene, limits)}
-        found: Mapping[str, ActionSchema] = scene.memo[key]
+        key, memo = ("schemas", self._timeouts, len(scene.agents)), scene.ground.memo
+        if key not in memo:
+            memo[key] = Abilities(schemas(scene, time_limits(self._timeouts, scene.side)))
+        found: Abilities = memo[key]
         return found
 
     def goals(self, given: Facts) -> Sequence[Goal]:
@@ -111,7 +110,7 @@ class CubeDomain:
         """
         scene = scene_of(given)
         try:
-            whole = complete(action, self.abilities(scene))
+            whole = self.abilities(scene).complete(action)
         except UserError:
             return given
         then = checks.after(scene, agent, whole)
@@ -123,7 +122,7 @@ class CubeDomain:
 
     def _ticks(self, scene: Scene, agent: AgentId, action: Action) -> int:
         try:
-            action = complete(action, self.abilities(scene))
+            action = self.abilities(scene).complete(action)
         except UserError:
             return 1
         if action.verb in ("move", "push_block", "yield_block"):
@@ -190,10 +189,10 @@ def _ways(scene: Scene, block: int, face: str) -> Mapping[AgentId, int]:
 
 def goals(scene: Scene) -> tuple[Goal, ...]:
     """Return one goal for each block of a scene, by id, delivered ones included; the same object at each call."""
-    key = ("goals",)
-    if key not in scene.memo:
-        scene.memo[key] = tuple(_goal(scene, block) for block in sorted(scene.blocks))
-    found: tuple[Goal, ...] = scene.memo[key]
+    key, memo = ("goals",), scene.ground.memo
+    if key not in memo:
+        memo[key] = tuple(_goal(scene, block) for block in sorted(scene.blocks))
+    found: tuple[Goal, ...] = memo[key]
     return found
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from teamworld.language import Action, AgentId, Cell, Plan, prototype
-from teamworld.worlds.contract import ActionSchema
 from teamworld.worlds.cube import concepts
 from teamworld.worlds.cube.checks import after, check, reachable, room, shifted
 from teamworld.worlds.cube.paths import distances, length, walk
 from teamworld.worlds.cube.scene import OPPOSITE, Scene, entity, goal_name
-from teamworld.worlds.cube.schemas import complete
+from teamworld.worlds.cube.schemas import Abilities
 from teamworld.worlds.cube.sight import area_side
 from teamworld.worlds.cube.skills import targets
 
@@ -29,7 +28,7 @@ LEGS = 4
 Actions = tuple[Action, ...]
 
 
-def delivery(scene: Scene, block: int, agent: AgentId, known: Mapping[str, ActionSchema]) -> list[Plan]:
+def delivery(scene: Scene, block: int, agent: AgentId, known: Abilities) -> list[Plan]:
     """Return plans for delivering a block, at least six of at least four prototypes, in the order of their texts.
 
     A dry run in the scene tells which plans would work if team-mates play their part. Where these are too few or
@@ -42,7 +41,7 @@ def delivery(scene: Scene, block: int, agent: AgentId, known: Mapping[str, Actio
     return found
 
 
-def _delivery(scene: Scene, block: int, agent: AgentId, known: Mapping[str, ActionSchema]) -> list[Plan]:
+def _delivery(scene: Scene, block: int, agent: AgentId, known: Abilities) -> list[Plan]:
     chosen: list[Plan] = []
     rest: list[Plan] = []
     for actions in dict.fromkeys(_variants(scene, block)):
@@ -56,13 +55,14 @@ def _delivery(scene: Scene, block: int, agent: AgentId, known: Mapping[str, Acti
     return sorted(chosen, key=str)
 
 
-def dry_run(scene: Scene, agent: AgentId, actions: Actions, known: Mapping[str, ActionSchema]) -> str | None:
+def dry_run(scene: Scene, agent: AgentId, actions: Actions, known: Abilities) -> str | None:
     """Return why a plan would fail if team-mates play their part, or None if it would not."""
-    for action in actions:
+    for number, action in enumerate(actions, start=1):
         verdict = check(scene, agent, action, known)
         if not verdict.ok:
             return f"{action}: {verdict.reason}"
-        scene = after(scene, agent, complete(action, known))
+        if number < len(actions):
+            scene = after(scene, agent, known.complete(action))
     return None
 
 
@@ -132,15 +132,15 @@ def _meet(scene: Scene, block: int, face: str) -> Action:
 
 def lanes(scene: Scene) -> frozenset[Cell]:
     """Return the cells right of the open blocks, in their rows: an agent there is in the way (DR. WELL spec B13)."""
-    key = ("lanes",)
-    if key not in scene.memo:
-        scene.memo[key] = frozenset(
+    key, memo = ("lanes",), scene.ground.memo
+    if key not in memo:
+        memo[key] = frozenset(
             (row, col)
             for _, square in scene.open
             for row in range(square.row, square.row + square.weight)
             for col in range(square.col + square.weight, scene.side)
         )
-    found: frozenset[Cell] = scene.memo[key]
+    found: frozenset[Cell] = memo[key]
     return found
 
 

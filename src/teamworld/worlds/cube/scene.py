@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -53,6 +53,40 @@ class Square(NamedTuple):
         return 0 <= cell[0] - self.row < self.weight and 0 <= cell[1] - self.col < self.weight
 
 
+class Blocks(dict[int, Square]):
+    """The known blocks by id, with what follows from them alone: scenes that differ only in agents share one.
+
+    A value: nobody changes it once it is made, so nothing that is kept with it grows old.
+    """
+
+    def __init__(self, side: int, blocks: Mapping[int, Square]) -> None:
+        super().__init__(blocks)
+        self.side = side
+        self.memo: dict[Any, Any] = {}
+        """What was computed from the blocks: chains, faces, ways that pass through agents."""
+
+    @cached_property
+    def walls(self) -> npt.NDArray[np.int16]:
+        """Return the framed grid without agents, shape (K + 2, K + 2): 0 free, block id + 1, WALL."""
+        grid = np.full((self.side + 2, self.side + 2), WALL, np.int16)
+        grid[1:-1, 1:-1] = 0
+        for block, (weight, row, col, delivered) in self.items():
+            if not delivered:
+                grid[row + 1 : row + 1 + weight, col + 1 : col + 1 + weight] = block + 1
+        return grid
+
+    def beside(self, block: int, side: str) -> list[int]:
+        """Return what stands on the cells just outside a face, from the top or the left, as codes of ``walls``."""
+        weight, row, col, _ = self[block]
+        if side in ("left", "right"):
+            at = col if side == "left" else col + weight + 1
+            codes: list[int] = self.walls[row + 1 : row + 1 + weight, at].tolist()
+        else:
+            at = row if side == "up" else row + weight + 1
+            codes = self.walls[at, col + 1 : col + 1 + weight].tolist()
+        return codes
+
+
 @dataclass(frozen=True)
 class Scene:
     """Where everything stands; a value, equal to every scene with the same contents."""
@@ -66,6 +100,16 @@ class Scene:
     unseen: Mapping[int, Cell] = field(default_factory=dict)
     """Areas that nobody of the team has wholly seen yet, by id, each with its top-left cell; see ``sight``."""
 
+    def __post_init__(self) -> None:
+        """Give the blocks what is kept with them, unless another scene with the same blocks did."""
+        if not (isinstance(self.blocks, Blocks) and self.blocks.side == self.side):
+            object.__setattr__(self, "blocks", Blocks(self.side, self.blocks))
+
+    @property
+    def ground(self) -> Blocks:
+        """The blocks again, with what follows from them alone."""
+        return cast("Blocks", self.blocks)
+
     @property
     def open(self) -> Iterator[tuple[int, Square]]:
         """Yield the blocks not yet delivered, by id."""
@@ -73,7 +117,7 @@ class Scene:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """What was computed from this scene, kept with it: lines, distance fields."""
+        """What was computed from this scene, agents included, kept with it: lines, ways around agents."""
         return {}
 
     @cached_property
@@ -81,14 +125,10 @@ class Scene:
         """Return the agent on each cell that holds one."""
         return {cell: agent for agent, cell in self.agents.items()}
 
-    @cached_property
+    @property
     def walls(self) -> npt.NDArray[np.int16]:
-        """Return the framed grid without agents, shape (K + 2, K + 2): 0 free, block id + 1, WALL."""
-        grid = np.full((self.side + 2, self.side + 2), WALL, np.int16)
-        grid[1:-1, 1:-1] = 0
-        for block, (weight, row, col, _) in self.open:
-            grid[row + 1 : row + 1 + weight, col + 1 : col + 1 + weight] = block + 1
-        return grid
+        """The framed grid without agents, see ``Blocks``."""
+        return self.ground.walls
 
     @cached_property
     def grid(self) -> npt.NDArray[np.int16]:
@@ -125,19 +165,21 @@ class Scene:
         """Return the scene with some agents elsewhere."""
         return replace(self, agents={**self.agents, **agents})
 
-    @cached_property
+    @property
     def facts(self) -> Facts:
-        """Return the scene as facts, the same object at each call."""
-        items = [Fact(GRID, "SIDE", self.side)]
-        items += [Fact(agent, "AT", cell) for agent, cell in self.agents.items()]
+        """The scene as facts; they are made when somebody reads one, and ``scene_of`` leads back to this scene."""
+        return Facts.later(self._tell, _read, self)
+
+    def _tell(self) -> Iterator[Fact]:
+        yield Fact(GRID, "SIDE", self.side)
+        yield from (Fact(agent, "AT", cell) for agent, cell in self.agents.items())
         for block in self.blocks:
-            items += block_facts(block, self.blocks[block])
-        items += unseen_facts(self)
-        return Facts(tuple(items))
+            yield from block_facts(block, self.blocks[block])
+        yield from unseen_facts(self)
 
     @staticmethod
-    def of_state(state: CubeState, names: tuple[AgentId, ...], env: int = 0) -> Scene:
-        """Return the true scene of one environment."""
+    def of_state(state: CubeState, names: tuple[AgentId, ...], env: int = 0, before: Scene | None = None) -> Scene:
+        """Return the true scene of one environment; ``before`` shares its blocks if they stand where they stood."""
         cells = zip(*(part.tolist() for part in np.divmod(state.agent_cell[env], state.stride)), strict=True)
         agents = {name: (row - 1, col - 1) for name, (row, col) in zip(names, cells, strict=True)}
         weights, rows, cols, ends = (
@@ -149,7 +191,9 @@ class Scene:
             else Square(weights[block], rows[block], cols[block])
             for block in range(state.num_blocks)
         }
-        scene = Scene(state.grid_size, agents, blocks)
+        scene = Scene(
+            state.grid_size, agents, before.blocks if before is not None and before.blocks == blocks else blocks
+        )
         scene.__dict__["grid"] = state.grid[env].copy()  # cheaper than drawing it again
         return scene
 

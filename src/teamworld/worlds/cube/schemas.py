@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
@@ -115,16 +115,27 @@ def schemas(scene: Scene, limits: TimeLimits) -> tuple[ActionSchema, ...]:
     )
 
 
-def complete(action: Action, known: Mapping[str, ActionSchema]) -> Action:
-    """Return the action with left-out counts filled in.
+class Abilities(dict[str, ActionSchema]):
+    """The schemas of one moment by verb, with the actions that they completed: dry runs try the same ones often."""
 
-    Raises:
-        UserError: There is no such action, or its arguments do not fit.
-    """
-    schema = known.get(action.verb)
-    if schema is None:
-        raise UserError(f"there is no action '{action.verb}'{suggest(action.verb, list(known))}")
-    return schema.complete(action)
+    def __init__(self, schemas: Iterable[ActionSchema]) -> None:
+        super().__init__((schema.verb, schema) for schema in schemas)
+        self._whole: dict[tuple[object, ...], Action] = {}
+
+    def complete(self, action: Action) -> Action:
+        """Return the action with left-out counts filled in.
+
+        Raises:
+            UserError: There is no such action, or its arguments do not fit.
+        """
+        key = (action.verb, action.args, *map(type, action.args))  # 2 and 2.0 are equal, but only one is a count
+        whole = self._whole.get(key)
+        if whole is None:
+            schema = self.get(action.verb)
+            if schema is None:
+                raise UserError(f"there is no action '{action.verb}'{suggest(action.verb, list(self))}")
+            whole = self._whole[key] = schema.complete(action)
+        return whole
 
 
 def block_of(action: Action) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ class Memory:
     def __init__(self, radius: int, side: int) -> None:
         self.radius = radius
         self._places: dict[int, Square] = {}
+        self._known: Mapping[int, Square] = {}
         self._seen: dict[int, int] = {}
         self._looked = np.zeros((side, side), np.bool_)
         starts = [(row, col) for row in range(0, side, area_side(radius)) for col in range(0, side, area_side(radius))]
@@ -54,7 +56,9 @@ class Memory:
             elif block in self._places and self._contradicted(self._places[block], cells):
                 del self._places[block], self._seen[block]
         known = {block: self._places[block] for block in sorted(self._places)}
-        return Knowledge(Scene(truth.side, truth.agents, known, dict(self._areas)), dict(self._seen))
+        scene = Scene(truth.side, truth.agents, self._known if known == self._known else known, dict(self._areas))
+        self._known = scene.blocks  # as long as nothing has moved, what follows from the blocks stays with them
+        return Knowledge(scene, dict(self._seen))
 
     def _mark(self, cells: list[Cell]) -> None:
         """Note what is in view of agents on these cells, and which areas have now been wholly seen."""

@@ -160,9 +160,23 @@ def targets(scene: Scene, block: int, face: str) -> list[tuple[Rank, Cell]]:
     The rank is the distance from the face, then from the middle of the face (CUBE spec A13, B19, B20): free cells
     of the face come first, then the ends of the queues behind it.
     """
-    ends = concepts.lines(scene, block, face)
-    found = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
-    return sorted(found, key=lambda one: one[0])
+    key = ("targets", block, face)
+    if key not in scene.memo:
+        ends = concepts.lines(scene, block, face)
+        free = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
+        scene.memo[key] = sorted(free, key=lambda one: one[0])
+    found: list[tuple[Rank, Cell]] = scene.memo[key]
+    return found
+
+
+def ranks(scene: Scene, block: int, face: str) -> Mapping[AgentId, Rank]:
+    """Return for each aligned agent how good its cell is, as ``targets`` ranks free ones."""
+    key = ("ranks", block, face)
+    if key not in scene.memo:
+        ends = concepts.lines(scene, block, face)
+        scene.memo[key] = {agent: (place, line.offset) for line in ends for place, agent in enumerate(line.agents)}
+    found: Mapping[AgentId, Rank] = scene.memo[key]
+    return found
 
 
 def better_place(scene: Scene, agent: AgentId, block: int, face: str) -> str | None:
@@ -171,14 +185,7 @@ def better_place(scene: Scene, agent: AgentId, block: int, face: str) -> str | N
     An agent on the way in steps on toward the middle, so that it does not shut others out (CUBE spec A13);
     each such step leads to a better cell, so nobody dithers (B19).
     """
-    own = next(
-        (
-            (line.agents.index(agent), line.offset)
-            for line in concepts.lines(scene, block, face)
-            if agent in line.agents
-        ),
-        None,
-    )
+    own = ranks(scene, block, face).get(agent)
     for rank, cell in targets(scene, block, face):
         if own is not None and rank >= own:
             return None

@@ -37,10 +37,15 @@ class Frame:
         """What the team knows; the truth if agents see everything."""
         return self.knowledge.scene
 
+    @cached_property
+    def facts(self) -> Facts:
+        """The scene as facts, the same for all agents if they see everything."""
+        return self.scene.facts
+
     def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
         """Return an agent's facts, recall, and both together."""
         if self.radius is None:
-            return self.scene.facts, _NOTHING, self.scene.facts
+            return self.facts, _NOTHING, self.facts
         return split(self.knowledge, agent, self.radius, self.t)
 
 

@@ -6,6 +6,7 @@ how it stands.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,9 +21,10 @@ from teamworld.worlds.cube import concepts, physics
 from teamworld.worlds.cube.crew import STAY, Crew, Refused, Result, Skill
 from teamworld.worlds.cube.domain import CubeDomain, goals
 from teamworld.worlds.cube.effects import Effects, observe_step
+from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.levels import LEVELS, layout_for
 from teamworld.worlds.cube.scene import PRIMITIVE, Scene, agent_name, goal_name
-from teamworld.worlds.cube.schemas import Timeouts, block_of, complete, time_limits
+from teamworld.worlds.cube.schemas import Timeouts, block_of, time_limits
 from teamworld.worlds.cube.sight import Knowledge, Memory
 from teamworld.worlds.cube.skills import SKILLS
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
@@ -49,10 +51,10 @@ class CubeOptions(BaseModel):
     """Default time-outs: spec: scaled with the grid; paper: the published controller's (CUBE spec B28)."""
 
 
-#: What ``teamworld.worlds.registry`` reads, beside LEVELS, DEFAULT_HORIZON and ``make``.
+#: What ``teamworld.worlds.registry`` reads, beside LEVELS, DEFAULT_HORIZON, ``make`` and ``failures``.
 OPTIONS = CubeOptions
 SUMMARY = "push square blocks, alone or together, to the right edge of a grid"
-__all__ = ["DEFAULT_HORIZON", "LEVELS", "OPTIONS", "SUMMARY", "CubeOptions", "CubeWorld", "make"]
+__all__ = ["DEFAULT_HORIZON", "LEVELS", "OPTIONS", "SUMMARY", "CubeOptions", "CubeWorld", "failures", "make"]
 
 
 @dataclass
@@ -168,7 +170,7 @@ class CubeWorld:
         tried = self._primitives()
         before = self._scene
         physics.step(self._state, self._actions(tried))
-        self._scene = Scene.of_state(self._state, self._names)
+        self._scene = Scene.of_state(self._state, self._names, before=before)
         knowledge = self._know(t + 1)
         idle = frozenset(self._names).difference(self._runs)
         effects = observe_step(
@@ -191,7 +193,9 @@ class CubeWorld:
         """Return the other agents at most ``reach`` cells away (Manhattan), in the order of the agents."""
         self._check_name(sender)
         scene = self._scene
-        near = (agent for agent in self._names if agent != sender)
+        near = tuple(agent for agent in self._names if agent != sender)
+        if math.isinf(reach):
+            return near
         return tuple(agent for agent in near if concepts.get_distance(scene, sender, agent) <= reach)
 
     def goals(self) -> Sequence[Goal]:
@@ -255,7 +259,7 @@ class CubeWorld:
         if block is not None and known.blocks[block].delivered:
             return Refused("block_gone")
         try:
-            return complete(order, self._domain.abilities(known))
+            return self._domain.abilities(known).complete(order)
         except UserError as error:
             return Refused(f"illegal: {error}")
 

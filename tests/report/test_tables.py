@@ -11,7 +11,7 @@ from rich.console import Console
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.results import Row
 from teamworld.metrics.summary import Rate, Summary
-from teamworld.report.tables import Table, by_episode, by_method, mind, of_run, rich_table
+from teamworld.report.tables import Table, by_episode, by_method, mind, of_run, rich_tables
 
 METHODS = ("drwell", "greedy")
 EXPERIMENT = Experiment(level="n2", methods=METHODS, episodes=2, seeds=(0, 1, 2), max_steps=150)
@@ -143,7 +143,8 @@ def test_the_mind_is_called_what_it_is() -> None:
 
 def shown(table: Table, width: int) -> str:
     console = Console(width=width, record=True, file=io.StringIO(), force_terminal=False)
-    console.print(rich_table(table))
+    for part in rich_tables(table):
+        console.print(part)
     return console.export_text()
 
 
@@ -172,6 +173,17 @@ def test_a_terminal_of_80_columns_shows_every_number(which: int, size: str) -> N
     for line in table.rows:
         for number in re.findall(r"[\d.]+", " ".join(line)):
             assert number in whole, f"{number} is cut"
+
+
+def test_more_methods_than_fit_follow_in_further_tables() -> None:
+    methods = tuple(f"drwell:variant_number_{number}" for number in range(9))
+    rows = [row(method, seed, 1, 0.5, 100) for method in methods for seed in range(3)]
+    experiment = Experiment(methods=methods, episodes=1, seeds=(0, 1, 2))
+    for table in of_run(rows, experiment):
+        text = shown(table, 80)
+        assert "…" not in text
+        assert len(rich_tables(table)) > 1
+        assert all(text.count(method) == 1 for method in methods)
 
 
 def test_a_narrow_terminal_does_cut() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter, Token
 
@@ -54,6 +54,8 @@ def run(
     seeds: _Int = None,
     max_steps: _Int = None,
     set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    instances: str | None = None,
+    memory: Path | None = None,
     out: Path | None = None,
     figures: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -70,7 +72,8 @@ def run(
     level:
         Level of the world (see: teamworld levels). [default: paper-n2]
     method:
-        Coordination method (see: teamworld methods); several by repeating it or with commas. [default: drwell]
+        Coordination method, or a variant of one such as drwell:no_memory (see: teamworld methods);
+        several by repeating it or with commas. [default: drwell]
     reasoner:
         The mind that answers the method's questions: rules, or rules:slips=0.2, a stand-in that errs
         like a weak model. [default: rules]
@@ -84,7 +87,13 @@ def run(
         Steps of the world after which an episode ends. [default: 150]
     set:
         An option of the world, a method or the messages as OWNER.OPTION=VALUE, for example
-        drwell.task_identity=class or cube.view_radius=5; may be repeated.
+        drwell.task_identity=class or cube.view_radius=5; may be repeated. What is set for a method holds for
+        its variants too; drwell:mine.explore=3 makes a variant of your own.
+    instances:
+        fixed: the episodes of a seed take place in one instance of the level; fresh: each in one of its
+        own (published layouts are the same in both). [default: fixed]
+    memory:
+        Folder of a run whose world models the methods begin with. They are copied into the new run.
     out:
         Folder of the run. [default: a name made from the arguments, under runs/]
     figures:
@@ -103,6 +112,8 @@ def run(
         "seeds": _seeds(seed, seeds),
         "max_steps": max_steps,
         "options": settings(set) if set else None,
+        "instances": instances,
+        "memory": memory,
     }
     given = {name: value for name, value in given.items() if value is not None}
     if world.endswith((".yaml", ".yml")):
@@ -154,6 +165,9 @@ def report(
     folder: Path,
     *,
     figures: Annotated[bool, Parameter(negative=())] = False,
+    failures: Annotated[bool, Parameter(negative=())] = False,
+    episode: _Int = None,
+    all: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Print the table of a run.
@@ -164,11 +178,24 @@ def report(
         Folder of the run.
     figures:
         Also draw the learning curve and the world model into the folder (needs the extra: plots).
+    failures:
+        Print the failure labels instead: how often, in how many episodes, and a list with steps, agents and reason.
+    episode:
+        With --failures: only the episodes with this number.
+    all:
+        With --failures: list every one, not a choice of each method's.
     json:
         Print the table as one JSON object, and nothing else.
     """
-    from teamworld.cli.running import report_run
+    from teamworld.cli.running import report_failures, report_run
 
+    if failures and figures:
+        raise UserError("--failures prints no figures: leave out --figures")
+    if not failures and (all or episode is not None):
+        raise UserError("--episode and --all belong to --failures: add --failures")
+    if failures:
+        report_failures(folder, episode, everything=all, as_json=json)
+        return 0
     report_run(folder, figures=figures, as_json=json)
     return 0
 
@@ -206,6 +233,88 @@ def memory(
 
 
 @app.command
+def view(
+    folder: Path,
+    *,
+    export: Path,
+    method: str | None = None,
+    seed: _Int = None,
+    episode: _Int = None,
+) -> int:
+    """Write an episode as one web page that plays it: no server, no network, it can be mailed.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run.
+    export:
+        The file to write, such as replay.html.
+    method:
+        The method whose episode it is. [default: the run's first]
+    seed:
+        Its seed. [default: the run's first]
+    episode:
+        The episode. [default: the last that is finished]
+    """
+    from teamworld.cli.viewing import export_replay
+
+    export_replay(folder, export, method, seed, episode)
+    return 0
+
+
+@app.command
+def reproduce(
+    paper: Literal["drwell", "cube"],
+    *,
+    out: Path | None = None,
+    seeds: _Int = None,
+    reasoner: str | None = None,
+    latency: float | None = None,
+    step_time: float | None = None,
+    quick: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Make a paper's figures from own runs, beside the published values, with a page that says what holds.
+
+    The same command on the same folder goes on where it stopped and draws again (needs the extras: plots,
+    for cube also rl).
+
+    Parameters
+    ----------
+    paper:
+        drwell: completion, steps, simulated seconds, commitments, world model and a checklist of trends.
+        cube: baselines, cost of a step and of a macro-action; its times are measured on this machine.
+    out:
+        Folder of the page, the figures and the runs. [default: runs/reproduce-PAPER]
+    seeds:
+        Number of seeds, counting up from 42. [default: drwell 10, cube 3]
+    reasoner:
+        drwell only: the mind, see: teamworld run --help. [default: rules]
+    latency:
+        drwell only: assumed seconds of a call. [default: 0.7, published for gpt-4o]
+    step_time:
+        drwell only: assumed seconds of a step. [default: 0.047, the published heuristic's]
+    quick:
+        A look at everything in some seconds: fewer seeds, episodes and sizes.
+    json:
+        Print the numbers, ours and the published ones, as one JSON object, and nothing else.
+    """
+    from teamworld.cli import reproducing
+
+    reproducing.reproduce(
+        paper,
+        out,
+        seeds=seeds,
+        reasoner=reasoner,
+        latency=latency,
+        step_time=step_time,
+        quick=quick,
+        as_json=json,
+    )
+    return 0
+
+
+@app.command
 def worlds() -> int:
     """List the worlds and their options, and those of the messages."""
     from teamworld.episode.talk import MessageRule
@@ -222,7 +331,7 @@ def worlds() -> int:
 
 @app.command
 def methods() -> int:
-    """List the coordination methods and their options."""
+    """List the coordination methods, their options and their variants."""
     from teamworld.methods import registry
 
     lines: dict[str, str] = {}
@@ -230,6 +339,7 @@ def methods() -> int:
         found = registry.method_class(name)
         lines[name] = found.summary
         lines |= _options(name, found.options)
+        lines |= {f"  {name}:{variant}": one.summary for variant, one in found.variants.items()}
     _listing(lines)
     return 0
 

@@ -19,6 +19,9 @@ from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.report import tables
 
+#: Longest name made from arguments, without the hash that then stands for the rest.
+_LONGEST = 120
+
 
 def _progress(console: Console) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -33,12 +36,15 @@ def default_folder(experiment: Experiment) -> Path:
     first, last = experiment.seeds[0], experiment.seeds[-1]
     seeds = f"s{first}" if first == last else f"s{first}-{last}"
     defaults = Experiment()
-    rest = {name: getattr(experiment, name) for name in ("episodes", "max_steps", "options")}
+    rest = {name: getattr(experiment, name) for name in ("episodes", "max_steps", "options", "instances", "memory")}
     if any(getattr(defaults, name) != value for name, value in rest.items()):
         told = json.dumps(rest, sort_keys=True, default=str).encode()
         seeds += f"-{hashlib.blake2b(told, digest_size=3).hexdigest()}"
     parts = (experiment.world, experiment.level, *experiment.methods, experiment.reasoner, seeds)
-    return Path("runs") / re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
+    if len(name) > _LONGEST:
+        name = f"{name[:_LONGEST]}-{hashlib.blake2b(name.encode(), digest_size=3).hexdigest()}"
+    return Path("runs") / name
 
 
 def _dump(data: object) -> None:
@@ -69,11 +75,15 @@ def execute(experiment: Experiment, out: Path | None, *, figures: bool = False, 
 
 
 def _print_tables(rows: list[Row], experiment: Experiment) -> None:
-    console = Console()
     for table in tables.of_run(rows, experiment):
-        print(table.title)
-        console.print(tables.rich_table(table))
-        print(f"{table.caption}\n")
+        _print_table(table)
+
+
+def _print_table(table: tables.Table) -> None:
+    print(table.title)
+    for part in tables.rich_tables(table):
+        Console().print(part)
+    print(f"{table.caption}\n")
 
 
 def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
@@ -93,6 +103,27 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
         _print_tables(rows, experiment)
     if figures:
         _draw(place, rows, quiet=as_json)
+
+
+def report_failures(folder: Path, episode: int | None, *, everything: bool, as_json: bool) -> None:
+    """Print the failure labels of a run: a table of counts, then what happened, method by method."""
+    from teamworld.report import failures
+
+    place = Folder(folder)
+    experiment = place.experiment()
+    rows = failures.finished(place, experiment, episode)
+    with _progress(Console(stderr=True)) as bar:
+        found = list(bar.track(failures.tagged(place, experiment, rows), len(rows), description="reading logs"))
+    wanted = len(experiment.cells()) * (experiment.episodes if episode is None else 1)
+    if as_json:
+        _dump({"run": str(folder), "unfinished": wanted - len(rows)} | failures.plain(found, experiment))
+        return
+    _print_table(failures.counts(found, experiment))
+    for method in experiment.methods:
+        for line in failures.lines(found, method, None if everything else failures.SHOWN):
+            print(f"{method}: {line}")
+    if wanted > len(rows):
+        print(f"left out: {wanted - len(rows)} episodes that are not finished")
 
 
 def _draw(place: Folder, rows: list[Row], *, quiet: bool) -> None:

@@ -10,7 +10,7 @@ an order equal to the running action, or no order, lets it run on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -347,6 +347,50 @@ class World(Protocol):
 
     def snapshot(self) -> Mapping[str, Any]:
         """What a drawing of this moment needs: plain data, small, versioned."""
+
+
+class PassedOver(NamedTuple):
+    """An action of a plan that was passed over at no cost, because it could not start."""
+
+    agent: AgentId
+    action: Action
+    reason: str
+    since: int
+    """Step in which the plan was taken up."""
+
+
+class Passage(NamedTuple):
+    """One step of an episode as its log tells it: two snapshots, and what was done between them."""
+
+    step: int
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    outcomes: Mapping[AgentId, Outcome]
+    """Of every living agent; actions have all their arguments where the plan named them."""
+    attempts: Sequence[Attempt] = ()
+    passed: Sequence[PassedOver] = ()
+    """Before the step."""
+
+
+class Finding(NamedTuple):
+    """A failure in a span of an episode."""
+
+    label: str
+    """One of the names in ``teamworld.metrics.failures.LABELS``."""
+    first: int
+    """First step."""
+    last: int
+    """Last step."""
+    agents: tuple[AgentId, ...]
+    """Those held up or acting in vain, then those in their way; may be empty."""
+    goal: GoalId | None
+    text: str
+    """What happened, with its numbers."""
+
+
+#: What a world's module may offer as ``failures``: finds in the passages of an episode, in order, what only the world
+#: can see (faces, cells, ways). Pure; takes ``WorldSpec.static``, the team and the passages.
+Finder: TypeAlias = Callable[[Mapping[str, Any], Sequence[AgentId], Sequence[Passage]], Iterable[Finding]]
 
 
 class StaleView(RuntimeError):

@@ -2,7 +2,8 @@
 
 A package adds a world of its own with an entry point of the group ``teamworld.worlds``: its name is the world's
 name, its value the module. The module offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
-line), ``OPTIONS`` (a pydantic model), ``DEFAULT_HORIZON`` and ``SUMMARY`` (one line).
+line), ``OPTIONS`` (a pydantic model), ``DEFAULT_HORIZON`` and ``SUMMARY`` (one line). It may offer ``failures``, a
+``contract.Finder``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from teamworld.errors import UserError, suggest
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from teamworld.worlds.contract import World
+    from teamworld.worlds.contract import Finder, World
 
 #: The worlds that ship with the package: name -> module.
 WORLDS: Final[Mapping[str, str]] = {"cube": "teamworld.worlds.cube.world"}
@@ -99,3 +100,8 @@ def levels(world: str) -> Mapping[str, str]:
 def option_model(world: str) -> type[BaseModel]:
     """Return the model of a world's options."""
     return module(world).OPTIONS
+
+
+def finder(world: str) -> Finder | None:
+    """Return what finds a world's own failures in a log; None if the world offers nothing."""
+    return cast("Finder | None", getattr(module(world), "failures", None))

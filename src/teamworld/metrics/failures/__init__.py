@@ -1,0 +1,99 @@
+"""Failure labels: which spans of an episode went wrong, and how (metrics spec, section 10; CUBE spec, A15).
+
+``tags(log, finder)`` is a pure function of the log. A rule is a function from a ``Trace`` to findings; ``RULES`` lists
+those that need nothing but the log, and a world adds those that need its cells and ways (``worlds.contract.Finder``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from teamworld.metrics.failures import conduct, joint
+from teamworld.metrics.failures.labels import LABELS, Label
+from teamworld.metrics.failures.trace import Trace
+from teamworld.record import Event
+from teamworld.worlds.contract import Finder, Finding
+
+__all__ = ["LABELS", "RULES", "Label", "Tag", "Trace", "merged", "tags"]
+
+Rule = Callable[[Trace], Iterable[Finding]]
+
+#: The rules that read the log alone.
+RULES: Final[Sequence[Rule]] = (
+    joint.failed_attempts,
+    joint.stale_plans,
+    joint.misaligned_intents,
+    joint.duplicate_work,
+    joint.broken_words,
+    conduct.free_riders,
+    conduct.thrash,
+    conduct.deadlocks,
+    conduct.mutual_blocking,
+    conduct.plan_cycles,
+    conduct.endings,
+    conduct.bad_formats,
+    conduct.unanswered,
+    conduct.chatter,
+)
+
+
+class Tag(msgspec.Struct, frozen=True, kw_only=True):
+    """A labelled span of an episode."""
+
+    label: str
+    first: int
+    """First step, from 0."""
+    last: int
+    """Last step."""
+    agents: tuple[str, ...]
+    """Those held up or acting in vain, then those in their way; may be empty."""
+    goal: str | None
+    text: str
+    """What happened, with its numbers."""
+    source: str
+    """Where the rule comes from."""
+
+
+def tags(log: Iterable[Event], finder: Finder | None = None) -> list[Tag]:
+    """Return the tags of a finished episode, ordered by first step, then by label.
+
+    Args:
+        log: The episode's events.
+        finder: The world's own rules (``worlds.registry.finder``); without it the labels that need cells and ways
+            are left out.
+
+    Raises:
+        ValueError: The log has no start or no end, or the finder gives a label that is not defined.
+    """
+    trace = Trace.of(log)
+    found = [finding for rule in RULES for finding in rule(trace)]
+    if finder is not None:
+        found += finder(trace.start.static, trace.start.team, trace.passages())
+    unknown = {finding.label for finding in found} - set(LABELS)
+    if unknown:
+        raise ValueError(f"not a failure label: {', '.join(sorted(unknown))}")
+    return merged(found)
+
+
+def merged(found: Iterable[Finding]) -> list[Tag]:
+    """Return findings as tags; those of one label, goal and agents that touch or overlap become one."""
+    place = {label: number for number, label in enumerate(LABELS)}
+    ordered = sorted(found, key=lambda one: (place[one.label], one.goal or "", one.agents, one.first))
+    spans: list[Finding] = []
+    for one in ordered:
+        before = spans[-1] if spans else None
+        same = before is not None and (before.label, before.goal, before.agents) == (one.label, one.goal, one.agents)
+        if before is not None and same and one.first <= before.last + 1:
+            changed = one.text != before.text and one.first > before.first and not before.text.endswith(_AT_FIRST)
+            text = before.text + (_AT_FIRST if changed else "")
+            spans[-1] = before._replace(last=max(before.last, one.last), text=text)
+        else:
+            spans.append(one)
+    spans.sort(key=lambda one: (one.first, place[one.label], one.last, one.goal or "", one.agents))
+    return [Tag(**one._asdict(), source=LABELS[one.label].source) for one in spans]
+
+
+_AT_FIRST = " (at first)"

@@ -1,0 +1,166 @@
+"""Rules on joint acts, plans and commitments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from teamworld.language import AgentId
+from teamworld.metrics.failures.trace import Trace, runs, unmet
+from teamworld.record import ActionStep, AttemptMade, Commit, GoalChange, PlanStart, Release
+from teamworld.worlds.contract import Finding
+
+#: Steps between giving up and a partner's coming, at most, for intents that missed each other.
+MISSED_BY = 10
+#: Agent-steps of duplicate work that are not yet a failure.
+DOUBLE = 5
+
+
+def failed_attempts(trace: Trace) -> Iterator[Finding]:
+    """Name each failed joint act by its first unmet constraint (D3)."""
+    for attempt in trace.all(AttemptMade):
+        constraint = None if attempt.success else unmet(attempt)
+        if constraint is not None:
+            label, text = _unmet(attempt, constraint)
+            yield Finding(label, attempt.step, attempt.step, attempt.participants, attempt.goal, text)
+
+
+def _unmet(attempt: AttemptMade, constraint: str) -> tuple[str, str]:
+    have, need = attempt.have, attempt.need
+    match constraint:
+        case "participation":
+            return "understaffed", f"{have[constraint]} of {need[constraint]} needed took part"
+        case "spatial":
+            return "scattered", f"{have[constraint]} of {need[constraint]} needed were in place"
+        case "temporal":
+            return "out-of-step", f"{have[constraint]} of {need[constraint]} needed acted at once"
+        case _:
+            met = f"{constraint} {have.get(constraint, 0)} of {need[constraint]}"
+            return "missing-prerequisite", f"what must hold before it did not ({met})"
+
+
+def stale_plans(trace: Trace) -> Iterator[Finding]:
+    """Find plans that passed their dry run and whose first failure is an action that could not start."""
+    seen: set[int] = set()
+    goals: dict[str | None, list[GoalChange]] = {}
+    for change in trace.all(GoalChange):
+        goals.setdefault(change.goal, []).append(change)
+    for act in trace.all(ActionStep):
+        if act.status != "failed" or act.plan is None or act.plan in seen:
+            continue
+        seen.add(act.plan)
+        plan = trace.plans[act.plan]
+        own = any(change.event == "done" and act.agent in change.participants for change in goals.get(act.goal, ()))
+        if not act.legal and plan.dry_run_ok and act.step > plan.step and not own:
+            action = f"{act.verb}({', '.join(act.args)})"
+            text = f"{action} could not start ({act.reason}), {act.step - plan.step} steps after its plan was made"
+            yield Finding("stale-plan", act.step, act.step, (act.agent,), act.goal, text)
+
+
+def misaligned_intents(trace: Trace) -> Iterator[Finding]:
+    """Find waits at a joint goal that were given up shortly before a partner, bound for it all the while, came."""
+    joint = {goal.id for goal in trace.start.goals if goal.quorum > 1}
+    moved = {(change.goal, change.step) for change in trace.all(GoalChange)}
+    places = {key: list(runs(steps)) for key, steps in _waiting(trace).items() if key[0] in joint}
+    for (goal, agent), waits in places.items():
+        for first, last in waits:
+            if not _gave_up(trace, agent, goal, last):
+                continue
+            for (other, partner), theirs in places.items():
+                come = _comes(theirs, first, last)
+                if other != goal or partner == agent or come is None:
+                    continue
+                bound = all(_aim(trace, step, partner) == goal for step in range(first, come))
+                walks = any(act.moved for acts in trace.acts[last:come] if (act := acts.get(partner)) is not None)
+                if bound and walks and not any((goal, step) in moved for step in range(last, come + 1)):
+                    text = (
+                        f"{agent} waited {last - first + 1} steps and gave up in step {last}; "
+                        f"{partner}, bound for the same goal all the while, came in step {come}"
+                    )
+                    yield Finding("misaligned-intent", last, come, (agent, partner), goal, text)
+
+
+def _comes(waits: list[tuple[int, int]], first: int, last: int) -> int | None:
+    """Return when somebody came into place soon after a wait, if it was not there during the wait."""
+    if any(begin <= last and first <= end for begin, end in waits):
+        return None
+    return next((begin for begin, _ in waits if last < begin <= last + MISSED_BY), None)
+
+
+def _gave_up(trace: Trace, agent: AgentId, goal: str, last: int) -> bool:
+    """Return whether a wait that ended after a step ended by a failed action or for another goal."""
+    act = trace.acts[last].get(agent)
+    leaves = last + 1 < trace.steps and _aim(trace, last + 1, agent) != goal
+    return leaves or (act is not None and act.status == "failed")
+
+
+def _waiting(trace: Trace) -> dict[tuple[str, AgentId], list[int]]:
+    """Return for each goal and agent at work on it the steps in which it stood in place for want of others."""
+    found: dict[tuple[str, AgentId], list[int]] = {}
+    for step, acts in enumerate(trace.acts):
+        for agent, act in acts.items():
+            if act.ready is not None and act.ready == act.goal:
+                found.setdefault((act.ready, agent), []).append(step)
+    return found
+
+
+def _aim(trace: Trace, step: int, agent: AgentId) -> str | None:
+    act = trace.acts[step].get(agent)
+    return None if act is None else act.goal
+
+
+def duplicate_work(trace: Trace) -> Iterator[Finding]:
+    """Find agents at work on a goal that is done, or that enough others had committed to before (E10)."""
+    holders = _holders(trace)
+    for agent in trace.start.team:
+        spare: dict[tuple[str, str], list[int]] = {}
+        for step, acts in enumerate(trace.acts):
+            act = acts.get(agent)
+            if act is None or act.goal is None or act.plan is None:
+                continue
+            if trace.done.get(act.goal, trace.steps) < step:
+                spare.setdefault((act.goal, "was done already"), []).append(step)
+                continue
+            bound = holders[step].get(act.goal, [])
+            before = bound[: bound.index(agent)] if agent in bound else bound
+            quorum = trace.plans[act.plan].quorum
+            if quorum and len(before) >= quorum:
+                why = f"takes {quorum} and had enough committed to it: {', '.join(before[:quorum])}"
+                spare.setdefault((act.goal, why), []).append(step)
+        for (goal, why), steps in spare.items():
+            for first, last in runs(steps):
+                if last - first + 1 > DOUBLE:
+                    text = f"{last - first + 1} steps under a plan for {goal}, which {why}"
+                    yield Finding("duplicate-work", first, last, (agent,), goal, text)
+
+
+def _holders(trace: Trace) -> list[dict[str, list[AgentId]]]:
+    """Return for each step the agents that are committed to each goal, earliest first."""
+    news: dict[int, list[Commit | Release]] = {}
+    for event in trace.events:
+        if isinstance(event, Commit | Release):
+            news.setdefault(event.step, []).append(event)
+    now: dict[str, list[AgentId]] = {}
+    found: list[dict[str, list[AgentId]]] = []
+    for step in range(trace.steps):
+        for event in news.get(step, ()):
+            others = [agent for agent in now.get(event.goal, ()) if agent != event.agent]
+            now = {**now, event.goal: [*others, event.agent] if isinstance(event, Commit) else others}
+        found.append(now)
+    return found
+
+
+def broken_words(trace: Trace) -> Iterator[Finding]:
+    """Find agents that take up another goal, by commitment or plan, without releasing the one they hold (D19)."""
+    held: dict[AgentId, Commit] = {}
+    for event in trace.events:
+        if isinstance(event, Release):
+            held.pop(event.agent, None)
+        elif isinstance(event, Commit | PlanStart):
+            word = held.get(event.agent)
+            if word is not None and event.goal is not None and event.goal != word.goal:
+                how = "committed to" if isinstance(event, Commit) else "took up a plan for"
+                text = f"committed to {word.goal} in step {word.step}, {how} {event.goal} in step {event.step}"
+                yield Finding("broken-word", word.step, event.step, (event.agent,), word.goal, text)
+                del held[event.agent]
+            if isinstance(event, Commit):
+                held[event.agent] = event

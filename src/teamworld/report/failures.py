@@ -1,0 +1,179 @@
+"""The failure labels of a run: counts by label and method, and the list of tags with what happened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from teamworld.errors import UserError
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.results import Results, Row
+from teamworld.metrics import failures
+from teamworld.metrics.failures import LABELS, Tag
+from teamworld.record import EpisodeStart, Event, read_log
+from teamworld.report.tables import Table, mind
+from teamworld.worlds import registry as worlds
+
+#: Tags that are listed of each method, unless all are wanted.
+SHOWN: Final = 20
+
+
+class Tagged(NamedTuple):
+    """One episode with its tags."""
+
+    method: str
+    seed: int
+    episode: int
+    tags: tuple[Tag, ...]
+
+
+def tags(log: Sequence[Event]) -> list[dict[str, Any]]:
+    """Return the failure tags of one episode as plain data: for a replay, or for your own tables.
+
+    Each has ``label``, ``first`` and ``last`` (steps from 0), ``agents``, ``goal`` (or None), ``text``, ``source``.
+
+    Args:
+        log: The events of a finished episode, for example ``list(read_log(path))``.
+
+    Raises:
+        ValueError: The log has no start or no end.
+        UserError: Its world is not installed.
+    """
+    start = log[0] if log else None
+    finder = worlds.finder(start.world) if isinstance(start, EpisodeStart) else None
+    return [_plain(tag) for tag in failures.tags(log, finder)]
+
+
+def finished(folder: Folder, experiment: Experiment, episode: int | None = None) -> list[Row]:
+    """Return the finished episodes of a run, ordered by method as the experiment names them, seed and episode.
+
+    Args:
+        folder: The run; it is only read.
+        experiment: Its experiment.
+        episode: Only the episodes with this number.
+
+    Raises:
+        UserError: There is none.
+    """
+    if episode is not None and not 1 <= episode <= experiment.episodes:
+        raise UserError(f"{folder.path} has episodes 1 to {experiment.episodes}, got {episode}")
+    rows: list[Row] = []
+    if folder.results_file.exists():
+        with Results(folder.results_file, readonly=True) as results:
+            rows = [row for cell in experiment.cells() for row in results.rows(cell)]
+    found = [row for row in rows if episode in (None, row.episode)]
+    if not found:
+        which = "" if episode is None else f" {episode}"
+        raise UserError(f"{folder.path} has no finished episode{which} yet: go on with teamworld resume {folder.path}")
+    return found
+
+
+def tagged(folder: Folder, experiment: Experiment, rows: Iterable[Row]) -> Iterator[Tagged]:
+    """Yield the episodes with their tags, reading one log at a time.
+
+    Raises:
+        UserError: A log is missing, damaged or cut off.
+    """
+    finder = worlds.finder(experiment.world)
+    logs = {cell.name: cell for cell in experiment.cells()}
+    for row in rows:
+        found = failures.tags(read_log(folder.log(logs[row.cell], row.episode)), finder)
+        yield Tagged(row.method, row.seed, row.episode, tuple(found))
+
+
+def counts(found: Sequence[Tagged], experiment: Experiment) -> Table:
+    """Return how many tags of each label each method has, and in how many of its episodes.
+
+    Labels that nobody has are named in the caption.
+    """
+    columns = ["label"]
+    for method in experiment.methods:
+        columns += [f"{method} tags", f"{method} episodes"]
+    lines: list[tuple[str, ...]] = []
+    narrow: list[tuple[str, ...]] = [("label", *experiment.methods)]
+    absent = []
+    for label in LABELS:
+        cells = [_cells(label, [one for one in found if one.method == method]) for method in experiment.methods]
+        if all(tags in ("none", "0") for tags, _ in cells):
+            absent.append(label)
+            continue
+        lines.append((label, *(part for cell in cells for part in cell)))
+        narrow.append((label, *(_short(*cell) for cell in cells)))
+    caption = f"tags, and episodes with a tag of all episodes; {mind(experiment)}"
+    if absent:
+        caption += f"\nnot seen: {', '.join(absent)}"
+    return Table(
+        f"{experiment.world} {experiment.level}: failures", tuple(columns), tuple(lines), caption, tuple(narrow)
+    )
+
+
+def _cells(label: str, found: Sequence[Tagged]) -> tuple[str, str]:
+    if not found:
+        return "none", "none"
+    each = [sum(tag.label == label for tag in one.tags) for one in found]
+    affected = sum(count > 0 for count in each)
+    return str(sum(each)), f"{affected / len(each):.2f} ({affected}/{len(each)})"
+
+
+def _short(tags: str, share: str) -> str:
+    """Return a cell of the table for a terminal: ``12 in 2/3``."""
+    return tags if tags in ("none", "0") else f"{tags} in {share.partition('(')[2].rstrip(')')}"
+
+
+def lines(found: Sequence[Tagged], method: str, limit: int | None = SHOWN) -> list[str]:
+    """Return one line a tag of a method, and how many were left out.
+
+    Args:
+        found: The tagged episodes.
+        method: The method.
+        limit: Tags to show at most, of each label about as many, the earliest first; None shows all.
+    """
+    tagged = [(one, tag) for one in found if one.method == method for tag in one.tags]
+    turn: Counter[str] = Counter()
+    order = []
+    for place, (_, tag) in enumerate(tagged):
+        turn[tag.label] += 1
+        order.append((turn[tag.label], place))
+    chosen = sorted(place for _, place in sorted(order)[:limit])
+    shown = [_line(*tagged[place]) for place in chosen]
+    if len(chosen) < len(tagged):
+        shown.append(f"... and {len(tagged) - len(chosen)} more (--all lists them)")
+    return shown
+
+
+def _line(one: Tagged, tag: Tag) -> str:
+    steps = f"step {tag.first}" if tag.first == tag.last else f"steps {tag.first}-{tag.last}"
+    who = ", ".join(tag.agents[:3]) + (f" and {len(tag.agents) - 3} more" if len(tag.agents) > 3 else "")
+    about = "; ".join(part for part in (tag.goal, who) if part)
+    return f"seed {one.seed} episode {one.episode} {steps}: {tag.label} [{about}] {tag.text}"
+
+
+def plain(found: Sequence[Tagged], experiment: Experiment) -> dict[str, Any]:
+    """Return counts and all tags as plain data, for ``--json``."""
+    by_method = {method: [one for one in found if one.method == method] for method in experiment.methods}
+    return {
+        "counts": [
+            {
+                "label": label,
+                "method": method,
+                "tags": sum(each),
+                "episodes": {"num": sum(map(bool, each)), "den": len(each)},
+            }
+            for label in LABELS
+            for method, some in by_method.items()
+            for each in [[sum(tag.label == label for tag in one.tags) for one in some]]
+        ],
+        "tags": [
+            {"method": one.method, "seed": one.seed, "episode": one.episode} | _plain(tag)
+            for one in found
+            for tag in one.tags
+        ],
+    }
+
+
+def _plain(tag: Tag) -> dict[str, Any]:
+    return msgspec.structs.asdict(tag) | {"agents": list(tag.agents)}

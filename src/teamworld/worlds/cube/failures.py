@@ -1,0 +1,447 @@
+"""Failures that only CUBE can see in its snapshots: faces, cells, chains and ways (CUBE spec A15).
+
+``failures`` is the world's ``contract.Finder``. Each rule is a function of the steps of an episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from teamworld.language import Action, AgentId, Cell
+from teamworld.worlds.contract import Attempt, Finding, Outcome, Passage, PassedOver
+from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube.concepts import Place
+from teamworld.worlds.cube.scene import DELTA, NOWHERE, OPPOSITE, SIDES, Scene, Square, goal_name
+from teamworld.worlds.cube.schemas import block_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+#: Steps for which something has to last to be a failure and no passing by (metrics spec 10, occlusion).
+LASTING: Final = 3
+#: Steps between the shutting of a way and the agent's coming to a stop, at most.
+RECENT: Final = 10
+_AT_FACE: Final = ("push_block", "rendezvous")
+
+
+class Lost(NamedTuple):
+    """An agent on its way to a face that saw no way in a step, and stayed."""
+
+    place: Place
+    ahead: AgentId | None
+    """The agent in its way; None where blocks shut it."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an episode, with its scenes."""
+
+    number: int
+    before: Scene
+    after: Scene
+    outcomes: Mapping[AgentId, Outcome]
+    attempts: Sequence[Attempt]
+    passed: Sequence[PassedOver]
+
+    @cached_property
+    def moved(self) -> Mapping[int, str]:
+        """The blocks that moved and are still there, and which way."""
+        ways = {delta: side for side, delta in DELTA.items()}
+        return {
+            block: ways.get((now.row - old.row, now.col - old.col), "away")
+            for block, now in self.after.open
+            if (old := self.before.blocks[block]) != now
+        }
+
+    @cached_property
+    def teams(self) -> Mapping[Place, tuple[AgentId, ...]]:
+        """The agents at work at each face of a block still there: on their way, waiting or pushing."""
+        found: dict[Place, list[AgentId]] = {}
+        for agent, outcome in self.outcomes.items():
+            place = self._place(agent, outcome.action)
+            if place is not None and not self.before.blocks[place.block].delivered:
+                found.setdefault(place, []).append(agent)
+        return {place: tuple(agents) for place, agents in found.items()}
+
+    def _place(self, agent: AgentId, action: Action) -> Place | None:
+        block = block_of(action)
+        if block is None or block not in self.before.blocks:
+            return None
+        if action.verb == "push_block":
+            face: object = concepts.face_of(self.before, agent, block)
+        else:
+            face = action.args[1] if action.verb in ("move_to_block", "rendezvous") else None
+        return Place(block, face) if isinstance(face, str) and face in SIDES else None
+
+    @cached_property
+    def lost(self) -> Mapping[AgentId, Lost]:
+        """The agents that were on their way to a face and saw no way."""
+        found = {}
+        for place, agents in self.teams.items():
+            for agent in agents:
+                outcome = self.outcomes[agent]
+                on_the_way = outcome.action.verb == "move_to_block" and outcome.status != "done" and outcome.legal
+                stays = outcome.primitives == ("STAY",)
+                if on_the_way and stays and concepts.face_of(self.before, agent, place.block) != place.face:
+                    ahead = outcome.blocker if outcome.blocker in self.before.agents else None
+                    found[agent] = Lost(place, ahead)
+        return found
+
+
+def chain_too_heavy(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find pushes that would move the block alone, but not what is in contact ahead of it (A15, F-fail)."""
+    for step in steps:
+        for attempt in step.attempts:
+            block, have = _block(attempt.goal), dict(attempt.have)
+            alone = step.before.blocks[block].weight
+            if not attempt.success and have["dependency"] and alone <= have["temporal"] < attempt.quorum:
+                enough = f"force {have['temporal']} would move it alone (weight {alone})"
+                text = f"{enough}, but with the blocks ahead {attempt.quorum} are needed"
+                yield _at(step, "chain-too-heavy", attempt.participants, block, text)
+
+
+def blocked_destination(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find pushes on which somebody or something stood where the block would go (A15, B31)."""
+    for step in steps:
+        for attempt in step.attempts:
+            if attempt.success or dict(attempt.have)["dependency"]:
+                continue
+            block = _block(attempt.goal)
+            obstacle = next((step.outcomes[agent].blocker for agent in attempt.participants), None) or "something"
+            if _named(obstacle) == attempt.goal:
+                continue  # it went another way in the same step: nothing stood before it
+            others = (obstacle,) if obstacle in step.before.agents else ()
+            face = concepts.face_of(step.before, attempt.participants[0], block)
+            toward = f" {OPPOSITE[face]}ward" if face is not None else ""
+            text = f"pushed{toward}, but {_named(obstacle)} is in the way"
+            yield _at(step, "blocked-destination", attempt.participants + others, block, text)
+
+
+def misalignment(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find pushes and meetings that were given up because the agent was not at the face (A15)."""
+    for step in steps:
+        tried = [(agent, outcome.action, outcome.reason) for agent, outcome in step.outcomes.items()]
+        for agent, action, reason in [*((one.agent, one.action, one.reason) for one in step.passed), *tried]:
+            block = block_of(action)
+            if reason != "not_aligned" or action.verb not in _AT_FACE or block is None:
+                continue
+            square = step.before.blocks[block]
+            row, col = step.before.agents[agent]
+            off = "" if square.delivered else f", {concepts.get_distance(step.before, agent, block)} cells away"
+            text = f"{action} given up: {agent} was at ({row}, {col}){off}, not lined up at the face"
+            yield _at(step, "misalignment", (agent,), block, text)
+
+
+def cell_race(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find free cells that several agents went for, and one entered (A15)."""
+    for step in steps:
+        aims: dict[Cell, list[AgentId]] = {}
+        for agent, outcome in step.outcomes.items():
+            way = DELTA.get(outcome.primitives[-1].lower()) if outcome.primitives else None
+            if way is not None:
+                row, col = step.before.agents[agent]
+                aims.setdefault((row + way[0], col + way[1]), []).append(agent)
+        for cell, racers in aims.items():
+            winner = step.after.by_cell.get(cell)
+            if winner in racers and len(racers) > 1 and step.before.free(cell):
+                losers = tuple(agent for agent in racers if agent != winner)
+                text = f"{len(racers)} agents went for cell {cell}; {winner} entered"
+                yield Finding("cell-race", step.number, step.number, (*losers, winner), None, text)
+
+
+def occlusion(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find free cells of a face that agents shut off, and cells held by an agent that is not of the team there."""
+    for agent, place, first, last in _lost_for_long(steps, lambda step, at: bool(_free(step, at))):
+        blockers = _in_the_way(steps, agent, first, last)
+        if blockers:
+            text = f"no way to the {place.face} face, though it had a free cell: {_names(blockers)} stood in it"
+            yield Finding("occlusion", first, last, (agent, *blockers), goal_name(place.block), text)
+    held: dict[tuple[Place, AgentId, Cell], list[Step]] = {}
+    for step in steps:
+        for place, team in step.teams.items():
+            for agent, cell in _outsiders(step, place, team):
+                held.setdefault((place, agent, cell), []).append(step)
+    for (place, agent, cell), found in held.items():
+        for span in _lasting(found):
+            team = span[-1].teams[place]
+            text = (
+                f"{agent}, not at work there, stood on {cell} of the {place.face} face for {len(span)} steps; "
+                f"the team there: {_names(team)}"
+            )
+            yield Finding("occlusion", span[0].number, span[-1].number, (*team, agent), goal_name(place.block), text)
+
+
+def _outsiders(step: Step, place: Place, team: Sequence[AgentId]) -> list[tuple[AgentId, Cell]]:
+    """Return who stands on cells of a face that the team there needs, with the cells.
+
+    A team whose block moves, or that is all still on its way, is held up by nobody.
+    """
+    moving = place.block in step.moved or step.after.blocks[place.block].delivered
+    if moving or all(step.outcomes[agent].moved for agent in team):
+        return []
+    staging = concepts.staging(step.before, place.block, place.face)
+    on_it = {step.before.by_cell[cell]: cell for cell in staging if cell in step.before.by_cell}
+    others = [
+        (agent, cell)
+        for agent, cell in on_it.items()
+        if agent not in team
+        and step.after.agents[agent] == cell
+        and (agent not in step.outcomes or block_of(step.outcomes[agent].action) != place.block)
+    ]
+    return others if len(team) > len(staging) - len(others) else []
+
+
+def staging_congestion(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find agents that cannot line up because others hold every cell of the face (A15)."""
+    for agent, place, first, last in _lost_for_long(steps, lambda step, at: not _free(step, at) and _short(step, at)):
+        step = steps[last]
+        holders = [step.before.by_cell[cell] for cell in concepts.staging(step.before, place.block, place.face)]
+        if holders:
+            held = f"all {len(holders)} cells of the {place.face} face were held"
+            text = f"{held}, and no queue behind them could be reached"
+            yield Finding("staging-congestion", first, last, (agent, *holders), goal_name(place.block), text)
+
+
+def dynamic_blocking(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find agents whose way to cells that stayed free was shut by an agent or block that moved in (A15)."""
+    for agent, place, first, last in _lost_for_long(steps, lambda step, at: True):
+        now = steps[first].before
+        targets = {line.next for line in concepts.lines(now, place.block, place.face)} - {None}
+        cut = None if _leads(now, agent, targets) else _cut(steps, agent, first, targets)
+        if cut is None:
+            continue
+        back = ((mate, cell) for mate, cell in cut.before.agents.items() if cut.after.agents[mate] != cell)
+        came = [
+            mate for mate, cell in back if mate != agent and _leads(cut.after.with_agents({mate: cell}), agent, targets)
+        ]
+        causes = came or [goal_name(block) for block in cut.moved]
+        if causes:
+            text = f"{_names(causes)} moved in and left {agent} no way to the {place.face} face until step {last}"
+            yield Finding("dynamic-blocking", cut.number + 1, last, (agent, *came), goal_name(place.block), text)
+
+
+def _cut(steps: Sequence[Step], agent: AgentId, first: int, targets: Set[Cell | None]) -> Step | None:
+    """Return the step of an agent's walk in which its way to some cells was shut; None if it never had one."""
+    action = steps[first].outcomes[agent].action
+    for step in reversed(steps[max(0, first - RECENT) : first]):
+        outcome = step.outcomes.get(agent)
+        if outcome is None or outcome.action != action or outcome.status != "running":
+            return None
+        if _leads(step.before, agent, targets):
+            kept = {cell for cell in targets if cell is not None and step.after.free(cell)}
+            return step if _leads(step.before, agent, kept) else None  # else one of them was merely taken
+    return None
+
+
+def _leads(scene: Scene, agent: AgentId, targets: Set[Cell | None]) -> bool:
+    """Return whether an agent has a way, round the others, to one of some cells."""
+    return bool(targets) and bool(targets & _flood(scene.grid, [scene.agents[agent]]))
+
+
+def _lost_for_long(
+    steps: Sequence[Step], which: Callable[[Step, Place], bool]
+) -> Iterator[tuple[AgentId, Place, int, int]]:
+    """Yield agents that saw no way to a face for some steps in a row in which a condition held, and the steps."""
+    found: dict[tuple[AgentId, Place], list[Step]] = {}
+    for step in steps:
+        for agent, lost in step.lost.items():
+            if which(step, lost.place):
+                found.setdefault((agent, lost.place), []).append(step)
+    for (agent, place), those in found.items():
+        for span in _lasting(those):
+            yield agent, place, span[0].number, span[-1].number
+
+
+def _lasting(found: Iterable[Step]) -> Iterator[list[Step]]:
+    """Yield the runs of consecutive steps that last long enough."""
+    span: list[Step] = []
+    for step in found:
+        if span and step.number > span[-1].number + 1:
+            if len(span) >= LASTING:
+                yield span
+            span = []
+        span.append(step)
+    if len(span) >= LASTING:
+        yield span
+
+
+def _free(step: Step, place: Place) -> list[Cell]:
+    """Return the free cells of a face."""
+    return [cell for cell in concepts.staging(step.before, place.block, place.face) if cell not in step.before.by_cell]
+
+
+def _short(step: Step, place: Place) -> bool:
+    """Return whether the team at a face is not yet strong enough for the push."""
+    aligned = concepts.aligned_agents(step.before, place.block, place.face)
+    strong = len(aligned.intersection(step.teams[place]))
+    return strong < concepts.chain_weight(step.before, place.block, place.face)
+
+
+def _in_the_way(steps: Sequence[Step], agent: AgentId, first: int, last: int) -> tuple[AgentId, ...]:
+    found = (steps[number].lost[agent].ahead for number in range(first, last + 1))
+    return tuple(dict.fromkeys(ahead for ahead in found if ahead is not None))
+
+
+def vanishing_face(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find faces that agents go to, or plan for, and that lost their last cell because a block moved (A15)."""
+    for step in steps:
+        for place, team in step.teams.items():
+            if _vanished(step.before, step.after, place):
+                why = _why_gone(step, place)
+                text = f"the {place.face} face that {_names(team)} went for has no cell left: {why}"
+                yield _at(step, "vanishing-face", team, place.block, text)
+        for one in step.passed:
+            block = block_of(one.action)
+            face = one.action.args[1] if len(one.action.args) > 1 else None
+            if one.reason != "face_gone" or block is None or not isinstance(face, str):
+                continue
+            then = steps[one.since].before
+            if _vanished(then, step.before, Place(block, face)):
+                text = f"the {face} face that {one.agent} planned for in step {one.since} has no cell left"
+                yield _at(step, "vanishing-face", (one.agent,), block, text)
+
+
+def _vanished(then: Scene, now: Scene, place: Place) -> bool:
+    block, face = place
+    if then.blocks[block].delivered or now.blocks[block].delivered:
+        return False
+    return bool(concepts.staging(then, block, face)) and not concepts.staging(now, block, face)
+
+
+def _why_gone(step: Step, place: Place) -> str:
+    beside = concepts.blocked_by(step.after, *place).blocks
+    came = [block for block in beside if block in step.moved]
+    if came:
+        return f"{_names([goal_name(block) for block in came])} moved against it"
+    against = _names([goal_name(block) for block in beside]) or "the wall"
+    return f"{goal_name(place.block)} moved against {against}"
+
+
+def stuck_object(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find blocks that nobody can bring to the goal as things stand (A15, corner block)."""
+    spans: dict[tuple[int, str], list[int]] = {}
+    found: dict[int, str] = {}
+    last: Mapping[int, Square] | None = None
+    for step in steps:
+        if step.after.blocks != last:  # agents cannot leave the ground that blocks enclose: nothing changes else
+            last = step.after.blocks
+            found = dict(_stuck(step.after))
+        for block, why in found.items():
+            spans.setdefault((block, why), []).append(step.number)
+    for (block, why), numbers in spans.items():
+        for first, end in _runs(numbers):
+            yield Finding("stuck-object", first, end, _pushers(steps[first], block), goal_name(block), why)
+
+
+def _stuck(scene: Scene) -> Iterator[tuple[int, str]]:
+    reached = _flood(scene.walls, scene.agents.values())
+    for block, square in scene.open:
+        cells = [cell for side in SIDES for cell in concepts.staging(scene, block, side)]
+        if square.col == 0:
+            yield block, "it stands at the left wall: nobody can get behind it to push it to the goal"
+        elif not cells:
+            yield block, "walls and blocks cover all four faces"
+        elif not reached.intersection(cells):
+            yield block, f"blocks shut off the {len(cells)} cells at its faces: no agent can get there"
+
+
+def _flood(grid: npt.NDArray[np.int16], begin: Iterable[Cell]) -> set[Cell]:
+    """Return the cells of a framed grid that can be reached over empty cells; those to begin with may be taken."""
+    stride = grid.shape[1]
+    passable = (grid == 0).ravel().tolist()
+    todo = [(row + 1) * stride + col + 1 for row, col in begin]
+    for at in todo:  # grows while it is read
+        for near in (at - stride, at + stride, at - 1, at + 1):
+            if passable[near]:
+                passable[near] = False
+                todo.append(near)
+    return {(at // stride - 1, at % stride - 1) for at in todo}
+
+
+def _pushers(step: Step, block: int) -> tuple[AgentId, ...]:
+    """Return who pushed a block into its place in a step."""
+    way = (step.moved.get(block, "").upper(),)
+    return tuple(agent for agent, outcome in step.outcomes.items() if outcome.effect and outcome.primitives == way)
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    first = last = numbers[0]
+    for number in numbers[1:]:
+        if number > last + 1:
+            yield first, last
+            first = number
+        last = number
+    yield first, last
+
+
+def oscillation(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Find agents that stand at A, B, A, B in a row (metrics spec D13)."""
+    for agent in steps[0].before.agents if steps else ():
+        at = [steps[0].before.agents[agent], *(step.after.agents[agent] for step in steps)]
+        for step, (one, two, three, four) in zip(steps, zip(at, at[1:], at[2:], at[3:], strict=False), strict=False):
+            if one == three != two == four:
+                text = f"went to and fro between {min(one, two)} and {max(one, two)}"
+                yield Finding("oscillation", step.number, step.number + 2, (agent,), None, text)
+
+
+RULES: Final[Sequence[Callable[[Sequence[Step]], Iterator[Finding]]]] = (
+    chain_too_heavy,
+    blocked_destination,
+    misalignment,
+    cell_race,
+    occlusion,
+    staging_congestion,
+    dynamic_blocking,
+    vanishing_face,
+    stuck_object,
+    oscillation,
+)
+
+
+def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Passage]) -> list[Finding]:
+    """Return the failures that the passages of a CUBE episode show; implements ``contract.Finder``.
+
+    Args:
+        static: ``grid_size`` and the ``weights`` of the blocks by id.
+        team: The agents, in the order of the snapshots.
+        passages: The steps from 0 on, none left out.
+    """
+    steps = []
+    scene: Scene | None = None
+    for passage in passages:
+        before = scene if scene is not None else _scene(static, team, passage.before, None)
+        scene = _scene(static, team, passage.after, before)
+        steps.append(Step(passage.step, before, scene, passage.outcomes, passage.attempts, passage.passed))
+    return [finding for rule in RULES for finding in rule(steps)]
+
+
+def _scene(static: Mapping[str, Any], team: Sequence[AgentId], state: Mapping[str, Any], before: Scene | None) -> Scene:
+    """Return the scene of a snapshot; scenes with the same blocks share them, and what was computed from them."""
+    agents = {agent: (row, col) for agent, (row, col) in zip(team, state["agents"], strict=True)}
+    blocks = {
+        block: Square(weight, *NOWHERE, True) if at is None else Square(weight, at[0], at[1])
+        for block, (weight, at) in enumerate(zip(static["weights"], state["blocks"], strict=True))
+    }
+    same = before is not None and before.blocks == blocks
+    return Scene(static["grid_size"], agents, before.blocks if same and before is not None else blocks)
+
+
+def _at(step: Step, label: str, agents: tuple[AgentId, ...], block: int, text: str) -> Finding:
+    return Finding(label, step.number, step.number, agents, goal_name(block), text)
+
+
+def _block(goal: str) -> int:
+    return int(goal.removeprefix("block_"))
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _named(obstacle: str) -> str:
+    """Return a blocker in words: the log writes blocks as ``<block>(3)``."""
+    return goal_name(int(obstacle[8:-1])) if obstacle.startswith("<block>(") else obstacle

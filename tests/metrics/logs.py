@@ -1,0 +1,184 @@
+"""Short logs for tests of the failure labels: written by hand, or played in a small world."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import msgspec
+import numpy as np
+from pydantic import BaseModel
+
+from teamworld.episode.loop import Episode, Setting
+from teamworld.episode.talk import MessageRule
+from teamworld.language import AgentId, Plan
+from teamworld.memory.experience import Experience
+from teamworld.methods.contract import WAIT, Choice, Decision, Method, Moment, NoOptions
+from teamworld.metrics.failures import Tag
+from teamworld.reasoning.rules import Rules
+from teamworld.record import (
+    SCHEMA,
+    ActionStep,
+    AttemptMade,
+    Commit,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    Frame,
+    GoalInfo,
+    LogWriter,
+    PlanEnd,
+    PlanStart,
+    Release,
+    StepDone,
+)
+from teamworld.seeding import generator
+from teamworld.worlds.contract import World
+
+Reason = Literal["all_done", "horizon", "quit"]
+Status = Literal["success", "failed", "interrupted", "superseded", "unfinished"]
+
+
+def log(
+    *steps: Sequence[Any],
+    goals: Mapping[str, int] | None = None,
+    team: Sequence[str] = ("a", "b"),
+    reason: Reason = "horizon",
+    horizon: int = 100,
+) -> list[Event]:
+    """Return a finished log: the events of each step, in order; goals by id with their quorum."""
+    infos = tuple(
+        GoalInfo(id=goal, kind="job", thing=None, label=goal, weight=1.0, quorum=k, places=k, exclusive=True, units=1)
+        for goal, k in ({"g": 2} if goals is None else goals).items()
+    )
+    start = EpisodeStart(
+        schema=SCHEMA,
+        world="toy",
+        level="one",
+        world_options={},
+        world_seed=0,
+        seed=0,
+        episode=1,
+        team=tuple(team),
+        kinds={},
+        goals=infos,
+        measures={},
+        relations=(),
+        static={},
+        horizon=horizon,
+        task="work",
+        method="none",
+        method_options={},
+        reasoner="rules",
+        message_rule={},
+        topology="complete",
+        log_level="play",
+    )
+    events: list[Event] = [start, Frame(state={})]
+    for step, some in enumerate(steps):
+        done = StepDone(ticks=1, score={})
+        events += [msgspec.structs.replace(event, step=step, tick=step) for event in (*some, done)]
+        events.append(Frame(state={}, step=step + 1, tick=step + 1))
+    events.append(EpisodeEnd(reason=reason, step=len(steps), tick=len(steps)))
+    return [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(events)]
+
+
+def act(agent: str, goal: str | None = None, **given: Any) -> ActionStep:
+    """Return what an agent did in a step: it stands, unless told otherwise."""
+    fields: dict[str, Any] = {
+        "verb": "work",
+        "args": (),
+        "plan": None,
+        "status": "running",
+        "legal": True,
+        "effect": False,
+        "moved": False,
+    }
+    return ActionStep(agent=agent, goal=goal, **(fields | given))
+
+
+def attempt(success: bool = False, k: int = 2, **have: int) -> AttemptMade:
+    """Return a joint act on ``g`` that needed k of everything but the dependency, and had what is given."""
+    need = {"dependency": 1, "participation": k, "spatial": k, "temporal": k}
+    return AttemptMade(goal="g", k=k, have=need | have, need=need, participants=("a", "b"), success=success)
+
+
+def plan(agent: str, number: int, goal: str | None = "g", text: str = "", **given: Any) -> PlanStart:
+    """Return an agent's taking up of a plan; it passed its dry run unless told otherwise."""
+    fields: dict[str, Any] = {"origin": "fresh", "cause": "idle", "dry_run_ok": True, "quorum": 2}
+    return PlanStart(
+        agent=agent,
+        plan=number,
+        goal=goal,
+        thing=None,
+        label=None,
+        units=1,
+        text=text or f"plan {number}",
+        parsed=True,
+        first_action_legal=True,
+        predicted_steps=1,
+        **(fields | given),
+    )
+
+
+def ended(agent: str, number: int, status: Status = "failed", goal: str | None = "g") -> PlanEnd:
+    """Return the end of a plan."""
+    return PlanEnd(
+        agent=agent,
+        plan=number,
+        goal=goal,
+        status=status,
+        cause="why",
+        actions_done=0,
+        goal_done=status == "success",
+        units_left=1,
+    )
+
+
+def commit(agent: str, goal: str = "g") -> Commit:
+    """Return a commitment."""
+    return Commit(agent=agent, goal=goal)
+
+
+def release(agent: str, goal: str = "g") -> Release:
+    """Return the end of a commitment."""
+    return Release(agent=agent, goal=goal, cause="agreed")
+
+
+def labels(tags: Sequence[Tag]) -> list[str]:
+    """Return the labels of tags, in order."""
+    return [tag.label for tag in tags]
+
+
+def of(tags: Sequence[Tag], label: str) -> list[Tag]:
+    """Return the tags with a label."""
+    return [tag for tag in tags if tag.label == label]
+
+
+class Given(Method):
+    """Gives each agent its plans one after another, then lets it wait."""
+
+    name: ClassVar[str] = "given"
+    summary: ClassVar[str] = "for tests"
+    options: ClassVar[type[BaseModel]] = NoOptions
+
+    def __init__(self, plans: Mapping[AgentId, Sequence[Plan]]) -> None:
+        self._left = {agent: list(some) for agent, some in plans.items()}
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        return {agent: Choice(left.pop(0)) if (left := self._left.get(agent)) else WAIT for agent in moment.free}
+
+
+def play(path: Path, world: World, method: Method) -> list[Event]:
+    """Play an episode into a log file and return its events."""
+
+    def streams(*names: str | int) -> np.random.Generator:
+        return generator(0, *names)
+
+    with LogWriter(path) as writer:
+        setting = Setting(0, 0, 1, {}, MessageRule())
+        asyncio.run(Episode(world, method, Rules(streams), Experience(), writer, streams, setting).play())
+        writer.finish()
+        return writer.events

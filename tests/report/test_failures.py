@@ -1,0 +1,142 @@
+"""Failure labels of a run: the table, the list, JSON, and one clear line for what cannot be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from teamworld.cli import run as command
+from teamworld.errors import UserError
+from teamworld.experiment import run
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.metrics.failures import LABELS, Tag
+from teamworld.record import read_log
+from teamworld.report.failures import Tagged, counts, finished, lines, plain, tagged, tags
+
+
+def tag(label: str, first: int = 0, agents: tuple[str, ...] = ("a",)) -> Tag:
+    return Tag(label=label, first=first, last=first + 1, agents=agents, goal="g", text=f"why {first}", source="here")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "r"
+    run(level="n4", method=["greedy", "random"], episodes=2, seed=[0, 1], max_steps=100, out=out)
+    return out
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert command(["report", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_counts_keep_what_they_are_a_share_of() -> None:
+    experiment = Experiment(methods=("greedy", "random", "drwell"))
+    found = [
+        Tagged("greedy", 0, 1, (tag("deadlock"), tag("deadlock", 20), tag("cell-race"))),
+        Tagged("greedy", 1, 1, ()),
+        Tagged("random", 0, 1, ()),
+    ]
+    table = counts(found, experiment)
+    assert table.columns[:3] == ("label", "greedy tags", "greedy episodes")
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["deadlock"] == ("2", "0.50 (1/2)", "0", "0.00 (0/1)", "none", "none")
+    assert set(rows) == {"deadlock", "cell-race"}
+    assert "understaffed" in table.caption
+    assert table.narrow[1] == ("cell-race", "1 in 1/2", "0", "none")
+
+
+def test_the_list_shows_some_of_each_label_and_counts_the_rest() -> None:
+    many = tuple(tag("cell-race", step) for step in range(0, 60, 3))
+    found = [Tagged("greedy", 0, 1, (*many, tag("deadlock", 90)))]
+    some = lines(found, "greedy", 3)
+    assert len(some) == 4
+    assert some[0].startswith("seed 0 episode 1 steps 0-1: cell-race [g; a] why 0")
+    assert "deadlock" in some[2]
+    assert some[3] == "... and 18 more (--all lists them)"
+    assert len(lines(found, "greedy", None)) == 21
+    assert lines(found, "random") == []
+    crowd = Tagged("greedy", 0, 1, (tag("deadlock", agents=tuple("abcde")),))
+    assert "[g; a, b, c and 2 more]" in lines([crowd], "greedy")[0]
+
+
+def test_the_report_of_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = shown(capsys, str(folder), "--failures")
+    assert "cube n4: failures" in out
+    assert "understaffed" in out
+    assert "greedy: seed 0 episode 1 step" in out
+    assert "not seen:" in out
+    everything = shown(capsys, str(folder), "--failures", "--all")
+    assert "more (--all" in out
+    assert "more (--all" not in everything
+    assert len(everything.splitlines()) > len(out.splitlines())
+    second = shown(capsys, str(folder), "--failures", "--all", "--episode", "2")
+    assert "episode 1 " not in second
+    assert "episode 2 " in second
+
+
+def test_json_has_every_tag(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(shown(capsys, str(folder), "--failures", "--json"))
+    assert data["unfinished"] == 0
+    for row in data["counts"]:
+        mine = [one for one in data["tags"] if (one["label"], one["method"]) == (row["label"], row["method"])]
+        assert row["tags"] == len(mine)
+        assert row["episodes"] == {"num": len({(one["seed"], one["episode"]) for one in mine}), "den": 4}
+    assert {row["label"] for row in data["counts"]} == set(LABELS)
+    log = list(read_log(folder / "logs" / "random-s1" / "0002.jsonl.zst"))
+    here = [one for one in data["tags"] if (one["method"], one["seed"], one["episode"]) == ("random", 1, 2)]
+    assert here
+    assert [{key: one[key] for key in one if key not in ("method", "seed", "episode")} for one in here] == tags(log)
+
+
+def test_what_cannot_be_read(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, experiment = Folder(folder), Folder(folder).experiment()
+    with pytest.raises(UserError, match="episodes 1 to 2, got 3"):
+        finished(place, experiment, 3)
+    empty = Folder(tmp_path)
+    with pytest.raises(UserError, match="no finished episode yet"):
+        finished(empty, experiment)
+    rows = finished(place, experiment, 1)
+    assert [(row.method, row.seed) for row in rows] == [("greedy", 0), ("greedy", 1), ("random", 0), ("random", 1)]
+    with pytest.raises(UserError, match="cannot be read"):
+        list(tagged(empty, experiment, rows))
+    whole = place.log(experiment.cells()[0], 1).read_bytes()
+    broken = empty.log(experiment.cells()[0], 1)
+    broken.parent.mkdir(parents=True)
+    for content, why in ((b"", "not finished"), (whole[: len(whole) // 2], "not finished"), (b"hello", "not a log")):
+        broken.write_bytes(content)
+        with pytest.raises(UserError, match=why):
+            list(tagged(empty, experiment, rows[:1]))
+    for wrong in (["--episode", "1"], ["--all"], ["--failures", "--figures"], ["--failures", "--episode", "9"]):
+        assert command(["report", str(folder), *wrong]) == 2
+        shout = capsys.readouterr()
+        assert shout.out == ""
+        assert len(shout.err.strip().splitlines()) == 1
+
+
+def test_episodes_still_to_come_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(_: object) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        run(level="paper-n1", method="random", episodes=3, max_steps=5, out=tmp_path / "r", progress=stop)
+    assert "left out: 2 episodes that are not finished" in shown(capsys, str(tmp_path / "r"), "--failures")
+    assert json.loads(shown(capsys, str(tmp_path / "r"), "--failures", "--json"))["unfinished"] == 2
+
+
+def test_plain_of_nothing_is_null_free() -> None:
+    data = plain([], Experiment(methods=("greedy",)))
+    assert data["tags"] == []
+    assert all(row["episodes"] == {"num": 0, "den": 0} for row in data["counts"])
+
+
+def test_the_page_says_what_the_rules_say() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "failures.md").read_text("utf-8")
+    for label in LABELS.values():
+        assert f"| {label.name} | {label.rule} | {label.diagnoses} | {label.source}" in page

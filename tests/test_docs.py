@@ -11,7 +11,15 @@ import pytest
 from teamworld.cli import run
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/worlds/cube.md", "docs/methods/drwell.md", "docs/methods/baselines.md"]
+PAGES = [
+    "README.md",
+    "docs/worlds/cube.md",
+    "docs/methods/drwell.md",
+    "docs/methods/baselines.md",
+    "docs/failures.md",
+    "docs/replay.md",
+    "docs/reproduce.md",
+]
 
 
 def blocks(text: str) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from teamworld.memory.contract import Instance, MemoryDelta, TaskOutcome
+from teamworld.memory.contract import Instance, MemoryDelta, Reflection, TaskOutcome
 from teamworld.record import EpisodeEnd, EpisodeStart, Event, GoalInfo, PlanEnd, PlanStart
 
 MEASURES: dict[str, tuple[str | None, ...]] = {"push": (None, "units"), "meet": (None, "quorum"), "wait": (None,)}
@@ -115,6 +115,7 @@ def log(*events: Event, goals: tuple[GoalInfo, ...] = (goal(0), goal(1)), reason
 
 TASKS = ("block_0", "block_1", "deliver(weight=2, far=yes)", "a/b%")
 AGENTS = ("a", "b")
+NOTES = ("Meet first.", "meet FIRST", "Stay out of lanes", "x")
 PROTOTYPES = ("push", "meet > push", "wait")
 
 
@@ -162,6 +163,10 @@ def deltas(draw: st.DrawFn, episode: int) -> MemoryDelta:
                 order=rank + 1 if rank < done else None,
             )
             for rank, task in enumerate(goals)
+        ),
+        reflections=tuple(
+            Reflection(agent=draw(st.sampled_from(AGENTS)), tick=tick, text=text)
+            for tick, text in enumerate(draw(st.lists(st.sampled_from(NOTES), unique=True, max_size=3)))
         ),
     )
 

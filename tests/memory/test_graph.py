@@ -15,7 +15,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.memory.contract import MemoryDelta, TaskOutcome
+from teamworld.memory.contract import MemoryDelta, Reflection, TaskOutcome
 from teamworld.memory.graph import UNIVERSE, aggregate, build, export, name, overlaps, to_graphml, to_json
 from tests.memory.samples import delta, instance, runs
 
@@ -204,3 +204,14 @@ def test_the_contract_costs_no_library_that_it_does_not_use() -> None:
     heavy = {"networkx", "matplotlib", "sqlite3", "lark"}
     code = f"import sys, teamworld.memory.contract; print({heavy} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_reflections_stand_in_the_export() -> None:
+    told = tuple(Reflection(agent="a", tick=n, text=text) for n, text in enumerate(("Meet.", "Push.")))
+    again = (Reflection(agent="b", tick=9, text="meet"),)
+    document = export([delta(1, reflections=told), delta(2, reflections=again)])
+    assert document == to_json(build([delta(1, reflections=told), delta(2, reflections=again)]))
+    nodes = {node["id"]: node for node in document["nodes"]}
+    assert nodes["universe"]["notes"] == ["Push.", "meet"]
+    assert nodes["episode/1"]["reflections"][1] == {"agent": "a", "tick": 1, "text": "Push."}
+    assert [one["agent"] for one in nodes["episode/2"]["reflections"]] == ["b"]

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.memory.contract import MemoryDelta, Ranking, TaskOutcome
+from teamworld.memory.contract import MemoryDelta, Ranking, Reflection, TaskOutcome
 from teamworld.memory.experience import Experience
 from teamworld.memory.store import MemoryStore
 from tests.memory.samples import TASKS, delta, deltas, instance, runs
@@ -58,10 +58,13 @@ def test_what_was_committed_comes_back_and_is_summed_up(
     for one in found:
         for leaf in one.instances:
             slow.add(leaf)
+        for told in one.reflections:
+            slow.remember(told.text)
     summed = shared.experience(run, ranking)
     assert answers(summed) == answers(slow)
     assert list(summed.rows()) == list(slow.rows())
     assert list(summed.starts()) == list(slow.starts())
+    assert summed.notes == slow.notes
 
 
 @given(found=runs(), data=st.data())
@@ -93,6 +96,44 @@ def test_runs_are_apart(store: MemoryStore) -> None:
     assert not store.deltas("three")
     assert not store.episodes("three")
     assert not store.contexts("three")
+
+
+def before_reflections(path: Path) -> None:
+    """Make a file as the first version of the schema wrote it."""
+    with MemoryStore.open(path) as store:
+        store.commit("run", delta(1, instance()))
+    db = sqlite3.connect(path)
+    db.executescript("DROP TABLE reflections; PRAGMA user_version = 1;")
+    db.close()
+
+
+def test_a_file_of_the_first_version_is_read_as_it_is_and_upgraded_when_written(path: Path) -> None:
+    before_reflections(path)
+    before = path.read_bytes()
+    with MemoryStore.open(path, readonly=True) as store:
+        assert store.deltas("run") == (delta(1, instance()),)
+        assert store.experience("run").notes == ()
+    assert path.read_bytes() == before
+    told = delta(2, reflections=(Reflection(agent="a", tick=3, text="Meet first."),))
+    with MemoryStore.open(path) as store:
+        assert store.deltas("run") == (delta(1, instance()),)
+        store.commit("run", told)
+    with MemoryStore.open(path) as store:  # once more: nothing left to do
+        assert store.deltas("run") == (delta(1, instance()), told)
+        assert store.experience("run").notes == ("Meet first.",)
+
+
+def test_notes_are_told_once_by_episode_whatever_the_order_of_commits(store: MemoryStore) -> None:
+    def told(episode: int, *texts: str) -> MemoryDelta:
+        return delta(episode, reflections=tuple(Reflection(agent="a", tick=n, text=t) for n, t in enumerate(texts)))
+
+    for one in (told(2, "Meet FIRST", "Stay close."), told(1, "Meet first.", "Go."), told(1, "Meet first.", "Go.")):
+        store.commit("run", one)
+    assert store.experience("run").notes == ("Go.", "Meet FIRST", "Stay close.")
+    store.commit("run", told(2))
+    assert store.experience("run").notes == ("Meet first.", "Go.")
+    store.discard("run", keep=[2])
+    assert store.experience("run").notes == ()
 
 
 def test_deltas_up_to_an_episode(store: MemoryStore) -> None:
@@ -190,7 +231,7 @@ def ours(path: Path) -> bytearray:
 def newer(path: Path) -> None:
     ours(path)
     db = sqlite3.connect(path)
-    db.execute(f"PRAGMA user_version = {2}")
+    db.execute("PRAGMA user_version = 3")
     db.close()
 
 

@@ -176,10 +176,13 @@ def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path
 def test_the_hashes_of_the_prompts_name_every_template() -> None:
     hashes = prompt_hashes()
     assert set(hashes) == {
+        "drwell/chat.md.j2",
+        "drwell/choose.md.j2",
         "drwell/commit.md.j2",
         "drwell/draft.md.j2",
         "drwell/propose.md.j2",
         "drwell/revise.md.j2",
+        "drwell/tasks.md.j2",
         "parts/abilities.md.j2",
         "zero_shot/plan.md.j2",
     }

@@ -265,3 +265,34 @@ def test_a_file_that_is_not_of_the_kind_stays_as_it_is(
     if not readonly:  # SQLite may have made a log beside the file and taken it away
         del before["."], after["."]
     assert after == before
+
+
+STEP = "ALTER TABLE numbers ADD COLUMN note TEXT"
+GROWN = FORM._replace(version=4, upgrades={2: STEP, 3: "CREATE TABLE notes (text TEXT)"})
+
+
+def test_an_older_file_is_brought_up_to_date_step_by_step(path: Path) -> None:
+    ours(path, 1, 2)
+    looking = Database(path, GROWN, readonly=True)
+    assert (looking.version, held(looking)) == (2, [1, 2])  # and it stays what it is
+    looking.close()
+    database = Database(path, GROWN)
+    assert (database.version, held(database)) == (4, [1, 2])
+    with database.transaction() as db:
+        db.execute("INSERT INTO notes VALUES ('x')")
+        db.execute("UPDATE numbers SET note = 'y'")
+    database.close()
+    with pytest.raises(UserError, match="newer teamworld .results file format 4, this one reads up to 2"):
+        Database(path, FORM)
+
+
+def test_an_upgrade_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
+    ours(path, 1)
+    broken = GROWN._replace(upgrades={2: STEP, 3: "CREATE TABLE numbers (text TEXT)"})
+    with pytest.raises(UserError, match="already exists"):
+        Database(path, broken)
+    database = Database(path, FORM)
+    with database.reading() as db:
+        assert [name for _, name, *_ in db.execute("PRAGMA table_info(numbers)")] == ["number", "text"]
+    database.close()
+    assert looked_at(path) == [1]

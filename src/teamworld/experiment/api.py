@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from teamworld.errors import UserError
 from teamworld.experiment.config import build
@@ -23,6 +23,8 @@ def run(
     seed: int | Sequence[int] = 0,
     max_steps: int = 150,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    instances: Literal["fixed", "fresh"] = "fixed",
+    memory: Path | str | None = None,
     out: Path | str,
     progress: Callable[[Row], None] = lambda row: None,
 ) -> list[Row]:
@@ -31,12 +33,16 @@ def run(
     Args:
         world: Name of a world.
         level: Level of the world.
-        method: One coordination method, or several.
+        method: One coordination method, or several; ``drwell:no_memory`` names a variant of one.
         reasoner: The mind.
         episodes: Episodes in a row with one memory.
         seed: One seed, or several.
         max_steps: Steps of the world after which an episode ends.
-        options: Options by owner, for example ``{"drwell": {"task_identity": "class"}}``.
+        options: Options by owner, for example ``{"drwell": {"task_identity": "class"}}``. Those of a method hold
+            for its variants too; ``{"drwell:mine": {"explore": 3}}`` makes a variant of one's own.
+        instances: ``fixed``: the episodes of a seed take place in one instance of the level; ``fresh``: each in
+            one of its own. Published layouts are the same in both.
+        memory: Folder of a run whose world models the methods begin with; they are copied.
         out: Folder of the run.
         progress: Called with each finished episode.
 
@@ -57,6 +63,8 @@ def run(
             "seeds": [seed] if isinstance(seed, Integral) else seed,
             "max_steps": max_steps,
             "options": options or {},
+            "instances": instances,
+            "memory": memory,
         }
         given["seeds"] = [int(one) if isinstance(one, Integral) else one for one in given["seeds"]]
     except TypeError as error:

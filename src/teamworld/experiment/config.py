@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -22,17 +23,27 @@ _TRIED = 20
 #: What a run's own experiment file holds beside the experiment.
 RECORDED = ("versions", "prompts")
 
+#: Where the episodes of a cell take place: in one instance of the level, or each in a fresh one.
+Instances: TypeAlias = Literal["fixed", "fresh"]
+
 
 class Cell(NamedTuple):
     """One method with one seed: a run of episodes that share a memory."""
 
     method: str
+    """Its label: ``drwell`` or ``drwell:no_memory``."""
     seed: int
 
     @property
     def name(self) -> str:
-        """Name of the cell's folder and of its rows in the databases."""
-        return f"{self.method}-s{self.seed}"
+        """Name of the cell's folder and of its rows in the databases; fit for every file system."""
+        return f"{self.method.replace(':', '-')}-s{self.seed}"
+
+    def world_seed(self, episode: int, instances: Instances) -> int:
+        """Return the seed that places the world of an episode: the cell's, or a fresh one for each episode."""
+        if instances == "fixed":
+            return self.seed
+        return int(generator(self.seed, "instance", episode).integers(2**63))
 
 
 class Experiment(BaseModel):
@@ -52,6 +63,12 @@ class Experiment(BaseModel):
     options: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="options of the world, the methods and the messages, by name"
     )
+    instances: Instances = Field(
+        default="fixed", description="whether episodes share one instance of the level, or each has a fresh one"
+    )
+    memory: str | None = Field(
+        default=None, description="folder of a run whose world models the methods begin with; null: with empty ones"
+    )
 
     @field_validator("methods", "seeds")
     @classmethod
@@ -59,6 +76,11 @@ class Experiment(BaseModel):
         if len(set(values)) < len(values):
             raise ValueError("each may be named once")
         return values
+
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _plain(cls, folder: object) -> object:
+        return Path(folder).as_posix() if isinstance(folder, str | Path) else folder
 
     @field_validator("seeds")
     @classmethod
@@ -73,19 +95,26 @@ class Experiment(BaseModel):
         Raises:
             UserError: An unknown world, level, method, reasoner or option, or a value that does not fit.
         """
-        known = [self.world, "messages", *self.methods]
+        known = [self.world, "messages", *self.methods, *map(methods.method_of, self.methods)]
         for owner in self.options:
             if owner not in known:
                 raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
+        if len({Cell(method, 0).name for method in self.methods}) < len(self.methods):
+            raise UserError(f"two of {', '.join(self.methods)} would share a folder: run them apart")
         reasoners.make(self.reasoner, lambda *names: generator(0, *names))
-        for seed in self.seeds[:_TRIED]:
+        for seed in self._first_world_seeds():
             worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
         model = worlds.option_model(self.world)
         filled = {self.world: model.model_validate(self.options.get(self.world, {})).model_dump(mode="json")}
         for method in self.methods:
-            filled[method] = methods.resolve(method, self.options.get(method, {})).model_dump(mode="json")
+            filled[method] = methods.resolve(method, self.options).model_dump(mode="json")
         filled["messages"] = self.message_rule().model_dump(mode="json")
         return self.model_copy(update={"options": filled})
+
+    def _first_world_seeds(self) -> list[int]:
+        episodes = range(1, self.episodes + 1) if self.instances == "fresh" else range(1, 2)
+        seeds = (Cell("", seed).world_seed(episode, self.instances) for episode in episodes for seed in self.seeds)
+        return list(islice(seeds, _TRIED))
 
     def message_rule(self) -> MessageRule:
         """Return the rule for messages.
@@ -145,7 +174,9 @@ def settings(assignments: list[str]) -> dict[str, dict[str, Any]]:
         name, equals, value = text.partition("=")
         owner, dot, option = name.partition(".")
         if not (equals and dot and owner and option):
-            raise UserError(f"--set takes OWNER.OPTION=VALUE, such as drwell.task_identity=class; got '{text}'")
+            raise UserError(
+                f"--set takes OWNER.OPTION=VALUE, such as drwell.explore=3 or drwell:mine.explore=3; got '{text}'"
+            )
         if option in options.get(owner, {}):
             raise UserError(f"--set {name} is given twice")
         try:

@@ -22,6 +22,7 @@ from teamworld.record.log import encode
 _LOCK, _DRAFT = ".lock", "experiment.yaml.tmp"
 #: What a kill can leave behind before the experiment file stands.
 _OURS_EARLY = frozenset({_LOCK, _DRAFT})
+_BEFORE = "before.sqlite"
 
 
 class Folder:
@@ -32,6 +33,8 @@ class Folder:
         self.experiment_file = path / "experiment.yaml"
         self.results_file = path / "results.sqlite"
         self.memory_file = path / "memory.sqlite"
+        self.before_file = path / _BEFORE
+        """World models that the run began with, where it began with any."""
 
     def log(self, cell: Cell, episode: int) -> Path:
         """Return the path of an episode's log."""
@@ -63,7 +66,7 @@ class Folder:
             if held != experiment:
                 difference = _difference(held, experiment)
                 raise UserError(f"{self.path} holds another experiment ({difference}): use another --out")
-        elif self.path.exists() and any(entry.name not in _OURS_EARLY for entry in self.path.iterdir()):
+        elif self.path.exists() and not all(_ours_early(entry.name) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty and holds no run: use another --out")
 
     def claim(self, experiment: Experiment) -> None:
@@ -107,6 +110,11 @@ def digest(path: Path) -> str:
     for event in read_log(path):
         total.update(encode(event) + b"\n")
     return total.hexdigest()
+
+
+def _ours_early(name: str) -> bool:
+    """Whether a kill can leave a file of this name behind before the experiment file stands."""
+    return name in _OURS_EARLY or name.lstrip(".").startswith(_BEFORE)
 
 
 def _difference(held: Experiment, wanted: Experiment) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError
+from teamworld.experiment.before import Memories, opened
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Results
@@ -41,11 +42,12 @@ def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Ch
         rows = {cell: results.rows(cell) for cell in experiment.cells()}
     if not any(rows.values()):
         raise UserError(f"{folder.path} has no finished episode yet: nothing to replay")
-    with MemoryStore.open(scratch / "memory.sqlite") as memory:
+    with MemoryStore.open(scratch / "memory.sqlite") as memory, opened(folder, experiment) as brought:
+        memories = Memories(memory, brought)
         for cell, finished in rows.items():
             for row in finished:
                 old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
-                events = play(experiment, cell, row.episode, new, memory)
+                events = play(experiment, cell, row.episode, new, memories)
                 delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
                 if delta is not None:
                     memory.commit(cell.name, delta)

@@ -17,6 +17,8 @@ from numpy.random import Generator
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
+from teamworld.experiment import before
+from teamworld.experiment.before import Memories
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder, digest
 from teamworld.experiment.results import Results, Row
@@ -46,26 +48,33 @@ def run(experiment: Experiment, out: Path, progress: Progress = lambda row: None
     experiment = experiment.resolved()
     folder = Folder(out)
     folder.check(experiment)  # before anything is touched
+    brought = {} if folder.experiment_file.exists() else before.gather(experiment)
     with folder.locked():
         folder.check(experiment)  # and again, now that nobody else can write
+        if brought and not folder.experiment_file.exists():
+            before.bring(folder, brought)
         folder.claim(experiment)
-        with Results(folder.results_file) as results, MemoryStore.open(folder.memory_file) as memory:
+        with (
+            Results(folder.results_file) as results,
+            MemoryStore.open(folder.memory_file) as memory,
+            before.opened(folder, experiment) as earlier,
+        ):
             for cell in experiment.cells():
-                _run_cell(experiment, cell, folder, results, memory, progress)
+                _run_cell(experiment, cell, folder, results, Memories(memory, earlier), progress)
             return [row for cell in experiment.cells() for row in results.rows(cell)]
 
 
 def _run_cell(
-    experiment: Experiment, cell: Cell, folder: Folder, results: Results, memory: MemoryStore, progress: Progress
+    experiment: Experiment, cell: Cell, folder: Folder, results: Results, memories: Memories, progress: Progress
 ) -> None:
     finished = {row.episode: row for row in results.rows(cell)}
     if sorted(finished) != list(range(1, len(finished) + 1)):
         raise UserError(f"{folder.results_file} lacks an episode of {cell.name} before later ones: use another --out")
-    memory.discard(cell.name, keep=finished)
-    _restore(experiment, cell, folder, memory, finished)
+    memories.learned.discard(cell.name, keep=finished)
+    _restore(experiment, cell, folder, memories.learned, finished)
     for episode in range(1, experiment.episodes + 1):
         if episode not in finished:
-            finished[episode] = _run_episode(experiment, cell, episode, folder, memory)
+            finished[episode] = _run_episode(experiment, cell, episode, folder, memories)
             results.add(finished[episode])
         progress(finished[episode])
 
@@ -79,9 +88,9 @@ def _restore(
         UserError: Such a log is missing or not what it was.
     """
     method = methods.make(cell.method, experiment.options[cell.method])
-    if not method.learns:
-        return
-    for episode in sorted(set(finished) - set(memory.episodes(cell.name))):
+    held = set(memory.episodes(cell.name))
+    missing = [episode for episode in sorted(finished) if method.learns_in(episode) and episode not in held]
+    for episode in missing:
         path = folder.log(cell, episode)
         if not path.exists() or digest(path) != finished[episode].digest:
             raise UserError(f"{path} is missing or altered: put back a copy of it, or start with another --out")
@@ -89,39 +98,39 @@ def _restore(
             memory.commit(cell.name, delta)
 
 
-def _run_episode(experiment: Experiment, cell: Cell, episode: int, folder: Folder, memory: MemoryStore) -> Row:
+def _run_episode(experiment: Experiment, cell: Cell, episode: int, folder: Folder, memories: Memories) -> Row:
     begun = time.perf_counter()
     path = folder.log(cell, episode)
     path.parent.mkdir(parents=True, exist_ok=True)
-    events = play(experiment, cell, episode, path, memory)
+    events = play(experiment, cell, episode, path, memories)
     delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
     if delta is not None:
-        memory.commit(cell.name, delta)
+        memories.learned.commit(cell.name, delta)
     seconds = time.perf_counter() - begun
     return Row(cell.name, episode, cell.method, cell.seed, summarise(events), digest(path), seconds)
 
 
-def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memory: MemoryStore) -> list[Event]:
+def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memories: Memories) -> list[Event]:
     """Play one episode of a resolved experiment into a log file and return its events."""
 
     def streams(*names: str | int) -> Generator:
         return generator(cell.seed, "episode", episode, *names)
 
-    options = experiment.options
+    options, world_seed = experiment.options, cell.world_seed(episode, experiment.instances)
     method = methods.make(cell.method, options[cell.method])
     with LogWriter(path) as log:
         played = Episode(
             world=worlds.make(
-                experiment.world, experiment.level, cell.seed, experiment.max_steps, options[experiment.world]
+                experiment.world, experiment.level, world_seed, experiment.max_steps, options[experiment.world]
             ),
             method=method,
             reasoner=reasoners.make(experiment.reasoner, streams),
-            memory=memory.experience(cell.name),
+            memory=memories.experience(cell),
             log=log,
             streams=streams,
             setting=Setting(
                 seed=cell.seed,
-                world_seed=cell.seed,
+                world_seed=world_seed,
                 episode=episode,
                 method_options=options[cell.method],
                 messages=experiment.message_rule(),

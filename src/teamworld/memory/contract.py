@@ -9,6 +9,8 @@ import msgspec
 #: Key of a task over episodes: the goal's id, or its class where layouts change (DR. WELL spec B8).
 TaskKey: TypeAlias = str
 Identity: TypeAlias = Literal["id", "class"]
+#: How a team came to its commitments.
+Communication: TypeAlias = Literal["negotiated", "chat", "none"]
 #: How plans are ranked when only few samples are known, see ``teamworld.memory.experience``.
 Ranking: TypeAlias = Literal["expected", "wilson", "rate"]
 
@@ -40,7 +42,7 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     """Of it, done by the end."""
     team: int
     """Agents committed to the task when the plan was taken up (DR. WELL spec B7)."""
-    communication: Literal["negotiated", "none"]
+    communication: Communication
 
     @property
     def duration(self) -> int:
@@ -60,6 +62,15 @@ class TaskOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Rank among the tasks done, from 1."""
 
 
+class Reflection(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent told the team when it revised a plan (DR. WELL spec B18)."""
+
+    agent: str
+    tick: int
+    text: str
+    """One short line, see ``teamworld.memory.notes``."""
+
+
 class MemoryDelta(msgspec.Struct, frozen=True, kw_only=True):
     """What one episode adds to the world model: the ΔG of G_{k+1} = G_k ∪ ΔG_k."""
 
@@ -68,6 +79,7 @@ class MemoryDelta(msgspec.Struct, frozen=True, kw_only=True):
     ticks: int
     tasks: tuple[TaskOutcome, ...]
     instances: tuple[Instance, ...]
+    reflections: tuple[Reflection, ...] = ()
 
 
 class TeamRecord(NamedTuple):
@@ -155,3 +167,10 @@ class Memory(Protocol):
 
     def add(self, instance: Instance) -> None:
         """Take in an instance while the episode runs (DR. WELL spec B3)."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What agents told the team so far, oldest first, each once (DR. WELL spec B18)."""
+
+    def remember(self, text: str) -> None:
+        """Take in what an agent tells the team while the episode runs."""

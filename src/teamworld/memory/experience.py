@@ -20,6 +20,7 @@ from teamworld.memory.contract import (
     TaskKey,
     TeamRecord,
 )
+from teamworld.memory.notes import collected
 from teamworld.memory.tally import BUCKET, PARTS, Tally, smoothed
 
 Verdict: TypeAlias = Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
@@ -95,6 +96,15 @@ def _merit(tally: Tally, ranking: Ranking) -> tuple[float, ...]:
     return (0.0, -tally.successes / tally.attempts, -tally.attempts, duration)
 
 
+def joined(*parts: Experience) -> Experience:
+    """Return what several experiences know together; adding to it leaves them as they are."""
+    return Experience.from_rows(
+        (row for part in parts for row in part.rows()),
+        (start for part in parts for start in part.starts()),
+        notes=(note for part in parts for note in part.notes),
+    )
+
+
 class _Page:
     """All that is known about one task."""
 
@@ -134,11 +144,19 @@ class Experience:
         self._ranking: Ranking = ranking
         self._rows: dict[Key, Tally] = {}
         self._pages: dict[TaskKey, _Page] = {}
+        self._texts: list[str] = []
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Row], starts: Iterable[StartRow], ranking: Ranking = "expected") -> Experience:
-        """Return the experience that the rows sum up: ``rows`` and ``starts`` of another, or the store's."""
+    def from_rows(
+        cls,
+        rows: Iterable[Row],
+        starts: Iterable[StartRow],
+        ranking: Ranking = "expected",
+        notes: Iterable[str] = (),
+    ) -> Experience:
+        """Return the experience that the rows sum up: those of others, or the store's; one key may come twice."""
         experience = cls(ranking)
+        experience._texts += collected(notes)
         for key, tally in rows:
             for part in experience._parts(key):
                 part.merge(tally)
@@ -149,7 +167,7 @@ class Experience:
     def ranked(self, by: Ranking) -> Experience:
         """Return the same memory under another ranking: what is added to one, both know."""
         other = Experience(by)
-        other._rows, other._pages = self._rows, self._pages
+        other._rows, other._pages, other._texts = self._rows, self._pages, self._texts
         return other
 
     def rows(self) -> Iterator[Row]:
@@ -167,6 +185,15 @@ class Experience:
         for part in self._parts(Key(instance.task, instance.team, instance.lifted, instance.prototype)):
             part.count(instance)
         self._page(instance.task).begun(instance.start // BUCKET, 1, int(instance.success))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What agents told the team so far, oldest first, each once (DR. WELL spec B18)."""
+        return tuple(self._texts)
+
+    def remember(self, text: str) -> None:
+        """Take in what an agent tells the team while the episode runs."""
+        self._texts[:] = collected([*self._texts, text])
 
     def _page(self, task: TaskKey) -> _Page:
         """The task's page, made when it is first written to."""

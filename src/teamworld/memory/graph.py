@@ -4,8 +4,8 @@ Nodes are tuples that name themselves (DR. WELL spec A7, B9), so the union of gr
 
 | level | node | attributes |
 | --- | --- | --- |
-| universe | ``("universe",)`` | episodes, completed, completion_rate, ticks_min, ticks_mean, ticks_max, tasks |
-| episode | ``("episode", k)`` | completed, ticks, goals, done (task, tick, order), undone |
+| universe | ``("universe",)`` | episodes, completed, completion_rate, ticks_min, ticks_mean, ticks_max, notes, tasks |
+| episode | ``("episode", k)`` | completed, ticks, goals, done (task, tick, order), undone, reflections |
 | task | ``("task", k, task)`` | success, goals, goals_done, end, order |
 | prototype | ``("prototype", k, task, actions)`` | actions, attempts, successes |
 | instance | ``("instance", k, task, actions, agent, start)`` | all of ``Instance``, and duration |
@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 import networkx as nx
 
 from teamworld.memory.contract import Instance, MemoryDelta, TaskKey, TaskOutcome
+from teamworld.memory.notes import collected
 from teamworld.memory.tally import Tally, sums
 
 Node: TypeAlias = tuple[str | int, ...]
@@ -88,6 +89,7 @@ def _universe(deltas: list[MemoryDelta]) -> dict[str, Any]:
         "ticks_min": min(ticks, default=None),
         "ticks_mean": sum(ticks) / len(ticks) if ticks else None,
         "ticks_max": max(ticks, default=None),
+        "notes": list(collected(told.text for delta in deltas for told in delta.reflections)),
     }
 
 
@@ -158,6 +160,7 @@ def _episode(delta: MemoryDelta) -> dict[str, Any]:
         "goals": len(delta.tasks),
         "done": [[o.task, o.end, o.order] for o in done],
         "undone": [o.task for o in delta.tasks if not o.success],
+        "reflections": [{"agent": told.agent, "tick": told.tick, "text": told.text} for told in delta.reflections],
     }
 
 

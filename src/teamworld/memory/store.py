@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from teamworld.memory.contract import Instance, MemoryDelta, Ranking, TaskOutcome
+from teamworld.memory.contract import Instance, MemoryDelta, Ranking, Reflection, TaskOutcome
 from teamworld.memory.experience import Experience, Key, Row, StartRow
 from teamworld.memory.tally import BUCKET, PARTS, Tally
 from teamworld.memory.views import Context, ContextRow
@@ -62,16 +62,29 @@ _OUTCOMES = """
     WHERE e.run = ? AND e.episode <= ?
     ORDER BY e.episode, o.place
 """
+_REFLECTIONS = """
+    SELECT e.episode, r.agent, r.tick, r.text FROM episodes e CROSS JOIN reflections r ON r.episode_id = e.id
+    WHERE e.run = ? AND e.episode <= ? ORDER BY e.episode, r.place
+"""
 _LAST = 2**63 - 1
+_WITH_REFLECTIONS = 2  # version of the schema since which there are reflections
 
 Part = TypeVar("Part")
 Value = TypeVar("Value", int, str)
 
 
 def _form() -> Format:
-    schema = (files("teamworld.memory") / "schema.sql").read_text("utf-8")
+    home = files("teamworld.memory")
+    schema, reflections = ((home / name).read_text("utf-8") for name in ("schema.sql", "reflections.sql"))
     # The application id spells "tw" and "wm"; the version is that of the schema.
-    return Format("world model", "memory.sqlite", application=0x7477_776D, version=1, schema=schema)
+    return Format(
+        "world model",
+        "memory.sqlite",
+        application=0x7477_776D,
+        version=_WITH_REFLECTIONS,
+        schema=schema + reflections,
+        upgrades={1: reflections},
+    )
 
 
 class MemoryStore:
@@ -145,6 +158,10 @@ class MemoryStore:
                     for place, i in enumerate(delta.instances)
                 ),
             )
+            db.executemany(
+                "INSERT INTO reflections VALUES (?, ?, ?, ?, ?)",
+                ((episode_id, place, r.agent, r.tick, r.text) for place, r in enumerate(delta.reflections)),
+            )
 
     def discard(self, run: str, keep: Collection[int]) -> tuple[int, ...]:
         """Remove the deltas of a run's episodes that are not to be kept, and return which these were.
@@ -173,12 +190,13 @@ class MemoryStore:
             sums = db.execute(_PLANS, (run,)).fetchall()
             begun = db.execute(_STARTS, (run,)).fetchall()
             texts = _texts(db, {lifted for _, lifted, *_ in sums})
+            told = [text for *_, text in self._reflections(db, (run, _LAST))]
         rows = []
         for prototype, lifted, team, *tally in sums:
             task, actions = names[prototype]
             rows.append(Row(Key(task, team, texts[lifted], actions), Tally(*tally)))
         starts = (StartRow(names[prototype][0], bucket, *counts) for prototype, bucket, *counts in begun)
-        return Experience.from_rows(rows, starts, ranking)
+        return Experience.from_rows(rows, starts, ranking, told)
 
     def contexts(self, run: str) -> tuple[ContextRow, ...]:
         """Return what ``teamworld.memory.views`` reads, summed up by the database, ordered by context."""
@@ -203,6 +221,7 @@ class MemoryStore:
             episodes = db.execute(_EPISODES, where).fetchall()
             outcomes = _by_episode(db.execute(_OUTCOMES, where), _outcome)
             instances = _by_episode(db.execute(_INSTANCES, where), _instance)
+            told = _by_episode(self._reflections(db, where), _reflection)
         return tuple(
             MemoryDelta(
                 episode=number,
@@ -210,9 +229,14 @@ class MemoryStore:
                 ticks=ticks,
                 tasks=tuple(outcomes.get(number, ())),
                 instances=tuple(instances.get(number, ())),
+                reflections=tuple(told.get(number, ())),
             )
             for number, completed, ticks in episodes
         )
+
+    def _reflections(self, db: sqlite3.Connection, where: tuple[str, int]) -> Iterable[tuple[Any, ...]]:
+        """Episode, agent, tick and text of a run's reflections; an older file that is only read has none."""
+        return db.execute(_REFLECTIONS, where) if self._db.version >= _WITH_REFLECTIONS else ()
 
 
 def _numbers(db: sqlite3.Connection, run: str) -> Iterator[int]:
@@ -275,6 +299,11 @@ def _by_episode(rows: Iterable[tuple[Any, ...]], make: Callable[[tuple[Any, ...]
 def _outcome(row: tuple[Any, ...]) -> TaskOutcome:
     _, task, goal, success, end, order = row
     return TaskOutcome(task=task, goal=goal, success=bool(success), end=end, order=order)
+
+
+def _reflection(row: tuple[Any, ...]) -> Reflection:
+    _, agent, tick, text = row
+    return Reflection(agent=agent, tick=tick, text=text)
 
 
 def _instance(row: tuple[Any, ...]) -> Instance:

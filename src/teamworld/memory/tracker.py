@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, NamedTuple, cast
 
 from teamworld.language import Binding, Entity, Measures, lift, parse_entity, parse_plan, prototype
-from teamworld.memory.contract import Identity, Instance, MemoryDelta, TaskKey, TaskOutcome
+from teamworld.memory.contract import Communication, Identity, Instance, MemoryDelta, TaskKey, TaskOutcome
 from teamworld.record import (
     Commit,
     EpisodeEnd,
@@ -18,8 +18,6 @@ from teamworld.record import (
     Release,
     StepDone,
 )
-
-Communication: TypeAlias = Literal["negotiated", "none"]
 
 
 class _Started(NamedTuple):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -137,6 +138,15 @@ class Moment(Protocol):
         """Put a commitment or its release on record."""
 
 
+class Variant(NamedTuple):
+    """A named setting of a method's options: an ablation, or another form of it."""
+
+    summary: str
+    """One line for ``teamworld methods``."""
+    options: Mapping[str, Any]
+    """What differs from the method's defaults."""
+
+
 class NoOptions(BaseModel):
     """The options of a method that has none."""
 
@@ -152,7 +162,9 @@ class Method:
     options: ClassVar[type[BaseModel]]
     """What ``--set METHOD.OPTION=VALUE`` can set."""
     learns: ClassVar[bool] = False
-    """Whether ``learn`` returns anything."""
+    """Whether it has a memory: whether ``learn`` ever returns anything."""
+    variants: ClassVar[Mapping[str, Variant]] = MappingProxyType({})
+    """What ``METHOD:VARIANT`` can name."""
 
     def __init__(self, options: BaseModel) -> None:
         """Take the method's own options; a new object for every episode."""
@@ -167,6 +179,10 @@ class Method:
     async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
         """Decide for ``moment.free``, and for any busy agent to be overridden."""
         raise NotImplementedError
+
+    def learns_in(self, episode: int) -> bool:
+        """Whether ``learn`` returns anything for the episode of this number, from 1."""
+        return self.learns
 
     def learn(self, log: Sequence[Event]) -> MemoryDelta | None:
         """Return what the episode adds to memory; pure, from the log alone."""

@@ -1,8 +1,13 @@
-"""Methods by name: the built-in ones and those that other packages register."""
+"""Methods by name: the built-in ones and those that other packages register.
+
+A label names a method with its options: ``METHOD``, or ``METHOD:VARIANT`` for one of the method's variants
+or one that a user makes by giving options for it.
+"""
 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
@@ -20,6 +25,7 @@ _BUILT_IN = {
 }
 #: Packages register their methods under this group of entry points.
 GROUP = "teamworld.methods"
+_VARIANT = re.compile(r"[a-z0-9_]{1,40}")
 
 
 def names() -> list[str]:
@@ -27,12 +33,18 @@ def names() -> list[str]:
     return sorted({*_BUILT_IN, *(point.name for point in entry_points(group=GROUP))})
 
 
-def method_class(name: str) -> type[Method]:
-    """Return the class of a method.
+def method_of(label: str) -> str:
+    """Return the name of the method that a label names."""
+    return label.partition(":")[0]
+
+
+def method_class(label: str) -> type[Method]:
+    """Return the class of the method that a label names.
 
     Raises:
         UserError: No such method.
     """
+    name = method_of(label)
     if name in _BUILT_IN:
         module, _, attribute = _BUILT_IN[name].partition(":")
         found: type[Method] = getattr(importlib.import_module(module), attribute)
@@ -46,22 +58,56 @@ def method_class(name: str) -> type[Method]:
     raise UserError(f"unknown method '{name}'{suggest(name, names())}")
 
 
-def resolve(name: str, given: Mapping[str, Any]) -> BaseModel:
-    """Return a method's options with the given values set.
+def resolve(label: str, options: Mapping[str, Mapping[str, Any]]) -> BaseModel:
+    """Return the options of a label.
+
+    The method's defaults give way to the options given for the method, these to what makes the variant,
+    and that to the options given for the label.
+
+    Args:
+        label: ``METHOD`` or ``METHOD:VARIANT``.
+        options: What is given, by method and by label; others are passed over.
 
     Raises:
-        UserError: No such method or option, or a value that does not fit.
+        UserError: No such method, variant or option, or a value that does not fit.
     """
-    model = method_class(name).options
+    found, name = method_class(label), method_of(label)
+    return _model(label, {**options.get(name, {}), **_preset(label, found, options), **options.get(label, {})})
+
+
+def make(label: str, given: Mapping[str, Any]) -> Method:
+    """Return a new method with the given options alone, for one episode."""
+    return method_class(label)(_model(label, given))
+
+
+def _model(label: str, given: Mapping[str, Any]) -> BaseModel:
+    model = method_class(label).options
     try:
         return model.model_validate(dict(given))
     except ValidationError as error:
-        raise UserError(option_error(f"method '{name}'", model, error)) from None
+        raise UserError(option_error(f"method '{label}'", model, error)) from None
 
 
-def make(name: str, given: Mapping[str, Any]) -> Method:
-    """Return a new method with the given options, for one episode."""
-    return method_class(name)(resolve(name, given))
+def _preset(label: str, found: type[Method], options: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what makes a variant.
+
+    Raises:
+        UserError: The method has no such variant, and nobody made one of this name.
+    """
+    name, colon, variant = label.partition(":")
+    if not colon:
+        return {}
+    if not _VARIANT.fullmatch(variant):
+        raise UserError(f"'{label}': a variant's name has 1 to 40 letters a-z, digits and '_', got '{variant}'")
+    if variant in found.variants:
+        return found.variants[variant].options
+    if label in options:
+        return {}
+    near = suggest(variant, sorted(found.variants))
+    raise UserError(
+        f"method '{name}' has no variant '{variant}'{near}; one of your own needs options, "
+        f"such as --set {label}.OPTION=VALUE"
+    )
 
 
 def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from teamworld.errors import UserError
@@ -28,6 +29,8 @@ class Format(NamedTuple):
     """SQL that makes an empty one."""
     synchronous: str = "NORMAL"
     """PRAGMA synchronous: FULL where a commit must survive a power cut."""
+    upgrades: Mapping[int, str] = MappingProxyType({})
+    """By older version, the one statement that makes the next one of it; other older versions never existed."""
 
 
 _WAIT = 30.0  # seconds to wait for another process's transaction
@@ -69,8 +72,10 @@ class Database:
             target = _read_uri(path) if readonly else path
             self._db = sqlite3.connect(target, timeout=_WAIT, isolation_level=None, uri=readonly)
             try:
-                _check_body(path, form, self._db)
+                self.version = _check_body(path, form, self._db)
+                """Of the file's schema: older than the form's only where the file is just read."""
                 if not readonly:
+                    self.version = _upgrade(form, self._db)
                     self._db.execute(f"PRAGMA synchronous = {form.synchronous}")
                     self._db.execute("PRAGMA foreign_keys = ON")
             except BaseException:
@@ -188,7 +193,7 @@ def _check_version(path: Path, form: Format, version: int) -> None:
             f"{path} was written by a newer teamworld ({form.what} format {version}, "
             f"this one reads up to {form.version}): upgrade it"
         )
-    if version != form.version:
+    if version != form.version and version not in form.upgrades:
         raise UserError(f"{path} {_damaged(f'{form.what} format {version} never existed', form)}")
 
 
@@ -211,13 +216,34 @@ def _check_writable(path: Path) -> None:
             raise UserError(f"{path} cannot be written: allow writing to {needed}, {_RESUME}")
 
 
-def _check_body(path: Path, form: Format, connection: sqlite3.Connection) -> None:
+def _check_body(path: Path, form: Format, connection: sqlite3.Connection) -> int:
+    """Return the version of the file's schema, having looked at all of the file."""
     connection.execute("PRAGMA query_only = ON")  # looking must not repair or change anything
-    _check_version(path, form, connection.execute("PRAGMA user_version").fetchone()[0])
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    _check_version(path, form, version)
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise UserError(f"{path} {_damaged(found, form)}")
     connection.execute("PRAGMA query_only = OFF")
+    return version
+
+
+def _upgrade(form: Format, connection: sqlite3.Connection) -> int:
+    """Bring an older file up to date, all or nothing, and return its version now."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] == form.version:
+        return form.version  # the usual case takes no lock
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Read again: of several processes that open the file together, the first brings it up to date.
+        for version in range(connection.execute("PRAGMA user_version").fetchone()[0], form.version):
+            connection.execute(form.upgrades[version])
+        connection.execute(f"PRAGMA user_version = {form.version}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return form.version
 
 
 def _create(path: Path, form: Format) -> None:

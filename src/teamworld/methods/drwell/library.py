@@ -41,6 +41,8 @@ class Page(NamedTuple):
     """A task with fewer attempts is new: untried plans come first."""
     convention: int | None
     """A number that partners who must act at once agreed on; None for a task of one agent."""
+    turn: int
+    """What tells one try of partners from the next: the attempts so far; the tick where these are not counted."""
 
     def lifted(self, actions: tuple[str, ...]) -> str:
         """Return a plan's lifted form, under which the library keeps it."""
@@ -58,7 +60,7 @@ class Page(NamedTuple):
 
         Plans are never exchanged, so partners who must act at once follow a convention: their drafts do
         not count, and while the task is new, or nothing is proven, all of them take the same untried
-        plan, the one that comes first in an order agreed on for this number of attempts.
+        plan, the one that comes first in an order agreed on for this turn.
         """
         untried = [option for option in options if self.lifted(option) not in self.tried]
         new = self.attempts < self.explore
@@ -76,11 +78,13 @@ class Page(NamedTuple):
 
     def _agreed(self, actions: tuple[str, ...]) -> bytes:
         """The place of a plan in the order that partners agreed on, whatever else each of them could do."""
-        text = f"{self.convention}:{self.attempts}:{self.lifted(actions)}"
+        text = f"{self.convention}:{self.turn}:{self.lifted(actions)}"
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
-def page(library: Library, goal: Goal, view: View, domain: Domain, explore: int, convention: int | None) -> Page:
+def page(
+    library: Library, goal: Goal, view: View, domain: Domain, explore: int, convention: int | None, turn: int
+) -> Page:
     """Ground the library's plans on a goal as it stands, leaving out what cannot be done now."""
     binding = Binding(goal.thing, goal.units, goal.quorum)
     entries = []
@@ -92,4 +96,4 @@ def page(library: Library, goal: Goal, view: View, domain: Domain, explore: int,
         if complaint(actions, view, domain) is None:
             entries.append(Entry(actions, record))
     tried = frozenset(record.text for record in library.plans)
-    return Page(tuple(entries), library.attempts, binding, domain.measures, tried, explore, convention)
+    return Page(tuple(entries), library.attempts, binding, domain.measures, tried, explore, convention, turn)

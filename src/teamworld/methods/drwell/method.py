@@ -3,48 +3,41 @@
 Idle agents meet in a room. Each in turn proposes a task, then each in turn commits to one; a
 validator makes the commitments an allocation that can work. Each agent drafts a plan alone,
 revises it with the plan library, and carries it out. Outcomes go to the symbolic world model.
+Options leave parts out, or put others in their place: see ``options``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+import msgspec
+from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
-from teamworld.memory.contract import Identity, MemoryDelta, Ranking
+from teamworld.memory.contract import Communication, Memory, MemoryDelta
+from teamworld.memory.experience import Experience
 from teamworld.memory.tracker import Tracker, delta
-from teamworld.methods.contract import Briefing, Choice, Decision, Message, Method, Moment, Room
+from teamworld.methods.contract import Briefing, Choice, Decision, Message, Method, Moment, Room, Variant
 from teamworld.methods.drwell.allocation import validate
 from teamworld.methods.drwell.library import page
-from teamworld.methods.drwell.questions import CommitTo, Draft, Propose, Revise
+from teamworld.methods.drwell.options import COMMUNICATION, VARIANTS, DrWellOptions
+from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Propose, Revise
+from teamworld.methods.drwell.reflections import reflections
 from teamworld.methods.parts.goals import open_goals
-from teamworld.methods.parts.planning import made, standby
+from teamworld.methods.parts.planning import PlanAnswer, made, standby
 from teamworld.record import Commit, Event, PlanEnd, Release
-from teamworld.worlds.contract import Goal
+from teamworld.worlds.contract import Goal, View
 
-Stage = TypeVar("Stage", bound="Propose | CommitTo")
+Origin: TypeAlias = Literal["fresh", "revised", "reused"]
 
 
-class DrWellOptions(BaseModel):
-    """Options of DR. WELL."""
+class _Planned(NamedTuple):
+    """What an agent's planning came to."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    task_identity: Identity = Field(
-        default="id", description="what a task is over episodes: the goal's id, or its class"
-    )
-    update: Literal["live", "episode"] = Field(
-        default="live", description="whether outcomes enter the world model at once, or after the episode"
-    )
-    ranking: Ranking = Field(default="expected", description="how plans of the library are ranked")
-    explore: int = Field(
-        default=6, ge=0, description="attempts at a task before an untried draft gives way to the library"
-    )
-    on_failure: Literal["continue", "abort"] = Field(
-        default="continue", description="what a failed action does to its plan"
-    )
+    choice: Choice | None
+    """None where it has no task, or no sound plan was found for it."""
+    reflection: str = ""
 
 
 class DrWell(Method):
@@ -54,6 +47,7 @@ class DrWell(Method):
     summary: ClassVar[str] = "DR. WELL: two-round negotiation, plans revised from a symbolic world model that learns"
     options: ClassVar[type[BaseModel]] = DrWellOptions
     learns: ClassVar[bool] = True
+    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
 
     def __init__(self, options: BaseModel) -> None:
         super().__init__(options)
@@ -63,12 +57,16 @@ class DrWell(Method):
         """Start with what the memory holds."""
         self._domain = briefing.domain
         self._memory = briefing.memory.ranked(self._options.ranking)
+        unread = Experience()
+        self._guidebook: Memory = self._memory if self._options.guided else unread
+        self._library: Memory = self._memory if self._options.looks_up else unread
+        self._writes = self._options.update == "live" and self._options.learns_in(briefing.episode)
         self._convention = int(briefing.rng("drwell", "convention").integers(2**31))
         self._committed: dict[AgentId, GoalId] = {}
         self._standby: set[AgentId] = set()
         self._ended: dict[AgentId, str] = {}
         self._tracker = Tracker(
-            self._options.task_identity, briefing.episode, "negotiated", measures=briefing.domain.measures
+            self._options.task_identity, briefing.episode, self._communication, measures=briefing.domain.measures
         )
 
     def watch(self, moment: Moment) -> Collection[AgentId]:
@@ -77,12 +75,12 @@ class DrWell(Method):
             if isinstance(event, PlanEnd):
                 self._ended[event.agent] = event.cause
             instance = self._tracker.see(event)
-            if instance is not None and self._options.update == "live":
+            if instance is not None and self._writes:
                 self._memory.add(instance)
         return tuple(agent for agent in moment.running if agent in self._standby) if moment.free else ()
 
     async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
-        """Negotiate among the free agents, then let each plan alone."""
+        """Settle among the free agents who does what, then let each plan alone."""
         members = tuple(moment.free)
         self._standby -= set(members)
         self._ended.update(dict.fromkeys((agent for agent in members if agent in moment.running), "resync"))
@@ -91,18 +89,30 @@ class DrWell(Method):
         living = {agent: goal for agent, goal in self._committed.items() if agent in moment.views}
         working = {agent: goal for agent, goal in living.items() if agent not in members}
         # Whoever knows of no open task has nothing to say: it stands by, and may look around.
-        room = moment.room(tuple(agent for agent in members if open_goals(moment.views[agent].goals)))
-        await self._proposals(moment, room, working)
-        votes = await self._commitments(moment, room, working)
-        aims = dict.fromkeys(members) | validate(votes, working, goals).goals
+        speakers = tuple(agent for agent in members if open_goals(moment.views[agent].goals))
+        aims = dict.fromkeys(members) | await self._settled(moment, speakers, working, goals)
         self._bind(moment, aims, known)
         return await self._plans(moment, aims, working, known)
 
     # ---- negotiation
 
+    async def _settled(
+        self, moment: Moment, speakers: tuple[AgentId, ...], working: Mapping[AgentId, GoalId], goals: Sequence[Goal]
+    ) -> dict[AgentId, GoalId | None]:
+        """Return what each of the free agents binds itself to."""
+        if self._options.negotiation == "none":
+            return await self._choices(moment, speakers, None, working)
+        room = moment.room(speakers)
+        if self._options.negotiation == "chat":
+            await self._chat(moment, room, working)
+            return await self._choices(moment, speakers, room, working)
+        await self._proposals(moment, room, working)
+        votes = await self._commitments(moment, room, working)
+        return validate(votes, working, goals).goals
+
     async def _proposals(self, moment: Moment, room: Room, working: Mapping[AgentId, GoalId]) -> None:
         for agent in room.members:
-            proposal = await moment.ask(self._question(Propose, moment, room, agent, working))
+            proposal = await moment.ask(Propose(**self._told(moment, room, agent, working)))
             room.say(Message(agent, "propose", f"I propose {proposal.goal}. {proposal.reason}", proposal.goal))
 
     async def _commitments(
@@ -110,7 +120,7 @@ class DrWell(Method):
     ) -> dict[AgentId, GoalId | None]:
         votes: dict[AgentId, GoalId | None] = {}
         for agent in room.members:
-            answer = await moment.ask(self._question(CommitTo, moment, room, agent, working))
+            answer = await moment.ask(CommitTo(**self._told(moment, room, agent, working)))
             votes[agent] = answer.goal
             if answer.goal is None:
                 room.say(Message(agent, "other", f"I wait. {answer.reason}"))
@@ -118,22 +128,42 @@ class DrWell(Method):
                 room.say(Message(agent, "commit", f"I commit to {answer.goal}. {answer.reason}", answer.goal))
         return votes
 
-    def _question(
-        self, stage: type[Stage], moment: Moment, room: Room, agent: AgentId, working: Mapping[AgentId, GoalId]
-    ) -> Stage:
+    async def _chat(self, moment: Moment, room: Room, working: Mapping[AgentId, GoalId]) -> None:
+        turns = self._options.chat_turns
+        for turn in range(1, turns + 1):
+            for agent in room.members:
+                told = self._told(moment, room, agent, working)
+                remark = await moment.ask(Chat(**told, turn=turn, turns=turns))
+                if remark.text:
+                    room.say(Message(agent, "inform" if remark.goal else "other", remark.text, remark.goal))
+
+    async def _choices(
+        self, moment: Moment, agents: Sequence[AgentId], room: Room | None, working: Mapping[AgentId, GoalId]
+    ) -> dict[AgentId, GoalId | None]:
+        """Let all choose alone at the same time; nothing is checked."""
+        answers = await moment.together(
+            {agent: moment.ask(Choose(**self._told(moment, room, agent, working))) for agent in agents}
+        )
+        return {agent: answer.goal for agent, answer in answers.items()}
+
+    def _told(
+        self, moment: Moment, room: Room | None, agent: AgentId, working: Mapping[AgentId, GoalId]
+    ) -> dict[str, Any]:
+        """Return what every question of the negotiation tells its agent."""
         view = moment.views[agent]
         goals = open_goals(view.goals)
-        best = self._memory.best()
-        return stage(
-            mind=agent,
-            views={agent: view},
-            members=tuple(room.members),
-            team=len(moment.views),
-            working=working,
-            guide={goal.id: self._memory.guide(self._task(goal), moment.t) for goal in goals},
-            best=next((goal.id for goal in goals if self._task(goal) == best), None),
-            heard=tuple(room.heard(agent)),
-        )
+        best = self._guidebook.best()
+        return {
+            "mind": agent,
+            "views": {agent: view},
+            "members": tuple(room.members) if room is not None else (),
+            "team": len(moment.views),
+            "working": working,
+            "guide": {goal.id: self._guidebook.guide(self._task(goal), moment.t) for goal in goals},
+            "guided": self._options.guided,
+            "best": next((goal.id for goal in goals if self._task(goal) == best), None),
+            "heard": tuple(room.heard(agent)) if room is not None else (),
+        }
 
     def _bind(self, moment: Moment, goals: Mapping[AgentId, GoalId | None], still_open: Collection[GoalId]) -> None:
         """Release what is over, commit to what is new, and put both on record."""
@@ -144,7 +174,7 @@ class DrWell(Method):
                 moment.note(Release(agent=agent, goal=before, cause=cause))
                 del self._committed[agent]
             if goal is not None and before != goal:
-                moment.note(Commit(agent=agent, goal=goal, cause="negotiated"))
+                moment.note(Commit(agent=agent, goal=goal, cause=self._communication))
                 self._committed[agent] = goal
 
     # ---- planning
@@ -168,7 +198,9 @@ class DrWell(Method):
             }
         )
         decisions: dict[AgentId, Decision] = {}
-        for agent, plan in plans.items():
+        for agent, (plan, reflection) in plans.items():
+            if reflection and self._options.takes_notes and self._writes:
+                self._memory.remember(reflection)
             if plan is not None:
                 decisions[agent] = plan
             elif agent in goals:
@@ -179,27 +211,34 @@ class DrWell(Method):
 
     async def _plan(
         self, moment: Moment, agent: AgentId, goal: Goal | None, committed: Mapping[AgentId, GoalId]
-    ) -> Choice | None:
-        """Return the agent's plan; None where it has no task, or no sound plan was found for it."""
+    ) -> _Planned:
+        """Let an agent draft a plan for its task, and revise it with what the team has learned."""
         if goal is None:
-            return None
+            return _Planned(None)
         view = moment.views[agent]
         views = {agent: view}
         draft = await moment.ask(Draft(agent, views, self._domain, goal, committed))
-        library = self._memory.library(self._task(goal))
-        joint = self._convention if goal.quorum > 1 else None
-        offered = page(library, goal, view, self._domain, self._options.explore, joint)
-        revision = await moment.ask(
-            Revise(agent, views, self._domain, goal, committed, draft.actions, library, offered)
-        )
-        if not revision.actions:
-            return None
-        plan = made(revision, view, goal.id, self._options.on_failure)
         cause = self._ended.get(agent, "start")
-        if revision.actions == draft.actions:
-            return Choice(plan, "fresh", cause)
+        if not self._options.revision:
+            return _Planned(self._choice(draft, view, goal, "fresh", cause))
+        library = self._library.library(self._task(goal))
+        joint = self._convention if goal.quorum > 1 else None
+        # Attempts tell one try from the next only where they are counted while the episode runs.
+        turn = library.attempts if self._writes and self._options.looks_up else moment.t
+        offered = page(library, goal, view, self._domain, self._options.explore, joint, turn)
+        told = library if self._options.looks_up else None
+        notes = self._memory.notes if self._options.takes_notes else None
+        revision = await moment.ask(
+            Revise(agent, views, self._domain, goal, committed, draft.actions, told, offered, notes)
+        )
         known = any(entry.actions == revision.actions for entry in offered.entries)
-        return Choice(plan, "reused" if known else "revised", cause)
+        origin: Origin = "fresh" if revision.actions == draft.actions else "reused" if known else "revised"
+        return _Planned(self._choice(revision, view, goal, origin, cause), revision.reflection)
+
+    def _choice(self, answer: PlanAnswer, view: View, goal: Goal, origin: Origin, cause: str) -> Choice | None:
+        if not answer.actions:
+            return None
+        return Choice(made(answer, view, goal.id, self._options.on_failure), origin, cause)
 
     def _stand_by(self, moment: Moment, agent: AgentId, *, parsed: bool = True) -> Decision:
         self._standby.add(agent)
@@ -208,6 +247,18 @@ class DrWell(Method):
     def _task(self, goal: Goal) -> str:
         return goal.id if self._options.task_identity == "id" else goal.label
 
-    def learn(self, log: Sequence[Event]) -> MemoryDelta:
-        """Return the instances and task outcomes of an episode."""
-        return delta(log, identity=self._options.task_identity, communication="negotiated")
+    @property
+    def _communication(self) -> Communication:
+        return COMMUNICATION[self._options.negotiation]
+
+    def learns_in(self, episode: int) -> bool:
+        """Every episode, unless the world model is frozen or there is none."""
+        return self._options.learns_in(episode)
+
+    def learn(self, log: Sequence[Event]) -> MemoryDelta | None:
+        """Return the instances, task outcomes and reflections of an episode; None where nothing is learned."""
+        learned = delta(log, identity=self._options.task_identity, communication=self._communication)
+        if not self._options.learns_in(learned.episode):
+            return None
+        told = reflections(log) if self._options.takes_notes else ()
+        return msgspec.structs.replace(learned, reflections=told)

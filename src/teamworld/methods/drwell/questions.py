@@ -1,4 +1,4 @@
-"""What DR. WELL asks its minds: a proposal, a commitment, a draft plan, a revised plan."""
+"""What DR. WELL asks its minds: proposal, commitment, draft and revision; in variants, a chat and a choice."""
 
 from __future__ import annotations
 
@@ -42,30 +42,41 @@ class Commitment(BaseModel):
     reason: str = Field(default="", description="one sentence", max_length=600)
 
 
+class Remark(BaseModel):
+    """What an agent says in a free chat, and the task it leans to, if to one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: str = Field(description="a few sentences", max_length=600)
+    goal: GoalId | None = Field(default=None, description="id of the task you lean to, or null")
+
+
 class Revision(PlanAnswer):
     """The revised plan and what is worth remembering for later."""
 
     reflection: str = Field(default="", description="a short general rule learned, or nothing", max_length=400)
 
 
-Named = TypeVar("Named", Proposal, Commitment)
+Named = TypeVar("Named", Proposal, Commitment, Remark)
 Planned = TypeVar("Planned", bound=PlanAnswer)
 
 
 @dataclass(frozen=True)
 class Negotiation(Question[Named]):
-    """What both stages of the negotiation are told."""
+    """What everybody is told who names a task."""
 
     mind: AgentId
     views: Mapping[AgentId, View]
     members: tuple[AgentId, ...]
-    """Who is in the room, in speaking order."""
+    """Who is in the room, in speaking order; nobody where there is none."""
     team: int
     """Agents in the team, in the room or not."""
     working: Mapping[AgentId, GoalId]
     """What agents outside the room are committed to."""
     guide: Mapping[GoalId, GuideEntry]
-    """The guidebook, by open goal."""
+    """The guidebook, by open goal; untested entries where it is not read."""
+    guided: bool
+    """Whether the guidebook is read, and may be shown."""
     best: GoalId | None
     """The task that went best so far, if it is open."""
     heard: tuple[Message, ...]
@@ -88,12 +99,19 @@ class Negotiation(Question[Named]):
             "scene": self.view.text(),
             "steps_left": self.view.left,
             "goals": self.goals,
-            "guide": self.guide,
+            "guide": self.guide if self.guided else None,
             "best": self.best,
             "working": self.working,
             "proposals": [message for message in self.heard if message.act == "propose"],
             "commitments": [message for message in self.heard if message.act in {"commit", "other"}],
         }
+
+    def record(self, goal: Goal) -> str:
+        """Return what the guidebook says about a task, in words; nothing where it is not read."""
+        entry = self.guide[goal.id]
+        if not self.guided:
+            return ""
+        return f"{entry.successes} of {entry.attempts} attempts went well" if entry.attempts else "untested so far"
 
     def check(self, answer: Named) -> str | None:
         """The task must be open."""
@@ -121,9 +139,8 @@ class Propose(Negotiation[Proposal]):
         """Propose what the guidebook speaks for and nobody has spoken for enough."""
         staffed = Counter(self.working.values()) + Counter(self.said("propose").values())
         goal = preferred(self.goals, self.guide, staffed, self.team, self.view.t, rng)
-        entry = self.guide[goal.id]
-        record = f"{entry.successes} of {entry.attempts} attempts went well" if entry.attempts else "untested so far"
-        return Proposal(goal=goal.id, reason=f"It takes {goal.quorum} at once; {record}.")
+        record = self.record(goal)
+        return Proposal(goal=goal.id, reason=f"It takes {goal.quorum} at once{record and f'; {record}'}.")
 
     def fallback(self) -> Proposal:
         """The first open task (DR. WELL spec A4)."""
@@ -162,6 +179,90 @@ class CommitTo(Negotiation[Commitment]):
     def fallback(self) -> Commitment:
         """The agent's own proposal (the first open task where it has none)."""
         return Commitment(goal=self.said("propose").get(self.mind, self.goals[0].id), reason="No answer.")
+
+
+@dataclass(frozen=True)
+class Leaning(Negotiation[Named]):
+    """What agents are told who choose without rounds: what was said freely, if anything."""
+
+    def context(self) -> dict[str, Any]:
+        """As in the rounds, with the chat."""
+        return super().context() | {"chat": self.heard}
+
+    def preference(self, rng: np.random.Generator) -> Goal | None:
+        """Return the goal to take if the others do what they lean to; None where nothing is left to do.
+
+        The agent stays with the goal it leans to while that can be done and has room. Else it helps
+        what others lean to and cannot do without it, or takes what the guidebook speaks for most.
+        Agents that have not spoken may still help; without a chat, all that are bound to nothing.
+        """
+        leans = {message.sender: message.goal for message in self.heard}  # the last word counts
+        mine = leans.pop(self.mind, None)
+        silent = sum(member not in leans for member in self.members if member != self.mind)
+        hands = silent if self.members else self.team - len(self.working) - 1
+        staffed = Counter(self.working.values()) + Counter(goal for goal in leans.values() if goal is not None)
+        possible = [goal for goal in self.goals if staffed[goal.id] + 1 + hands >= goal.quorum]
+        lacking = [goal for goal in possible if staffed[goal.id] < goal.places]
+        if not lacking:
+            return None
+        kept = [goal for goal in lacking if goal.id == mine]
+        begun = [goal for goal in lacking if 0 < staffed[goal.id] < goal.quorum]
+        return preferred(kept or begun or lacking, self.guide, staffed, self.team, self.view.t, rng)
+
+
+@dataclass(frozen=True)
+class Chat(Leaning[Remark]):
+    """A turn in a free chat: what do I say, and which task do I lean to?"""
+
+    turn: int
+    """From 1."""
+    turns: int
+    """Turns that each agent has."""
+
+    kind: ClassVar[str] = "drwell.chat"
+    template: ClassVar[str] = "drwell/prompts/chat.md.j2"
+    answer: ClassVar[type[BaseModel]] = Remark
+    sampling: ClassVar[Sampling] = _TALK
+
+    def context(self) -> dict[str, Any]:
+        """With the number of the turn."""
+        return super().context() | {"turn": self.turn, "turns": self.turns}
+
+    def rule(self, rng: np.random.Generator) -> Remark:
+        """Say which task one would take now, and what is known of it."""
+        goal = self.preference(rng)
+        if goal is None:
+            return Remark(text="Everything that can be done now is spoken for; I would wait.")
+        record = self.record(goal)
+        return Remark(
+            text=f"I would take {goal.id}; it takes {goal.quorum} at once{record and f'; {record}'}.", goal=goal.id
+        )
+
+    def fallback(self) -> Remark:
+        """Nothing is said."""
+        return Remark(text="")
+
+
+@dataclass(frozen=True)
+class Choose(Leaning[Commitment]):
+    """Which task do I take, not knowing what others choose at the same time?"""
+
+    kind: ClassVar[str] = "drwell.choose"
+    template: ClassVar[str] = "drwell/prompts/choose.md.j2"
+    answer: ClassVar[type[BaseModel]] = Commitment
+    sampling: ClassVar[Sampling] = _TALK
+
+    def rule(self, rng: np.random.Generator) -> Commitment:
+        """Take the preferred task, else wait."""
+        goal = self.preference(rng)
+        if goal is None:
+            return Commitment(goal=None, reason="Everything that can be done now is staffed.")
+        return Commitment(goal=goal.id, reason=f"It takes {goal.quorum} at once.")
+
+    def fallback(self) -> Commitment:
+        """The task it leant to last (the first open task where to none)."""
+        mine = [message.goal for message in self.heard if message.sender == self.mind]
+        return Commitment(goal=(mine[-1] if mine else None) or self.goals[0].id, reason="No answer.")
 
 
 @dataclass(frozen=True)
@@ -222,9 +323,12 @@ class Revise(Planning[Revision]):
     """The draft again, with what the plan library knows."""
 
     draft: tuple[str, ...]
-    library: Library
+    library: Library | None
+    """None where it is not read."""
     page: Page
-    """The library's plans, grounded on the goal as it stands now."""
+    """The library's plans, grounded on the goal as it stands now; an empty one where it is not read."""
+    notes: tuple[str, ...] | None
+    """What agents told the team, oldest first; None where no notes are kept."""
 
     kind: ClassVar[str] = "drwell.revise"
     template: ClassVar[str] = "drwell/prompts/revise.md.j2"
@@ -232,8 +336,9 @@ class Revise(Planning[Revision]):
     sampling: ClassVar[Sampling] = _PLAN
 
     def context(self) -> dict[str, Any]:
-        """As for the draft, with the draft and the library."""
-        return super().context() | {"draft": self.draft, "library": self.library, "page": self.page}
+        """As for the draft, with the draft, the library and the notes."""
+        told = {"draft": self.draft, "library": self.library, "page": self.page, "notes": self.notes}
+        return super().context() | told
 
     def rule(self, rng: np.random.Generator) -> Revision:
         """Keep the draft while it is worth a try, else take the library's best plan."""

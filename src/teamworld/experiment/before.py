@@ -1,0 +1,127 @@
+"""Beginning with the world models that another run has learned.
+
+They are copied into the new run's folder before anything else stands there, so the folder is whole by itself:
+it resumes and replays without the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from teamworld.errors import UserError
+from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.memory.contract import MemoryDelta
+from teamworld.memory.experience import Experience, joined
+from teamworld.memory.store import MemoryStore
+from teamworld.methods import registry as methods
+
+#: What cells begin with, by their names.
+Brought: TypeAlias = Mapping[str, Sequence[MemoryDelta]]
+
+
+class Memories(NamedTuple):
+    """The world models of a run's cells."""
+
+    learned: MemoryStore
+    """What they have learned in this run."""
+    brought: MemoryStore | None = None
+    """What they began with; None where with nothing."""
+
+    def experience(self, cell: Cell) -> Experience:
+        """Return what a cell knows by now."""
+        learned = self.learned.experience(cell.name)
+        return learned if self.brought is None else joined(self.brought.experience(cell.name), learned)
+
+
+def gather(experiment: Experiment) -> Brought:
+    """Return what the cells of a resolved experiment begin with, read from the run that it names.
+
+    A cell takes the world model of its own label, else of the plain method, else of the method's only
+    label there; of its own seed, else of the first that has one.
+
+    Raises:
+        UserError: There is no such run, or it has nothing that these methods could begin with.
+    """
+    if experiment.memory is None:
+        return {}
+    source = Folder(Path(experiment.memory))
+    held = source.experiment()
+    if held.world != experiment.world:
+        raise UserError(
+            f"{source.path} is a run in the world {held.world}: its memory says nothing on {experiment.world}"
+        )
+    learners = [label for label in experiment.methods if methods.method_class(label).learns]
+    if not learners:
+        raise UserError(f"--memory {source.path}: none of {', '.join(experiment.methods)} has a memory; leave it out")
+    if not source.memory_file.exists():
+        raise UserError(f"{source.path} has no world model yet: run it first")
+    with MemoryStore.open(source.memory_file, readonly=True) as memory, opened(source, held) as earlier:
+        brought = {}
+        for cell in experiment.cells():
+            if cell.method in learners:
+                found = _match(source, cell, held, {*memory.runs(), *(earlier.runs() if earlier else ())})
+                _same_tasks(source, found, held, cell, experiment)
+                deltas = (*(earlier.deltas(found.name) if earlier else ()), *memory.deltas(found.name))
+                brought[cell.name] = [
+                    msgspec.structs.replace(delta, episode=number) for number, delta in enumerate(deltas, start=1)
+                ]
+        return brought
+
+
+def _match(source: Folder, cell: Cell, held: Experiment, runs: set[str]) -> Cell:
+    """Return the cell of the other run that a cell takes its world model from."""
+    name = methods.method_of(cell.method)
+    kin = [label for label in held.methods if methods.method_of(label) == name]
+    labels = [label for label in (cell.method, name) if label in kin] or (kin if len(kin) == 1 else [])
+    for label in labels:
+        found = [Cell(label, seed) for seed in held.seeds if Cell(label, seed).name in runs]
+        if found:
+            return next((one for one in found if one.seed == cell.seed), found[0])
+    raise UserError(f"{source.path} has no world model for {cell.method}; it has: {', '.join(sorted(runs)) or 'none'}")
+
+
+def _same_tasks(source: Folder, found: Cell, held: Experiment, cell: Cell, experiment: Experiment) -> None:
+    """Refuse a memory whose tasks go by other names: none of them would ever be found."""
+    theirs, ours = (one.get("task_identity") for one in (held.options[found.method], experiment.options[cell.method]))
+    if theirs != ours:
+        raise UserError(
+            f"{source.path} knows tasks of {found.method} by their {theirs}, {cell.method} by their {ours}: "
+            f"give both the same task_identity"
+        )
+
+
+def bring(folder: Folder, brought: Brought) -> None:
+    """Put what the cells begin with into a folder that is not claimed yet; whoever calls holds the lock."""
+    for rest in (
+        *folder.path.glob("before.sqlite*"),
+        *folder.path.glob(".before.sqlite*"),
+    ):  # of a call that was killed
+        rest.unlink()
+    draft = folder.before_file.with_name(f"{folder.before_file.name}.tmp")
+    with MemoryStore.open(draft) as store:
+        for name, deltas in brought.items():
+            for delta in deltas:
+                store.commit(name, delta)
+    draft.replace(folder.before_file)
+
+
+@contextmanager
+def opened(folder: Folder, experiment: Experiment) -> Iterator[MemoryStore | None]:
+    """Open what a run began with, for reading; None where it began with nothing.
+
+    Raises:
+        UserError: It is missing or damaged.
+    """
+    if experiment.memory is None:
+        yield None
+        return
+    if not folder.before_file.exists():
+        raise UserError(f"{folder.before_file} is missing: put back a copy of it, or start with another --out")
+    with MemoryStore.open(folder.before_file, readonly=True) as store:
+        yield store

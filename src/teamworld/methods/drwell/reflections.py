@@ -1,0 +1,22 @@
+"""Reflections: what agents told the team when they revised their plans, read from the log (DR. WELL spec B18)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from teamworld.memory.contract import Reflection
+from teamworld.memory.notes import MOST, alike, clean
+from teamworld.methods.drwell.questions import Revise
+from teamworld.record import Event, QuestionAsked
+
+
+def reflections(log: Iterable[Event]) -> tuple[Reflection, ...]:
+    """Return what an episode adds to the shared notes: its newest notes, each once, in the order of telling."""
+    told: dict[str, Reflection] = {}
+    for event in log:
+        if isinstance(event, QuestionAsked) and event.purpose == Revise.kind and not event.fallback:
+            text = clean(str(event.answer.get("reflection", "")))
+            if key := alike(text):
+                told.pop(key, None)  # said again, it counts as new
+                told[key] = Reflection(agent=event.agent, tick=event.tick, text=text)
+    return tuple(told.values())[-MOST:]

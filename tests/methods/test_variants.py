@@ -1,0 +1,497 @@
+"""Variants of DR. WELL: who is asked what, what each may know, what is learned, and that none stops on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teamworld.episode.loop import Episode, Setting
+from teamworld.episode.talk import MessageRule
+from teamworld.errors import UserError
+from teamworld.language import parse_plan
+from teamworld.memory.contract import GuideEntry, Library
+from teamworld.memory.experience import Experience
+from teamworld.methods import registry as methods
+from teamworld.methods.contract import Message, Method
+from teamworld.methods.drwell.options import VARIANTS, DrWellOptions
+from teamworld.methods.drwell.questions import Chat, Choose, Remark, Revision
+from teamworld.methods.drwell.reflections import reflections
+from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner
+from teamworld.reasoning.registry import make
+from teamworld.record import Commit, EpisodeEnd, Event, LogWriter, MessageSent, PlanStart, QuestionAsked
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import Goal
+from tests.methods.test_drwell import Listening, Mute, Spy, of, streams
+
+ROUNDS, PLANNING = {"drwell.propose", "drwell.commit"}, {"drwell.draft", "drwell.revise"}
+#: What is asked in each variant, and whether its questions on tasks and on plans may show the world model.
+ASKED: Mapping[str, tuple[set[str], bool, bool]] = {
+    "no_memory": (ROUNDS | PLANNING, False, False),
+    "guidebook_only": (ROUNDS | PLANNING, True, False),
+    "library_only": (ROUNDS | PLANNING, False, True),
+    "no_negotiation": ({"drwell.choose"} | PLANNING, True, True),
+    "no_revision": (ROUNDS | {"drwell.draft"}, True, False),
+    "free_chat": ({"drwell.chat", "drwell.choose"} | PLANNING, True, True),
+    "reflections": (ROUNDS | PLANNING, True, True),
+    "class_identity": (ROUNDS | PLANNING, True, True),
+    "frozen": (ROUNDS | PLANNING, True, True),
+}
+
+
+class Marked(Spy):
+    """A memory that leaves a mark in whatever is read from it, and knows that it was read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: Counter[str] = Counter()
+
+    def guide(self, task: str, now: int = 0) -> GuideEntry:
+        self.read["guide"] += 1
+        return super().guide(task, now)._replace(attempts=7777, successes=7000, mean_duration=1.0)
+
+    def best(self) -> str | None:
+        self.read["best"] += 1
+        return super().best()
+
+    def library(self, task: str) -> Library:
+        self.read["library"] += 1
+        return super().library(task)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        self.read["notes"] += 1
+        return super().notes
+
+
+def play(
+    tmp_path: Path,
+    variant: str | None = None,
+    *,
+    level: str = "paper-n2",
+    horizon: int = 60,
+    episode: int = 1,
+    known: Experience | None = None,
+    reasoner: Reasoner | None = None,
+    world_options: Mapping[str, object] | None = None,
+    rule: MessageRule | None = None,
+    **options: object,
+) -> tuple[list[Event], Method]:
+    label = "drwell" if variant is None else f"drwell:{variant}"
+    filled = methods.resolve(label, {label: options}).model_dump()
+    method = methods.make(label, filled)
+    world = worlds.make("cube", level, 0, horizon, world_options or {})
+    setting = Setting(0, 0, episode, filled, rule or MessageRule())
+    with LogWriter(tmp_path / "log.jsonl.zst") as log:
+        mind = reasoner or make("rules", streams)
+        asyncio.run(Episode(world, method, mind, known or Experience(), log, streams, setting).play())
+        log.finish()
+        return log.events, method
+
+
+def test_every_variant_is_covered_here_and_is_what_its_options_say() -> None:
+    assert set(ASKED) == set(VARIANTS)
+    for name, variant in VARIANTS.items():
+        options = DrWellOptions.model_validate(variant.options)
+        assert options != DrWellOptions()
+        assert methods.resolve(f"drwell:{name}", {}) == options
+
+
+@pytest.mark.parametrize("variant", ASKED)
+def test_who_is_asked_what_and_what_of_the_world_model_is_read(tmp_path: Path, variant: str) -> None:
+    memory, mind = Marked(), Listening(make("rules", streams))
+    play(tmp_path, variant, known=memory, reasoner=mind)
+    kinds, guided, looks_up = ASKED[variant]
+    assert {question.kind for question, _ in mind.asked} == kinds
+    assert bool(memory.read["guide"]) == bool(memory.read["best"]) == guided
+    assert bool(memory.read["library"]) == looks_up
+    assert bool(memory.read["notes"]) == (variant == "reflections")
+    for question, prompt in mind.asked:
+        assert question.mind in prompt
+        assert "None" not in prompt
+        assert "object at" not in prompt
+        if question.kind in PLANNING:
+            assert "7777" not in prompt
+            assert ("plan library" in prompt) == (looks_up and question.kind == "drwell.revise")
+            assert ("Notes of the team" in prompt) == (variant == "reflections" and question.kind == "drwell.revise")
+        elif question.kind == "drwell.commit":
+            assert ("record:" in prompt) == ("7777" in prompt) == guided
+        else:
+            assert ("Record:" in prompt) == ("7777" in prompt) == guided
+
+
+def test_without_a_memory_nothing_is_written_or_learned(tmp_path: Path) -> None:
+    memory = Marked()
+    events, method = play(tmp_path, "no_memory", known=memory, horizon=150)
+    assert not memory.added
+    assert not memory.read
+    assert method.learn(events) is None
+    assert not method.learns_in(1)
+
+
+def test_half_a_memory_is_still_written(tmp_path: Path) -> None:
+    for variant in ("guidebook_only", "library_only", "no_revision", "no_negotiation", "free_chat"):
+        memory = Spy()
+        events, method = play(tmp_path, variant, known=memory, horizon=150)
+        delta = method.learn(events)
+        assert delta is not None
+        assert memory.added == list(delta.instances[: len(memory.added)])
+        assert memory.added
+
+
+def test_a_frozen_memory_is_read_and_no_longer_written(tmp_path: Path) -> None:
+    for episode, open_ in ((1, True), (2, True), (3, False), (9, False)):
+        memory = Spy()
+        events, method = play(tmp_path, known=memory, episode=episode, freeze_after=2)
+        assert bool(memory.added) == open_
+        assert method.learns_in(episode) == open_
+        assert (method.learn(events) is not None) == open_
+
+
+def test_frozen_with_nothing_known_is_no_memory(tmp_path: Path) -> None:
+    frozen, _ = play(tmp_path, "frozen", horizon=150)
+    without, _ = play(tmp_path, "no_memory", horizon=150)
+    plans = [[event.text for event in of(events, PlanStart)] for events in (frozen, without)]
+    assert plans[0] == plans[1]
+
+
+class Together(Listening):
+    """Counts the choices that wait for an answer at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__(make("rules", streams))
+        self.open = self.most = 0
+
+    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+        self.open += isinstance(question, Choose)
+        self.most = max(self.most, self.open)
+        await asyncio.sleep(0)
+        answer = await super().ask(question, attempt, complaint)
+        self.open -= isinstance(question, Choose)
+        return answer
+
+
+def test_without_negotiation_nothing_is_said_and_all_choose_at_the_same_time(tmp_path: Path) -> None:
+    mind = Together()
+    events, method = play(tmp_path, "no_negotiation", level="n4", horizon=150, reasoner=mind)
+    assert not list(of(events, MessageSent))
+    assert mind.most == 4
+    for question, prompt in mind.asked:
+        if isinstance(question, Choose):
+            assert "cannot talk" in prompt
+            assert question.heard == ()
+            assert question.members == ()
+            assert question.mind not in question.working
+    delta = method.learn(events)
+    assert delta is not None
+    assert {instance.communication for instance in delta.instances} == {"none"}
+    assert {event.cause for event in of(events, Commit)} == {"none"}
+
+
+def test_in_a_chat_each_has_its_turns_and_then_all_choose_having_heard_it(tmp_path: Path) -> None:
+    mind = Listening(make("rules", streams))
+    events, method = play(tmp_path, "free_chat", level="n4", horizon=150, reasoner=mind, chat_turns=3)
+    rooms: dict[int, list[MessageSent]] = {}
+    for message in of(events, MessageSent):
+        rooms.setdefault(message.room, []).append(message)
+    assert len(rooms) >= 2
+    for said in rooms.values():
+        third = len(said) // 3
+        assert [message.agent for message in said] == [message.agent for message in said[:third]] * 3
+        assert {message.act for message in said} <= {"inform", "other"}
+        assert all((message.goal is None) == (message.act == "other") for message in said)
+    for question, prompt in mind.asked:
+        if isinstance(question, Choose):
+            assert len(question.heard) == 3 * len(question.members)
+            assert all(message.text in prompt for message in question.heard)
+        elif isinstance(question, Chat):
+            assert f"your turn {question.turn} of 3" in prompt
+            place = question.members.index(question.mind)
+            assert len(question.heard) == (question.turn - 1) * len(question.members) + place
+    delta = method.learn(events)
+    assert delta is not None
+    assert {instance.communication for instance in delta.instances} == {"chat"}
+
+
+def test_choices_are_not_checked_by_anybody(tmp_path: Path) -> None:
+    """Two agents who name the same task both get it; the validator would have kept one."""
+
+    class Same(Listening):
+        async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+            if question.kind in {"drwell.choose", "drwell.commit", "drwell.propose"}:
+                return question.answer.model_validate({"goal": "block_0", "reason": "I want it."})  # type: ignore[return-value]
+            return await super().ask(question, attempt, complaint)
+
+    for variant in ("no_negotiation", "free_chat"):
+        events, _ = play(tmp_path, variant, reasoner=Same(make("rules", streams)), horizon=3)
+        assert [event.goal for event in of(events, Commit)] == ["block_0", "block_0"]
+
+
+def test_without_revision_the_draft_is_carried_out(tmp_path: Path) -> None:
+    events, _ = play(tmp_path, "no_revision", horizon=150)
+    drafts = [event.answer["actions"] for event in of(events, QuestionAsked) if event.purpose == "drwell.draft"]
+    plans = [event for event in of(events, PlanStart) if event.goal is not None]
+    assert {event.origin for event in plans} == {"fresh"}
+    verbs = [tuple(str(action).partition("(")[0] for action in draft) for draft in drafts if draft]
+    taken = [tuple(action.verb for action in parse_plan(plan.text).actions) for plan in plans]
+    assert Counter(verbs) == Counter(taken)
+
+
+# ---- the rule of the chat and of the choice
+
+
+def goal(number: int, quorum: int = 1, places: int | None = None) -> Goal:
+    return Goal(
+        id=f"g{number}",
+        kind="work",
+        thing=None,
+        weight=1.0,
+        quorum=quorum,
+        places=quorum if places is None else places,
+        units=5,
+        state="open",
+    )
+
+
+class Sight:
+    """A view with goals and nothing else."""
+
+    t, left, abilities = 0, 10, ()
+
+    def __init__(self, goals: list[Goal]) -> None:
+        self.goals = goals
+
+    def text(self, form: str = "plain") -> str:
+        return ""
+
+
+def choose(goals: list[Goal], said: list[tuple[str, str | None]], working: dict[str, str], team: int) -> Choose:
+    members = tuple(f"a{number}" for number in range(team) if f"a{number}" not in working) if said else ()
+    blank = Experience()
+    return Choose(
+        mind="a0",
+        views={"a0": Sight(goals)},  # type: ignore[dict-item]
+        members=members,
+        team=team,
+        working=working,
+        guide={one.id: blank.guide(one.id) for one in goals},
+        guided=True,
+        best=None,
+        heard=tuple(Message(sender, "inform", "...", named) for sender, named in said),
+    )
+
+
+@given(data=st.data())
+def test_nobody_chooses_what_is_full_or_cannot_be_done(data: st.DataObject) -> None:
+    goals = [goal(n, data.draw(st.integers(1, 4))) for n in range(data.draw(st.integers(1, 4)))]
+    team = data.draw(st.integers(1, 5))
+    names = st.sampled_from([one.id for one in goals])
+    working = {f"a{n}": data.draw(names) for n in range(1, team) if data.draw(st.booleans())}
+    free = [f"a{n}" for n in range(team) if f"a{n}" not in working]
+    said = data.draw(st.lists(st.tuples(st.sampled_from(free), st.none() | names), max_size=6))
+    question = choose(goals, said, working, team)
+    answer = question.rule(np.random.default_rng(data.draw(st.integers(0, 9))))
+    assert question.check(answer) is None
+    last = dict(said)
+    others = Counter(working.values()) + Counter(g for a, g in last.items() if a != "a0" and g is not None)
+    silent = [a for a in free if a != "a0" and a not in last]  # without a chat, all who are bound to nothing
+    fit = [g.id for g in goals if others[g.id] < g.places and others[g.id] + 1 + len(silent) >= g.quorum]
+    if answer.goal is None:
+        assert not fit
+    else:
+        assert answer.goal in fit
+    mine = last.get("a0")
+    if mine in fit:
+        assert answer.goal == mine  # its word is kept
+
+
+def test_a_joint_task_that_others_lean_to_comes_first() -> None:
+    goals = [goal(0), goal(1, 2), goal(2)]
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        assert choose(goals, [("a1", "g1")], {}, 2).rule(rng).goal == "g1"
+        assert choose(goals, [("a1", "g0")], {}, 2).rule(rng).goal == "g2"
+
+
+def test_the_last_word_counts() -> None:
+    answer = choose([goal(0), goal(1)], [("a1", "g0"), ("a0", "g0"), ("a1", "g1")], {}, 2).rule(
+        np.random.default_rng(0)
+    )
+    assert answer.goal == "g0"
+
+
+# ---- faults
+
+
+@pytest.mark.parametrize("variant", ["free_chat", "no_negotiation", "reflections"])
+def test_a_mind_that_never_answers_says_nothing_and_the_episode_ends(tmp_path: Path, variant: str) -> None:
+    events, _ = play(tmp_path, variant, reasoner=Mute(), horizon=30)
+    assert next(of(events, EpisodeEnd)).reason == "horizon"
+    assert all(event.fallback for event in of(events, QuestionAsked))
+    if variant != "reflections":
+        assert not list(of(events, MessageSent))
+
+
+def test_a_chat_in_which_every_message_is_lost_goes_on(tmp_path: Path) -> None:
+    mind = Listening(make("rules", streams))
+    events, _ = play(tmp_path, "free_chat", reasoner=mind, rule=MessageRule(loss=1.0), horizon=40)
+    assert list(of(events, MessageSent))
+    for question, _ in mind.asked:
+        if isinstance(question, Choose):
+            assert {message.sender for message in question.heard} <= {question.mind}
+
+
+@pytest.mark.parametrize("variant", [*ASKED])
+@pytest.mark.parametrize(("level", "radius"), [("paper-n2", 5), ("n4", 5), ("n4", 2)])
+def test_every_variant_runs_through_with_a_short_sight(tmp_path: Path, variant: str, level: str, radius: int) -> None:
+    for mind in ("rules", "rules:slips=0.3"):
+        events, method = play(
+            tmp_path, variant, level=level, reasoner=make(mind, streams), world_options={"view_radius": radius}
+        )
+        assert next(of(events, EpisodeEnd)).reason in {"all_done", "horizon"}
+        method.learn(events)
+
+
+# ---- reflections
+
+
+class Telling(Listening):
+    """The rules, with a reflection on every revision."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(make("rules", streams))
+        self.texts = texts
+        self.told = 0
+
+    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+        answer = await super().ask(question, attempt, complaint)
+        if isinstance(answer, Revision):
+            self.told += 1
+            text = self.texts[(self.told - 1) % len(self.texts)]
+            return answer.model_copy(update={"reflection": text})
+        return answer
+
+
+def test_reflections_are_shown_in_the_next_planning_and_learned_from_the_log(tmp_path: Path) -> None:
+    known = Experience()
+    mind = Telling("Meet at the face\nfirst.", "MEET at the face first!", "Keep\x1b out of lanes.", "")
+    events, method = play(tmp_path, "reflections", known=known, reasoner=mind, horizon=150)
+    delta = method.learn(events)
+    assert delta is not None
+    assert [one.text for one in delta.reflections] == list(known.notes)
+    assert set(known.notes) <= {"Meet at the face first.", "MEET at the face first!", "Keep out of lanes."}
+    assert len(known.notes) == 2  # two of them say the same
+    shown = [prompt for question, prompt in mind.asked if question.kind == "drwell.revise"]
+    assert "Nothing so far." in shown[0]
+    assert "> Keep out of lanes." in shown[-1]
+    assert "\x1b" not in "".join(shown)
+    assert not any("> " in prompt for question, prompt in mind.asked if question.kind == "drwell.draft")
+    # the next episode begins with them
+    later = Telling("")
+    play(tmp_path, "reflections", known=Experience.from_rows((), (), notes=known.notes), reasoner=later, horizon=3)
+    assert all(f"> {note}" in later.asked[-1][1] for note in known.notes)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"reflections": True, "memory": "none"},
+        {"reflections": True, "memory": "guidebook"},
+        {"reflections": True, "revision": False},
+        {"reflections": True, "freeze_after": 0},
+    ],
+)
+def test_nothing_is_noted_where_notes_are_off(tmp_path: Path, options: dict[str, Any]) -> None:
+    known = Experience()
+    events, method = play(tmp_path, known=known, reasoner=Telling("Meet first."), **options)
+    assert known.notes == ()
+    delta = method.learn(events)
+    assert delta is None or delta.reflections == ()
+
+
+def test_notes_after_the_episode_only(tmp_path: Path) -> None:
+    known = Experience()
+    events, method = play(tmp_path, "reflections", known=known, reasoner=Telling("Meet first."), update="episode")
+    delta = method.learn(events)
+    assert known.notes == ()
+    assert delta is not None
+    assert [one.text for one in delta.reflections] == ["Meet first."]
+
+
+def test_fallbacks_and_floods_are_no_reflections() -> None:
+    def asked(text: object, *, fallback: bool = False, purpose: str = "drwell.revise") -> QuestionAsked:
+        answer = {"actions": [], "reflection": text}
+        return QuestionAsked(agent="a", purpose=purpose, reasoner="x", answer=answer, fallback=fallback)
+
+    log = [asked("Lost.", fallback=True), asked("Other.", purpose="drwell.draft"), *map(asked, map(str, range(50)))]
+    found = reflections(log)
+    assert [one.text for one in found] == [str(number) for number in range(30, 50)]
+
+
+# ---- labels
+
+
+@pytest.mark.parametrize(
+    ("label", "options", "says"),
+    [
+        ("drwell:no_memry", {}, "did you mean 'no_memory'"),
+        ("drwell:mine", {}, "needs options, such as --set drwell:mine.OPTION"),
+        ("drwell:", {}, "variant's name"),
+        ("drwell:a/b", {"drwell:a/b": {"explore": 1}}, "variant's name"),
+        ("drwell:Mine", {"drwell:Mine": {"explore": 1}}, "variant's name"),
+        ("drwell:mine", {"drwell:mine": {"explor": 1}}, "did you mean 'explore'"),
+        ("drwell:no_memory", {"drwell:no_memory": {"memory": "some"}}, "option 'memory' of method 'drwell:no_memory'"),
+        ("drwel:no_memory", {}, "unknown method 'drwel'"),
+        ("zero_shot:no_memory", {}, "has no variant 'no_memory'"),
+        ("drwell", {"drwell": {"freeze_after": -1}}, "freeze_after"),
+        ("drwell", {"drwell": {"chat_turns": 0}}, "chat_turns"),
+        ("drwell", {"drwell": {"negotiation": "vote"}}, "negotiation"),
+    ],
+)
+def test_labels_that_cannot_be_used(label: str, options: dict[str, dict[str, Any]], says: str) -> None:
+    with pytest.raises(UserError, match=re.escape(says)) as caught:
+        methods.resolve(label, options)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_set_for_a_method_holds_for_its_variants_but_not_against_them() -> None:
+    options: dict[str, dict[str, Any]] = {
+        "drwell": {"explore": 3, "memory": "library", "chat_turns": 5},
+        "drwell:no_memory": {"chat_turns": 4},
+        "drwell:mine": {"memory": "full"},
+    }
+
+    def read(label: str) -> dict[str, Any]:
+        return methods.resolve(label, options).model_dump()
+
+    assert (read("drwell")["explore"], read("drwell")["memory"]) == (3, "library")
+    none = read("drwell:no_memory")
+    assert (none["explore"], none["memory"], none["chat_turns"]) == (3, "none", 4)
+    assert read("drwell:free_chat")["memory"] == "library"
+    assert (read("drwell:mine")["memory"], read("drwell:mine")["explore"]) == ("full", 3)
+
+
+def test_the_chat_of_an_answer_that_cannot_be_read_is_asked_again(tmp_path: Path) -> None:
+    class Stutter(Listening):
+        async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+            if isinstance(question, Chat) and attempt == 0:
+                raise BadAnswer("it broke off")
+            if isinstance(question, Chat) and attempt == 1:
+                return Remark(text="I take the moon.", goal="moon")  # type: ignore[return-value]
+            return await super().ask(question, attempt, complaint)
+
+    events, _ = play(tmp_path, "free_chat", reasoner=Stutter(make("rules", streams)), horizon=5)
+    chats = [event for event in of(events, QuestionAsked) if event.purpose == "drwell.chat"]
+    assert chats
+    assert all(len(event.errors) == 2 and not event.fallback for event in chats)
+    assert all("no open task 'moon'" in event.errors[1] for event in chats)
+    assert "moon" not in "".join(message.text for message in of(events, MessageSent))

@@ -1,7 +1,7 @@
-"""How fast CUBE steps: through PettingZoo, in batches, and at first use.
+"""How fast CUBE steps: in batches through ``vector_env.step``, through PettingZoo, and at first use.
 
 Run ``python benchmarks/cube_step.py`` (add ``--quick`` for a look). Times are CPU time of one thread, best of
-several windows; random actions are drawn beforehand. Targets are those of the design document, section 8.
+several windows; random actions are drawn beforehand. Bars are those of the design document, section 8.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
-    from teamworld.worlds.cube.state import CubeState
+    from teamworld.worlds.cube.vector import CubeVectorEnv
 
 #: Width of the blocks in the transport workload, for each number of agents.
 WIDTH = {2: 1, 8: 2, 32: 4, 128: 4, 256: 8, 1024: 8}
@@ -32,29 +32,27 @@ ENDLESS = 2**31 - 2
 class Workload(NamedTuple):
     """Environments and the actions to play in them, again and again."""
 
-    state: CubeState
+    env: CubeVectorEnv
     actions: list[npt.NDArray[np.int8]]
 
 
-def random_walk(n: int, envs: int) -> Workload:
+def random_walk(n: int, envs: int, observation: str = "none", copy: bool = True) -> Workload:
     """Uniformly random actions in placed instances, after 256 steps of mixing."""
-    from teamworld.worlds.cube.levels import layout_for
-    from teamworld.worlds.cube.physics import step
-    from teamworld.worlds.cube.state import Rules, make_state
+    from teamworld.worlds.cube import vector_env
 
-    layouts = [layout_for(f"n{n}", seed) for seed in range(min(envs, 16))]
-    state = make_state([layouts[env % len(layouts)] for env in range(envs)], Rules(max_steps=ENDLESS))
+    env = vector_env(n, num_envs=envs, observation=observation, copy=copy, max_steps=ENDLESS)
+    env.reset(seed=0)
     rng = np.random.default_rng(0)
-    actions = [rng.integers(0, 5, (envs, n)).astype(np.int8) for _ in range(256)]
+    actions = [rng.integers(0, 5, (envs, n), np.int8) for _ in range(256 if envs * n < 100_000 else 16)]
     for action in actions:
-        step(state, action)
-    return Workload(state, actions)
+        env.step(action)
+    return Workload(env, actions)
 
 
-def transport(n: int, envs: int) -> Workload:
+def transport(n: int, envs: int, observation: str = "none", copy: bool = True) -> Workload:
     """Teams on both sides carry each block to and fro: every agent moves, a quarter of all moves are pushes."""
-    from teamworld.worlds.cube.physics import step
-    from teamworld.worlds.cube.state import LEFT, RIGHT, Block, Layout, Rules, make_state
+    from teamworld.worlds.cube import Block, Layout, vector_env
+    from teamworld.worlds.cube.state import LEFT, RIGHT
 
     width = WIDTH[n]
     teams = n // (2 * width)
@@ -66,12 +64,14 @@ def transport(n: int, envs: int) -> Workload:
         for row in rows[team * width : (team + 1) * width]
     )
     blocks = tuple(Block(width, team * width, 6) for team in range(teams))
-    state = make_state([Layout(max(20, n), agents, blocks)] * envs, Rules(max_steps=ENDLESS))
+    layout = Layout(max(20, n), agents, blocks)
+    env = vector_env(layout=layout, num_envs=envs, observation=observation, copy=copy, max_steps=ENDLESS)
+    env.reset()
     cycle = np.array([RIGHT, LEFT, LEFT, RIGHT], np.int8)  # push, turn, push back, turn
     phase = np.random.default_rng(0).integers(0, 4, (envs, teams))  # teams out of step, against easy prediction
     for t in range(3):
-        step(state, np.repeat(np.where(t < phase, cycle[t], 0), 2 * width, axis=1).astype(np.int8))
-    return Workload(state, [np.repeat(cycle[(t + phase) % 4], 2 * width, axis=1) for t in range(64)])
+        env.step(np.repeat(np.where(t < phase, cycle[t], 0), 2 * width, axis=1).astype(np.int8))
+    return Workload(env, [np.repeat(cycle[(t + phase) % 4], 2 * width, axis=1) for t in range(16)])
 
 
 def seconds(call: Callable[[], object], window: float, windows: int = 5) -> float:
@@ -87,26 +87,80 @@ def seconds(call: Callable[[], object], window: float, windows: int = 5) -> floa
     return best
 
 
-def batched(sizes: list[int], window: float) -> None:
-    """Print steps of the array interface, state only."""
-    from teamworld.worlds.cube.physics import step
+class Row(NamedTuple):
+    """One figure and the bar it has to reach."""
 
-    print("\nArray interface, state only; million agent-steps a second (targets at 64 environments, n = 8 to 256:")
-    print("random >= 40, transport >= 90), and microseconds a call of one environment (n = 1024: <= 20)")
-    print(f"{'n':>6} {'random E=64':>12} {'transport E=64':>15} {'random E=1, us':>15} {'transport E=1, us':>18}")
+    table: str
+    what: str
+    value: float
+    unit: str
+    bar: float | None = None
+    """The least rate, or the most time; None where there is no bar."""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the bar is reached."""
+        if self.bar is None:
+            return None
+        return self.value >= self.bar if self.unit == RATE else self.value <= self.bar
+
+
+RATE = "M agent-steps/s"
+
+
+def per_step(work: Workload, window: float, windows: int = 10) -> float:
+    """Return CPU seconds of one call of ``vector_env.step``, the restarts it makes included."""
+    env, actions = work
+
+    def play() -> None:
+        for action in actions:
+            env.step(action)
+
+    return seconds(play, window, windows) / len(actions)
+
+
+def batched(sizes: list[int], window: float) -> Iterator[Row]:
+    """Yield 64 environments through ``vector_env.step``; the bars are those of the project for n = 8 to 256."""
     for n in sizes:
-        cells = []
-        for envs in (64, 1):
-            for workload in (random_walk, transport):
-                state, actions = workload(n, envs)
+        for workload, bar in ((random_walk, 40.0), (transport, 90.0)):
+            for observation, least in (("none", bar), ("window:5", 12.0), ("grid", None)):
+                for copy in (True, False):
+                    took = per_step(workload(n, 64, observation, copy), window)
+                    what = f"n = {n:<4} {workload.__name__:11} {observation:8} {'copy' if copy else 'own buffers'}"
+                    yield Row("64 environments", what, n * 64 / took / 1e6, RATE, least if 8 <= n <= 256 else None)
 
-                def play(state: CubeState = state, actions: list[npt.NDArray[np.int8]] = actions) -> None:
-                    for action in actions:
-                        step(state, action)
 
-                took = seconds(play, window) / len(actions)
-                cells.append(n * envs / took / 1e6 if envs > 1 else took * 1e6)
-        print(f"{n:>6} {cells[0]:>12.1f} {cells[1]:>15.1f} {cells[2]:>15.2f} {cells[3]:>18.2f}")
+def single(sizes: list[int], window: float) -> Iterator[Row]:
+    """Yield one environment through ``vector_env.step``."""
+    for n in sizes:
+        for workload in (random_walk, transport):
+            took = per_step(workload(n, 1), window)
+            bar = 20.0 if n == 1024 else None
+            yield Row("1 environment", f"n = {n:<4} {workload.__name__:11} none", took * 1e6, "us a step", bar)
+
+
+def out_of_cache(window: float) -> Iterator[Row]:
+    """Yield 1,024 environments of 1,024 agents: 2.1 GB of grids."""
+    for workload in (random_walk, transport):
+        took = per_step(workload(1024, 1024), window, 3)
+        yield Row("1,024 environments", f"n = 1024 {workload.__name__:11} none", 1024**2 / took / 1e6, RATE, 35.0)
+
+
+def episodes(window: float) -> Iterator[Row]:
+    """Yield short episodes, placed anew at each autoreset, and what placing alone takes."""
+    from teamworld.worlds.cube import vector_env
+
+    for n in (8, 64):
+        env = vector_env(n, num_envs=64, observation="none", max_steps=100)
+        env.reset(seed=0)
+        rng = np.random.default_rng(0)
+        took = per_step(Workload(env, [rng.integers(0, 5, (64, n), np.int8) for _ in range(101)]), window)
+        every = np.arange(64, dtype=np.int32)
+        placing = seconds(lambda restarts=env._restarts, every=every: restarts.restart(every), window)  # type: ignore[misc]
+        yield Row("100-step episodes", f"n = {n:<4} random", n * 64 / took / 1e6, RATE)
+        yield Row(
+            "100-step episodes", f"n = {n:<4} restarts, part of all time", 100 * placing / (101 * took), "% of the time"
+        )
 
 
 def one_pettingzoo(n: int, window: float) -> dict[str, float]:
@@ -128,15 +182,15 @@ def one_pettingzoo(n: int, window: float) -> dict[str, float]:
     return {"ms": took * 1e3, "gb": psutil.Process().memory_info().rss / 1e9}
 
 
-def pettingzoo(sizes: list[int], window: float) -> None:
-    """Print steps through PettingZoo with observations, one process per size."""
-    print("\nPettingZoo, random actions, observations every step (targets: n = 10 <= 0.025 ms, n = 256 <= 0.25 ms,")
-    print("resident memory <= 0.2 GB)")
-    print(f"{'n':>6} {'ms a step':>10} {'steps a second':>15} {'GB resident':>12}")
+def pettingzoo(sizes: list[int], window: float) -> Iterator[Row]:
+    """Yield steps through PettingZoo with observations, one process per size."""
     for n in sizes:
         command = [sys.executable, __file__, "--one", str(n), "--window", str(window)]
         got = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        print(f"{n:>6} {got['ms']:>10.4f} {1e3 / got['ms']:>15,.0f} {got['gb']:>12.3f}")
+        yield Row(
+            "PettingZoo", f"n = {n:<4} random, observations", got["ms"], "ms a step", {10: 0.025, 256: 0.25}.get(n)
+        )
+        yield Row("PettingZoo", f"n = {n:<4} resident memory", got["gb"], "GB", 0.2 if n == 256 else None)
 
 
 FIRST_USE = """
@@ -156,34 +210,52 @@ print([round(b - a, 3) for a, b in zip(marks, marks[1:])])
 """
 
 
-def first_use() -> None:
-    """Print what the first step costs in a fresh process, with and without numba's cache."""
+def first_use() -> Iterator[Row]:
+    """Yield what the first step costs in a fresh process, with and without numba's cache."""
     names = ("import numpy", "import numba", "import cube", "make state", "first step", "first observation")
-    print("\nFirst use, seconds (targets for the first step: cold <= 3, cached <= 0.3)")
-    print(f"{'':>8} " + " ".join(f"{name:>17}" for name in names))
     with tempfile.TemporaryDirectory() as cache:
-        for label in ("cold", "cached", "cached"):
+        for label, bar in (("cold", 3.0), ("cached", 0.3)):
             variables = {**os.environ, "NUMBA_CACHE_DIR": cache}
             done = subprocess.run(
                 [sys.executable, "-c", FIRST_USE], check=True, capture_output=True, text=True, env=variables
             )
-            print(f"{label:>8} " + " ".join(f"{value:>17.3f}" for value in json.loads(done.stdout)))
+            for name, value in zip(names, json.loads(done.stdout), strict=True):
+                yield Row("first use", f"{label}: {name}", value, "s", bar if name == "first step" else None)
+
+
+def rows(quick: bool, window: float) -> Iterator[Row]:
+    """Yield all rows."""
+    yield from first_use()
+    yield from pettingzoo([2, 10, 256] if quick else [2, 4, 6, 8, 10, 20, 40, 60, 80, 100, 128, 256], window)
+    yield from batched([8, 256] if quick else [2, 8, 32, 128, 256], window)
+    yield from single([8, 1024] if quick else list(WIDTH), window)
+    yield from episodes(window)
+    if not quick:
+        yield from out_of_cache(window)
 
 
 def main() -> None:
-    """Parse the command line and print the tables."""
+    """Parse the command line, measure, and print each figure as it comes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="few sizes, short windows")
-    parser.add_argument("--window", type=float, default=0.2, help="CPU seconds of one window")
+    parser.add_argument("--window", type=float, default=0.1, help="CPU seconds of one window")
+    parser.add_argument("--json", action="store_true", help="one JSON list instead of tables")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    window = 0.03 if options.quick else options.window
+    window = 0.02 if options.quick else options.window
     if options.one:
         print(json.dumps(one_pettingzoo(options.one, options.window)))
         return
-    first_use()
-    pettingzoo([2, 10, 256] if options.quick else [2, 4, 6, 8, 10, 20, 40, 60, 80, 100, 128, 256], window)
-    batched([8, 256] if options.quick else list(WIDTH), window)
+    found = []
+    for row in rows(options.quick, window):
+        if not options.json:
+            if not found or found[-1].table != row.table:
+                print(f"\n{row.table}")
+            bar = "" if row.bar is None else f"bar {row.bar:g} {'reached' if row.holds else 'MISSED'}"
+            print(f"  {row.what:42} {row.value:10.4g} {row.unit:16} {bar}", flush=True)
+        found.append(row)
+    if options.json:
+        print(json.dumps([{**row._asdict(), "holds": row.holds} for row in found], indent=1))
 
 
 if __name__ == "__main__":

@@ -304,7 +304,7 @@ for options in ({"n": 2}, {"n": 4, "view_radius": 2, "force_scope": "rear"}):
     env.reset()
     for _ in range(3):
         env.step(dict.fromkeys(env.agents, 4))
-for kernel in (physics._step, observe._update):
+for kernel in (physics.advance, observe._update_pictures):
     print(len(kernel.signatures), sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))
 """
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}

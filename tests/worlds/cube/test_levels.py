@@ -189,7 +189,7 @@ def test_wrong_rules_are_refused(rules: dict[str, Any]) -> None:
 
 def same(one: CubeState, other: CubeState) -> bool:
     """Whether two states hold equal arrays."""
-    names = ("grid", "agent_cell", "agent_result", "blocks", "pushes", "episodes", "reward", "terminated", "truncated")
+    names = ["grid", "agent_cell", "agent_from", "pushed_at", "blocks", "pushes", "episodes", "reward", "ended"]
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 

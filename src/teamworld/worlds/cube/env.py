@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from teamworld.errors import UserError, suggest
-from teamworld.seeding import generator
 from teamworld.worlds.cube import draw, physics
-from teamworld.worlds.cube.levels import generate
+from teamworld.worlds.cube.levels import Placement, source_of, whole_seed
 from teamworld.worlds.cube.observe import CHANNELS, Observer, info_lists, largest_value
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, load, make_state
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
     from gymnasium.spaces import Box, Discrete
 
@@ -75,37 +75,9 @@ def parallel_env(
             f"the PettingZoo interface needs packages that are not installed ({_MISSING}): "
             "run pip install 'teamworld[rl]'"
         )
-    custom = (grid_size, num_agents, blocks)
-    if layout is not None and (n, *custom) != (None,) * 4:
-        raise UserError("expected either layout or n, grid_size, num_agents and blocks, got both: leave one out")
-    if layout is not None and not isinstance(layout, Layout):
-        raise UserError(f"layout must be a Layout(grid_size, agents, blocks), got {layout!r}")
+    source = source_of(n, layout=layout, grid_size=grid_size, num_agents=num_agents, blocks=blocks)
     rules = Rules(max_steps=max_steps, step_cost=step_cost, deliver_reward=deliver_reward, force_scope=force_scope)
-    return CubeEnv(layout or _Placement(n, *custom), rules, view_radius=view_radius, render_mode=render_mode)
-
-
-class _Placement:
-    """The arguments of ``generate``, checked by placing once, and the stream that their random numbers come from."""
-
-    def __init__(
-        self, n: int | None, grid_size: int | None, num_agents: int | None, blocks: Mapping[int, int] | None
-    ) -> None:
-        self._n = n
-        self._sizes = {
-            "grid_size": grid_size,
-            "num_agents": num_agents,
-            "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
-        }
-        self._stream = "custom" if n is None else f"n{n}"
-        self.seed(0)
-
-    def seed(self, seed: int) -> None:
-        """Start the stream of ``seed``: the curriculum then starts with the layout of the level of this name."""
-        self._rng = generator(seed, "cube", "layout", self._stream)
-
-    def draw(self) -> Layout:
-        """Return the next layout."""
-        return generate(self._n, **self._sizes, rng=self._rng)  # type: ignore[arg-type]
+    return CubeEnv(source, rules, view_radius=view_radius, render_mode=render_mode)
 
 
 class CubeEnv(Base):
@@ -140,7 +112,7 @@ class CubeEnv(Base):
 
     def __init__(
         self,
-        source: Layout | _Placement,
+        source: Layout | Placement,
         rules: Rules,
         *,
         view_radius: int | None = None,
@@ -159,9 +131,7 @@ class CubeEnv(Base):
         self._source = source
         self._view_radius = view_radius
         self.render_mode = render_mode
-        first = source if isinstance(source, Layout) else source.draw()
-        if isinstance(source, _Placement):
-            source.seed(0)  # the layout just drawn only gave the sizes
+        first = source if isinstance(source, Layout) else source.first
         self._state = make_state(first, rules)
         self._observer = Observer(self._state)
         self._seen: npt.NDArray[np.float32] | None = None
@@ -194,12 +164,12 @@ class CubeEnv(Base):
         Raises:
             UserError: If the seed is not an integer.
         """
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer))):
-            raise UserError(f"seed must be an integer or None, got {seed!r}")
+        if seed is not None:
+            seed = whole_seed(seed)
         source = self._source
-        if isinstance(source, _Placement):
+        if isinstance(source, Placement):
             if seed is not None:
-                source.seed(int(seed))
+                source.seed(seed)
             layout = source.draw()
         else:
             layout = source
@@ -230,11 +200,7 @@ class CubeEnv(Base):
             complete = False
         if not complete:
             raise UserError(self._wrong_agents(actions))
-        try:
-            array = np.array(given)
-        except ValueError:
-            raise UserError("each action must be one integer from 0 to 4") from None
-        physics.step(self._state, array)
+        physics.step(self._state, given)
         reward = float(self._state.reward[0])
         terminated, truncated = bool(self._state.terminated[0]), bool(self._state.truncated[0])
         if terminated or truncated:

@@ -7,16 +7,13 @@ instances come from ``generate`` with a grid size, a number of agents and a map 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from teamworld.errors import UserError, suggest
 from teamworld.seeding import generator
 from teamworld.worlds.cube.state import MAX_GRID, MIN_GRID, Block, Layout
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: What an instance falls back to without n (CUBE spec A4): grid side, agents, weight -> count.
 DEFAULT_GRID, DEFAULT_AGENTS = 15, 3
@@ -143,6 +140,67 @@ def generate(
     return Layout(side, tuple((int(row), 0) for row in rows), _place(side, weights, rng))
 
 
+def source_of(
+    n: int | None = None,
+    *,
+    layout: Layout | None = None,
+    grid_size: int | None = None,
+    num_agents: int | None = None,
+    blocks: Mapping[int, int] | None = None,
+) -> Layout | Placement:
+    """Return where an environment's episodes start: a fixed layout, or placements by seed (see ``generate``).
+
+    Raises:
+        UserError: If both were asked for or an argument cannot be used.
+    """
+    if layout is None:
+        return Placement(n, grid_size, num_agents, blocks)
+    if (n, grid_size, num_agents, blocks) != (None,) * 4:
+        raise UserError("expected either layout or n, grid_size, num_agents and blocks, got both: leave one out")
+    if not isinstance(layout, Layout):
+        raise UserError(f"layout must be a Layout(grid_size, agents, blocks), got {layout!r}")
+    return layout
+
+
+def whole_seed(seed: object) -> int:
+    """Return a seed as an int.
+
+    Raises:
+        UserError: If it is not an integer.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise UserError(f"seed must be an integer or None, got {seed!r}")
+    return int(seed)
+
+
+class Placement:
+    """The arguments of ``generate``, checked by placing once, and the stream that their random numbers come from."""
+
+    def __init__(
+        self, n: int | None, grid_size: int | None, num_agents: int | None, blocks: Mapping[int, int] | None
+    ) -> None:
+        """Check the arguments and begin with seed 0."""
+        self._n = n
+        self._sizes = {
+            "grid_size": grid_size,
+            "num_agents": num_agents,
+            "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
+        }
+        self.stream = "custom" if n is None else f"n{n}"
+        self.seed(0)
+        self.first = self.draw()
+        """The first layout of seed 0: tells the sizes."""
+        self.seed(0)
+
+    def seed(self, seed: int) -> None:
+        """Start the stream of ``seed``: the curriculum then starts with the layout of the level of this name."""
+        self._rng = generator(seed, "cube", "layout", self.stream)
+
+    def draw(self) -> Layout:
+        """Return the next layout."""
+        return generate(self._n, **self._sizes, rng=self._rng)  # type: ignore[arg-type]
+
+
 def _count(value: int, what: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= MAX_GRID:
         raise UserError(f"{what} must be an integer from {least} to {MAX_GRID}, got {value!r}")
@@ -170,7 +228,12 @@ def _place(side: int, weights: list[int], rng: np.random.Generator) -> tuple[Blo
             placed = _place_once(side, weights, rng)
             if placed is not None:
                 return placed
-    raise UserError(
+    raise UserError(no_room(side, weights))
+
+
+def no_room(side: int, weights: list[int]) -> str:
+    """Return what to say when blocks of these weights found no place on a grid of this side."""
+    return (
         f"no room found for blocks of weights {weights} on a grid of {side} x {side} with one free cell around each: "
         "take fewer or lighter blocks or a larger grid_size, or write a Layout"
     )

@@ -1,11 +1,12 @@
 """What CUBE shows as arrays: the five-channel picture of the grid, and the lists that go with it (CUBE spec A9, B15).
 
-The picture of one environment is kept up to date edge by edge as things move, and copied once for each step that
-somebody looks at. Copies are read-only and never change, so all agents can share one.
+A picture is kept up to date edge by edge as things move, and copied once for each step that somebody looks at.
+Copies are read-only and never change, so all agents can share one.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
@@ -18,11 +19,13 @@ from teamworld.worlds.cube.state import (
     COL,
     DELIVERED_AT,
     DOWN,
+    EPISODE_FIELDS,
     LEFT,
     MOVED_AT,
     MOVED_DIR,
     RIGHT,
     ROW,
+    STEPS_DONE,
     UP,
 )
 
@@ -58,35 +61,82 @@ def render_array(state: CubeState, env: int = 0) -> npt.NDArray[np.float32]:
     return array
 
 
+class _Drawn:
+    """What is kept up to date of a state; it makes what it hands to the kernels once, and anew in a copy."""
+
+    def __init__(self, state: CubeState, envs: slice, array: npt.NDArray[Any], *more: int) -> None:
+        self._state = state
+        self._envs = envs
+        self._array = array
+        self._more = more
+        self._shown = np.zeros_like(state.agent_cell[envs])
+        self._seen = np.full(len(self._shown), -1, np.int32)
+        self._bind()
+
+    def _bind(self) -> None:
+        state = self._state
+        arrays = (state.grid, state.agent_cell, state.blocks, state.episodes)
+        flat = (part[self._envs].reshape(-1) for part in arrays)
+        sizes = (state.num_agents, state.num_blocks, state.grid_size, *self._more)
+        self._args: tuple[Any, ...] = (self._array.reshape(-1), self._shown.reshape(-1), self._seen, *flat, *sizes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_args"}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self._bind()
+
+    def restart(self, envs: npt.NDArray[np.int32] | slice = slice(None)) -> None:
+        """Have ``envs`` drawn anew at the next look, whatever happened to them."""
+        self._seen[envs] = -1
+
+
+class Pictures(_Drawn):
+    """Keeps the observations of all environments of a state up to date while it is stepped.
+
+    Call ``look`` after every step; environments that were loaded anew have to be told to ``restart`` first.
+    """
+
+    def __init__(self, state: CubeState, envs: slice = slice(None)) -> None:
+        """Show the environments ``envs`` of ``state``."""
+        self.shape = (len(state.reward[envs]), state.grid_size, state.grid_size, CHANNELS)
+        self.array = np.zeros(self.shape, np.float32)
+        """The pictures of the last look."""
+        super().__init__(state, envs, self.array)
+
+    def look(self, copy: bool = True) -> npt.NDArray[np.float32]:
+        """Return the pictures of now: float32 of shape (E, K, K, 5).
+
+        They are a fresh array, or without ``copy`` a read-only one that the next look overwrites.
+        """
+        _update_pictures(*self._args)
+        if copy:
+            return self.array.copy()
+        view = self.array.view()
+        view.flags.writeable = False
+        return view
+
+
 class Observer:
     """Keeps the observation of one environment up to date while the state is stepped.
 
-    Call ``look`` after every step; after skipped steps or a new episode call ``restart`` first.
+    Call ``look`` after every step; after a new episode call ``restart`` first.
     """
 
     def __init__(self, state: CubeState, env: int = 0) -> None:
+        """Watch environment ``env`` of ``state``."""
         self._state = state
         self._env = env
-        self.restart()
+        self._pictures = Pictures(state, slice(env, env + 1))
 
     def restart(self) -> None:
-        """Build everything anew, for a new episode."""
-        self._array = render_array(self._state, self._env)
-        self._shown = self._state.agent_cell[self._env].copy()
-        self._step = int(self._state.steps[self._env])
+        """Build everything anew at the next look, for a new episode."""
+        self._pictures.restart()
 
     def look(self) -> npt.NDArray[np.float32]:
         """Return the observation of now: a fresh read-only array of shape (K, K, 5), float32."""
-        state, env = self._state, self._env
-        now = int(state.steps[env])
-        if now == self._step + 1:
-            agents, blocks = state.agent_cell[env], state.blocks[env].reshape(-1)
-            sizes = (state.num_agents, state.num_blocks, state.grid_size)
-            _update(self._array.reshape(-1), self._shown, agents, blocks, now, *sizes)
-            self._step = now
-        elif now != self._step:
-            self.restart()
-        fresh = self._array.copy()
+        fresh: npt.NDArray[np.float32] = self._pictures.look()[0]
         fresh.flags.writeable = False
         return fresh
 
@@ -96,85 +146,241 @@ class Observer:
         The distance is the larger of the row and column distances, so the window is a square of side
         2 * radius + 1 around the agent. The goal channel is always whole. Call ``look`` first.
         """
-        blank = np.zeros_like(self._array)
+        everything = self._pictures.array[0]
+        blank = np.zeros_like(everything)
         blank[:, -1, GOAL] = 1.0
         arrays = []
         for row, col in self._state.agent_positions(self._env).tolist():
             window = (slice(max(row - radius, 0), row + radius + 1), slice(max(col - radius, 0), col + radius + 1))
             own = blank.copy()
-            own[window] = self._array[window]
+            own[window] = everything[window]
             own.flags.writeable = False
             arrays.append(own)
         return arrays
 
 
+#: Classes of cells in a window; a block of weight w is MATE + w, at most HEAVIEST.
+EMPTY, GOAL_COLUMN, OUTSIDE, MATE = range(4)
+HEAVIEST = 255
+#: Cells that are copied at once; those beyond the end of a row are overwritten by the next one.
+CHUNK = 8
+
+
+class Windows(_Drawn):
+    """Keeps a grid of classes up to date for each environment, and copies what each agent sees of it.
+
+    A cell is EMPTY, of the GOAL_COLUMN, OUTSIDE of the grid, an agent (MATE, in the centre the agent itself), or a
+    block. Agents and blocks hide the goal column. To be used like ``Pictures``.
+    """
+
+    def __init__(self, state: CubeState, radius: int) -> None:
+        """Prepare windows of side 2 * ``radius`` + 1."""
+        classes = np.full(state.num_envs * (state.grid_size + 2 * radius) ** 2 + CHUNK, OUTSIDE, np.uint8)
+        super().__init__(state, slice(None), classes, radius)
+        self._radius = radius
+        self.shape = (*state.agent_cell.shape, 2 * radius + 1, 2 * radius + 1)
+        self._buffer = np.empty(math.prod(self.shape) + CHUNK, np.uint8)
+
+    def look(self, copy: bool = True) -> npt.NDArray[np.uint8]:
+        """Return the windows of now: uint8 of shape (E, n, 2R + 1, 2R + 1).
+
+        They are a fresh array, or without ``copy`` a read-only one that the next look overwrites.
+        """
+        _update_classes(*self._args)
+        buffer = np.empty(math.prod(self.shape) + CHUNK, np.uint8) if copy else self._buffer
+        classes, shown = self._args[:2]
+        _copy_windows(buffer, classes, shown, self._state.num_agents, self._state.grid_size, self._radius)
+        windows = buffer[:-CHUNK].reshape(self.shape)
+        windows.flags.writeable = copy
+        return windows
+
+
 @compiled
-def _update(
+def _edge(blocks: npt.NDArray[np.int32], at: int, now: int, wipe: bool) -> tuple[int, int, int, int]:
+    """Return row, column, height and width of what the block at ``at`` has left (``wipe``) or entered in step ``now``.
+
+    Nothing if it stood. A delivered block, which moved RIGHT, has left all of its cells and entered none.
+    """
+    row = int(blocks[u(at + ROW)])
+    col = int(blocks[u(at + COL)])
+    side = int(blocks[u(at + BLOCK_WEIGHT)])
+    height, width = side, side
+    direction = int(blocks[u(at + MOVED_DIR)])
+    delivered = blocks[u(at + DELIVERED_AT)] == now
+    if blocks[u(at + MOVED_AT)] != now or (delivered and not wipe):
+        height = 0
+    elif delivered:
+        col -= 1
+    elif direction in (UP, DOWN):
+        height = 1
+        if wipe:
+            row += side if direction == UP else -1
+        elif direction == DOWN:
+            row += side - 1
+    else:
+        width = 1
+        if wipe:
+            col += side if direction == LEFT else -1
+        elif direction == RIGHT:
+            col += side - 1
+    return row, col, height, width
+
+
+# Both kernels wipe what has left a cell everywhere before they draw anything, since most cells that are entered were
+# left in the same step. ``shown`` holds the agents' cells in the array, ``seen`` the step it shows, -1 if none.
+
+
+@compiled
+def _update_pictures(
     array: npt.NDArray[np.float32],
     shown: npt.NDArray[np.int32],
+    seen: npt.NDArray[np.int32],
+    grid: npt.NDArray[np.int16],
     agent_cell: npt.NDArray[np.int32],
     blocks: npt.NDArray[np.int32],
-    now: int,
+    episodes: npt.NDArray[np.int32],
     num_agents: int,
     num_blocks: int,
     grid_size: int,
 ) -> None:
-    """Bring the flat observation ``array`` from the step before ``now`` to ``now``.
-
-    What has left a cell is wiped everywhere before anything is drawn, since most cells that are entered were left
-    in the same step. ``shown`` holds the agents' cells in the array, ``agent_cell`` those to show.
-    """
     stride = grid_size + 2
-    for i in range(num_agents):
-        if shown[u(i)] != agent_cell[u(i)]:
-            old = int(shown[u(i)])
-            pixel = ((old // stride - 1) * grid_size + old % stride - 1) * CHANNELS
-            array[u(pixel + AGENT)] = 0.0
-            array[u(pixel + AGENT_INDEX)] = 0.0
-    for phase in range(2):
-        for b in range(num_blocks):
-            at = b * BLOCK_FIELDS
-            if blocks[u(at + MOVED_AT)] != now:
-                continue
-            delivered = blocks[u(at + DELIVERED_AT)] == now
-            if phase == 1 and delivered:
-                continue
-            side = int(blocks[u(at + BLOCK_WEIGHT)])
-            row = int(blocks[u(at + ROW)])
-            col = int(blocks[u(at + COL)])
-            direction = blocks[u(at + MOVED_DIR)]
-            height, width = side, side
-            # Phase 0 wipes the trailing edge, which the block has just left, or all of a delivered block (which
-            # moved RIGHT); phase 1 draws the leading edge.
-            if delivered:
-                col -= 1
-            elif direction in (UP, DOWN):
-                height = 1
-                if phase == 0:
-                    row += side if direction == UP else -1
-                elif direction == DOWN:
-                    row += side - 1
-            else:
-                width = 1
-                if phase == 0:
-                    col += side if direction == LEFT else -1
-                elif direction == RIGHT:
-                    col += side - 1
-            weight = np.float32(side if phase == 1 else 0)
-            number = np.float32(b + 1 if phase == 1 else 0)
-            for r in range(row, row + height):
-                pixel = (r * grid_size + col) * CHANNELS
-                for _ in range(width):
-                    array[u(pixel + WEIGHT)] = weight
-                    array[u(pixel + BLOCK_ID)] = number
+    for env in range(len(seen)):
+        now = int(episodes[u(env * EPISODE_FIELDS + STEPS_DONE)])
+        origin = env * grid_size * grid_size * CHANNELS
+        agent0 = env * num_agents
+        block0 = env * num_blocks * BLOCK_FIELDS
+        if now == seen[env]:
+            continue
+        fresh = now != seen[env] + 1 or now == 0
+        seen[env] = now
+        if fresh:
+            for row in range(grid_size):
+                pixel = origin + row * grid_size * CHANNELS
+                cell = env * stride * stride + (row + 1) * stride + 1
+                for col in range(grid_size):
+                    code = int(grid[u(cell + col)])
+                    at = block0 + (code - 1) * BLOCK_FIELDS
+                    array[u(pixel + AGENT)] = code < 0
+                    array[u(pixel + WEIGHT)] = blocks[u(at + BLOCK_WEIGHT)] if code > 0 else 0
+                    array[u(pixel + GOAL)] = col == grid_size - 1
+                    array[u(pixel + AGENT_INDEX)] = max(-code, 0)
+                    array[u(pixel + BLOCK_ID)] = max(code, 0)
                     pixel += CHANNELS
-    for i in range(num_agents):
-        if shown[u(i)] != agent_cell[u(i)]:
+            for i in range(agent0, agent0 + num_agents):
+                shown[u(i)] = agent_cell[u(i)]
+            continue
+        for i in range(agent0, agent0 + num_agents):
+            if shown[u(i)] != agent_cell[u(i)]:
+                old = int(shown[u(i)])
+                pixel = origin + ((old // stride - 1) * grid_size + old % stride - 1) * CHANNELS
+                array[u(pixel + AGENT)] = 0.0
+                array[u(pixel + AGENT_INDEX)] = 0.0
+        for wipe in (True, False):
+            for b in range(num_blocks):
+                at = block0 + b * BLOCK_FIELDS
+                top, left, height, width = _edge(blocks, at, now, wipe)
+                weight = 0 if wipe else int(blocks[u(at + BLOCK_WEIGHT)])
+                for row in range(top, top + height):
+                    pixel = origin + (row * grid_size + left) * CHANNELS
+                    for _ in range(width):
+                        array[u(pixel + WEIGHT)] = weight
+                        array[u(pixel + BLOCK_ID)] = 0 if wipe else b + 1
+                        pixel += CHANNELS
+        for i in range(agent0, agent0 + num_agents):
+            if shown[u(i)] != agent_cell[u(i)]:
+                new = int(agent_cell[u(i)])
+                shown[u(i)] = new
+                pixel = origin + ((new // stride - 1) * grid_size + new % stride - 1) * CHANNELS
+                array[u(pixel + AGENT)] = 1.0
+                array[u(pixel + AGENT_INDEX)] = i - agent0 + 1
+
+
+@compiled
+def _update_classes(
+    classes: npt.NDArray[np.uint8],
+    shown: npt.NDArray[np.int32],
+    seen: npt.NDArray[np.int32],
+    grid: npt.NDArray[np.int16],
+    agent_cell: npt.NDArray[np.int32],
+    blocks: npt.NDArray[np.int32],
+    episodes: npt.NDArray[np.int32],
+    num_agents: int,
+    num_blocks: int,
+    grid_size: int,
+    radius: int,
+) -> None:
+    stride = grid_size + 2
+    side = grid_size + 2 * radius
+    for env in range(len(seen)):
+        now = int(episodes[u(env * EPISODE_FIELDS + STEPS_DONE)])
+        origin = (env * side + radius) * side + radius  # of cell (0, 0)
+        agent0 = env * num_agents
+        block0 = env * num_blocks * BLOCK_FIELDS
+        if now == seen[env]:
+            continue
+        fresh = now != seen[env] + 1 or now == 0
+        seen[env] = now
+        if fresh:
+            for row in range(grid_size):
+                cell = env * stride * stride + (row + 1) * stride + 1
+                for col in range(grid_size):
+                    code = int(grid[u(cell + col)])
+                    shade = MATE if code < 0 else GOAL_COLUMN if col == grid_size - 1 else EMPTY
+                    if code > 0:
+                        weight = int(blocks[u(block0 + (code - 1) * BLOCK_FIELDS + BLOCK_WEIGHT)])
+                        shade = min(MATE + weight, HEAVIEST)
+                    classes[u(origin + row * side + col)] = shade
+            for i in range(agent0, agent0 + num_agents):
+                shown[u(i)] = agent_cell[u(i)]
+            continue
+        for i in range(agent0, agent0 + num_agents):
+            old = int(shown[u(i)])
+            col = old % stride - 1
+            classes[u(origin + (old // stride - 1) * side + col)] = GOAL_COLUMN if col == grid_size - 1 else EMPTY
+        for wipe in (True, False):
+            for b in range(num_blocks):
+                at = block0 + b * BLOCK_FIELDS
+                top, left, height, width = _edge(blocks, at, now, wipe)
+                shade = min(MATE + int(blocks[u(at + BLOCK_WEIGHT)]), HEAVIEST)
+                for row in range(top, top + height):
+                    for col in range(left, left + width):
+                        classes[u(origin + row * side + col)] = EMPTY if wipe else shade
+        for i in range(agent0, agent0 + num_agents):
             new = int(agent_cell[u(i)])
-            shown[u(i)] = agent_cell[u(i)]
-            pixel = ((new // stride - 1) * grid_size + new % stride - 1) * CHANNELS
-            array[u(pixel + AGENT)] = 1.0
-            array[u(pixel + AGENT_INDEX)] = i + 1
+            shown[u(i)] = new
+            classes[u(origin + (new // stride - 1) * side + new % stride - 1)] = MATE
+
+
+@compiled
+def _copy_chunk(target: npt.NDArray[np.uint8], to: u, source: npt.NDArray[np.uint8], at: u) -> None:
+    """Copy CHUNK cells: reading all before writing any makes it one load and one store."""
+    a, b, c, d = source[at], source[at + u(1)], source[at + u(2)], source[at + u(3)]
+    e, f, g, h = source[at + u(4)], source[at + u(5)], source[at + u(6)], source[at + u(7)]
+    target[to], target[to + u(1)], target[to + u(2)], target[to + u(3)] = a, b, c, d
+    target[to + u(4)], target[to + u(5)], target[to + u(6)], target[to + u(7)] = e, f, g, h
+
+
+@compiled
+def _copy_windows(
+    windows: npt.NDArray[np.uint8],
+    classes: npt.NDArray[np.uint8],
+    agent_cell: npt.NDArray[np.int32],
+    num_agents: int,
+    grid_size: int,
+    radius: int,
+) -> None:
+    stride = grid_size + 2
+    side = grid_size + 2 * radius
+    width = 2 * radius + 1
+    to = 0
+    for i in range(len(agent_cell)):
+        cell = int(agent_cell[u(i)])
+        begin = (i // num_agents * side + cell // stride - 1) * side + cell % stride - 1
+        for _ in range(width):
+            for part in range(0, width, CHUNK):
+                _copy_chunk(windows, u(to + part), classes, u(begin + part))
+            begin += side
+            to += width
 
 
 class AgentRow(NamedTuple):

@@ -25,6 +25,14 @@ import numpy as np
 from teamworld.errors import UserError
 from teamworld.worlds.cube.state import (
     ALREADY_MOVED,
+    AT_AGENTS,
+    AT_BLOCKS,
+    AT_EPISODES,
+    AT_FROM,
+    AT_PUSHED,
+    AT_PUSHES,
+    AT_SCRATCH,
+    AT_WAITING,
     BLOCK_FIELDS,
     BLOCK_WEIGHT,
     BLOCKER,
@@ -32,23 +40,29 @@ from teamworld.worlds.cube.state import (
     BY_AGENT,
     BY_WALL,
     COL,
+    DELIVER_REWARD,
     DELIVERED_AT,
     DELIVERED_WEIGHT,
     DOWN,
     EPISODE_FIELDS,
     FORCE,
+    GRID_SIZE,
     HEAD,
     LEFT,
+    MAX_STEPS,
     MOVED_AT,
     MOVED_DIR,
     MOVES,
+    NUM_AGENTS,
+    NUM_BLOCKS,
+    NUM_ENVS,
     PUSH_FIELDS,
-    PUSHED,
     RESULT,
     RIGHT,
     ROW,
     STAY,
     STEP,
+    STEP_COST,
     STEPS,
     STEPS_DONE,
     TOO_HEAVY,
@@ -56,6 +70,7 @@ from teamworld.worlds.cube.state import (
     UP,
     WALL,
     WEIGHT,
+    WHOLE_CHAIN,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +107,7 @@ def step(state: CubeState, actions: npt.ArrayLike) -> None:
     Raises:
         UserError: If the actions are not integers or their shape is wrong.
     """
-    _step(_flat_int8(actions, state.num_envs, state.num_agents), *state.kernel_args)
+    advance(as_int8(actions, state.num_envs, state.num_agents), *state.kernel_args)
 
 
 class PushAttempt(NamedTuple):
@@ -215,9 +230,16 @@ def face_cells(state: CubeState, env: int, block: int, direction: int) -> list[t
     return [(row + k, col - 1 if direction == LEFT else col + side) for k in range(side)]
 
 
-def _flat_int8(actions: npt.ArrayLike, num_envs: int, num_agents: int) -> npt.NDArray[np.int8]:
-    """Return the actions flat, as int8; what int8 cannot hold becomes STAY, not another action."""
-    given = np.asarray(actions)
+def as_int8(actions: npt.ArrayLike, num_envs: int, num_agents: int) -> npt.NDArray[np.int8]:
+    """Return the actions as int8 of shape (E, n); what int8 cannot hold becomes STAY, not another action.
+
+    Raises:
+        UserError: If the actions are not integers or their shape is wrong.
+    """
+    try:
+        given = np.asarray(actions)
+    except ValueError:
+        raise UserError("each action must be one integer from 0 to 4, got lists of different lengths") from None
     if given.shape != (num_envs, num_agents) and not (num_envs == 1 and given.shape == (num_agents,)):
         raise UserError(f"actions must have shape ({num_envs}, {num_agents}), got {given.shape}")
     if given.dtype is not _INT8:
@@ -226,7 +248,7 @@ def _flat_int8(actions: npt.ArrayLike, num_envs: int, num_agents: int) -> npt.ND
         given = np.where((given < 0) | (given > RIGHT), 0, given).astype(np.int8)
     if not given.flags.carray:  # numba would compile again for strided or read-only arrays
         given = given.copy(order="C")
-    return given.reshape(-1)
+    return given.reshape(num_envs, num_agents)
 
 
 _INT8 = np.dtype(np.int8)
@@ -239,251 +261,241 @@ u = np.uint64
 # One function, although long: numba spends about 180 ns on each call that passes this many arrays, more than a
 # whole step of a small team, so the loop over environments and every phase stand inside (numba issue 2345).
 @compiled
-def _step(
+def advance(
     actions: npt.NDArray[np.int8],
     grid: npt.NDArray[np.int16],
-    agent_cell: npt.NDArray[np.int32],
-    agent_result: npt.NDArray[np.int8],
-    blocks: npt.NDArray[np.int32],
-    pushes: npt.NDArray[np.int32],
-    episodes: npt.NDArray[np.int32],
-    reward: npt.NDArray[np.float64],
-    terminated: npt.NDArray[np.bool_],
-    truncated: npt.NDArray[np.bool_],
-    scratch: npt.NDArray[np.int64],
-    num_agents: int,
-    num_blocks: int,
-    grid_size: int,
-    max_steps: int,
-    step_cost: float,
-    deliver_reward: float,
-    whole_chain: bool,
-) -> None:
+    arena: npt.NDArray[np.int32],
+    rewards: npt.NDArray[np.float64],
+    ended: npt.NDArray[np.bool_],
+) -> int:
+    """Do ``step`` for int8 actions of shape (E, n) and ``CubeState.kernel_args``.
+
+    Returns:
+        How many environments were finished before and passed over; ``CubeState.waiting`` begins with their numbers.
+    """
+    num_envs = int(arena[NUM_ENVS])
+    num_agents = int(arena[NUM_AGENTS])
+    num_blocks = int(arena[NUM_BLOCKS])
+    grid_size = int(arena[GRID_SIZE])
+    max_steps = int(arena[MAX_STEPS])
+    whole_chain = arena[WHOLE_CHAIN] != 0
+    step_cost = rewards[STEP_COST]
+    deliver_reward = rewards[DELIVER_REWARD]
     stride = grid_size + 2
-    # Sections of the scratch array: the table of moves; blocks pushed per direction; per agent its move, the next
-    # front agent of the same block, the length of its line, a cell left behind; pushed blocks in order, per
-    # direction; the chain; a mark per block, and the number last used as a mark.
-    at_count = MOVES
-    at_move = at_count + 8
+    # Sections of the work space: the table of moves; per agent its move, the next
+    # front agent of the same block, the length of its line; the agents that face a block; pushed blocks in order; the
+    # chain; a mark per block.
+    at_moves = int(arena[AT_SCRATCH])
+    at_move = at_moves + MOVES
     at_next = at_move + num_agents
     at_length = at_next + num_agents
-    at_left = at_length + num_agents
-    at_order = at_left + num_agents
-    at_chain = at_order + 4 * num_agents
+    at_facing = at_length + num_agents
+    at_order = at_facing + num_agents + 1
+    at_chain = at_order + num_agents
     at_mark = at_chain + num_blocks
-    at_serial = at_mark + num_blocks
-    serial = scratch[u(at_serial)]
-    for env in range(reward.shape[0]):
-        reward[env] = 0.0
-        episodes[u(env * EPISODE_FIELDS + DELIVERED_WEIGHT)] = 0
-        if terminated[env] or truncated[env]:
+    at_episodes = int(arena[AT_EPISODES])
+    at_agents = int(arena[AT_AGENTS])
+    at_from = int(arena[AT_FROM])
+    at_pushed = int(arena[AT_PUSHED])
+    at_blocks = int(arena[AT_BLOCKS])
+    at_pushes = int(arena[AT_PUSHES])
+    at_waiting = int(arena[AT_WAITING])
+    waiting = 0
+    for env in range(num_envs):
+        episode = at_episodes + env * EPISODE_FIELDS
+        rewards[u(DELIVER_REWARD + 1 + env)] = 0.0
+        arena[u(episode + DELIVERED_WEIGHT)] = 0
+        if ended[u(env)] or ended[u(num_envs + env)]:
+            arena[u(at_waiting + waiting)] = env
+            waiting += 1
             continue
         grid0 = env * stride * stride
-        agent0 = env * num_agents
-        block0 = env * num_blocks * BLOCK_FIELDS
-        push0 = env * num_blocks * 4 * PUSH_FIELDS
-        now = episodes[u(env * EPISODE_FIELDS + STEPS_DONE)] + 1
+        agent0 = at_agents + env * num_agents
+        from0 = at_from + env * num_agents
+        pushed0 = at_pushed + env * num_agents
+        block0 = at_blocks + env * num_blocks * BLOCK_FIELDS
+        push0 = at_pushes + env * num_blocks * 4 * PUSH_FIELDS
+        now = arena[u(episode + STEPS_DONE)] + 1
 
         # Who faces a block? One record per (block, direction): the force of the lines that end on it, and a linked
         # list of their front agents. Force cannot change before its direction is processed, unless the block
         # itself moves: agents of a line act in one direction only, and nothing can slip between them and the block.
+        facing = 0
         for i in range(num_agents):
-            action = actions[u(agent0 + i)]
-            ahead = scratch[u(action & (MOVES - 1))]  # 0 for STAY and for anything out of range
-            cell = agent_cell[u(agent0 + i)]
-            scratch[u(at_move + i)] = ahead
-            agent_result[u(agent0 + i)] = 0
-            code = grid[u(grid0 + cell + ahead)]
-            if code <= 0:
-                continue
-            block = code - 1
+            ahead = arena[u(at_moves + (int(actions[u(env), u(i)]) & (MOVES - 1)))]  # 0 for what is not a direction
+            arena[u(at_move + i)] = ahead
+            arena[u(at_facing + facing)] = i
+            facing += grid[u(grid0 + arena[u(agent0 + i)] + ahead)] > 0
+        count = 0
+        for k in range(facing):
+            i = int(arena[u(at_facing + k)])
+            action = int(actions[u(env), u(i)])
+            ahead = int(arena[u(at_move + i)])
+            cell = grid0 + int(arena[u(agent0 + i)])
+            block = int(grid[u(cell + ahead)]) - 1
             record = push0 + (block * 4 + action - 1) * PUSH_FIELDS
-            if pushes[u(record + STEP)] != now:
-                pushes[u(record + STEP)] = now
-                pushes[u(record + FORCE)] = 0
-                pushes[u(record + HEAD)] = -1
-                scratch[u(at_order + (action - 1) * num_agents + scratch[u(at_count + action)])] = block
-                scratch[u(at_count + action)] += 1
+            if arena[u(record + STEP)] != now:
+                arena[u(record + STEP)] = now
+                arena[u(record + FORCE)] = 0
+                arena[u(record + HEAD)] = -1
+                # Cells from the leading face to the wall ahead. One number sorts by direction, this, and id.
+                at = block0 + block * BLOCK_FIELDS
+                gap = int(arena[u(at + (ROW if action <= DOWN else COL))])
+                if action in (DOWN, RIGHT):
+                    gap = grid_size - gap - int(arena[u(at + BLOCK_WEIGHT)])
+                arena[u(at_order + count)] = ((action - 3) << 30) + (gap << 15) + block
+                count += 1
             length = 1
-            behind = grid0 + cell - ahead
-            code = grid[u(behind)]
-            while code < 0 and code != WALL and actions[u(agent0 - code - 1)] == action:
+            behind = cell - ahead
+            code = int(grid[u(behind)])
+            while code < 0 and code != WALL and actions[u(env), u(-code - 1)] == action:
                 length += 1
                 behind -= ahead
-                code = grid[u(behind)]
-            scratch[u(at_next + i)] = pushes[u(record + HEAD)]
-            scratch[u(at_length + i)] = length
-            pushes[u(record + HEAD)] = i
-            pushes[u(record + FORCE)] += length
+                code = int(grid[u(behind)])
+            arena[u(at_next + i)] = arena[u(record + HEAD)]
+            arena[u(at_length + i)] = length
+            arena[u(record + HEAD)] = i
+            arena[u(record + FORCE)] += length
 
-        for direction in range(UP, RIGHT + 1):
-            first = at_order + (direction - 1) * num_agents
-            count = scratch[u(at_count + direction)]
-            if count == 0:
-                continue
-            scratch[u(at_count + direction)] = 0
-            ahead = scratch[u(direction)]
+        if count > 1:
+            # Shell sort: in place, short, and quick enough when a thousand blocks are pushed.
+            leap = 1
+            while leap < count // 3:
+                leap = 3 * leap + 1
+            while leap > 0:
+                for k in range(at_order + leap, at_order + count):
+                    key = arena[u(k)]
+                    m = k
+                    while m - leap >= at_order and arena[u(m - leap)] > key:
+                        arena[u(m)] = arena[u(m - leap)]
+                        m -= leap
+                    arena[u(m)] = key
+                leap //= 3
+
+        for k in range(count):
+            key = int(arena[u(at_order + k)])
+            start = key & 0x7FFF
+            direction = (key >> 30) + 3
+            ahead = int(arena[u(at_moves + direction)])
             along = 1 if direction <= DOWN else stride
-            drow, dcol = STEPS[direction]
-            if count > 1:
-                # Front-most first: sort by (distance of the leading face to the far wall, id), as one number.
-                for k in range(first, first + count):
-                    b = scratch[u(k)]
-                    at = block0 + b * BLOCK_FIELDS
-                    if direction == UP:
-                        gap = blocks[u(at + ROW)]
-                    elif direction == DOWN:
-                        gap = grid_size - blocks[u(at + ROW)] - blocks[u(at + BLOCK_WEIGHT)]
-                    elif direction == LEFT:
-                        gap = blocks[u(at + COL)]
-                    else:
-                        gap = grid_size - blocks[u(at + COL)] - blocks[u(at + BLOCK_WEIGHT)]
-                    scratch[u(k)] = (np.int64(gap) << 32) | b
-                # Shell sort: in place, short, and quick enough when a thousand blocks are pushed.
-                leap = 1
-                while leap < count // 3:
-                    leap = 3 * leap + 1
-                while leap > 0:
-                    for k in range(first + leap, first + count):
-                        key = scratch[u(k)]
-                        m = k
-                        while m - leap >= first and scratch[u(m - leap)] > key:
-                            scratch[u(m)] = scratch[u(m - leap)]
-                            m -= leap
-                        scratch[u(m)] = key
-                    leap //= 3
+            record = push0 + (start * 4 + direction - 1) * PUSH_FIELDS
+            # The chain: closure of contacts ahead, breadth first.
+            arena[u(at_chain)] = start
+            size = 1
+            done = 0
+            weight = 0
+            force = 0
+            result = 0
+            blocker = 0
+            while done < size:
+                b = arena[u(at_chain + done)]
+                done += 1
+                at = block0 + b * BLOCK_FIELDS
+                side = arena[u(at + BLOCK_WEIGHT)]
+                weight += side
+                if arena[u(at + MOVED_AT)] == now:
+                    result |= ALREADY_MOVED
+                    blocker = b + 1
+                if whole_chain or b == start:
+                    other = push0 + (b * 4 + direction - 1) * PUSH_FIELDS
+                    if arena[u(other + STEP)] == now:
+                        force += arena[u(other + FORCE)]
+                edge = grid0 + (arena[u(at + ROW)] + 1) * stride + arena[u(at + COL)] + 1
+                edge += side * ahead if ahead > 0 else ahead
+                for _ in range(side):
+                    code = grid[u(edge)]
+                    edge += along
+                    if code > 0:
+                        if arena[u(at_mark + code - 1)] == 0:
+                            arena[u(at_mark + code - 1)] = 1
+                            arena[u(at_chain + size)] = code - 1
+                            size += 1
+                    elif code < 0:
+                        result |= BY_WALL if code == WALL else BY_AGENT
+                        blocker = code
+            for c in range(1, size):
+                arena[u(at_mark + arena[u(at_chain + c)])] = 0
+            if force < weight:
+                result |= TOO_HEAVY
+            arena[u(record + TOTAL)] = force
+            arena[u(record + WEIGHT)] = weight
+            arena[u(record + RESULT)] = result
+            arena[u(record + BLOCKER)] = blocker
+            if result != 0:
+                continue
 
-            for k in range(first, first + count):
-                start = scratch[u(k)] & 0xFFFFFFFF
-                record = push0 + (start * 4 + direction - 1) * PUSH_FIELDS
-                # The chain: closure of contacts ahead, breadth first.
-                serial += 1
-                scratch[u(at_mark + start)] = serial
-                scratch[u(at_chain)] = start
-                size = 1
-                done = 0
-                weight = 0
-                force = 0
-                result = 0
-                blocker = 0
-                while done < size:
-                    b = scratch[u(at_chain + done)]
-                    done += 1
-                    at = block0 + b * BLOCK_FIELDS
-                    side = blocks[u(at + BLOCK_WEIGHT)]
-                    weight += side
-                    if blocks[u(at + MOVED_AT)] == now:
-                        result |= ALREADY_MOVED
-                        blocker = b + 1
-                    if whole_chain or b == start:
-                        other = push0 + (b * 4 + direction - 1) * PUSH_FIELDS
-                        if pushes[u(other + STEP)] == now:
-                            force += pushes[u(other + FORCE)]
-                    edge = grid0 + (blocks[u(at + ROW)] + 1) * stride + blocks[u(at + COL)] + 1
-                    edge += side * ahead if ahead > 0 else ahead
-                    for _ in range(side):
-                        code = grid[u(edge)]
-                        edge += along
-                        if code > 0:
-                            if scratch[u(at_mark + code - 1)] != serial:
-                                scratch[u(at_mark + code - 1)] = serial
-                                scratch[u(at_chain + size)] = code - 1
-                                size += 1
-                        elif code < 0:
-                            result |= BY_WALL if code == WALL else BY_AGENT
-                            blocker = code
-                if force < weight:
-                    result |= TOO_HEAVY
-                pushes[u(record + TOTAL)] = force
-                pushes[u(record + WEIGHT)] = weight
-                pushes[u(record + RESULT)] = result
-                pushes[u(record + BLOCKER)] = blocker
-                if result != 0:
-                    continue
-
-                # Only edges change. All trailing edges are cleared before any leading edge is written, because
-                # a block's leading edge is the trailing edge of the block in front of it.
-                for c in range(size):
-                    at = block0 + scratch[u(at_chain + c)] * BLOCK_FIELDS
-                    side = blocks[u(at + BLOCK_WEIGHT)]
-                    edge = grid0 + (blocks[u(at + ROW)] + 1) * stride + blocks[u(at + COL)] + 1
-                    if ahead < 0:
-                        edge -= (side - 1) * ahead
-                    for _ in range(side):
-                        grid[u(edge)] = 0
-                        edge += along
-                for c in range(size):
-                    b = scratch[u(at_chain + c)]
-                    at = block0 + b * BLOCK_FIELDS
-                    side = blocks[u(at + BLOCK_WEIGHT)]
-                    edge = grid0 + (blocks[u(at + ROW)] + 1) * stride + blocks[u(at + COL)] + 1
-                    edge += side * ahead if ahead > 0 else ahead
-                    for _ in range(side):
-                        grid[u(edge)] = b + 1
-                        edge += along
-                    blocks[u(at + ROW)] += drow
-                    blocks[u(at + COL)] += dcol
-                    blocks[u(at + MOVED_AT)] = now
-                    blocks[u(at + MOVED_DIR)] = direction
-
-                # Lines advance from the front, each agent into the cell that was just left.
-                for c in range(size if whole_chain else 1):
-                    other = push0 + (scratch[u(at_chain + c)] * 4 + direction - 1) * PUSH_FIELDS
-                    if pushes[u(other + STEP)] != now:
-                        continue
-                    pushes[u(other + TOTAL)] = force
-                    pushes[u(other + WEIGHT)] = weight
-                    pushes[u(other + RESULT)] = 0
-                    front = pushes[u(other + HEAD)]
-                    while front >= 0:
-                        cell = agent_cell[u(agent0 + front)]
-                        for _ in range(scratch[u(at_length + front)]):
-                            code = grid[u(grid0 + cell)]
-                            mate = -code - 1
-                            grid[u(grid0 + cell + ahead)] = code
-                            agent_cell[u(agent0 + mate)] = cell + ahead
-                            agent_result[u(agent0 + mate)] = PUSHED
-                            scratch[u(at_move + mate)] = 0
-                            cell -= ahead
-                        grid[u(grid0 + cell + ahead)] = 0
-                        front = scratch[u(at_next + front)]
-
+            # Only edges change. A trailing edge may hold the next block's leading edge already: that one stays.
+            for c in range(size):
+                b = int(arena[u(at_chain + c)])
+                at = block0 + b * BLOCK_FIELDS
+                side = int(arena[u(at + BLOCK_WEIGHT)])
+                trailing = grid0 + (int(arena[u(at + ROW)]) + 1) * stride + int(arena[u(at + COL)]) + 1
+                if ahead < 0:
+                    trailing -= (side - 1) * ahead
+                leading = trailing + side * ahead
+                for _ in range(side):
+                    code = grid[u(trailing)]
+                    grid[u(trailing)] = 0 if code == b + 1 else code
+                    grid[u(leading)] = b + 1
+                    trailing += along
+                    leading += along
+                arena[u(at + (ROW if direction <= DOWN else COL))] += -1 if ahead < 0 else 1
+                arena[u(at + MOVED_AT)] = now
+                arena[u(at + MOVED_DIR)] = direction
                 # Delivery (CUBE spec A8): the block goes as soon as one of its cells is in the goal column.
-                for c in range(size):
-                    at = block0 + scratch[u(at_chain + c)] * BLOCK_FIELDS
-                    side = blocks[u(at + BLOCK_WEIGHT)]
-                    if blocks[u(at + COL)] + side < grid_size:
-                        continue
-                    blocks[u(at + DELIVERED_AT)] = now
-                    episodes[u(env * EPISODE_FIELDS + BLOCKS_LEFT)] -= 1
-                    episodes[u(env * EPISODE_FIELDS + DELIVERED_WEIGHT)] += side
-                    edge = grid0 + (blocks[u(at + ROW)] + 1) * stride + blocks[u(at + COL)] + 1
+                if int(arena[u(at + COL)]) + side == grid_size:
+                    arena[u(at + DELIVERED_AT)] = now
+                    arena[u(episode + BLOCKS_LEFT)] -= 1
+                    arena[u(episode + DELIVERED_WEIGHT)] += side
+                    cell = grid0 + (int(arena[u(at + ROW)]) + 1) * stride + grid_size - side + 1
                     for _ in range(side):
                         for inner in range(side):
-                            grid[u(edge + inner)] = 0
-                        edge += stride
+                            grid[u(cell + inner)] = 0
+                        cell += stride
+
+            # Lines advance from the front, each agent into the cell that was just left.
+            for c in range(size if whole_chain else 1):
+                other = push0 + (arena[u(at_chain + c)] * 4 + direction - 1) * PUSH_FIELDS
+                if arena[u(other + STEP)] != now:
+                    continue
+                if c > 0:
+                    arena[u(other + TOTAL)] = force
+                    arena[u(other + WEIGHT)] = weight
+                    arena[u(other + RESULT)] = 0
+                front = arena[u(other + HEAD)]
+                while front >= 0:
+                    cell = arena[u(agent0 + front)]
+                    for _ in range(arena[u(at_length + front)]):
+                        code = grid[u(grid0 + cell)]
+                        mate = -code - 1
+                        grid[u(grid0 + cell + ahead)] = code
+                        arena[u(agent0 + mate)] = cell + ahead
+                        arena[u(pushed0 + mate)] = now
+                        arena[u(at_move + mate)] = 0
+                        cell -= ahead
+                    grid[u(grid0 + cell + ahead)] = 0
+                    front = arena[u(at_next + front)]
 
         # Free moves. A cell that is being left keeps its code until all have moved, so nobody can enter it, and a
         # cell just entered is taken, so the smallest index wins. Written without branches: which random agent can
         # move is a coin toss to the branch predictor. An agent that stays or has pushed aims at its own cell.
-        left = 0
         for i in range(num_agents):
-            cell = agent_cell[u(agent0 + i)]
-            target = cell + scratch[u(at_move + i)]
+            cell = arena[u(agent0 + i)]
+            target = cell + arena[u(at_move + i)]
             free = grid[u(grid0 + target)] == 0
             goes_to = target if free else cell
             grid[u(grid0 + goes_to)] = -(i + 1)
-            agent_cell[u(agent0 + i)] = goes_to
-            agent_result[u(agent0 + i)] |= free
-            scratch[u(at_left + left)] = cell
-            left += free
-        for k in range(left):
-            grid[u(grid0 + scratch[u(at_left + k)])] = 0
+            arena[u(agent0 + i)] = goes_to
+            arena[u(from0 + i)] = cell
+        for i in range(num_agents):
+            cell = arena[u(from0 + i)]
+            grid[u(grid0 + cell)] = -(i + 1) if arena[u(agent0 + i)] == cell else 0
 
-        episodes[u(env * EPISODE_FIELDS + STEPS_DONE)] = now
-        reward[env] = deliver_reward * episodes[u(env * EPISODE_FIELDS + DELIVERED_WEIGHT)] / num_agents - step_cost
-        if episodes[u(env * EPISODE_FIELDS + BLOCKS_LEFT)] == 0:
-            terminated[env] = True
+        arena[u(episode + STEPS_DONE)] = now
+        reward = deliver_reward * arena[u(episode + DELIVERED_WEIGHT)] / num_agents - step_cost
+        rewards[u(DELIVER_REWARD + 1 + env)] = reward
+        if arena[u(episode + BLOCKS_LEFT)] == 0:
+            ended[u(env)] = True
         elif now >= max_steps:
-            truncated[env] = True
-    scratch[u(at_serial)] = serial
+            ended[u(num_envs + env)] = True
+    return waiting

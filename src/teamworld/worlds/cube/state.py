@@ -11,6 +11,7 @@ into the grid with a wall of one cell around it, ``cell = (row + 1) * stride + c
 
 from __future__ import annotations
 
+import math
 import operator
 from collections import Counter
 from dataclasses import dataclass, field, fields
@@ -21,7 +22,7 @@ import numpy as np
 from teamworld.errors import UserError, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -39,7 +40,7 @@ STEPS = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
 #: Grid codes: 0 is empty, block b is b + 1, agent i is -(i + 1), and the frame around the grid is WALL.
 WALL = -32768
 
-#: Values of ``agent_result``: did not move, moved by itself, advanced behind a block that it pushed.
+#: Values of ``CubeState.agent_result``: did not move, moved by itself, advanced behind a block that it pushed.
 STAYED, WALKED, PUSHED = range(3)
 
 #: Fields of one record of ``blocks`` and of ``episodes``; records are padded to powers of two.
@@ -49,6 +50,15 @@ STEPS_DONE, BLOCKS_LEFT, DELIVERED_WEIGHT = range(3)
 EPISODE_FIELDS = 4
 #: The kernel's table of moves is indexed by the low byte of an action, so that odd actions need no test.
 MOVES = 256
+
+#: What stands at the head of ``CubeState.arena``: sizes, rules, and where each section begins.
+(
+    NUM_ENVS, NUM_AGENTS, NUM_BLOCKS, GRID_SIZE, MAX_STEPS, WHOLE_CHAIN,
+    AT_EPISODES, AT_AGENTS, AT_FROM, AT_PUSHED, AT_BLOCKS, AT_PUSHES, AT_WAITING, AT_SCRATCH,
+) = range(14)  # fmt: skip
+HEADER = 16
+#: What stands at the head of ``CubeState.rewards``.
+STEP_COST, DELIVER_REWARD = range(2)
 
 #: Fields of one record of ``pushes``; a record is about this step only when its STEP is the step count.
 STEP, FORCE, HEAD, TOTAL, WEIGHT, RESULT, BLOCKER = range(7)
@@ -244,36 +254,47 @@ class CubeState:
 
     Arrays are C-contiguous; E comes first. Use ``make_state`` to build one and ``load`` to restart an
     environment in it. One state must not be stepped by two threads at once; two states may.
+
+    Most attributes are views of four arrays, because handing an array to a kernel takes as long as moving an agent.
     """
 
-    grid_size: int
-    """K."""
-    num_agents: int
-    """n."""
-    num_blocks: int
-    """B."""
     rules: Rules
 
     grid: npt.NDArray[np.int16]
     """(E, K + 2, K + 2): what stands on each cell, as a code, with a frame of WALL."""
-    agent_cell: npt.NDArray[np.int32]
-    """(E, n): cell of each agent."""
-    agent_result: npt.NDArray[np.int8]
-    """(E, n): STAYED, WALKED or PUSHED in the last step."""
-    blocks: npt.NDArray[np.int32]
-    """(E, B, 8): one record per block; its fields are the six attributes ``block_row`` to ``delivered_at``."""
-    pushes: npt.NDArray[np.int32]
-    """(E, B, 4, 8): the last push on a block in direction d at ``[e, b, d - 1]``; read it with ``push_attempt``."""
-    episodes: npt.NDArray[np.int32]
-    """(E, 4): one record per environment; its fields are ``steps``, ``blocks_left`` and ``delivered_weight``."""
-    reward: npt.NDArray[np.float64]
+    arena: npt.NDArray[np.int32] = field(repr=False)
+    """All that is counted: a header (``NUM_ENVS`` ...), the sections below, and the work space of the kernel."""
+    rewards: npt.NDArray[np.float64] = field(repr=False)
+    """The step cost, the reward for a unit of delivered weight, then ``reward``."""
+    ended: npt.NDArray[np.bool_] = field(repr=False)
+    """(2, E): ``terminated`` and ``truncated``."""
+
+    grid_size: int = field(init=False)
+    """K."""
+    num_agents: int = field(init=False)
+    """n."""
+    num_blocks: int = field(init=False)
+    """B."""
+    reward: npt.NDArray[np.float64] = field(init=False)
     """(E,): reward of the last step, equal for all agents of an environment."""
-    terminated: npt.NDArray[np.bool_]
+    terminated: npt.NDArray[np.bool_] = field(init=False)
     """(E,): no block is left."""
-    truncated: npt.NDArray[np.bool_]
+    truncated: npt.NDArray[np.bool_] = field(init=False)
     """(E,): out of steps with blocks left. A finished environment is not stepped further."""
-    scratch: npt.NDArray[np.int64] = field(repr=False)
-    """Work space of the kernel, see ``physics``."""
+    episodes: npt.NDArray[np.int32] = field(init=False)
+    """(E, 4): one record per environment; its fields are ``steps``, ``blocks_left`` and ``delivered_weight``."""
+    agent_cell: npt.NDArray[np.int32] = field(init=False)
+    """(E, n): cell of each agent."""
+    agent_from: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E, n): cell of each agent in the last step, after the pushes and before the free moves."""
+    pushed_at: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E, n): the step in which the agent last advanced behind a block; 0 = never."""
+    blocks: npt.NDArray[np.int32] = field(init=False)
+    """(E, B, 8): one record per block; its fields are the six attributes ``block_row`` to ``delivered_at``."""
+    pushes: npt.NDArray[np.int32] = field(init=False)
+    """(E, B, 4, 8): the last push on a block in direction d at ``[e, b, d - 1]``; read it with ``push_attempt``."""
+    waiting: npt.NDArray[np.int32] = field(init=False, repr=False)
+    """(E,): the environments that the last step passed over because they were finished; as many as it returned."""
 
     block_row: npt.NDArray[np.int32] = field(init=False, repr=False)
     """(E, B): row of the top-left cell; the last one once delivered."""
@@ -294,30 +315,40 @@ class CubeState:
     delivered_weight: npt.NDArray[np.int32] = field(init=False, repr=False)
     """(E,): sum of the weights delivered in the last step."""
     kernel_args: tuple[Any, ...] = field(init=False, repr=False)
-    """What the kernel takes after the actions: flat views of ``grid`` to ``scratch``, sizes, rules."""
+    """What the kernels take: the four arrays, flat."""
 
     def __post_init__(self) -> None:
         """Make the views, once: making them at every step would cost more than a small step."""
+        views: dict[str, Any] = {}
+        e, n, b, side = (int(number) for number in self.arena[:MAX_STEPS])
+        views |= {"num_agents": n, "num_blocks": b, "grid_size": side, "reward": self.rewards[DELIVER_REWARD + 1 :]}
+        views |= {"terminated": self.ended[0], "truncated": self.ended[1]}
+        for name, begin, shape in _sections(e, n, b):
+            if name != "scratch":
+                views[name] = self.arena[begin : begin + math.prod(shape)].reshape(shape)
         for k, name in enumerate(("block_row", "block_col", "block_weight", "moved_at", "moved_dir", "delivered_at")):
-            object.__setattr__(self, name, self.blocks[:, :, k])
+            views[name] = views["blocks"][:, :, k]
         for k, name in enumerate(("steps", "blocks_left", "delivered_weight")):
-            object.__setattr__(self, name, self.episodes[:, k])
-        names = [part.name for part in fields(self)]
-        arrays = names[names.index("grid") : names.index("scratch") + 1]
-        flat = (getattr(self, name).reshape(-1) for name in arrays)
-        sizes = (self.num_agents, self.num_blocks, self.grid_size)
-        rules = self.rules
-        numbers = (rules.max_steps, rules.step_cost, rules.deliver_reward, rules.force_scope == "chain")
-        object.__setattr__(self, "kernel_args", (*flat, *sizes, *numbers))
+            views[name] = views["episodes"][:, k]
+        views["kernel_args"] = (self.grid.reshape(-1), self.arena, self.rewards, self.ended.reshape(-1))
+        for name, view in views.items():
+            object.__setattr__(self, name, view)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle by the arrays alone; the views are made anew, else they would drift apart from them."""
+        """Copy and pickle by the four arrays alone; the views are made anew, else they would drift apart from them."""
         return _restore, tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     @property
     def num_envs(self) -> int:
         """E."""
         return len(self.reward)
+
+    @property
+    def agent_result(self) -> npt.NDArray[np.int8]:
+        """(E, n): STAYED, WALKED or PUSHED in the last step, freshly made."""
+        walked = np.where(self.agent_cell == self.agent_from, np.int8(STAYED), np.int8(WALKED))
+        pushed = (self.pushed_at == self.steps[:, None]) & (self.pushed_at > 0)
+        return np.where(pushed, np.int8(PUSHED), walked)
 
     @property
     def stride(self) -> int:
@@ -375,32 +406,45 @@ def make_state(layouts: Layout | Sequence[Layout], rules: Rules | None = None) -
         )
     ((side, n, b),) = shapes
     e = len(layouts)
+    rules = rules or Rules()
     state = CubeState(
-        grid_size=side,
-        num_agents=n,
-        num_blocks=b,
-        rules=rules or Rules(),
+        rules=rules,
         grid=np.zeros((e, side + 2, side + 2), np.int16),
-        agent_cell=np.zeros((e, n), np.int32),
-        agent_result=np.zeros((e, n), np.int8),
-        blocks=np.zeros((e, b, BLOCK_FIELDS), np.int32),
-        pushes=np.zeros((e, b, 4, PUSH_FIELDS), np.int32),
-        episodes=np.zeros((e, EPISODE_FIELDS), np.int32),
-        reward=np.zeros(e, np.float64),
-        terminated=np.zeros(e, np.bool_),
-        truncated=np.zeros(e, np.bool_),
-        scratch=_scratch(side, n, b),
+        arena=_arena(e, n, b, side, rules),
+        rewards=np.array([rules.step_cost, rules.deliver_reward, *[0.0] * e]),
+        ended=np.zeros((2, e), np.bool_),
     )
     for env, layout in enumerate(layouts):
         load(state, env, layout)
     return state
 
 
-def _scratch(side: int, n: int, b: int) -> npt.NDArray[np.int64]:
-    """Return the kernel's work space: the cells that each action moves, then 4 counters, 8 n and 2 B + 1 numbers."""
-    scratch = np.zeros(MOVES + 8 + 8 * n + 2 * b + 1, np.int64)
-    scratch[: len(STEPS)] = [drow * (side + 2) + dcol for drow, dcol in STEPS]
-    return scratch
+def _sections(e: int, n: int, b: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    """Yield name, begin and shape of the arena's sections, in the order of the header."""
+    begin = HEADER
+    shapes = {
+        "episodes": (e, EPISODE_FIELDS),
+        "agent_cell": (e, n),
+        "agent_from": (e, n),
+        "pushed_at": (e, n),
+        "blocks": (e, b, BLOCK_FIELDS),
+        "pushes": (e, b, 4, PUSH_FIELDS),
+        "waiting": (e,),
+        "scratch": (MOVES + 5 * n + 1 + 2 * b,),  # see physics
+    }
+    for name, shape in shapes.items():
+        yield name, begin, shape
+        begin += -(-math.prod(shape) // 16) * 16  # each on a cache line of its own
+
+
+def _arena(e: int, n: int, b: int, side: int, rules: Rules) -> npt.NDArray[np.int32]:
+    """Return an arena with its header and the table of the cells that each action moves; all else is 0."""
+    *starts, (_, scratch, (size,)) = _sections(e, n, b)
+    arena = np.zeros(scratch + size, np.int32)
+    arena[:AT_EPISODES] = e, n, b, side, rules.max_steps, rules.force_scope == "chain"
+    arena[AT_EPISODES : AT_SCRATCH + 1] = [*(begin for _, begin, _ in starts), scratch]
+    arena[scratch : scratch + len(STEPS)] = [drow * (side + 2) + dcol for drow, dcol in STEPS]
+    return arena
 
 
 def load(state: CubeState, env: int, layout: Layout) -> None:
@@ -415,12 +459,12 @@ def load(state: CubeState, env: int, layout: Layout) -> None:
             f"the layout must have grid size {state.grid_size}, {state.num_agents} agents and {state.num_blocks} "
             f"blocks like its state, got {shape}"
         )
-    for name in ("agent_result", "blocks", "pushes", "episodes", "reward", "terminated", "truncated"):
+    for name in ("pushed_at", "blocks", "pushes", "episodes", "reward", "terminated", "truncated"):
         getattr(state, name)[env] = 0
     state.grid[env] = WALL
     state.grid[env, 1:-1, 1:-1] = 0
     for i, (row, col) in enumerate(layout.agents):
-        state.agent_cell[env, i] = state.cell(row, col)
+        state.agent_cell[env, i] = state.agent_from[env, i] = state.cell(row, col)
         state.grid[env, row + 1, col + 1] = -(i + 1)
     for b, block in enumerate(layout.blocks):
         state.block_row[env, b], state.block_col[env, b] = block.row, block.col

@@ -1,0 +1,462 @@
+"""CUBE as a vector environment: equal to ``parallel_env`` bit by bit, and Gymnasium's conventions."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pettingzoo")
+
+from gymnasium.vector import AutoresetMode, VectorEnv
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from teamworld.errors import UserError
+from teamworld.seeding import generator
+from teamworld.worlds.cube import parallel_env, vector_env
+from teamworld.worlds.cube.levels import generate, layout_for
+from teamworld.worlds.cube.observe import EMPTY, GOAL_COLUMN, HEAVIEST, MATE, OUTSIDE
+from teamworld.worlds.cube.restart import Restarts
+from teamworld.worlds.cube.state import LEFT, RIGHT, STAY, Block, Layout, make_state
+from tests.worlds.cube.test_levels import same
+from tests.worlds.cube.test_physics import biased_actions, runs
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from teamworld.worlds.cube.env import CubeEnv
+    from teamworld.worlds.cube.vector import CubeVectorEnv
+
+ONE_PUSH = Layout(6, ((2, 3), (0, 0)), (Block(1, 2, 4),))
+
+
+def window(picture: npt.NDArray[np.float32], agent: int, radius: int) -> list[list[int]]:
+    """Return what an agent sees, cell by cell, from the picture that all see."""
+    side = len(picture)
+    ((row, col),) = np.argwhere(picture[:, :, 3] == agent + 1).tolist()
+    seen = []
+    for r in range(row - radius, row + radius + 1):
+        seen.append([OUTSIDE] * (2 * radius + 1))
+        for k, c in enumerate(range(col - radius, col + radius + 1)):
+            if 0 <= r < side and 0 <= c < side:
+                present, weight, goal = picture[r, c, :3].tolist()
+                cell = GOAL_COLUMN if goal else EMPTY
+                seen[-1][k] = MATE if present else min(MATE + int(weight), HEAVIEST) if weight else cell
+    return seen
+
+
+class Twin:
+    """One ``parallel_env`` played as the vector environment plays each of its own."""
+
+    def __init__(self, env: CubeEnv, seed: int) -> None:
+        self.env = env
+        self.picture = env.reset(seed=seed)[0]["agent_0"]
+
+    def step(self, actions: list[int]) -> tuple[float, bool, bool]:
+        env = self.env
+        if not env.agents:
+            self.picture = env.reset()[0]["agent_0"]
+            return 0.0, False, False
+        observations, rewards, terminated, truncated, _ = env.step(dict(zip(env.agents, actions, strict=True)))
+        self.picture = observations["agent_0"]
+        return rewards["agent_0"], terminated["agent_0"], truncated["agent_0"]
+
+
+def play_beside(env: CubeVectorEnv, twins: list[Twin], radius: int | None, actions: npt.NDArray[np.int8]) -> int:
+    """Step both, compare everything, and return how many episodes ended."""
+    seen, rewards, terminated, truncated, infos = env.step(actions)
+    expected = [twin.step(row) for twin, row in zip(twins, actions.tolist(), strict=True)]
+    assert list(zip(rewards.tolist(), terminated.tolist(), truncated.tolist(), strict=True)) == expected
+    assert infos == {}
+    compare(seen, twins, radius)
+    return int((terminated | truncated).sum())
+
+
+def compare(seen: npt.NDArray[Any] | None, twins: list[Twin], radius: int | None) -> None:
+    """Compare observations: pictures (radius -1), windows, or none."""
+    if radius is None:
+        assert seen is None
+        return
+    assert seen is not None
+    for own, twin in zip(seen, twins, strict=True):
+        if radius < 0:
+            assert own.dtype == np.float32
+            assert np.array_equal(own, twin.picture)
+        else:
+            assert own.dtype == np.uint8
+            assert own.tolist() == [window(twin.picture, agent, radius) for agent in range(len(own))]
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"n": 1},
+    {"n": 4, "max_steps": 23},
+    {"n": 8, "max_steps": 31, "step_cost": 0.3, "deliver_reward": 7.0},
+    {"grid_size": 7, "num_agents": 4, "blocks": {1: 2, 2: 1}, "max_steps": 60},
+    {"layout": ONE_PUSH, "max_steps": 7, "force_scope": "rear"},
+]
+
+
+@pytest.mark.parametrize("observation", ["grid", "window:2", "none"])
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("fresh", [True, False])
+def test_equal_to_parallel_env_through_several_episodes(options: dict[str, Any], observation: str, fresh: bool) -> None:
+    radius = {"grid": -1, "window:2": 2, "none": None}[observation]
+    env = vector_env(num_envs=5, observation=observation, copy=fresh, **options)
+    twins = [Twin(parallel_env(**options), 11 + k) for k in range(5)]
+    seen, infos = env.reset(seed=11)
+    assert infos == {}
+    compare(seen, twins, radius)
+    rng = np.random.default_rng(3)
+    ends = 0
+    for t in range(130):
+        towards = RIGHT if t % 40 < 25 else 0
+        ends += play_beside(env, twins, radius, biased_actions(rng, (5, env.num_agents), towards))
+    assert ends >= (10 if options.get("max_steps") else 0)
+
+
+@given(runs, st.integers(0, 4), st.integers(1, 9))
+@settings(max_examples=60, deadline=None)
+def test_equal_in_any_scene(run: tuple[Layout, int, Any], radius: int, max_steps: int) -> None:
+    layout, seed, scope = run
+    options: dict[str, Any] = {"layout": layout, "max_steps": max_steps, "force_scope": scope}
+    envs = [vector_env(num_envs=3, observation=observation, **options) for observation in ("grid", f"window:{radius}")]
+    rng = np.random.default_rng(seed)
+    twins = [[Twin(parallel_env(**options), seed=0) for _ in range(3)] for _ in envs]
+    for env, own, kind in zip(envs, twins, (-1, radius), strict=True):
+        compare(env.reset()[0], own, kind)
+    for _ in range(2 * max_steps + 3):
+        actions = biased_actions(rng, (3, len(layout.agents)), seed % 5)
+        for env, own, kind in zip(envs, twins, (-1, radius), strict=True):
+            play_beside(env, own, kind, actions)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 9), st.lists(st.integers(1, 3), max_size=5), st.integers(5, 40))
+@settings(max_examples=60, deadline=None)
+def test_episodes_are_placed_as_generate_places_them(seed: int, agents: int, weights: list[int], side: int) -> None:
+    blocks = {weight: weights.count(weight) for weight in set(weights)}
+    sizes: dict[str, Any] = {"grid_size": max(side, agents), "num_agents": agents, "blocks": blocks}
+    rng = generator(seed, "cube", "layout", "custom")
+    try:
+        layouts = [generate(**sizes, rng=rng) for _ in range(9)]
+        vector_env(**sizes)
+    except UserError:
+        return
+    state = make_state([layouts[0]] * 2)
+    restarts = Restarts(state, layouts[0], "custom")
+    for env in range(2):
+        restarts.seed(env, seed)
+    for layout in layouts:
+        restarts.restart(np.arange(2, dtype=np.int32))
+        assert same(state, make_state([layout, layout]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 16, 22, 23, 64, 130, 256])
+def test_levels_are_placed_as_by_seed(n: int) -> None:
+    env = vector_env(n, num_envs=3, observation="none")
+    env.reset(seed=40)
+    assert [env._state.layout(k) for k in range(3)] == [layout_for(f"n{n}", 40 + k) for k in range(3)]
+    rng = generator(41, "cube", "layout", f"n{n}")
+    for _ in range(3 if n > 64 else 12):
+        expected = generate(n, rng=rng)
+        assert env._state.layout(1) == expected
+        env.reset()
+
+
+def test_no_room_is_told_as_generate_tells_it() -> None:
+    fits = generate(grid_size=12, num_agents=1, blocks={2: 4}, rng=generator(0))
+    restarts = Restarts(make_state(fits), fits, "custom")
+    restarts.seed(0, 0)
+    restarts.restart(np.zeros(1, np.int32))
+    restarts._weights = np.array([5, 5, 1, 1], np.int32)  # two of them never fit; the kernel tries a thousand times
+    with pytest.raises(UserError, match="no room found for blocks of weights .5, 5, 1, 1. on a grid of 12 x 12"):
+        restarts.restart(np.zeros(1, np.int32))
+
+
+def test_next_step_autoreset() -> None:
+    env = vector_env(layout=ONE_PUSH, num_envs=2, max_steps=4)
+    first, _ = env.reset()
+    assert first is not None
+    start = first.copy()
+    push = np.array([[RIGHT, STAY], [LEFT, STAY]], np.int8)
+    last, rewards, terminated, truncated, _ = env.step(push)
+    assert last is not None
+    assert rewards.tolist() == pytest.approx([-0.01 + 0.5, -0.01])
+    assert (terminated.tolist(), truncated.tolist()) == ([True, False], [False, False])
+    assert not last[0, :, :, 1].any()
+    seen, rewards, terminated, truncated, _ = env.step(push)  # the first team's push is ignored
+    assert seen is not None
+    assert np.array_equal(seen[0], start[0])
+    assert rewards.tolist() == [0.0, -0.01]
+    assert not (terminated | truncated).any()
+    assert env.step(push)[2].tolist() == [True, False]
+    _, _, terminated, truncated, _ = env.step(push)
+    assert (terminated.tolist(), truncated.tolist()) == ([False, False], [False, True])
+    assert env._state.steps.tolist() == [0, 4]
+
+
+def test_seeds() -> None:
+    env = vector_env(4, num_envs=3)
+    started = [env._state.layout(k) for k in range(3)] if env.reset() else []
+    assert started == [layout_for("n4", k) for k in range(3)]
+    env.reset(seed=[9, None, 2])
+    assert [env._state.layout(k) for k in (0, 2)] == [layout_for("n4", 9), layout_for("n4", 2)]
+    twin = parallel_env(4)
+    twin.reset(seed=1)
+    twin.reset()
+    assert env._state.layout(1) == twin._state.layout()
+    env.reset(seed=np.int64(5))  # type: ignore[arg-type]
+    assert env._state.layout(2) == layout_for("n4", 7)
+    young = vector_env(4, num_envs=2)
+    young.reset(seed=(None, 8))
+    assert [young._state.layout(k) for k in range(2)] == [layout_for("n4", 0), layout_for("n4", 8)]
+
+
+def test_some_environments_are_reset_by_a_mask() -> None:
+    env = vector_env(4, num_envs=3, observation="window:1", max_steps=5)
+    env.reset(seed=0)
+    for _ in range(5):
+        *_, truncated, _ = env.step(np.full((3, 4), RIGHT, np.int8))
+    assert truncated.all()
+    before = env._state.layout(1)
+    seen, _ = env.reset(seed=70, options={"reset_mask": np.array([True, False, True])})
+    assert seen is not None
+    assert env._state.truncated.tolist() == [False, True, False]
+    assert [env._state.layout(k) for k in range(3)] == [layout_for("n4", 70), before, layout_for("n4", 72)]
+    seen, rewards, *_ = env.step(np.zeros((3, 4), np.int8))
+    assert seen is not None
+    assert rewards.tolist() == [-0.01, 0.0, -0.01]
+    assert env._state.steps.tolist() == [1, 0, 1]
+
+
+def test_copies_are_fresh_and_own_buffers_are_read_only() -> None:
+    actions = np.full((4, 8), RIGHT, np.int8)
+    for observation in ("grid", "window:3"):
+        fresh = vector_env(8, num_envs=4, observation=observation)
+        history: list[Any] = [fresh.reset(seed=0)[0], *fresh.step(actions)[:4]]
+        kept = [np.array(part) for part in history]
+        for part in history:
+            assert isinstance(part, np.ndarray)
+            part.flags.writeable = part.flags.writeable  # refused if it were a view of something frozen
+        for _ in range(30):
+            fresh.step(actions)
+        assert all(np.array_equal(*pair) for pair in zip(history, kept, strict=True))
+        history[1][...] = 0  # a caller may write into what is his
+
+        own = vector_env(8, num_envs=4, observation=observation, copy=False)
+        own.reset(seed=0)
+        one = own.step(actions)
+        rewards = np.array(one[1])
+        two = own.step(actions)
+        assert all(np.shares_memory(a, b) for a, b in zip(one[:4], two[:4], strict=True))
+        assert not any(part.flags.writeable for part in two[:4])  # type: ignore[union-attr]
+        with pytest.raises(ValueError, match="read-only"):
+            two[1][0] = 3.0
+        assert rewards.shape == (4,)
+
+
+def test_copies_and_pickles_of_the_environment_are_independent() -> None:
+    rng = np.random.default_rng(0)
+    for observation in ("grid", "window:2", "none"):
+        env = vector_env(4, num_envs=3, observation=observation, copy=False, max_steps=9)
+        unborn = copy.deepcopy(env)
+        env.reset(seed=3)
+        for _ in range(14):
+            env.step(biased_actions(rng, (3, 4)))
+        twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+        for _ in range(25):
+            actions = biased_actions(rng, (3, 4))
+            mine: Any = env.step(actions)[:4]
+            for twin in twins:
+                theirs: Any = twin.step(actions)[:4]
+                assert all(np.array_equal(*pair) for pair in zip(mine, theirs, strict=True))
+            twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+        with pytest.raises(UserError, match="not begun"):
+            unborn.step(actions)
+
+
+def test_gymnasium_conventions() -> None:
+    env = vector_env(4, num_envs=3)
+    assert isinstance(env, VectorEnv)
+    assert env.num_envs == 3
+    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    seen, _ = env.reset(seed=0)
+    assert env.observation_space.contains(seen)
+    assert env.single_observation_space.shape == (20, 20, 5)
+    assert env.single_observation_space == parallel_env(4).observation_space("agent_0")
+    env.action_space.seed(0)
+    actions = env.action_space.sample()
+    assert actions.dtype == np.int8
+    assert actions.shape == (3, 4)
+    assert env.action_space.contains(actions)
+    assert env.single_action_space.contains(actions[0])
+    seen, rewards, terminated, truncated, _ = env.step(actions)
+    assert env.observation_space.contains(seen)
+    assert (rewards.dtype, terminated.dtype, truncated.dtype) == (np.float64, np.bool_, np.bool_)
+    env.close()
+    windows = vector_env(4, num_envs=3, observation="window:2")
+    seen, _ = windows.reset()
+    assert windows.observation_space.contains(seen)
+    assert windows.single_observation_space.shape == (4, 5, 5)
+    with pytest.raises(UserError, match="no observations"):
+        vector_env(4, observation="none").observation_space  # noqa: B018
+
+
+def test_heavy_blocks_saturate() -> None:
+    env = vector_env(layout=Layout(300, ((0, 0),), (Block(290, 1, 1),)), observation="window:1")
+    seen, _ = env.reset()
+    assert seen is not None
+    assert seen[0, 0].tolist() == [[OUTSIDE] * 3, [OUTSIDE, MATE, EMPTY], [OUTSIDE, EMPTY, HEAVIEST]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_envs": 0}, "num_envs must be an integer of at least 1, got 0"),
+        ({"num_envs": 2.0}, "num_envs"),
+        ({"num_envs": True}, "num_envs"),
+        ({"observation": "window"}, "'grid', 'window:R'"),
+        ({"observation": "window:-1"}, "got 'window:-1'"),
+        ({"observation": "text"}, "observation must be"),
+        ({"observation": 5}, "observation must be"),
+        ({"n": 0}, "n must be"),
+        ({"n": 2, "layout": ONE_PUSH}, "either layout or"),
+        ({"layout": 5}, "layout must be"),
+        ({"grid_size": 5, "num_agents": 6}, "takes at most 5"),
+        ({"n": 2, "force_scope": "all"}, "force_scope"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        vector_env(**options)
+
+
+def test_wrong_actions_resets_and_seeds() -> None:
+    env = vector_env(4, num_envs=3)
+    good = np.zeros((3, 4), np.int8)
+    with pytest.raises(UserError, match="not begun: call reset"):
+        env.step(good)
+    with pytest.raises(UserError, match="without a reset_mask first"):
+        env.reset(options={"reset_mask": np.array([True, False, False])})
+    env.reset()
+    wrong: list[tuple[Any, str]] = [
+        (np.zeros((4, 3), np.int8), r"shape \(3, 4\), got \(4, 3\)"),
+        (np.zeros(12, np.int8), "shape"),
+        (np.zeros((3, 4)), "integers"),
+        (np.zeros((3, 4), np.bool_), "integers"),
+        (None, "shape"),
+        ([[1, 2], [3]], "one integer"),
+    ]
+    for actions, message in wrong:
+        with pytest.raises(UserError, match=message):
+            env.step(actions)
+    assert not env._state.steps.any()
+    for seed in ("x", 1.5, [1, 2], [1, 2, "x"], True):
+        with pytest.raises(UserError, match="seed"):
+            env.reset(seed=seed)  # type: ignore[arg-type]
+    for mask in ([1, 0, 0], np.array([True]), np.zeros(3, np.bool_)):
+        with pytest.raises(UserError, match="reset_mask must be a bool array"):
+            env.reset(options={"reset_mask": mask})
+    with pytest.raises(UserError, match="only option"):
+        env.reset(options={"mask": 1})
+
+
+@pytest.mark.parametrize("kind", ["list", "int64", "strided", "frozen", "fortran"])
+def test_any_array_of_integers_will_do(kind: str) -> None:
+    env, plain = (vector_env(8, num_envs=4, observation="none") for _ in range(2))
+    env.reset(seed=0)
+    plain.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        actions = rng.integers(0, 5, (4, 8)).astype(np.int8)
+        plain.step(actions)
+        made: Any = {
+            "list": actions.tolist(),
+            "int64": actions.astype(np.int64) + (actions == 0) * 256,
+            "strided": np.repeat(actions, 2, axis=1)[:, ::2],
+            "frozen": actions.copy(),
+            "fortran": np.asfortranarray(actions),
+        }[kind]
+        if kind == "frozen":
+            made.flags.writeable = False
+        env.step(made)
+    assert same(env._state, plain._state)
+
+
+def test_the_kernels_allocate_nothing() -> None:
+    runtime: Any = importlib.import_module("numba.core.runtime")
+    runtime._nrt_python.memsys_enable_stats()
+    counts = []
+    for num_envs in (1, 64):  # what is counted are the arrays handed over, as many for one environment as for 64
+        env = vector_env(8, num_envs=num_envs, observation="window:2", copy=False)
+        env.reset(seed=0)
+        actions = np.full((num_envs, 8), RIGHT, np.int8)
+        env.step(actions)
+        before = runtime.rtsys.get_allocation_stats().alloc
+        env.step(actions)
+        counts.append(runtime.rtsys.get_allocation_stats().alloc - before)
+    assert counts[0] == counts[1] < 20
+
+
+def run_python(code: str, tmp_path: Path, **variables: str) -> str:
+    """Run code in a fresh interpreter with the same package, return what it prints."""
+    home = str(Path(sys.modules["teamworld"].__path__[0]).parent)
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join((home, os.getcwd())), **variables}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+PLAY = """
+import hashlib, warnings
+import numpy as np
+warnings.simplefilter("error")
+from teamworld.worlds.cube import vector_env
+digest = hashlib.blake2b(digest_size=8)
+for observation in ("grid", "window:2"):
+    env = vector_env(grid_size=8, num_agents=5, blocks={1: 3, 2: 1}, num_envs=3, observation=observation, max_steps=20)
+    rng = np.random.default_rng(0)
+    digest.update(env.reset(seed=5)[0].tobytes())
+    for t in range(60):
+        common = rng.choice([0, 4, 4, 4, 1, 2], (3, 1))
+        actions = np.where(rng.random((3, 5)) < 0.7, common, rng.integers(-128, 127, (3, 5))).astype(np.int8)
+        for part in env.step(actions)[:4]:
+            digest.update(part.tobytes())
+print(digest.hexdigest(), bool(env._state.pushed_at.any()))
+"""
+
+
+def test_without_compiling_the_kernels_do_the_same(tmp_path: Path) -> None:
+    compiled, plain = run_python(PLAY, tmp_path), run_python(PLAY, tmp_path, NUMBA_DISABLE_JIT="1")
+    assert compiled == plain
+    assert compiled.split()[1] == "True"
+
+
+def test_the_arrays_work_without_gymnasium(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['gymnasium'] = sys.modules['pettingzoo'] = None\n" + PLAY
+    code += "print(env.metadata['autoreset_mode'])\n"
+    code += "try:\n    env.action_space\nexcept ValueError as error:\n    print(error)"
+    said = run_python(code, tmp_path)
+    assert said.startswith(run_python(PLAY, tmp_path))
+    assert "NextStep" in said
+    assert "pip install 'teamworld[rl]'" in said
+
+
+def test_the_kernels_compile_once(tmp_path: Path) -> None:
+    code = f"""{PLAY}
+from teamworld.worlds.cube import observe, physics, restart
+env = vector_env(layout=env._state.layout(0), num_envs=1, observation="grid", copy=False, force_scope="rear")
+env.reset()
+env.step(np.zeros((1, 5), np.int8))
+kernels = physics.advance, observe._update_pictures, observe._update_classes, observe._copy_windows, restart._restart
+print([len(kernel.signatures) for kernel in kernels])
+"""
+    assert run_python(code, tmp_path).splitlines()[-1] == "[1, 1, 1, 1, 1]"

@@ -6,7 +6,8 @@ same core, so that what slows the machine slows all: the ratio of a pair is that
 the median over the rounds and its range.
 
 What is compared: agent-steps per CPU second with the observations that users get, ours an 11 x 11 window for each
-agent, at the same number of agents. These are different worlds; the figures say how long a learner waits for a
+agent, at the same number of agents and of environments stepped in one call (64 of ours beside a peer that steps one
+at a time). These are different worlds; the figures say how long a learner waits for a
 sample, not which world is better.
 """
 
@@ -41,6 +42,11 @@ class Peer(NamedTuple):
     n: int
     arguments: dict[str, Any]
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Number of agents, and of environments stepped in one call: 64 of ours beside a peer that steps one."""
+        return self.n, self.arguments.get("envs", 64)
+
 
 def peers() -> list[Peer]:
     """Return what is measured, ours beside them; the batch sizes are those at which each peer is fast."""
@@ -64,9 +70,10 @@ def peers() -> list[Peer]:
 BARS = {"lbforaging": 400, "rware": 400, "JaxMARL": 5, "VMAS": 3}
 
 
-def ours(n: int) -> Peer:
-    """Return our own row for n agents."""
-    return Peer("ours", "CUBE E=64, 11 x 11", "ours", n, {"n": n, "envs": 64, "observation": "window:5"})
+def ours(n: int, envs: int) -> Peer:
+    """Return our own row for n agents and so many environments."""
+    arguments = {"n": n, "envs": envs, "observation": "window:5"}
+    return Peer("ours", f"CUBE E={envs}", "ours", n, arguments)
 
 
 class Worker:
@@ -121,8 +128,8 @@ def python_of(kind: str, folder: Path) -> Path:
 def run(folder: Path, rounds: int, window: float, wanted: list[str]) -> list[dict[str, Any]]:
     """Measure all, round after round, and return one row a peer."""
     theirs = [peer for peer in peers() if not wanted or peer.family in wanted]
-    own = [ours(n) for n in sorted({peer.n for peer in theirs})]
-    everybody = [*own, *theirs]
+    own = {size: ours(*size) for size in sorted({peer.size for peer in theirs})}
+    everybody = [*own.values(), *theirs]
     pythons = {kind: python_of(kind, folder) for kind in dict.fromkeys(peer.kind for peer in everybody)}
     workers = []
     for peer in everybody:  # one after the other: they compile
@@ -137,10 +144,10 @@ def run(folder: Path, rounds: int, window: float, wanted: list[str]) -> list[dic
         print(f"round {turn + 1} of {rounds}", file=sys.stderr)
     for worker in workers:
         worker.close()
-    base = {peer.n: rate for peer, rate in zip(own, rates, strict=False)}
+    base = dict(zip(own, rates, strict=False))
     rows = []
     for peer, rate in zip(everybody, rates, strict=True):
-        ratios = sorted(a / b for a, b in zip(base[peer.n], rate, strict=True))
+        ratios = sorted(a / b for a, b in zip(base[peer.size], rate, strict=True))
         rows.append(
             {
                 "family": peer.family,
@@ -157,7 +164,7 @@ def run(folder: Path, rounds: int, window: float, wanted: list[str]) -> list[dic
 
 def show(rows: list[dict[str, Any]]) -> bool:
     """Print the table; return whether every bar is held by the family's fastest environment."""
-    print("agent-steps per CPU second on one core, with observations; ratio = ours over the peer at the same n,")
+    print("agent-steps per CPU second on one core, with observations; ratio = ours over the peer at the same n and E,")
     print("median over the rounds [lowest, highest]")
     print(f"\n{'peer':<12}{'environment':<34}{'n':>4}{'agent-steps/s':>15}{'ratio':>9}   spread")
     for row in rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from collections.abc import Iterator
@@ -16,8 +15,6 @@ from teamworld import __version__
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, Experiment, build, load
 from teamworld.reasoning.prompts import prompt_hashes
-from teamworld.record import read_log
-from teamworld.record.log import encode
 
 _LOCK, _DRAFT = ".lock", "experiment.yaml.tmp"
 #: What a kill can leave behind before the experiment file stands.
@@ -98,18 +95,6 @@ class Folder:
                 yield
         except Timeout:
             raise UserError(f"another process is running in {self.path}: wait for it, or use another --out") from None
-
-
-def digest(path: Path) -> str:
-    """Return a digest of a finished log's records.
-
-    Raises:
-        UserError: It is not a log, damaged or not finished.
-    """
-    total = hashlib.blake2b(digest_size=16)
-    for event in read_log(path):
-        total.update(encode(event) + b"\n")
-    return total.hexdigest()
 
 
 def _ours_early(name: str) -> bool:

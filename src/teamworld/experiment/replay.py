@@ -47,7 +47,7 @@ def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Ch
         for cell, finished in rows.items():
             for row in finished:
                 old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
-                events = play(experiment, cell, row.episode, new, memories)
+                events = play(experiment, cell, row.episode, new, memories).events
                 delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
                 if delta is not None:
                     memory.commit(cell.name, delta)

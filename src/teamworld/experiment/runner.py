@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from numpy.random import Generator
 
@@ -20,18 +21,27 @@ from teamworld.errors import UserError
 from teamworld.experiment import before
 from teamworld.experiment.before import Memories
 from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder, digest
+from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Results, Row
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import summarise
 from teamworld.reasoning import registry as reasoners
 from teamworld.record import Event, LogWriter, read_log
+from teamworld.record.log import digest
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
 
 #: Called after every episode, with its row.
 Progress = Callable[[Row], None]
+
+
+class Played(NamedTuple):
+    """An episode that was played to its end."""
+
+    events: list[Event]
+    digest: str
+    """Of its log, see ``teamworld.record.log.digest``."""
 
 
 def run(experiment: Experiment, out: Path, progress: Progress = lambda row: None) -> list[Row]:
@@ -102,16 +112,16 @@ def _run_episode(experiment: Experiment, cell: Cell, episode: int, folder: Folde
     begun = time.perf_counter()
     path = folder.log(cell, episode)
     path.parent.mkdir(parents=True, exist_ok=True)
-    events = play(experiment, cell, episode, path, memories)
+    events, digested = play(experiment, cell, episode, path, memories)
     delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
     if delta is not None:
         memories.learned.commit(cell.name, delta)
     seconds = time.perf_counter() - begun
-    return Row(cell.name, episode, cell.method, cell.seed, summarise(events), digest(path), seconds)
+    return Row(cell.name, episode, cell.method, cell.seed, summarise(events), digested, seconds)
 
 
-def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memories: Memories) -> list[Event]:
-    """Play one episode of a resolved experiment into a log file and return its events."""
+def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memories: Memories) -> Played:
+    """Play one episode of a resolved experiment into a log file."""
 
     def streams(*names: str | int) -> Generator:
         return generator(cell.seed, "episode", episode, *names)
@@ -138,7 +148,7 @@ def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memories:
         )
         _to_the_end(played)
         log.finish()
-        return log.events
+        return Played(log.events, log.digest)
 
 
 def _to_the_end(episode: Episode) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 from collections.abc import Iterator
@@ -49,6 +50,7 @@ class LogWriter:
         self.path = path
         self.events: list[Event] = []
         """All events so far, as written."""
+        self._records = _hash()
         path.unlink(missing_ok=True)  # never write through a link into somebody else's file
         self._file: BinaryIO = path.open("wb")
         compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
@@ -57,9 +59,16 @@ class LogWriter:
     def write(self, event: Record, step: int, tick: int) -> Record:
         """Append an event and return it as it stands in the log, with its place in the order."""
         placed = msgspec.structs.replace(event, seq=len(self.events), step=step, tick=tick)
-        self._stream.write(_ENCODER.encode(placed) + b"\n")
+        line = _ENCODER.encode(placed) + b"\n"
+        self._stream.write(line)
+        self._records.update(line)
         self.events.append(placed)
         return placed
+
+    @property
+    def digest(self) -> str:
+        """What ``digest`` returns for the file once the log is finished."""
+        return self._records.hexdigest()
 
     def flush(self) -> None:
         """Make everything so far readable."""
@@ -129,6 +138,22 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
         raise UserError(f"{path} is damaged: {error}") from None
     if whole and (last is None or type(last).__name__ != "EpisodeEnd"):
         raise UserError(f"{path} is not finished: the run was cut off; resume it with the same command")
+
+
+def digest(path: Path) -> str:
+    """Return a digest (BLAKE2) of a finished log's records.
+
+    Raises:
+        UserError: It is not a log, damaged or not finished.
+    """
+    total = _hash()
+    for event in read_log(path):
+        total.update(encode(event) + b"\n")
+    return total.hexdigest()
+
+
+def _hash() -> hashlib.blake2b:
+    return hashlib.blake2b(digest_size=16)
 
 
 def _decoded(path: Path, number: int, line: bytes) -> Event:

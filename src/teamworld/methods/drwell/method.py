@@ -9,6 +9,7 @@ Options leave parts out, or put others in their place: see ``options``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -82,6 +83,9 @@ class DrWell(Method):
     async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
         """Settle among the free agents who does what, then let each plan alone."""
         members = tuple(moment.free)
+        # The world model stands still while they settle: each line is looked up once, not once for every agent.
+        self._guide = cache(partial(self._guidebook.guide, now=moment.t))
+        self._best = cache(self._guidebook.best)
         self._standby -= set(members)
         self._ended.update(dict.fromkeys((agent for agent in members if agent in moment.running), "resync"))
         known = {goal.id: goal for agent in members for goal in open_goals(moment.views[agent].goals)}
@@ -152,14 +156,14 @@ class DrWell(Method):
         """Return what every question of the negotiation tells its agent."""
         view = moment.views[agent]
         goals = open_goals(view.goals)
-        best = self._guidebook.best()
+        best = self._best()
         return {
             "mind": agent,
             "views": {agent: view},
             "members": tuple(room.members) if room is not None else (),
             "team": len(moment.views),
             "working": working,
-            "guide": {goal.id: self._guidebook.guide(self._task(goal), moment.t) for goal in goals},
+            "guide": {goal.id: self._guide(self._task(goal)) for goal in goals},
             "guided": self._options.guided,
             "best": next((goal.id for goal in goals if self._task(goal) == best), None),
             "heard": tuple(room.heard(agent)) if room is not None else (),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.memory.experience import Experience, joined
-from teamworld.memory.notes import LONGEST, MOST, alike, clean, collected
+from teamworld.memory.notes import LONGEST, MOST, alike, clean, collected, newest
 
 texts = st.text(max_size=300)
 few = st.lists(
@@ -64,6 +65,14 @@ def test_one_after_the_other_is_all_at_once(first: list[str], second: list[str])
     assert experience.notes == other.notes == collected([*first, *second])
     parts = [Experience.from_rows((), (), notes=part) for part in (first, second)]
     assert joined(*parts).notes == collected([*first, *second])
+
+
+def test_no_more_is_read_than_it_takes() -> None:
+    def backwards() -> Iterator[str]:
+        yield from (f"Rule {number // 2}." for number in range(2 * MOST - 1))
+        raise AssertionError("read on, with enough notes found")
+
+    assert newest(backwards()) == tuple(f"Rule {number}." for number in reversed(range(MOST)))
 
 
 def test_wording_and_case_do_not_make_a_new_note() -> None:

@@ -51,6 +51,11 @@ def test_touching_spans_of_like_tags_are_one() -> None:
     assert [(tag.first, tag.last) for tag in found] == [(0, 1), (3, 3)]
 
 
+def test_a_span_within_another_does_not_shorten_it() -> None:
+    spans = [Finding("deadlock", first, last, ("a",), None, "x") for first, last in ((0, 9), (2, 5))]
+    assert [(tag.first, tag.last) for tag in merged(spans)] == [(0, 9)]
+
+
 def test_a_span_in_which_the_numbers_changed_says_so() -> None:
     spans = [Finding("deadlock", step, step, ("a",), None, text) for step, text in enumerate(["1 of 3", "2 of 3", "x"])]
     (tag,) = merged(spans)
@@ -88,6 +93,11 @@ def test_intents_that_missed_each_other() -> None:
     assert tags(log(*together)) == []
     late: Steps = [*here[:3], *[[act("a"), walks]] * 12, here[3]]
     assert "misaligned-intent" not in labels(tags(log(*late)))
+    just, too_late = ([*here[:2], *[[act("a"), walks]] * n, here[3]] for n in (9, 10))
+    assert [(tag.first, tag.last) for tag in of(tags(log(*just)), "misaligned-intent")] == [(1, 11)]
+    assert "misaligned-intent" not in labels(tags(log(*too_late)))
+    stands: Steps = [[event, act("b", "g")] for event, _ in here[:3]]
+    assert tags(log(*stands, here[3])) == []  # the partner was there, and only then fit to act
     moved = GoalChange(goal="g", event="progress", delta=0.1, participants=("b",))
     assert tags(log(*here[:2], [moved, *here[2]], here[3])) == []
 
@@ -109,6 +119,8 @@ def test_work_on_what_is_done() -> None:
     found = of(tags(log([plan("b", 1), done("g")], *steps)), "duplicate-work")
     assert [(tag.first, tag.last) for tag in found] == [(1, 6)]
     assert not of(tags(log([plan("b", 1)], *steps, [done("g")])), "duplicate-work")
+    in_it = log([plan("b", 1), done("g"), *steps[0]], *steps[:5])
+    assert not of(tags(in_it), "duplicate-work")  # the step that did it is no waste: five are left
 
 
 def test_words_that_were_broken() -> None:
@@ -131,6 +143,9 @@ def test_thrash() -> None:
     assert tags(log(*worked)) == []
     slow: Steps = [quick[0], change(1), *[[act("b", moved=True)]] * 8, change(2), [], change(3)]
     assert tags(log(*slow)) == []
+    ten, eleven = ([quick[0], change(1), *[[]] * n, change(2), change(3)] for n in (7, 8))
+    assert labels(tags(log(*ten))).count("thrash") == 1
+    assert "thrash" not in labels(tags(log(*eleven)))
     fine: Steps = [[plan("a", 0)], *([ended("a", n - 1, "success"), plan("a", n)] for n in (1, 2, 3))]
     assert tags(log(*fine)) == []
 
@@ -143,6 +158,8 @@ def test_plans_that_swing() -> None:
     assert not of(tags(log(*other)), "oscillation")
     good: Steps = [*four[:2], [ended("a", 1, "success", "h"), *four[2]], four[3]]
     assert not of(tags(log(*good)), "oscillation")
+    in_the_end: Steps = [*four, [ended("a", 3, "success", "h")]]
+    assert not of(tags(log(*in_the_end, goals={"g": 1, "h": 1})), "oscillation")
 
 
 # ---- conduct
@@ -157,6 +174,10 @@ def test_free_riders() -> None:
     assert "10 of 10" in tag.text
     waits: Steps = [[act("a", "g", effect=True), act("b", "g", ready="g"), gain], *steps[1:3]]
     assert tags(log(*waits)) == []  # a third of the time it waited in place
+    a_little = [GoalChange(goal="g", event="progress", delta=0.08, participants=("b",)), *steps[0]]
+    assert tags(log(a_little, *steps[1:])) == []  # 15 % of the mean
+    four_fifths: Steps = [*steps[:8], *[[act("a", moved=True), act("b", "g", ready="g")]] * 2]
+    assert tags(log(*four_fifths)) == []
     shared: Steps = [[with_both(event) for event in step] for step in steps]
     assert tags(log(*shared)) == []
     assert tags(log(*[[act("a", moved=True), act("b", moved=True)]] * 5)) == []  # nobody gave anything
@@ -176,6 +197,8 @@ def test_deadlock() -> None:
     assert tags(log(*still[:7])) == []
     assert tags(log(*still[:4], [act("a", moved=True), act("b")], *still[:4])) == []
     assert "deadlock" not in labels(tags(log([done("g")], *still)))
+    spread = GoalChange(goal="g", event="progress", delta=0.1, participants=())
+    assert tags(log(*still[:4], [*still[0], spread], *still[:4])) == []  # the goal itself changed
 
 
 def test_agents_in_one_anothers_way() -> None:
@@ -183,6 +206,8 @@ def test_agents_in_one_anothers_way() -> None:
     (tag,) = tags(log(*head_on))
     assert (tag.label, tag.first, tag.last, tag.agents) == ("mutual-blocking", 0, 2, ("a", "b"))
     assert tags(log(*head_on[:2])) == []
+    passing: Steps = [[act("a", blocker="b", moved=True), act("b", blocker="a", moved=True)]] * 3
+    assert tags(log(*passing)) == []  # they went round each other
     assert tags(log(*[[act("a", blocker="b"), act("b", blocker="wall")]] * 3)) == []
     ring: Steps = [[act("a", blocker="c"), act("b", blocker="a"), act("c", blocker="b"), act("d", blocker="a")]] * 3
     (tag,) = tags(log(*ring, team="abcd"))
@@ -220,6 +245,8 @@ def test_requests_nobody_answered() -> None:
     assert tags(log(ask, [plan("b", 0, "g")], *[wait] * 10)) == []
     assert tags(log(ask, [plan("a", 0, "g")], *[wait] * 10)) != []  # the asker itself does not count
     assert tags(log(ask, *[wait] * 10, message(1, "b", "late", reply_to=0))) != []
+    assert tags(log(ask, *[wait] * 9, message(1, "b", "just in time", reply_to=0), wait)) == []
+    assert tags(log(ask, message(1, "c", "not asked", reply_to=0), *[wait] * 10, team="abc")) != []
     assert tags(log(message(0), *[wait] * 10)) == []
 
 
@@ -229,6 +256,11 @@ def test_chatter() -> None:
     assert tags(log(message(0), message(1), message(2))) == []  # the first was new
     assert tags(log(message(0), message(1), message(2), message(3, text="quite another thing"))) == []
     assert tags(log(message(0), message(1), message(2), message(3, "b", "I go left now"))) == []  # b says it first
+    words = "one two three four five six seven eight nine"
+    alike: Steps = [message(0, text=f"{words} ten x"), *(message(n, text=f"{words} ten {n}") for n in (1, 2, 3))]
+    assert labels(tags(log(*alike))) == ["chatter"]  # 8 of 10 are the same
+    apart: Steps = [message(0, text=f"{words} x"), *(message(n, text=f"{words} {n}") for n in (1, 2, 3))]
+    assert tags(log(*apart)) == []  # 7 of 9
     binding: Steps = [message(number, act="commit", goal="g") for number in range(5)]
     assert tags(log(*binding)) == []
     told: Steps = [message(number, text=f"news {number}", facts=("door OPEN yes",)) for number in range(4)]

@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.record import (
@@ -22,6 +24,7 @@ from teamworld.record import (
     encode,
     read_log,
 )
+from teamworld.record.log import digest
 
 
 def start(schema: int = SCHEMA) -> EpisodeStart:
@@ -94,6 +97,28 @@ def test_a_log_can_be_read_while_it_is_written_and_after_a_kill(tmp_path: Path) 
             torn.write_bytes(path.read_bytes()[:length])
             found = list(read_log(torn, whole=False))
             assert found == log.events[: len(found)]
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(st.characters(exclude_categories=["Cs"])), st.floats(allow_nan=False, allow_infinity=False))
+    )
+)
+def test_the_digest_taken_while_writing_is_that_of_the_file(
+    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, float]]
+) -> None:
+    path = tmp_path_factory.mktemp("digest") / "one.jsonl.zst"
+    seen = set()
+    with LogWriter(path) as log:
+        log.write(start(), 0, 0)
+        for text, number in said:
+            seen.add(log.digest)
+            log.write(StepDone(ticks=1, score={text: number}), 0, 0)
+        seen.add(log.digest)
+        log.write(EpisodeEnd(reason="horizon"), 5, 5)
+        log.finish()
+    assert log.digest == digest(path)
+    assert len(seen | {log.digest}) == len(said) + 2  # every record counts
 
 
 def test_no_wall_time_makes_two_writers_write_the_same_bytes(tmp_path: Path) -> None:

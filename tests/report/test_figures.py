@@ -11,6 +11,7 @@ from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Row
 from teamworld.report.figures import draw_all, learning_curve
+from teamworld.report.style import COLOURS, STYLES, look
 from tests.report.test_tables import DRWELL, EXPERIMENT, GREEDY
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -40,6 +41,15 @@ def test_the_learning_curve_shows_the_rows(tmp_path: Path, rows: list[Row]) -> N
 def test_one_seed_is_drawn_without_a_band(tmp_path: Path) -> None:
     one = Experiment(methods=("drwell",), episodes=2, seeds=(0,))
     assert learning_curve(DRWELL[:2], one, tmp_path / "one.png").read_bytes().startswith(PNG)
+
+
+def test_no_two_of_many_lines_look_alike(tmp_path: Path) -> None:
+    many = range(len(COLOURS) * len(STYLES))
+    assert len({tuple(look(index).values()) for index in many}) == len(many)
+    labels = ("drwell", "greedy", *(f"drwell:v{number}" for number in range(9)))
+    rows = [row._replace(method=label) for label in labels for row in DRWELL]
+    experiment = EXPERIMENT.model_copy(update={"methods": labels})
+    assert learning_curve(rows, experiment, tmp_path / "many.png").read_bytes().startswith(PNG)
 
 
 def test_figures_of_a_run(tmp_path: Path) -> None:

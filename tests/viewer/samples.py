@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,7 +59,8 @@ def hostile() -> list[Event]:
             case PlanEnd():
                 changed.append(msgspec.structs.replace(event, cause=HOSTILE))
             case EpisodeStart():
-                changed.append(msgspec.structs.replace(event, task=HOSTILE, method=HOSTILE, reasoner=HOSTILE))
+                head = {"task": HOSTILE, "method": HOSTILE, "reasoner": HOSTILE, "level": "long" * 100}
+                changed.append(msgspec.structs.replace(event, **head))
             case _:
                 changed.append(event)
     return changed
@@ -189,12 +191,17 @@ def by_hand() -> list[Event]:
             StepDone(ticks=2, score={}),
         ],
     ]
+    return laid_out(steps, plan_end("a", 0, "unfinished", "horizon"))
+
+
+def laid_out(steps: Sequence[Sequence[Event]], *last: Event) -> list[Event]:
+    """Return a log of what happened in each step and at the end; frames, steps of two ticks and numbers are added."""
     events: list[Event] = [start(goals=(goal("g", 3.0), goal("h"))), Frame(state={"at": 0})]
     clocks = [(0, 0), (0, 0)]
     for number, step in enumerate(steps):
         events += [*step, Frame(state={"at": number + 1})]
         clocks += [(number, 2 * number)] * len(step) + [(number + 1, 2 * number + 2)]
-    events += [plan_end("a", 0, "unfinished", "horizon"), EpisodeEnd(reason="horizon")]
-    clocks += [(3, 6), (3, 6)]
+    events += [*last, EpisodeEnd(reason="horizon")]
+    clocks += [(len(steps), 2 * len(steps))] * (len(last) + 1)
     placed = enumerate(zip(events, clocks, strict=True))
     return [msgspec.structs.replace(event, seq=seq, step=step, tick=tick) for seq, (event, (step, tick)) in placed]

@@ -212,6 +212,8 @@ def test_a_click_on_a_lane_jumps_and_chooses_the_agent(two: Page) -> None:
     two.hover("#bars", position={"x": x, "y": 0.5 * high})
     action = two.evaluate("teamworld.say(teamworld.episode.team[0].span(25).action)")
     assert action in two.inner_text("#tip")
+    two.hover("#bars", position={"x": 20, "y": 1.5 * high})
+    assert two.inner_text("#tip") == "agent 1", "a name that the lane has no room for is read here"
     two.focus("#lanes")
     two.keyboard.press("ArrowUp")
     assert two.evaluate("teamworld.player.chosen") == 0
@@ -286,6 +288,15 @@ def test_plans_show_the_running_action_and_how_the_last_one_ended(two: Page) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "drawn"), [("agent 1", "agent 1"), ("robot_arm_left_12", "robo…t_12"), ("i" * 9000, "i…i"), ("", "")]
+)
+def test_a_long_name_loses_its_middle(two: Page, name: str, drawn: str) -> None:
+    pen = "{measureText: (text) => ({width: text.length > 200 ? 1e9 : 10 * text.length})}"
+    room = 35 if len(name) > 1000 else 95
+    assert two.evaluate(f"(name) => teamworld.shortened({pen}, name, {room})", name) == drawn
+
+
 def test_a_hostile_text_stays_text(browser: Page, files: dict[str, Path]) -> None:
     with opened(browser, files["hostile"]) as shown:
         shown.evaluate("teamworld.player.go(teamworld.episode.steps)")
@@ -294,6 +305,7 @@ def test_a_hostile_text_stays_text(browser: Page, files: dict[str, Path]) -> Non
         shown.hover("#bars", position={"x": 300, "y": 15})
         assert "broken" not in shown.title().split(":")[0]
         assert shown.locator("main img, main script, #tip img").count() == 0
+        assert shown.evaluate("document.documentElement.scrollWidth") == 1280, "long words are broken, not cut"
         assert shown.title() != "broken"
 
 

@@ -22,6 +22,7 @@ from teamworld.record import (
     PlanEnd,
     PlanStart,
     Release,
+    StepDone,
 )
 from teamworld.viewer import build
 from teamworld.viewer.data import Actor, Joint, Pace, Replay, Span
@@ -119,6 +120,24 @@ def test_joint_acts_taken_apart_are_the_attempts(log: Sequence[Event]) -> None:
     assert found == wanted
     assert [joint.start for joint in replay.joints] == sorted(joint.start for joint in replay.joints)
     assert len(replay.joints) < max(2, len(wanted)), "equal acts in a row are one stretch"
+
+
+def test_only_those_still_bound_are_missing_and_a_break_makes_two_stretches() -> None:
+    tried: list[Event] = [samples.attempt(("a",), 1), StepDone(ticks=2, score={})]
+    bound: list[Event] = [Commit(agent="b", goal="g", cause="agreed"), samples.plan("c", 0, "plan for g { wait() }")]
+    freed: list[Event] = [Release(agent="b", goal="g", cause="agreed"), samples.plan_end("c", 0)]
+    idle: list[Event] = [samples.act("b", "wait", "done"), StepDone(ticks=2, score={})]
+    steps = [[*bound, *tried], tried, [*freed, *tried], idle, tried]
+    replay = build(samples.laid_out(steps, samples.plan("a", 1, "x")))
+    assert [(joint.start, joint.end, joint.absent) for joint in replay.joints] == [
+        (0, 2, ["b", "c"]),
+        (2, 3, []),
+        (4, 5, []),
+    ]
+    assert [(row.agent, row.start, row.end, row.status) for row in replay.plans] == [
+        ("a", 5, 5, "unfinished"),
+        ("c", 0, 2, "failed"),
+    ]
 
 
 def test_who_was_missing_is_bound_and_took_no_part(log: Sequence[Event]) -> None:

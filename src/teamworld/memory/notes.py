@@ -17,10 +17,15 @@ MOST = 20
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
+def one_line(text: str) -> str:
+    """Return a text as one line without control characters, so that it cannot pass for more than it is."""
+    shown = (" " if unicodedata.category(character) in _HIDDEN else character for character in text)
+    return " ".join("".join(shown).split())
+
+
 def clean(text: str) -> str:
     """Return a note as one line of at most ``LONGEST`` characters without control characters; may be empty."""
-    shown = (" " if unicodedata.category(character) in _HIDDEN else character for character in text)
-    return " ".join("".join(shown).split())[:LONGEST].rstrip()
+    return one_line(text)[:LONGEST].rstrip()
 
 
 def alike(text: str) -> str:
@@ -34,10 +39,16 @@ def collected(texts: Iterable[str]) -> tuple[str, ...]:
 
     Said again, a note counts as new, in its newest wording. What holds no letter or digit is no note.
     """
+    return newest(reversed(tuple(texts)))
+
+
+def newest(backwards: Iterable[str]) -> tuple[str, ...]:
+    """Return what ``collected`` does of texts that come newest first, reading no more of them than it takes."""
     notes: dict[str, str] = {}
-    for text in texts:
+    for text in backwards:
         note = clean(text)
         if key := alike(note):
-            notes.pop(key, None)
-            notes[key] = note
-    return tuple(notes.values())[-MOST:]
+            notes.setdefault(key, note)
+        if len(notes) == MOST:
+            break
+    return tuple(reversed(notes.values()))

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from teamworld.memory.contract import Instance, MemoryDelta, Ranking, Reflection, TaskOutcome
 from teamworld.memory.experience import Experience, Key, Row, StartRow
+from teamworld.memory.notes import newest
 from teamworld.memory.tally import BUCKET, PARTS, Tally
 from teamworld.memory.views import Context, ContextRow
 from teamworld.record.database import Database, Format
@@ -64,7 +65,7 @@ _OUTCOMES = """
 """
 _REFLECTIONS = """
     SELECT e.episode, r.agent, r.tick, r.text FROM episodes e CROSS JOIN reflections r ON r.episode_id = e.id
-    WHERE e.run = ? AND e.episode <= ? ORDER BY e.episode, r.place
+    WHERE e.run = ? AND e.episode <= ? ORDER BY e.episode DESC, r.place DESC
 """
 _LAST = 2**63 - 1
 _WITH_REFLECTIONS = 2  # version of the schema since which there are reflections
@@ -190,7 +191,7 @@ class MemoryStore:
             sums = db.execute(_PLANS, (run,)).fetchall()
             begun = db.execute(_STARTS, (run,)).fetchall()
             texts = _texts(db, {lifted for _, lifted, *_ in sums})
-            told = [text for *_, text in self._reflections(db, (run, _LAST))]
+            told = newest(text for *_, text in self._reflections(db, (run, _LAST)))
         rows = []
         for prototype, lifted, team, *tally in sums:
             task, actions = names[prototype]
@@ -221,7 +222,7 @@ class MemoryStore:
             episodes = db.execute(_EPISODES, where).fetchall()
             outcomes = _by_episode(db.execute(_OUTCOMES, where), _outcome)
             instances = _by_episode(db.execute(_INSTANCES, where), _instance)
-            told = _by_episode(self._reflections(db, where), _reflection)
+            told = _by_episode(self._reflections(db, where), _reflection)  # newest first
         return tuple(
             MemoryDelta(
                 episode=number,
@@ -229,13 +230,13 @@ class MemoryStore:
                 ticks=ticks,
                 tasks=tuple(outcomes.get(number, ())),
                 instances=tuple(instances.get(number, ())),
-                reflections=tuple(told.get(number, ())),
+                reflections=tuple(reversed(told.get(number, ()))),
             )
             for number, completed, ticks in episodes
         )
 
     def _reflections(self, db: sqlite3.Connection, where: tuple[str, int]) -> Iterable[tuple[Any, ...]]:
-        """Episode, agent, tick and text of a run's reflections; an older file that is only read has none."""
+        """Episode, agent, tick and text of a run's reflections, newest first; an older file only read has none."""
         return db.execute(_REFLECTIONS, where) if self._db.version >= _WITH_REFLECTIONS else ()
 
 

@@ -103,10 +103,11 @@ def _preset(label: str, found: type[Method], options: Mapping[str, Mapping[str, 
         return found.variants[variant].options
     if label in options:
         return {}
-    near = suggest(variant, sorted(found.variants))
+    if not found.options.model_fields:
+        raise UserError(f"method '{name}' has no options, so no variants: leave out ':{variant}'")
     raise UserError(
-        f"method '{name}' has no variant '{variant}'{near}; one of your own needs options, "
-        f"such as --set {label}.OPTION=VALUE"
+        f"method '{name}' has no variant '{variant}'{suggest(variant, sorted(found.variants))} "
+        f"(one of your own needs options, such as --set {label}.OPTION=VALUE)"
     )
 
 
@@ -116,6 +117,8 @@ def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> 
     option = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
         return f"unknown option '{option}' of {owner}{suggest(option, list(model.model_fields))}"
+    if first["type"] == "too_short":
+        return f"option '{option}' of {owner}: at least one is needed, got none"
     says = first["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
     if not option:
         return f"options of {owner}: {says}"

@@ -12,7 +12,7 @@ from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Row
 from teamworld.memory.store import MemoryStore
 from teamworld.report.statistics import mean_interval
-from teamworld.report.style import COLOURS, MARKERS
+from teamworld.report.style import COLOURS, look
 from teamworld.report.tables import mind
 
 if TYPE_CHECKING:
@@ -61,7 +61,12 @@ def learning_curve(rows: Sequence[Row], experiment: Experiment, path: Path) -> P
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", color="0.9")
         axes.set_axisbelow(True)
-    top.legend(frameon=False, loc="lower right")
+    if len(experiment.methods) <= len(COLOURS):
+        top.legend(frameon=False, loc="lower right")
+    else:  # too many to lie on the lines
+        figure.set_figheight(5.6 + 0.1 * len(experiment.methods))
+        entries = top.get_legend_handles_labels()
+        figure.legend(*entries, frameon=False, loc="outside lower center", ncols=2, handlelength=4, fontsize=8)
     seeds = len(experiment.seeds)
     band = f"mean and 95 % interval of {seeds} seeds" if seeds > 1 else f"seed {experiment.seeds[0]}"
     figure.suptitle(f"{experiment.world} {experiment.level}: {band}; {mind(experiment)}", fontsize=9, x=0.01, ha="left")
@@ -77,11 +82,16 @@ def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float | None], label
             by_episode.setdefault(row.episode, []).append(value)
     episodes = sorted(by_episode)
     intervals = [interval for episode in episodes if (interval := mean_interval(by_episode[episode])) is not None]
-    colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
-    axes.plot(episodes, [i.mean for i in intervals], color=colour, marker=marker, markersize=4, label=label)
+    drawn = look(index)
+    axes.plot(episodes, [i.mean for i in intervals], **drawn, markersize=4, label=label)  # type: ignore[arg-type]
     if any(interval.n > 1 for interval in intervals):
         axes.fill_between(
-            episodes, [i.low for i in intervals], [i.high for i in intervals], color=colour, alpha=0.2, linewidth=0
+            episodes,
+            [i.low for i in intervals],
+            [i.high for i in intervals],
+            color=drawn["color"],
+            alpha=0.2,
+            linewidth=0,
         )
 
 

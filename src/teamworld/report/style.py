@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 #: Colour-blind safe (Okabe and Ito 2008), in a fixed order.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 MARKERS = ("o", "s", "^", "D", "v", "P")
+#: Of lines, where there are more of them than colours.
+STYLES = ("-", "--", "-.", ":")
 #: What came out well, and what did not.
 GOOD, BAD = "#12A67C", "#E0763C"
 #: Width of a figure over both columns of a page, in inches.
@@ -34,6 +36,12 @@ _RC: Any = {  # matplotlib types the names of its settings one by one
     "svg.hashsalt": "teamworld",
     "svg.fonttype": "none",
 }
+
+
+def look(index: int) -> dict[str, str]:
+    """Return how the line of this index is drawn: colour and marker, and a style of line for each round of them."""
+    lap, place = divmod(index, len(COLOURS))
+    return {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": STYLES[lap % len(STYLES)]}
 
 
 def need(**packages: str) -> None:

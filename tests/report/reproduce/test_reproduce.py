@@ -14,7 +14,7 @@ from teamworld.cli import run
 from teamworld.errors import UserError
 from teamworld.report.reproduce import cube, cube_figures, drwell, drwell_figures
 from teamworld.report.reproduce.chain import Told
-from teamworld.report.reproduce.measure import POLICIES, StepCost
+from teamworld.report.reproduce.measure import POLICIES, ActionCost, StepCost
 from teamworld.report.reproduce.page import check_folder, plain
 from teamworld.report.reproduce.published import Strip
 from teamworld.report.style import need
@@ -121,9 +121,13 @@ def test_cube_from_end_to_end(
     assert cube.reproduce(page.parent, plan, "again").numbers["ours"] == numbers["ours"]
     assert (page.parent / "measured.json").read_bytes() == measured
     assert asked == []
-    (page.parent / "measured.json").write_bytes(measured[:100])
-    assert len(cube.reproduce(page.parent, plan, "again").numbers["ours"]["actions"]) == 18
-    assert asked == [2, 10]
+    monkeypatch.setattr(cube, "action_cost", lambda n, verb, window: ActionCost(n, verb, 1, 1e-5))
+    other = json.dumps({**json.loads(measured), "machine": {}}).encode()
+    for damaged in (measured[:100], b"", b"[]", b'["\xff"]', other):
+        (page.parent / "measured.json").write_bytes(damaged)
+        asked.clear()
+        assert len(cube.reproduce(page.parent, plan, "again").numbers["ours"]["actions"]) == 18
+        assert asked == [2, 10]
     assert "The machine was busy" not in page.read_text("utf-8")
     assert "| none |" in page.read_text("utf-8")  # memory that cannot be read is no number
 
@@ -174,9 +178,27 @@ def test_a_folder_with_other_things_is_left_alone(
 
 def test_a_folder_of_the_other_paper_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    check_folder(tmp_path, "run")
+    check_folder(tmp_path, "run", drwell.TITLE)
     with pytest.raises(UserError, match="no reproduction of this paper"):
-        check_folder(tmp_path, "runs")
+        check_folder(tmp_path, "runs", cube.TITLE)
+
+
+@pytest.mark.parametrize("name", ["report.md", "notes.md", "pyproject.toml"])
+def test_a_folder_of_runs_that_holds_more_is_left_alone(name: str, tmp_path: Path) -> None:
+    """As a project of the user's own has it: its page and figures would be written over."""
+    (tmp_path / "runs").mkdir()
+    (tmp_path / name).write_text("# My own\n")
+    with pytest.raises(UserError, match=f"holds {name}, which no reproduction"):
+        check_folder(tmp_path, "runs", cube.TITLE)
+
+
+@pytest.mark.parametrize("begin", ["", cube.TITLE, f"{cube.TITLE}\n\nmore"])
+def test_what_a_call_left_behind_is_gone_on_with(begin: str, tmp_path: Path) -> None:
+    for name in ("runs", "figures"):
+        (tmp_path / name).mkdir()
+    for name, text in {"report.md": begin, "measured.json": "{", "measured.tmp": ""}.items():
+        (tmp_path / name).write_text(text)
+    check_folder(tmp_path, "runs", cube.TITLE)
 
 
 def test_missing_extras_are_named() -> None:

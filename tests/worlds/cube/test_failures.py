@@ -65,6 +65,7 @@ def test_a_chain_that_is_too_heavy(path: Path) -> None:
     weak = found(path, two, three, [(3, 1, 1), (1, 2, 4)])
     assert not of(weak, "chain-too-heavy")  # the block alone would not have moved either
     assert of(weak, "understaffed")
+    assert not of(weak, "blocked-destination")  # nothing stands in the way, they are too few
 
 
 def test_somebody_stands_where_the_block_would_go(path: Path) -> None:
@@ -117,6 +118,10 @@ def test_a_stranger_on_the_face(path: Path) -> None:
     (tag,) = of(found(path, {0: push, 1: ["idle(9)"]}, [(1, 0), (1, 1)], [(1, 1, 2)]), "occlusion")
     assert (tag.first, tag.last, tag.agents, tag.goal) == (0, 5, ("agent_0", "agent_1"), "block_0")
     assert "(1, 1)" in tag.text
+    (tag,) = of(found(path, {0: push, 1: ["idle(3)", "move(up)"]}, [(1, 0), (1, 1)], [(1, 1, 2)]), "occlusion")
+    assert (tag.first, tag.last) == (0, 2)
+    wide = found(path, {0: push, 1: ["idle(9)"]}, [(1, 1), (2, 1)], [(2, 1, 2)])
+    assert not of(wide, "occlusion")  # the team has the cell that it needs
     leaves = {0: push, 1: ["idle(2)", "move(up)"]}
     assert not of(found(path, leaves, [(1, 0), (1, 1)], [(1, 1, 2)]), "occlusion")
     helps = {0: push, 1: push}

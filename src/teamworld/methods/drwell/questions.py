@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry, Library
+from teamworld.memory.notes import one_line
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.allocation import preferred
 from teamworld.methods.drwell.library import Page
@@ -87,6 +88,11 @@ class Negotiation(Question[Named]):
         """Open tasks."""
         return open_goals(self.view.goals)
 
+    @property
+    def quoted(self) -> tuple[Message, ...]:
+        """What was heard, each text on one line: no speaker can add lines that pass for others' words."""
+        return tuple(replace(message, text=one_line(message.text)) for message in self.heard)
+
     def said(self, act: str) -> dict[AgentId, GoalId]:
         """Return who named which goal in messages of one act."""
         return {message.sender: message.goal for message in self.heard if message.act == act and message.goal}
@@ -102,8 +108,8 @@ class Negotiation(Question[Named]):
             "guide": self.guide if self.guided else None,
             "best": self.best,
             "working": self.working,
-            "proposals": [message for message in self.heard if message.act == "propose"],
-            "commitments": [message for message in self.heard if message.act in {"commit", "other"}],
+            "proposals": [message for message in self.quoted if message.act == "propose"],
+            "commitments": [message for message in self.quoted if message.act in {"commit", "other"}],
         }
 
     def record(self, goal: Goal) -> str:
@@ -187,7 +193,7 @@ class Leaning(Negotiation[Named]):
 
     def context(self) -> dict[str, Any]:
         """As in the rounds, with the chat."""
-        return super().context() | {"chat": self.heard}
+        return super().context() | {"chat": self.quoted}
 
     def preference(self, rng: np.random.Generator) -> Goal | None:
         """Return the goal to take if the others do what they lean to; None where nothing is left to do.

@@ -129,7 +129,7 @@ def plan_cycles(trace: Trace) -> Iterator[Finding]:
         for four in zip(*(plans[k:] for k in range(4)), strict=False):
             one, other = four[0], four[1]
             swung = one.text == four[2].text and other.text == four[3].text and one.text != other.text
-            if swung and None not in (one.goal, other.goal) and not any(_succeeded(trace, plan) for plan in four[:3]):
+            if swung and None not in (one.goal, other.goal) and not any(_succeeded(trace, plan) for plan in four):
                 last = min(four[3].step, trace.last)
                 text = f"went from a plan for {one.goal} to one for {other.goal}, back, and again"
                 yield Finding("oscillation", min(one.step, last), last, (agent,), None, text)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from teamworld.experiment import run
 from teamworld.experiment.results import Row
 from teamworld.report.reproduce import cube_figures as figures
 from teamworld.report.reproduce.measure import ActionCost, StepCost, action_cost, machine, step_costs_apart
-from teamworld.report.reproduce.page import READ_OFF, Reproduction, check_folder, picture, plain, table
+from teamworld.report.reproduce.page import PAGE, READ_OFF, Reproduction, check_folder, picture, plain, table
 from teamworld.report.reproduce.published import Band, CubePaper, published
 from teamworld.report.style import need
 
+TITLE = "# CUBE: the paper's baselines and overhead from our runs"
 #: Our stand-ins for the published planners: the scripted team for the heuristic, rules for the naive LLM.
 METHODS = ("greedy", "zero_shot")
 #: The seed of the published layouts (CUBE spec C2), and our first (B36).
@@ -63,13 +65,13 @@ def reproduce(out: Path, plan: Plan, command: str, progress: Callable[[str], Non
         UserError: An extra is missing, or the folder holds another run.
     """
     need(matplotlib="plots", pettingzoo="rl", gymnasium="rl")
-    check_folder(out, "runs")
+    check_folder(out, "runs", TITLE)
     paper = published().cube
     rows = _baselines(out, plan, paper, progress)
     steps, actions, made_on = _measured(out, plan, progress)
     ours = bands_of(rows, plan.sizes)
     drawn = _draw(out / "figures", plan, paper, ours, steps, actions)
-    page = out / "report.md"
+    page = out / PAGE
     page.write_text(_page(page, drawn, plan, paper, ours, rows, steps, actions, made_on, command), "utf-8")
     return Reproduction(
         page,
@@ -141,29 +143,40 @@ def _measured(
     """Measure what is not measured yet; each size is kept when it is done."""
     file = out / "measured.json"
     made_on = machine()
-    header = {"window": plan.window, "machine": made_on}
-    kept: dict[str, Any] = {}
-    if file.exists():
-        try:
-            kept = json.loads(file.read_text("utf-8"))
-        except ValueError:  # cut off: measure again
-            kept = {}
-    if {name: kept.get(name) for name in header} != header:
-        kept = {**header, "steps": {}, "actions": {}}
+    kept = _kept(file)
+    if kept is None or (kept.window, kept.machine) != (plan.window, made_on):
+        kept = _Kept(plan.window, made_on, {}, {})
     for kind, n in _missing(plan):
-        if str(n) not in kept[kind]:
-            kept[kind][str(n)] = (
-                step_costs_apart(n, plan.window)
-                if kind == "steps"
-                else [action_cost(n, verb, plan.window / 3) for verb in figures.VERB_LABELS]
-            )
+        new = n not in (kept.steps if kind == "steps" else kept.actions)
+        if new and kind == "steps":
+            kept.steps[n] = step_costs_apart(n, plan.window)
+        elif new:
+            kept.actions[n] = [action_cost(n, verb, plan.window / 3) for verb in figures.VERB_LABELS]
+        if new:
             draft = file.with_suffix(".tmp")
-            draft.write_text(json.dumps(kept, indent=1), "utf-8")
+            draft.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1))
             os.replace(draft, file)
         progress(f"measuring {kind} of {n} agents")
-    steps = [StepCost(*row) for n in plan.step_sizes for row in kept["steps"][str(n)]]
-    actions = [ActionCost(*row) for n in plan.action_sizes for row in kept["actions"][str(n)]]
+    steps = [cost for n in plan.step_sizes for cost in kept.steps[n]]
+    actions = [cost for n in plan.action_sizes for cost in kept.actions[n]]
     return steps, actions, made_on
+
+
+class _Kept(msgspec.Struct):
+    """What stands in ``measured.json``: costs by number of agents."""
+
+    window: float
+    machine: dict[str, str]
+    steps: dict[int, list[StepCost]]
+    actions: dict[int, list[ActionCost]]
+
+
+def _kept(file: Path) -> _Kept | None:
+    """Return what an earlier call measured; None if nothing, or if it cannot be read."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=_Kept)
+    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def _missing(plan: Plan) -> Iterator[tuple[str, int]]:
@@ -224,7 +237,7 @@ def _page(
     baselines, scaling, heat = (picture(path, page, caption) for path, caption in drawn)
     return "\n\n".join(
         [
-            "# CUBE: the paper's baselines and overhead from our runs",
+            TITLE,
             f"```console\n{command}\n```",
             f"Ours: built-in rules and the scripted team, no language model. {READ_OFF} "
             "Wall-clock figures were measured on one machine, by one run of this command, and differ from run to run: "

@@ -16,12 +16,13 @@ from teamworld.memory.store import MemoryStore
 from teamworld.record import read_log
 from teamworld.report.reproduce import drwell_figures as figures
 from teamworld.report.reproduce.chain import Told, simulated_seconds, tell
-from teamworld.report.reproduce.page import READ_OFF, Reproduction, check_folder, picture, plain, table
+from teamworld.report.reproduce.page import PAGE, READ_OFF, Reproduction, check_folder, picture, plain, table
 from teamworld.report.reproduce.published import METHODS, Floats, Paper, Runs, published, step_seconds
 from teamworld.report.reproduce.trends import Trend, trends
 from teamworld.report.style import need
 from teamworld.report.tables import mind
 
+TITLE = "# DR. WELL: the paper's figures from our runs"
 #: The paper's set-up (DR. WELL spec A12): level and steps of an episode.
 LEVEL, MAX_STEPS = "paper-n2", 150
 #: The seed that is shown alone, as the paper shows one run: the published default (DR. WELL spec A12).
@@ -69,7 +70,7 @@ def reproduce(out: Path, plan: Plan, command: str, progress: Callable[[str], Non
         UserError: An extra is missing, or the folder holds another run.
     """
     need(matplotlib="plots")
-    check_folder(out, "run")
+    check_folder(out, "run", TITLE)
     paper = published()
     run(
         level=LEVEL,
@@ -88,7 +89,7 @@ def reproduce(out: Path, plan: Plan, command: str, progress: Callable[[str], Non
     told = {method: _told(folder, experiment, method) for method in METHODS}
     ours = {method: runs_of(some, clock.call, clock.step) for method, some in told.items()}
     judged = trends(paper.drwell.runs, ours, paper.drwell.reading_error)
-    page = out / "report.md"
+    page = out / PAGE
     drawn = _draw(out / "figures", folder, experiment, paper, ours, told["drwell"][0], clock)
     page.write_text(_page(page, drawn, experiment, paper, ours, told, judged, clock, command), "utf-8")
     return Reproduction(
@@ -246,7 +247,7 @@ def _page(
     calls = [_calls(method, told[method]) for method in METHODS]
     return "\n\n".join(
         [
-            "# DR. WELL: the paper's figures from our runs",
+            TITLE,
             f"```console\n{command}\n```",
             f"Ours: {mind(experiment)}; {experiment.level}, {experiment.episodes} episodes in a row with one memory, "
             f"at most {experiment.max_steps} steps, {_seeds(experiment)}. The paper: gpt-4o, one run a method. "

@@ -11,6 +11,10 @@ import numpy as np
 
 from teamworld.errors import UserError
 
+#: Name of the page in the folder of a reproduction.
+PAGE = "report.md"
+#: What else may stand there beside the runs.
+_WRITTEN = ("figures", "measured.json", "measured.tmp")
 #: Said wherever published values are shown.
 READ_OFF = "Published values were read off the papers' plots and are good to 1 or 2 units of the axis."
 
@@ -54,17 +58,35 @@ def plain(value: Any) -> Any:  # noqa: ANN401  (any nested numbers)
     return value
 
 
-def check_folder(out: Path, inside: str) -> None:
-    """See whether a folder can take a reproduction: new, empty, or with the runs of an earlier call in it.
+def check_folder(out: Path, inside: str, title: str) -> None:
+    """See whether a folder can take a reproduction: new, empty, or left by an earlier call, whole or cut off.
+
+    Whatever could be somebody else's is refused, since page and figures are written over.
 
     Args:
         out: The folder.
         inside: Name of the folder in it that holds the runs.
+        title: First line of the page.
 
     Raises:
         UserError: It is a file, or holds something else.
     """
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file: expected a folder for the figures")
-    if out.is_dir() and any(out.iterdir()) and not (out / inside).is_dir():
+    names = {entry.name for entry in out.iterdir()} if out.is_dir() else set()
+    if names and not (out / inside).is_dir():
         raise UserError(f"{out} is not empty and holds no reproduction of this paper: use another --out")
+    others = sorted(names - {inside, PAGE, *_WRITTEN})
+    if PAGE in names and not _begins(out / PAGE, title):
+        others.append(PAGE)
+    if others:
+        raise UserError(f"{out} holds {others[0]}, which no reproduction of this paper wrote: use another --out")
+
+
+def _begins(page: Path, title: str) -> bool:
+    """Return whether a page begins with a title; an empty one was cut off."""
+    if not page.is_file():
+        return False
+    with page.open("rb") as file:
+        begin = file.read(len(title.encode()))
+    return not begin or begin == title.encode()

@@ -131,51 +131,20 @@
     hover(event, canvas) {
       const box = canvas.getBoundingClientRect();
       const x = event.clientX - box.left;
-      const step = tw.clamp(Math.floor(this.step(x)), 0, Math.max(0, this.episode.steps - 1));
-      if (x < GUTTER) return this.hideTip();
-      if (canvas === this.ruler) return this.showTip(this.onRuler(this.step(x), event.clientY - box.top), event.clientX, event.clientY);
-      const place = this.laneAt(event.clientY - box.top);
-      return place === null ? this.hideTip() : this.showTip(this.onLane(place, step), event.clientX, event.clientY);
+      const y = event.clientY - box.top;
+      this.showTip(canvas === this.ruler ? this.onRuler(x, y) : this.onLane(x, y), event.clientX, event.clientY);
     }
 
-    onLane(place, step) {
-      const { episode } = this;
-      const lane = episode.team[place];
-      const span = lane.span(step);
-      const lines = [tw.say(lane.name)];
-      if (lane.gone !== undefined && step >= lane.gone) lines.push(`gone: ${lane.gone_why}`);
-      if (span) {
-        lines.push(tw.say(span.action), `${tw.steps(span.start, span.end)}, ${episode.ending(span)}`);
-        const pace = lane.pace(step);
-        if (pace?.ready) lines.push(`in place, waiting for others at ${tw.say(pace.ready)}`);
-        else if (pace?.blocker) lines.push(`in the way at step ${step}: ${tw.say(pace.blocker)}`);
-      }
-      for (const passed of lane.passed) {
-        if (passed.start === step) lines.push(`${tw.say(passed.action)} ${episode.ending(passed)}`);
-      }
-      const hold = lane.hold(step);
-      if (hold) lines.push(`committed to ${tw.say(hold.goal)} (${tw.say(hold.cause) || "no cause given"}), let go: ${hold.released}`);
-      return lines;
+    onLane(x, y) {
+      const place = this.laneAt(y);
+      if (place === null) return [];
+      if (x < GUTTER) return [tw.say(this.episode.team[place].name)];
+      return tw.laneInWords(this.episode, place, tw.clamp(Math.floor(this.step(x)), 0, Math.max(0, this.episode.steps - 1)));
     }
 
-    onRuler(step, y) {
-      const row = Math.floor((y - NUMBERS) / ROW);
-      const near = (GUTTER > 0 ? 5 : 0) * (this.visible / (this.width - GUTTER - RIGHT));
-      const { episode } = this;
-      if (row === 0) {
-        const found = episode.messages.filter((message) => Math.abs(message.step - step) <= near);
-        return found.length ? [`${tw.plural(found.length, "message")} at step ${found[0].step}`] : [];
-      }
-      if (row === 1) {
-        const found = episode.joints.filter((joint) => joint.start - near <= step && step <= joint.end + near).slice(0, 4);
-        return found.map((joint) => tw.jointInWords(episode, joint));
-      }
-      if (row === 2) {
-        const found = episode.failures.filter((failure) => failure.start - near <= step && step <= failure.end + near).slice(0, 4);
-        return found.map((failure) => `${failure.label}, ${tw.steps(failure.start, failure.end)}: ${tw.say(failure.text)}`);
-      }
-      const found = this.marks.done.filter((goal) => Math.abs(goal.done - step) <= near);
-      return found.map((goal) => `${tw.say(goal.id)} done at step ${goal.done}`);
+    onRuler(x, y) {
+      const near = (5 * this.visible) / (this.width - GUTTER - RIGHT);
+      return x < GUTTER ? [] : tw.markInWords(this.episode, Math.floor((y - NUMBERS) / ROW), this.step(x), near);
     }
 
     showTip(lines, x, y) {
@@ -195,7 +164,7 @@
     /** For those who use the keyboard: the chosen agent's action at the cursor. */
     speak() {
       if (this.chosen === null) return;
-      const lines = this.onLane(this.chosen, Math.min(this.at, Math.max(0, this.episode.steps - 1)));
+      const lines = tw.laneInWords(this.episode, this.chosen, Math.min(this.at, Math.max(0, this.episode.steps - 1)));
       tw.byId("spoken").textContent = lines.join("; ");
       const box = this.box.getBoundingClientRect();
       const y = box.top + (this.chosen + 0.5) * this.high - this.box.scrollTop;
@@ -324,7 +293,7 @@
       pen.fillStyle = place === this.chosen ? theme.ink : theme.soft;
       pen.font = `${place === this.chosen ? 600 : 400} ${high < 24 ? 11 : 12}px system-ui, sans-serif`;
       pen.textAlign = "left";
-      pen.fillText(tw.say(lane.name), 12, y + high / 2, GUTTER - 18);
+      pen.fillText(tw.shortened(pen, tw.say(lane.name), GUTTER - 18), 12, y + high / 2);
       pen.save();
       pen.beginPath();
       pen.rect(GUTTER, y, width - GUTTER, high);
@@ -405,6 +374,17 @@
       if (form && pen.measureText(form).width <= room) return form;
     }
     return "";
+  };
+
+  /** A name that fits: too long a one loses its middle, since names of a team often differ at the end. */
+  tw.shortened = function (pen, text, room) {
+    if (pen.measureText(text).width <= room) return text;
+    const letters = [...text.slice(0, 60), ...(text.length > 60 ? text.slice(-60) : "")];
+    for (let kept = letters.length - 1; kept > 1; kept--) {
+      const form = `${letters.slice(0, Math.ceil(kept / 2)).join("")}…${letters.slice(-Math.floor(kept / 2)).join("")}`;
+      if (pen.measureText(form).width <= room) return form;
+    }
+    return "…";
   };
 
   tw.Lanes = Lanes;

@@ -158,6 +158,7 @@ def test_impossible_sizes_are_refused(sizes: dict[str, Any], message: str) -> No
         ((8, [(7, 0)], [Block(0, 0, 0)]), "at least 1"),
         ((8, [(7, 0)], [Block(True, 0, 0)]), "the weight of block 0 must be an integer"),
         ((8, [(7, 0)], [(1, 0, 0)]), "must be a Block"),
+        ((200, [(7, 0)], [Block(1, k // 190, k % 190) for k in range(32_768)]), "at most 32767 blocks, got 32768"),
     ],
 )
 def test_impossible_layouts_are_refused(layout: tuple[Any, Any, Any], message: str) -> None:

@@ -17,6 +17,7 @@ import pytest
 pytest.importorskip("pettingzoo")
 
 from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.cube import parallel_env, vector_env
 from teamworld.worlds.cube.levels import generate, layout_for
 from teamworld.worlds.cube.observe import EMPTY, GOAL_COLUMN, HEAVIEST, MATE, OUTSIDE
-from teamworld.worlds.cube.restart import Restarts
+from teamworld.worlds.cube.restart import Restarts, _below
 from teamworld.worlds.cube.state import LEFT, RIGHT, STAY, Block, Layout, make_state
 from tests.worlds.cube.test_levels import same
 from tests.worlds.cube.test_physics import biased_actions, runs
@@ -159,6 +160,17 @@ def test_episodes_are_placed_as_generate_places_them(seed: int, agents: int, wei
         assert same(state, make_state([layout, layout]))
 
 
+@given(st.integers(0, 2**32), st.lists(st.one_of(st.integers(1, 2**30), st.integers(1, 9)), min_size=1, max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_numbers_are_drawn_as_numpy_draws_them(seed: int, limits: list[int]) -> None:
+    rng = generator(seed)
+    words, used = generator(seed).bit_generator.random_raw(200), 0
+    for limit in [*[3 << 28] * 40, *limits]:  # the first ones refuse one number in sixteen
+        number, used = _below(words, used, limit)
+        assert number == rng.integers(limit)
+    assert _below(words[:3], 6, 2) == (-1, 6)
+
+
 @pytest.mark.parametrize("n", [1, 2, 16, 22, 23, 64, 130, 256])
 def test_levels_are_placed_as_by_seed(n: int) -> None:
     env = vector_env(n, num_envs=3, observation="none")
@@ -181,6 +193,46 @@ def test_no_room_is_told_as_generate_tells_it() -> None:
         restarts.restart(np.zeros(1, np.int32))
 
 
+def test_a_placement_without_room_is_passed_over() -> None:
+    sizes: dict[str, Any] = {"grid_size": 12, "num_agents": 1, "blocks": {2: 4}}
+    rng = generator(0, "cube", "layout", "custom")
+    first = generate(**sizes, rng=rng)
+    restarts = Restarts(state := make_state(first), first, "custom")
+    restarts.seed(0, 0)
+    restarts.restart(np.zeros(1, np.int32))
+    restarts._weights = np.array([5, 5, 1, 1], np.int32)
+    with pytest.raises(UserError, match="no room"):
+        restarts.restart(np.zeros(1, np.int32))
+    with pytest.raises(UserError, match="no room"):
+        generate(**{**sizes, "blocks": {5: 2, 1: 2}}, rng=rng)
+    restarts._weights = np.array([2, 2, 2, 2], np.int32)
+    restarts.restart(np.zeros(1, np.int32))
+    assert state.layout() == generate(**sizes, rng=rng)
+
+
+def test_one_placement_may_take_more_words_than_are_kept() -> None:
+    sizes: dict[str, Any] = {"grid_size": 12, "num_agents": 1, "blocks": {2: 9}}
+    env = vector_env(**sizes, num_envs=64, observation="none")
+    width = env._restarts._words.shape[1]
+    env.reset(seed=0)
+    assert env._restarts._words.shape[1] > width
+    streams = [generator(seed, "cube", "layout", "custom") for seed in range(64)]
+    for _ in range(2):
+        assert [env._state.layout(k) for k in range(64)] == [generate(**sizes, rng=rng) for rng in streams]
+        env.reset()
+
+
+@pytest.mark.parametrize("observation", ["grid", "window:0", "none"])
+def test_without_blocks_every_step_ends_all_episodes(observation: str) -> None:
+    env = vector_env(grid_size=5, num_agents=5, blocks={}, num_envs=3, observation=observation, max_steps=1)
+    env.reset()
+    for t in range(6):
+        _, rewards, terminated, truncated, _ = env.step(np.zeros((3, 5), np.int8))
+        assert terminated.tolist() == [t % 2 == 0] * 3
+        assert rewards.tolist() == [-0.01 if t % 2 == 0 else 0.0] * 3
+        assert not truncated.any()
+
+
 def test_next_step_autoreset() -> None:
     env = vector_env(layout=ONE_PUSH, num_envs=2, max_steps=4)
     first, _ = env.reset()
@@ -201,6 +253,30 @@ def test_next_step_autoreset() -> None:
     _, _, terminated, truncated, _ = env.step(push)
     assert (terminated.tolist(), truncated.tolist()) == ([False, False], [False, True])
     assert env._state.steps.tolist() == [0, 4]
+
+
+def test_nothing_of_the_last_episode_is_left() -> None:
+    env = vector_env(layout=ONE_PUSH, num_envs=2, observation="none")
+    env.reset()
+    assert env.step(np.array([[RIGHT, RIGHT]] * 2, np.int8))[2].all()
+    env.step(np.zeros((2, 2), np.int8))
+    assert same(env._state, make_state([ONE_PUSH] * 2))
+    env.step(np.array([[RIGHT, LEFT]] * 2, np.int8))
+    env.reset()
+    assert same(env._state, make_state([ONE_PUSH] * 2))
+
+
+@pytest.mark.parametrize("observation", ["grid", "window:2"])
+def test_a_second_reset_shows_the_new_episode(observation: str) -> None:
+    env, other = (vector_env(4, num_envs=2, observation=observation) for _ in range(2))
+    first, _ = env.reset(seed=0)
+    seen, _ = env.reset(seed=5)
+    expected, _ = other.reset(seed=5)
+    assert seen is not None
+    assert expected is not None
+    assert np.array_equal(seen, expected)
+    assert first is not None
+    assert not np.array_equal(seen, first)
 
 
 def test_seeds() -> None:
@@ -310,22 +386,52 @@ def test_gymnasium_conventions() -> None:
         vector_env(4, observation="none").observation_space  # noqa: B018
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_gymnasium_wrappers(own: bool) -> None:
+    teams: Any = vector_env(layout=ONE_PUSH, num_envs=2, max_steps=4, copy=own)
+    env = RecordEpisodeStatistics(teams)
+    env.reset(seed=0)
+    counted = []
+    push = np.array([[RIGHT, STAY], [LEFT, STAY]], np.int8)
+    for _ in range(5):
+        infos = env.step(push)[4]
+        counted += [
+            (k, infos["episode"]["l"][k], infos["episode"]["r"][k])
+            for k in np.flatnonzero(infos.get("_episode", ())).tolist()
+        ]
+    env.close()
+    assert env.spec is None
+    assert env.render_mode is None
+    assert env.closed
+    # One step to deliver and one to begin anew; the other team runs out of steps.
+    assert counted == [(0, 1, 0.49), (0, 1, 0.49), (1, 4, pytest.approx(-0.04)), (0, 1, 0.49)]
+
+
 def test_heavy_blocks_saturate() -> None:
     env = vector_env(layout=Layout(300, ((0, 0),), (Block(290, 1, 1),)), observation="window:1")
     seen, _ = env.reset()
     assert seen is not None
     assert seen[0, 0].tolist() == [[OUTSIDE] * 3, [OUTSIDE, MATE, EMPTY], [OUTSIDE, EMPTY, HEAVIEST]]
+    agents = (*((row, 0) for row in range(260)), (260, 262))  # a team to push, and one to see the edge that is drawn
+    env = vector_env(layout=Layout(300, agents, (Block(260, 0, 1),)), observation="window:1")
+    env.reset()
+    seen, *_ = env.step(np.array([[RIGHT] * 260 + [STAY]], np.int8))
+    assert seen is not None
+    assert seen[0, 260].tolist() == [[HEAVIEST, EMPTY, EMPTY], [EMPTY, MATE, EMPTY], [EMPTY] * 3]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_envs": 0}, "num_envs must be an integer of at least 1, got 0"),
+        ({"num_envs": 0}, "num_envs must be an integer from 1 to 1000000, got 0"),
+        ({"num_envs": 10**30}, "num_envs must be an integer from 1 to 1000000"),
+        ({"n": 256, "num_envs": 500_000, "observation": "window:9"}, "too many|do not fit into memory"),
         ({"num_envs": 2.0}, "num_envs"),
         ({"num_envs": True}, "num_envs"),
         ({"observation": "window"}, "'grid', 'window:R'"),
         ({"observation": "window:-1"}, "got 'window:-1'"),
         ({"observation": "text"}, "observation must be"),
+        ({"observation": "window:\N{ARABIC-INDIC DIGIT ONE}"}, "observation must be"),
         ({"observation": 5}, "observation must be"),
         ({"n": 0}, "n must be"),
         ({"n": 2, "layout": ONE_PUSH}, "either layout or"),
@@ -359,7 +465,7 @@ def test_wrong_actions_resets_and_seeds() -> None:
         with pytest.raises(UserError, match=message):
             env.step(actions)
     assert not env._state.steps.any()
-    for seed in ("x", 1.5, [1, 2], [1, 2, "x"], True):
+    for seed in ("x", 1.5, [1, 2], [1, 2, "x"], True, np.array(1), np.ones(3), range(3)):
         with pytest.raises(UserError, match="seed"):
             env.reset(seed=seed)  # type: ignore[arg-type]
     for mask in ([1, 0, 0], np.array([True]), np.zeros(3, np.bool_)):
@@ -367,6 +473,9 @@ def test_wrong_actions_resets_and_seeds() -> None:
             env.reset(options={"reset_mask": mask})
     with pytest.raises(UserError, match="only option"):
         env.reset(options={"mask": 1})
+    for options in ([], ["reset_mask"], 5):
+        with pytest.raises(UserError, match="options must be a dictionary or None"):
+            env.reset(options=options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["list", "int64", "strided", "frozen", "fortran"])
@@ -442,11 +551,11 @@ def test_without_compiling_the_kernels_do_the_same(tmp_path: Path) -> None:
 
 def test_the_arrays_work_without_gymnasium(tmp_path: Path) -> None:
     code = "import sys; sys.modules['gymnasium'] = sys.modules['pettingzoo'] = None\n" + PLAY
-    code += "print(env.metadata['autoreset_mode'])\n"
+    code += "print(env.metadata['autoreset_mode'], env.spec, env.render_mode, env.closed)\nenv.close()\n"
     code += "try:\n    env.action_space\nexcept ValueError as error:\n    print(error)"
     said = run_python(code, tmp_path)
     assert said.startswith(run_python(PLAY, tmp_path))
-    assert "NextStep" in said
+    assert "NextStep None None False" in said
     assert "pip install 'teamworld[rl]'" in said
 
 

@@ -245,9 +245,10 @@ def _restart(
         env = int(envs[k])
         if not fixed:
             now, problem = _place(words[env], used[env], weights, places, work, num_agents, side)
+            if problem != _THIRSTY:  # else it is placed again, from the same number on
+                used[env] = now
             if problem != 0:
                 return k, problem
-            used[env] = now
         rewards[DELIVER_REWARD + 1 + env] = 0.0
         ended[env] = False
         ended[num_envs + env] = False

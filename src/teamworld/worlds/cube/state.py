@@ -66,8 +66,8 @@ PUSH_FIELDS = 8
 #: Bits of a push record's RESULT; no bit set means that the block moved.
 TOO_HEAVY, BY_WALL, BY_AGENT, ALREADY_MOVED = 1, 2, 4, 8
 
-#: Smallest grid side (CUBE spec A2), and the largest whose entities fit the 16-bit codes.
-MIN_GRID, MAX_GRID = 5, 32_766
+#: Smallest grid side (CUBE spec A2), the largest whose agents fit the 16-bit codes, and how many blocks fit them.
+MIN_GRID, MAX_GRID, MAX_BLOCKS = 5, 32_766, 32_767
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ class Layout:
 
     Raises:
         UserError: If the layout is impossible: grid under 5 cells, no agent or more agents than rows, anything
-            outside the grid, two entities on one cell, a block in the goal column, a weight under 1, or a
-            number that is not an integer.
+            outside the grid, two entities on one cell, a block in the goal column, a weight under 1, more blocks
+            than 32,767, or a number that is not an integer.
     """
 
     grid_size: int
@@ -161,6 +161,8 @@ def _check(layout: Layout) -> None:
             f"a grid of {side} x {side} takes 1 to {side} agents (at most one per row), got {len(layout.agents)}: "
             "change the number of agents or grid_size"
         )
+    if len(layout.blocks) > MAX_BLOCKS:
+        raise UserError(f"a layout takes at most {MAX_BLOCKS} blocks, got {len(layout.blocks)}")
     codes = np.zeros((side, side), np.int16)
     for i, (row, col) in enumerate(layout.agents):
         if not (0 <= row < side and 0 <= col < side):
@@ -395,7 +397,7 @@ def make_state(layouts: Layout | Sequence[Layout], rules: Rules | None = None) -
         rules: Episode length, reward and force scope; the published defaults if None.
 
     Raises:
-        UserError: If there is no layout or the layouts differ in shape.
+        UserError: If there is no layout, the layouts differ in shape, or there are too many of them.
     """
     layouts = (layouts,) if isinstance(layouts, Layout) else tuple(layouts)
     shapes = Counter((one.grid_size, len(one.agents), len(one.blocks)) for one in layouts)
@@ -440,6 +442,8 @@ def _sections(e: int, n: int, b: int) -> Iterator[tuple[str, int, tuple[int, ...
 def _arena(e: int, n: int, b: int, side: int, rules: Rules) -> npt.NDArray[np.int32]:
     """Return an arena with its header and the table of the cells that each action moves; all else is 0."""
     *starts, (_, scratch, (size,)) = _sections(e, n, b)
+    if scratch >= 2**31:  # where a section begins is a number of the arena too
+        raise UserError(f"{e} environments with {n} agents and {b} blocks are too many for one state: take fewer")
     arena = np.zeros(scratch + size, np.int32)
     arena[:AT_EPISODES] = e, n, b, side, rules.max_steps, rules.force_scope == "chain"
     arena[AT_EPISODES : AT_SCRATCH + 1] = [*(begin for _, begin, _ in starts), scratch]
@@ -463,9 +467,9 @@ def load(state: CubeState, env: int, layout: Layout) -> None:
         getattr(state, name)[env] = 0
     state.grid[env] = WALL
     state.grid[env, 1:-1, 1:-1] = 0
-    for i, (row, col) in enumerate(layout.agents):
-        state.agent_cell[env, i] = state.agent_from[env, i] = state.cell(row, col)
-        state.grid[env, row + 1, col + 1] = -(i + 1)
+    cells = np.array([state.cell(row, col) for row, col in layout.agents], np.int32)
+    state.agent_cell[env] = state.agent_from[env] = cells
+    state.grid[env].reshape(-1)[cells] = -np.arange(1, len(cells) + 1)
     for b, block in enumerate(layout.blocks):
         state.block_row[env, b], state.block_col[env, b] = block.row, block.col
         state.block_weight[env, b] = block.weight

@@ -7,6 +7,7 @@ nothing is made for single agents.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -20,7 +21,7 @@ from teamworld.worlds.cube.restart import Restarts
 from teamworld.worlds.cube.state import ACTIONS, ForceScope, Layout, Rules, make_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
     from gymnasium.spaces import Space
@@ -41,6 +42,8 @@ Flags: TypeAlias = "npt.NDArray[np.bool_]"
 Step: TypeAlias = "tuple[Observations, npt.NDArray[np.float64], Flags, Flags, dict[str, Any]]"
 
 _INT8 = np.dtype(np.int8)
+#: More environments than this would not be stepped faster.
+MAX_ENVS = 1_000_000
 #: Attributes that are made anew in a copy.
 _VIEWS = ("_kernel_args", "_results", "_frozen", "_expected")
 
@@ -81,12 +84,15 @@ def vector_env(
     Raises:
         UserError: If an argument cannot be used.
     """
-    if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
-        raise UserError(f"num_envs must be an integer of at least 1, got {num_envs!r}")
+    if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or not 1 <= num_envs <= MAX_ENVS:
+        raise UserError(f"num_envs must be an integer from 1 to {MAX_ENVS}, got {num_envs!r}")
     radius = _radius(observation)
     source = source_of(n, layout=layout, grid_size=grid_size, num_agents=num_agents, blocks=blocks)
     rules = Rules(max_steps=max_steps, step_cost=step_cost, deliver_reward=deliver_reward, force_scope=force_scope)
-    return CubeVectorEnv(source, rules, int(num_envs), radius, bool(copy))
+    try:
+        return CubeVectorEnv(source, rules, int(num_envs), radius, bool(copy))
+    except MemoryError:
+        raise UserError(f"{num_envs} environments do not fit into memory: take fewer, or a smaller window") from None
 
 
 def _radius(observation: object) -> int | None:
@@ -95,7 +101,7 @@ def _radius(observation: object) -> int | None:
         return None
     if observation == "grid":
         return -1
-    match = re.fullmatch(r"window:(\d{1,3})", observation) if isinstance(observation, str) else None
+    match = re.fullmatch(r"window:([0-9]{1,3})", observation) if isinstance(observation, str) else None
     if match is None:
         raise UserError(
             f"observation must be 'grid', 'window:R' with a radius R from 0 to 999, or 'none', got {observation!r}"
@@ -125,6 +131,9 @@ class CubeVectorEnv(Base):
     """
 
     metadata: ClassVar[dict[str, Any]] = {"name": "cube_v0", "render_modes": [], "autoreset_mode": NEXT_STEP}
+    spec: Any = None
+    render_mode: str | None = None
+    closed: bool = False
 
     def __init__(self, source: Layout | Placement, rules: Rules, num_envs: int, radius: int | None, copy: bool) -> None:
         """Use ``vector_env``."""
@@ -184,7 +193,9 @@ class CubeVectorEnv(Base):
 
     def _masked(self, options: Mapping[str, Any] | None) -> npt.NDArray[np.int32]:
         """Return the environments to reset."""
-        options = options or {}
+        options = {} if options is None else options
+        if not isinstance(options, Mapping):
+            raise UserError(f"options must be a dictionary or None, got {options!r}")
         if unknown := set(options) - {"reset_mask"}:
             raise UserError(f"the only option of reset is 'reset_mask', got {sorted(map(str, unknown))}")
         mask = np.asarray(options.get("reset_mask", np.ones(self.num_envs, np.bool_)))
@@ -201,7 +212,7 @@ class CubeVectorEnv(Base):
         """Return the seeds of the environments ``which``, None where the stream goes on."""
         if seed is None:
             seeds: list[int | None] = [None] * self.num_envs if self._begun else [*range(self.num_envs)]
-        elif isinstance(seed, (list, tuple, np.ndarray)):
+        elif isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim):
             seeds = [None if one is None else whole_seed(one) for one in seed]
             if len(seeds) != self.num_envs:
                 raise UserError(f"expected one seed for each of the {self.num_envs} environments, got {len(seeds)}")
@@ -239,12 +250,16 @@ class CubeVectorEnv(Base):
         return self._look(), reward.copy(), terminated.copy(), truncated.copy(), {}
 
     def _restart(self, envs: npt.NDArray[np.int32]) -> None:
-        self._restarts.restart(envs)
-        if self._view is not None:
+        if self._view is not None:  # first, for those that are placed before one is found to have no room
             self._view.restart(envs)
+        self._restarts.restart(envs)
 
     def _look(self) -> Observations:
         return None if self._view is None else self._view.look(self._copy)
+
+    def close(self, **kwargs: Any) -> None:
+        """Note that the environments are no longer needed; there is nothing to close and ``kwargs`` are not used."""
+        self.closed = True
 
     @cached_property
     def single_action_space(self) -> Space[Any]:

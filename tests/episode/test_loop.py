@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from teamworld.episode.talk import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.experience import Experience
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Message, Method, Moment, NoOptions
-from teamworld.reasoning.contract import Answer, Question, Sampling
+from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import Rules
 from teamworld.record import (
     ActionStep,
@@ -329,9 +329,9 @@ class Slow(Rules):
         super().__init__(streams)
         self._delays = delays
 
-    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         await asyncio.sleep(self._delays[question.mind])
-        return await super().ask(question, attempt, complaint)
+        return await super().ask(question, tries)
 
 
 class Asking(Method):

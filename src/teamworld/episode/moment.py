@@ -11,7 +11,8 @@ from teamworld.language import AgentId, Plan
 from teamworld.methods.contract import Message
 from teamworld.reasoning.asking import ask
 from teamworld.reasoning.contract import Answer, Question, Reasoner
-from teamworld.record import Commit, Event, QuestionAsked, Release, Share
+from teamworld.reasoning.team import mind_of
+from teamworld.record import AnswerError, Commit, Event, LlmCall, QuestionAsked, Release, Share
 from teamworld.worlds.contract import View
 
 Branch = TypeVar("Branch")
@@ -52,6 +53,7 @@ class Now:
         channel: Channel,
         journal: Journal,
         reasoner: Reasoner,
+        retries: int,
     ) -> None:
         self.free = free
         self.views = views
@@ -60,6 +62,7 @@ class Now:
         self._channel = channel
         self._journal = journal
         self._reasoner = reasoner
+        self._retries = retries
 
     @property
     def t(self) -> int:
@@ -85,21 +88,29 @@ class Now:
 
     async def ask(self, question: Question[Answer]) -> Answer:
         """Ask a mind and put question and answer on record."""
-        reply = await ask(self._reasoner, question)
+        asked = await ask(self._reasoner, question, self._retries)
         others = tuple(agent for agent in question.views if agent != question.mind)
         if others:
             self._journal.record(Share(agent=question.mind, purpose=question.kind, views=others))
+        calls = (*(rejected.call for rejected in asked.tries), asked.call)
+        for attempt, call in enumerate(calls):
+            if call is not None:
+                usable = attempt == len(calls) - 1
+                event = LlmCall(
+                    agent=question.mind, purpose=question.kind, usable=usable, attempt=attempt, **call._asdict()
+                )
+                self._journal.record(event)
         self._journal.record(
             QuestionAsked(
                 agent=question.mind,
                 purpose=question.kind,
-                reasoner=self._reasoner.name,
-                answer=reply.answer.model_dump(mode="json"),
-                errors=reply.errors,
-                fallback=reply.fallback,
+                reasoner=mind_of(self._reasoner, question).name,
+                answer=asked.answer.model_dump(mode="json"),
+                errors=tuple(AnswerError(flaw=bad.flaw, text=bad.complaint) for bad in asked.tries),
+                fallback=asked.fallback,
             )
         )
-        return reply.answer
+        return asked.answer
 
     async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
         """Run what does not depend on one another at the same time; records keep the given order."""

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple
 
-from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner
+from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Reasoner, Rejected
 
 #: How often a bad answer is asked again before the question's fallback stands.
 RETRIES = 2
 
 
-class Reply(NamedTuple, Generic[Answer]):
+class Asked(NamedTuple, Generic[Answer]):
     """A usable answer and what it took."""
 
     answer: Answer
-    errors: tuple[str, ...]
-    """What was wrong with the answers before it."""
+    tries: tuple[Rejected, ...]
+    """The answers before it that could not be used."""
     fallback: bool
     """No answer was usable; this one is the question's fallback."""
+    call: Call | None
+    """The call that the answer took of a language model; those of the others stand with them."""
 
 
-async def ask(reasoner: Reasoner, question: Question[Answer], retries: int = RETRIES) -> Reply[Answer]:
+async def ask(reasoner: Reasoner, question: Question[Answer], retries: int = RETRIES) -> Asked[Answer]:
     """Ask ``question`` until an answer passes its check, at most ``retries`` times again."""
-    errors: list[str] = []
-    for attempt in range(retries + 1):
+    tries: list[Rejected] = []
+    for _ in range(retries + 1):
         try:
-            answer = await reasoner.ask(question, attempt, errors[-1] if errors else None)
+            answer, call = await reasoner.ask(question, tuple(tries))
         except BadAnswer as bad:
-            errors.append(str(bad))
+            tries.append(bad.rejected)
             continue
         complaint = question.check(answer)
         if complaint is None:
-            return Reply(answer, tuple(errors), False)
-        errors.append(complaint)
-    return Reply(question.fallback(), tuple(errors), True)
+            return Asked(answer, tuple(tries), False, call)
+        tries.append(Rejected(answer.model_dump_json(), "intent", complaint, call))
+    return Asked(question.fallback(), tuple(tries), True, None)

@@ -9,8 +9,8 @@ recording, a person.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import BaseModel
@@ -23,11 +23,21 @@ MindId: TypeAlias = str
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
+#: What can be wrong with an answer; each is counted apart.
+#: ``none``: no answer came; ``empty``; ``refused``; ``cut``: it hit the token limit; ``json``: no JSON in it;
+#: ``schema``: JSON of another form; ``intent``: sound in form, but not possible for this agent now.
+Flaw: TypeAlias = Literal["none", "empty", "refused", "cut", "json", "schema", "intent"]
+
+
 class Sampling(NamedTuple):
     """How a language model is sampled for a kind of question; the published values are the defaults."""
 
-    temperature: float
+    temperature: float | None
+    """None: whatever the provider does."""
     max_tokens: int
+    """Longest answer, reasoning included where the provider counts it so."""
+    top_p: float | None = None
+    seed: int | None = None
 
 
 class Question(ABC, Generic[Answer]):
@@ -68,6 +78,19 @@ class Question(ABC, Generic[Answer]):
     def fallback(self) -> Answer:
         """The documented answer when nothing usable came."""
 
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """Return values that a field of the answer may take, for a person to choose from.
+
+        Args:
+            field: Name of the field. Of one that holds one value these are all; of one that holds several, such as a
+                plan, they are those that make sense, and others are possible.
+            given: The fields answered before it.
+
+        Returns:
+            The values; empty where anything is possible.
+        """
+        return ()
+
     def slips(self, answer: Answer, rng: np.random.Generator) -> Answer:
         """Return the answer with one slip of a weak mind in it: a wrong task, a step lost or misordered.
 
@@ -76,8 +99,49 @@ class Question(ABC, Generic[Answer]):
         return answer
 
 
+class Call(NamedTuple):
+    """What one call of a language model took, as its provider counted; None where it did not."""
+
+    model: str
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    """Of the prompt's."""
+    output_tokens: int | None
+    """Reasoning included."""
+    reasoning_tokens: int | None
+
+
+class Reply(NamedTuple, Generic[Answer]):
+    """An answer, and the call that it took of a language model, if any."""
+
+    answer: Answer
+    call: Call | None = None
+
+
+class Rejected(NamedTuple):
+    """An answer that could not be used, as the next try is told of it."""
+
+    text: str
+    """As it came; empty where nothing did."""
+    flaw: Flaw
+    complaint: str
+    """What was wrong, in words that help to do better."""
+    call: Call | None = None
+
+
 class BadAnswer(Exception):
-    """An answer that does not parse or fit its model; the text goes into the re-ask."""
+    """An answer that does not parse or fit its model.
+
+    Args:
+        complaint: What is wrong, in words that help to do better.
+        flaw: What kind of wrong it is.
+        text: The answer as it came.
+        call: The call of a language model that it took.
+    """
+
+    def __init__(self, complaint: str, flaw: Flaw = "schema", text: str = "", call: Call | None = None) -> None:
+        super().__init__(complaint)
+        self.rejected = Rejected(text, flaw, complaint, call)
 
 
 class Reasoner(Protocol):
@@ -87,13 +151,12 @@ class Reasoner(Protocol):
     def name(self) -> str:
         """As shown in tables and logs; a stand-in says that it is one."""
 
-    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer a question.
 
         Args:
             question: What is asked.
-            attempt: 0 for the first time, counting re-asks.
-            complaint: What was wrong with the previous answer, on a re-ask.
+            tries: The answers to it that could not be used, oldest first; empty the first time.
 
         Raises:
             BadAnswer: The answer does not parse or does not fit the answer's model.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
-from teamworld.reasoning.contract import Answer, BadAnswer, Question
+from teamworld.reasoning.contract import Answer, BadAnswer, Question, Rejected, Reply
 from teamworld.seeding import Streams
 
 
@@ -27,9 +28,9 @@ class Rules:
         """``rules``."""
         return "rules"
 
-    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer by the question's rule."""
-        return question.rule(self._stream("rules", question, attempt))
+        return Reply(question.rule(self._stream("rules", question, len(tries))))
 
     def _stream(self, purpose: str, question: Question[Answer], attempt: int) -> np.random.Generator:
         key = (question.kind, question.mind)
@@ -59,16 +60,16 @@ class Slips(Rules):
         """``rules:slips=RATE``."""
         return f"rules:slips={self._rate:g}"
 
-    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer by the rule, then perhaps slip.
 
         Raises:
             BadAnswer: The slip was a malformed answer.
         """
-        answer = await super().ask(question, attempt, complaint)
-        rng = self._stream("slips", question, attempt)
+        answer, _ = await super().ask(question, tries)
+        rng = self._stream("slips", question, len(tries))
         if rng.random() >= self._rate:
-            return answer
+            return Reply(answer)
         if rng.random() < 0.25:  # one in four: the other kinds are the question's own
-            raise BadAnswer(f"the answer is no {question.answer.__name__}: the text broke off")
-        return question.slips(answer, rng)
+            raise BadAnswer(f"the answer is no {question.answer.__name__}: the text broke off", "json")
+        return Reply(question.slips(answer, rng))

@@ -3,6 +3,7 @@
 from teamworld.record.events import (
     SCHEMA,
     ActionStep,
+    AnswerError,
     AttemptMade,
     Commit,
     Deliver,
@@ -13,6 +14,7 @@ from teamworld.record.events import (
     GoalChange,
     GoalInfo,
     Gone,
+    LlmCall,
     MessageSent,
     PlanEnd,
     PlanStart,
@@ -28,6 +30,7 @@ from teamworld.record.log import LogWriter, decode, encode, read_log
 __all__ = [
     "SCHEMA",
     "ActionStep",
+    "AnswerError",
     "AttemptMade",
     "Commit",
     "Deliver",
@@ -38,6 +41,7 @@ __all__ = [
     "GoalChange",
     "GoalInfo",
     "Gone",
+    "LlmCall",
     "LogWriter",
     "MessageSent",
     "PlanEnd",

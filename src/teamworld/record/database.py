@@ -70,7 +70,10 @@ class Database:
             if not readonly:
                 _check_writable(path)
             target = _read_uri(path) if readonly else path
-            self._db = sqlite3.connect(target, timeout=_WAIT, isolation_level=None, uri=readonly)
+            # In a notebook episodes are played in a thread of their own, while whoever opened this waits for them.
+            self._db = sqlite3.connect(
+                target, timeout=_WAIT, isolation_level=None, uri=readonly, check_same_thread=False
+            )
             try:
                 self.version = _check_body(path, form, self._db)
                 """Of the file's schema: older than the form's only where the file is just read."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 #: Version of the log format; a reader refuses newer ones.
-SCHEMA = 1
+SCHEMA = 2
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -86,15 +86,42 @@ class Stage(_Record, frozen=True, kw_only=True, tag="stage"):
     stage: Literal["R", "W", "X", "I"]
 
 
+class AnswerError(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that could not be used."""
+
+    flaw: Literal["none", "empty", "refused", "cut", "json", "schema", "intent"]
+    """See ``teamworld.reasoning.contract.Flaw``."""
+    text: str
+    """What was wrong with it, as the mind was told."""
+
+
+class LlmCall(_Record, frozen=True, kw_only=True, tag="llm_call"):
+    """A language model was called; latency and price stand in ``results.sqlite``. Counts are null where unknown."""
+
+    agent: str
+    """The mind."""
+    purpose: str
+    model: str
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    """Reasoning included."""
+    reasoning_tokens: int | None
+    usable: bool
+    """Whether the answer could be used."""
+    attempt: int = 0
+    """0 for the first time the question was put, counting re-asks."""
+
+
 class QuestionAsked(_Record, frozen=True, kw_only=True, tag="question"):
-    """A mind was asked and answered; errors are the complaints that led to re-asks."""
+    """A mind was asked and answered; errors are the answers that led to re-asks."""
 
     agent: str
     """The mind."""
     purpose: str
     reasoner: str
     answer: dict[str, Any]
-    errors: tuple[str, ...] = ()
+    errors: tuple[AnswerError, ...] = ()
     fallback: bool = False
 
 
@@ -260,6 +287,7 @@ class EpisodeEnd(_Record, frozen=True, kw_only=True, tag="episode_end"):
 Event: TypeAlias = (
     EpisodeStart
     | Stage
+    | LlmCall
     | QuestionAsked
     | Share
     | MessageSent

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from teamworld.record import (
     SCHEMA,
+    AnswerError,
     Commit,
     EpisodeStart,
     Event,
@@ -26,7 +27,13 @@ from teamworld.report.reproduce.published import Strip
 
 def ask(agent: str, step: int = 0, *, errors: int = 0, fallback: bool = False) -> QuestionAsked:
     return QuestionAsked(
-        agent=agent, step=step, purpose="p", reasoner="rules", answer={}, errors=("bad",) * errors, fallback=fallback
+        agent=agent,
+        step=step,
+        purpose="p",
+        reasoner="rules",
+        answer={},
+        errors=(AnswerError(flaw="json", text="bad"),) * errors,
+        fallback=fallback,
     )
 
 

@@ -154,7 +154,8 @@ def bad_formats(trace: Trace) -> Iterator[Finding]:
     for question in trace.all(QuestionAsked):
         if question.fallback:
             step = min(question.step, trace.last)
-            text = f"{question.purpose}: {len(question.errors)} answers could not be used; last: {question.errors[-1]}"
+            last = question.errors[-1].text
+            text = f"{question.purpose}: {len(question.errors)} answers could not be used; last: {last}"
             agents = (question.agent,) if question.agent in trace.start.team else ()
             yield Finding("bad-format", step, step, agents, None, text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from teamworld.memory.contract import Instance, Ranking
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
-from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner
-from teamworld.reasoning.prompts import prompt_hashes, render
+from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
+from teamworld.reasoning.prompts import render
 from teamworld.reasoning.registry import make
 from teamworld.record import (
     Commit,
@@ -63,9 +63,9 @@ class Listening:
     def name(self) -> str:
         return "rules"
 
-    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
-        self.asked.append((question, render(question)))
-        return await self.inner.ask(question, attempt, complaint)
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        self.asked.append((question, render(question).text))
+        return await self.inner.ask(question, tries)
 
 
 def streams(*names: str | int) -> np.random.Generator:
@@ -173,22 +173,6 @@ def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path
     assert all("<block>(2)" not in prompt and "block_2" not in prompt for _, prompt in blind.asked)
 
 
-def test_the_hashes_of_the_prompts_name_every_template() -> None:
-    hashes = prompt_hashes()
-    assert set(hashes) == {
-        "drwell/chat.md.j2",
-        "drwell/choose.md.j2",
-        "drwell/commit.md.j2",
-        "drwell/draft.md.j2",
-        "drwell/propose.md.j2",
-        "drwell/revise.md.j2",
-        "drwell/tasks.md.j2",
-        "parts/abilities.md.j2",
-        "zero_shot/plan.md.j2",
-    }
-    assert len(set(hashes.values())) == len(hashes)
-
-
 def test_no_rule_calls_the_scripted_team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from teamworld.worlds.cube import domain
 
@@ -216,7 +200,7 @@ class Mute:
 
     name = "mute"
 
-    async def ask(self, question: Question[Answer], attempt: int, complaint: str | None) -> Answer:
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         raise BadAnswer("nothing came")
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from teamworld.errors import UserError, suggest
+from teamworld.methods import parts
 from teamworld.methods.contract import Method
+from teamworld.reasoning.contract import Question
 
 _BUILT_IN = {
     "drwell": "teamworld.methods.drwell.method:DrWell",
@@ -109,6 +111,23 @@ def _preset(label: str, found: type[Method], options: Mapping[str, Mapping[str, 
         f"method '{name}' has no variant '{variant}'{suggest(variant, sorted(found.variants))} "
         f"(one of your own needs options, such as --set {label}.OPTION=VALUE)"
     )
+
+
+def kinds() -> dict[str, type[Question[Any]]]:
+    """Return the questions of all methods by their kinds, ordered."""
+    packages = {parts.__name__, *(_package(method_class(name)) for name in names())}
+    found = {one.kind: one for one in _below(Question) if "kind" in vars(one) and _package(one) in packages}
+    return dict(sorted(found.items()))
+
+
+def _package(found: type) -> str:
+    return found.__module__.rpartition(".")[0]
+
+
+def _below(base: type[Any]) -> Iterator[type[Any]]:
+    for one in base.__subclasses__():
+        yield one
+        yield from _below(one)
 
 
 def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> str:

@@ -1,45 +1,116 @@
-"""Prompt templates: rendering a question, and the hashes that go into a run."""
+"""Prompt templates: rendering a question, and the versions and hashes that go into a run.
+
+A template begins with ``{# version N #}`` and has two blocks: ``system`` says what holds for every question of its
+kind (the role, the rules, the form of the answer), ``user`` what is the case now, and asks.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template, meta
 
 from teamworld.reasoning.contract import Answer, Question
+from teamworld.reasoning.quoting import quoted
 
 _HOME = "teamworld.methods"
+_VERSION = re.compile(r"\{# version ([1-9][0-9]*) #\}\n")
+
+
+class Prompt(NamedTuple):
+    """A question as a model reads it."""
+
+    system: str
+    user: str
+
+    @property
+    def text(self) -> str:
+        """Both parts as one."""
+        return f"{self.system}\n\n{self.user}"
+
+
+class TemplateInfo(NamedTuple):
+    """Which template it was."""
+
+    version: int
+    """Counted up by whoever changes what it says."""
+    hash: str
+    """Of its text and the texts that it includes."""
 
 
 @cache
-def _environment() -> Environment:
-    return Environment(
+def environment() -> Environment:
+    """Return what all templates are rendered in. Values are shown as they are and never read as templates."""
+    made = Environment(
         loader=PackageLoader(_HOME, "."),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=False,
+        keep_trailing_newline=True,
         autoescape=False,
+        auto_reload=False,
+    )
+    made.filters["quoted"] = quoted
+    return made
+
+
+def render(question: Question[Answer]) -> Prompt:
+    """Return the prompt of a question: its template, filled with its context and nothing else."""
+    template, told = environment().get_template(question.template), question.context()
+    return Prompt(*(_block(template, name, told) for name in Prompt._fields))
+
+
+def _block(template: Template, name: str, told: dict[str, Any]) -> str:
+    return "".join(template.blocks[name](template.new_context(told))).strip()
+
+
+def info(template: str) -> TemplateInfo:
+    """Return version and hash of a template.
+
+    Args:
+        template: Its path under ``teamworld.methods``.
+
+    Raises:
+        ValueError: Its first line tells no version.
+    """
+    texts = list(_texts(template))
+    version = _VERSION.match(texts[0])
+    if version is None:
+        raise ValueError(f"{template} does not begin with a line such as {{# version 1 #}}")
+    digest = hashlib.blake2b(digest_size=8)
+    for text in texts:
+        data = text.encode()
+        digest.update(len(data).to_bytes(4, "little") + data)
+    return TemplateInfo(int(version[1]), digest.hexdigest())
+
+
+def _texts(template: str) -> Iterator[str]:
+    """Yield the text of a template, then those of the templates that it includes."""
+    text = (files(_HOME) / template).read_text("utf-8")
+    yield text
+    for included in meta.find_referenced_templates(environment().parse(text)):
+        if included is None:
+            raise ValueError(f"{template} includes a template that is not named in it")
+        yield from _texts(included)
+
+
+def templates() -> tuple[str, ...]:
+    """Return the paths of all templates of the built-in methods."""
+    folders = sorted((method for method in files(_HOME).iterdir()), key=lambda entry: entry.name)
+    return tuple(
+        f"{method.name}/prompts/{name}"
+        for method in folders
+        if (method / "prompts").is_dir()
+        for name in sorted(entry.name for entry in (method / "prompts").iterdir())
+        if name.endswith(".md.j2")
     )
 
 
-def render(question: Question[Answer]) -> str:
-    """Return the prompt of a question: its template, filled with its context and nothing else."""
-    return _environment().get_template(question.template).render(question.context())
-
-
-def prompt_hashes() -> dict[str, str]:
-    """Return a short hash of every prompt template of the built-in methods, by path."""
-    root = files(_HOME)
-    hashes = {}
-    for method in sorted(root.iterdir(), key=lambda entry: entry.name):
-        folder = method / "prompts"
-        if not folder.is_dir():
-            continue
-        for template in sorted(folder.iterdir(), key=lambda entry: entry.name):
-            if template.name.endswith(".md.j2"):
-                text = template.read_bytes()
-                hashes[f"{method.name}/{template.name}"] = hashlib.blake2b(text, digest_size=8).hexdigest()
-    return hashes
+def versions() -> dict[str, TemplateInfo]:
+    """Return version and hash of every template of the built-in methods, by path: for a run's record."""
+    return {template: info(template) for template in templates()}

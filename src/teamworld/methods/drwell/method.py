@@ -26,7 +26,7 @@ from teamworld.methods.drwell.options import COMMUNICATION, VARIANTS, DrWellOpti
 from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Propose, Revise
 from teamworld.methods.drwell.reflections import reflections
 from teamworld.methods.parts.goals import open_goals
-from teamworld.methods.parts.planning import PlanAnswer, made, standby
+from teamworld.methods.parts.planning import PlanAnswer, made, rewritten, standby
 from teamworld.record import Commit, Event, PlanEnd, Release
 from teamworld.worlds.contract import Goal, View
 
@@ -225,6 +225,7 @@ class DrWell(Method):
         cause = self._ended.get(agent, "start")
         if not self._options.revision:
             return _Planned(self._choice(draft, view, goal, "fresh", cause))
+        drafted = rewritten(draft.actions)
         library = self._library.library(self._task(goal))
         joint = self._convention if goal.quorum > 1 else None
         # Attempts tell one try from the next only where they are counted while the episode runs.
@@ -232,11 +233,10 @@ class DrWell(Method):
         offered = page(library, goal, view, self._domain, self._options.explore, joint, turn)
         told = library if self._options.looks_up else None
         notes = self._memory.notes if self._options.takes_notes else None
-        revision = await moment.ask(
-            Revise(agent, views, self._domain, goal, committed, draft.actions, told, offered, notes)
-        )
-        known = any(entry.actions == revision.actions for entry in offered.entries)
-        origin: Origin = "fresh" if revision.actions == draft.actions else "reused" if known else "revised"
+        revision = await moment.ask(Revise(agent, views, self._domain, goal, committed, drafted, told, offered, notes))
+        revised = rewritten(revision.actions)
+        known = any(entry.actions == revised for entry in offered.entries)
+        origin: Origin = "fresh" if revised == drafted else "reused" if known else "revised"
         return _Planned(self._choice(revision, view, goal, origin, cause), revision.reflection)
 
     def _choice(self, answer: PlanAnswer, view: View, goal: Goal, origin: Origin, cause: str) -> Choice | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -12,12 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry, Library
-from teamworld.memory.notes import one_line
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.allocation import preferred
 from teamworld.methods.drwell.library import Page
 from teamworld.methods.parts.goals import open_goals
-from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, written
+from teamworld.methods.parts.planning import PlanAnswer, complaint, plans, slipped, values, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -88,11 +87,6 @@ class Negotiation(Question[Named]):
         """Open tasks."""
         return open_goals(self.view.goals)
 
-    @property
-    def quoted(self) -> tuple[Message, ...]:
-        """What was heard, each text on one line: no speaker can add lines that pass for others' words."""
-        return tuple(replace(message, text=one_line(message.text)) for message in self.heard)
-
     def said(self, act: str) -> dict[AgentId, GoalId]:
         """Return who named which goal in messages of one act."""
         return {message.sender: message.goal for message in self.heard if message.act == act and message.goal}
@@ -108,8 +102,8 @@ class Negotiation(Question[Named]):
             "guide": self.guide if self.guided else None,
             "best": self.best,
             "working": self.working,
-            "proposals": [message for message in self.quoted if message.act == "propose"],
-            "commitments": [message for message in self.quoted if message.act in {"commit", "other"}],
+            "proposals": [message for message in self.heard if message.act == "propose"],
+            "commitments": [message for message in self.heard if message.act in {"commit", "other"}],
         }
 
     def record(self, goal: Goal) -> str:
@@ -124,6 +118,13 @@ class Negotiation(Question[Named]):
         if answer.goal is not None and all(answer.goal != goal.id for goal in self.goals):
             return f"there is no open task '{answer.goal}'; open are: {', '.join(goal.id for goal in self.goals)}"
         return None
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The open tasks; none of them where that is an answer."""
+        if field != "goal":
+            return ()
+        ids: list[GoalId | None] = [goal.id for goal in self.goals]
+        return ids if self.answer is Proposal else [*ids, None]
 
     def slips(self, answer: Named, rng: np.random.Generator) -> Named:
         """Name another task."""
@@ -193,7 +194,7 @@ class Leaning(Negotiation[Named]):
 
     def context(self) -> dict[str, Any]:
         """As in the rounds, with the chat."""
-        return super().context() | {"chat": self.quoted}
+        return super().context() | {"chat": self.heard}
 
     def preference(self, rng: np.random.Generator) -> Goal | None:
         """Return the goal to take if the others do what they lean to; None where nothing is left to do.
@@ -294,11 +295,16 @@ class Planning(Question[Planned]):
             ],
             "commitments": self.commitments,
             "abilities": self.view.abilities,
+            "values": values(self.view.abilities),
         }
 
     def check(self, answer: Planned) -> str | None:
         """The plan must pass the validation that every method shares."""
         return complaint(answer.actions, self.view, self.domain)
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The plans that make sense now."""
+        return plans(self.goal, self.view, self.domain) if field == "actions" else ()
 
     def slips(self, answer: Planned, rng: np.random.Generator) -> Planned:
         """Lose or swap a step, or get an argument wrong."""
@@ -329,6 +335,7 @@ class Revise(Planning[Revision]):
     """The draft again, with what the plan library knows."""
 
     draft: tuple[str, ...]
+    """In written form; empty where no sound one came."""
     library: Library | None
     """None where it is not read."""
     page: Page
@@ -348,12 +355,14 @@ class Revise(Planning[Revision]):
 
     def rule(self, rng: np.random.Generator) -> Revision:
         """Keep the draft while it is worth a try, else take the library's best plan."""
-        return Revision(actions=self.page.choose(self.draft, self.options(), rng))
+        return Revision(actions=self.page.choose(self.draft, plans(self.goal, self.view, self.domain), rng))
 
-    def options(self) -> Sequence[tuple[str, ...]]:
-        """Return the plans that make sense now, in written form."""
-        recipes = self.domain.recipes(self.goal, self.mind, self.view.known)
-        return [written(recipe) for recipe in recipes]
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The draft, the plans of the library, and those that make sense now, each once."""
+        if field != "actions":
+            return ()
+        known = [self.draft, *(entry.actions for entry in self.page.entries), *super().offers(field, given)]
+        return [actions for actions in dict.fromkeys(known) if actions]
 
     def fallback(self) -> Revision:
         """The draft, which may be no plan."""

@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError
-from teamworld.language import Action, GoalId, Plan, parse_action
+from teamworld.language import Action, GoalId, Plan, Term, parse_action
 from teamworld.methods.parts.dryrun import dry_run
-from teamworld.worlds.contract import ActionSchema, Domain, View
+from teamworld.worlds.contract import ActionSchema, Domain, Goal, View
 
 #: Longer plans are refused: a plan is a short list, and a runaway answer must not fill an episode.
 LONGEST = 12
@@ -28,6 +28,11 @@ class PlanAnswer(BaseModel):
 def written(plan: Plan) -> tuple[str, ...]:
     """Return the plan's actions in written form."""
     return tuple(map(str, plan.actions))
+
+
+def rewritten(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return actions of a plan that passed ``complaint`` in written form, whatever spaces they came with."""
+    return tuple(str(parse_action(text)) for text in texts)
 
 
 def read_actions(texts: Sequence[str], abilities: Sequence[ActionSchema]) -> tuple[Action, ...]:
@@ -68,6 +73,26 @@ def made(
 ) -> Plan:
     """Return the plan of an answer that passed ``complaint``."""
     return Plan(read_actions(answer.actions, view.abilities), goal, on_failure)
+
+
+def values(abilities: Sequence[ActionSchema]) -> dict[str, tuple[Term, ...]]:
+    """Return what the parameters of actions may be that take one of some values, each list once.
+
+    By the parameter's name; by ``verb.name`` where another action has other values under that name.
+    """
+    found: dict[str, tuple[Term, ...]] = {}
+    for schema in abilities:
+        for param in schema.params:
+            if param.kind != "count":
+                known = found.setdefault(param.name, param.choices)
+                if known != param.choices:
+                    found[f"{schema.verb}.{param.name}"] = param.choices
+    return found
+
+
+def plans(goal: Goal | None, view: View, domain: Domain) -> list[tuple[str, ...]]:
+    """Return the plans that make sense for a goal (for nothing to do: out of the way), in written form."""
+    return [written(recipe) for recipe in domain.recipes(goal, view.agent, view.known)]
 
 
 def standby(domain: Domain, view: View) -> Plan:

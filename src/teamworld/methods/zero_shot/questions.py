@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, GoalId
 from teamworld.methods.parts.goals import open_goals
-from teamworld.methods.parts.planning import PlanAnswer, complaint, slipped, standby, written
+from teamworld.methods.parts.planning import PlanAnswer, complaint, plans, slipped, standby, values, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -19,7 +19,7 @@ from teamworld.worlds.contract import Domain, Goal, View
 class TargetedPlan(PlanAnswer):
     """A plan and the task it is for."""
 
-    goal: GoalId | None
+    goal: GoalId | None = Field(description="id of the task, or null where none is known")
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
             "steps_left": self.view.left,
             "goals": self.goals,
             "abilities": self.view.abilities,
+            "values": values(self.view.abilities),
         }
 
     def rule(self, rng: np.random.Generator) -> TargetedPlan:
@@ -67,6 +68,13 @@ class ZeroShotPlan(Question[TargetedPlan]):
     def fallback(self) -> TargetedPlan:
         """No plan: the agent keeps out of the way."""
         return TargetedPlan(goal=None, actions=())
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The open tasks, or none of them; the plans that make sense for the task chosen."""
+        if field == "goal":
+            return [*(goal.id for goal in self.goals), None]
+        goal = next((goal for goal in self.goals if goal.id == given.get("goal")), None)
+        return plans(goal, self.view, self.domain)
 
     def slips(self, answer: TargetedPlan, rng: np.random.Generator) -> TargetedPlan:
         """Take another task for its plan, or slip in the plan."""

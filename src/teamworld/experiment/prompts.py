@@ -1,0 +1,190 @@
+"""The prompts of a run: what exactly a mind was shown at a moment that is on record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from teamworld.errors import UserError, suggest
+from teamworld.experiment.before import Memories, opened
+from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.runner import completed, play
+from teamworld.memory.store import MemoryStore
+from teamworld.methods import registry as methods
+from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
+from teamworld.reasoning.prompts import Prompt, info, render
+from teamworld.record import Event, QuestionAsked, read_log
+
+
+class Which(NamedTuple):
+    """Names one question of an episode."""
+
+    kind: str
+    mind: str
+    number: int
+    """Counting the questions of this kind that this mind was asked in the episode, from 1."""
+
+
+class Shown(NamedTuple):
+    """A question as it was put."""
+
+    which: Which
+    step: int
+    prompt: Prompt
+    changed: bool
+    """The template says something else than when the run began: this is what it would show now."""
+
+
+def choose(
+    log: Sequence[Event], kind: str, mind: str | None = None, number: int | None = None, step: int | None = None
+) -> Which:
+    """Return which question of an episode is meant.
+
+    Args:
+        log: The episode's.
+        kind: Kind of the question.
+        mind: Who was asked; the first that was if None.
+        number: Which of these questions, from 1; the first if both are None.
+        step: The step in which it was asked.
+
+    Raises:
+        UserError: There is no such question, or several.
+    """
+    if kind not in (known := list(methods.kinds())):
+        raise UserError(f"unknown question '{kind}'{suggest(kind, known)}")
+    asked = [event for event in log if isinstance(event, QuestionAsked)]
+    minds = list(dict.fromkeys(event.agent for event in asked if event.purpose == kind))
+    if not minds:
+        others = ", ".join(sorted({event.purpose for event in asked}))
+        raise UserError(f"nobody was asked {kind} in this episode; there were: {others or 'no questions'}")
+    if mind is not None and mind not in minds:
+        raise UserError(f"{mind} was not asked {kind} in this episode; asked were: {', '.join(minds)}")
+    mind = mind or minds[0]
+    steps = [event.step for event in asked if event.purpose == kind and event.agent == mind]
+    if step is not None:
+        number = _at(steps, step, number, f"{mind} was asked {kind}")
+    number = 1 if number is None else number
+    if not 1 <= number <= len(steps):
+        raise UserError(f"{mind} was asked {kind} {len(steps)} times in this episode: --number has no {number}")
+    return Which(kind, mind, number)
+
+
+def _at(steps: Sequence[int], step: int, number: int | None, told: str) -> int:
+    """Return the number of the question that was asked in a step."""
+    if number is not None:
+        raise UserError("--number and --step both say which question: give one of them")
+    found = [place for place, other in enumerate(steps, start=1) if other == step]
+    if not found:
+        known = ", ".join(map(str, dict.fromkeys(steps)))
+        raise UserError(f"{told} in steps {known} of this episode, not in step {step}")
+    if len(found) > 1:
+        raise UserError(f"{told} {len(found)} times in step {step}: say which with --number {found[0]} to {found[-1]}")
+    return found[0]
+
+
+def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path) -> Shown:
+    """Return the prompt of a question, from the episode played again with the answers of its log.
+
+    Args:
+        folder: The run; it is only read.
+        cell: Method and seed.
+        episode: A finished episode.
+        which: The question; see ``choose``.
+        scratch: An empty folder.
+
+    Raises:
+        UserError: The episode went another way than its log says, or what was known before it is not there.
+    """
+    experiment = folder.experiment()
+    log = list(read_log(folder.log(cell, episode)))
+    mind = _Playback(log, which)
+    with (
+        MemoryStore.open(scratch / "memory.sqlite") as memory,
+        opened(folder, experiment) as brought,
+    ):
+        _before(folder, experiment, cell, episode, memory)
+        try:
+            completed(play(experiment, cell, episode, scratch / "log", Memories(memory, brought), mind))
+        except _Reached as reached:
+            template = methods.kinds()[which.kind].template
+            recorded = folder.prompts().get(template)
+            changed = recorded is not None and recorded != info(template)._asdict()
+            return Shown(which, reached.step, reached.prompt, changed)
+    raise _other_way(which.kind, which.mind)
+
+
+def _before(folder: Folder, experiment: Experiment, cell: Cell, episode: int, memory: MemoryStore) -> None:
+    """Fill an empty memory with what was learned in the episodes before one.
+
+    Raises:
+        UserError: The run's memory lacks some of it.
+    """
+    method = methods.make(cell.method, experiment.options[cell.method])
+    needed = {number for number in range(1, episode) if method.learns_in(number)}
+    if not needed:
+        return
+    if not folder.memory_file.exists():
+        raise UserError(f"{folder.memory_file} is missing: make it again with teamworld resume {folder.path}")
+    with MemoryStore.open(folder.memory_file, readonly=True) as store:
+        for delta in store.deltas(cell.name, up_to=episode - 1):
+            memory.commit(cell.name, delta)
+    if missing := needed.difference(memory.episodes(cell.name)):
+        raise UserError(
+            f"{folder.memory_file} lacks what {cell.name} learned in episode {min(missing)}: "
+            f"make it again with teamworld resume {folder.path}"
+        )
+
+
+class _Reached(Exception):
+    """The question that is looked for is asked."""
+
+    def __init__(self, prompt: Prompt, step: int) -> None:
+        super().__init__()
+        self.prompt = prompt
+        self.step = step
+
+
+class _Playback:
+    """Answers as the log says, until a question is asked."""
+
+    name = "replay"
+
+    def __init__(self, log: Sequence[Event], stop: Which) -> None:
+        self._stop = stop
+        self._asked: Counter[tuple[str, str]] = Counter()
+        self._answers: dict[Which, QuestionAsked] = {}
+        for event in log:
+            if isinstance(event, QuestionAsked):
+                self._answers[self._next(event.purpose, event.agent)] = event
+        self._asked.clear()
+
+    def _next(self, kind: str, mind: str) -> Which:
+        self._asked[kind, mind] += 1
+        return Which(kind, mind, self._asked[kind, mind])
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        """Answer from the log.
+
+        Raises:
+            _Reached: It is the question that is looked for.
+            UserError: The log has no such question.
+        """
+        kind, mind = question.kind, question.mind
+        which = Which(kind, mind, self._asked[kind, mind]) if tries else self._next(kind, mind)
+        found = self._answers.get(which)
+        if found is None:
+            raise _other_way(kind, mind)
+        if which == self._stop:
+            raise _Reached(render(question), found.step)
+        # What stood in for an answer may not pass as one: then it is refused again, and stands in again.
+        answer: Answer = question.answer.model_validate(found.answer)  # type: ignore[assignment]
+        return Reply(answer)
+
+
+def _other_way(kind: str, mind: str) -> UserError:
+    return UserError(
+        f"the episode goes another way than its log says ({kind} of {mind}): it was made by another version, or altered"
+    )

@@ -1,0 +1,107 @@
+"""What minds are shown when a method plays: prompts in order, from minds whose answers a test decides."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from teamworld.episode.loop import Episode, Setting
+from teamworld.episode.talk import MessageRule
+from teamworld.experiment.config import Cell
+from teamworld.memory.experience import Experience
+from teamworld.methods import registry as methods
+from teamworld.methods.drwell.questions import Chat, Draft, Negotiation
+from teamworld.methods.parts.planning import plans
+from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
+from teamworld.reasoning.prompts import Prompt, render
+from teamworld.reasoning.rules import Rules
+from teamworld.record import Event, LogWriter
+from teamworld.worlds.contract import World
+
+#: Changes an answer before it is given.
+Twist = Callable[[Question[Any], BaseModel], BaseModel]
+CELL = Cell("drwell", 0)
+
+
+class Asked(NamedTuple):
+    """A question as it was put."""
+
+    kind: str
+    mind: str
+    t: int
+    prompt: Prompt
+
+
+class Plain:
+    """Answers that no memory changes: the last open task, the first plan, the draft as it is."""
+
+    name = "plain"
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        if isinstance(question, Draft):
+            actions = plans(question.goal, question.view, question.domain)[0]
+            return Reply(question.answer.model_validate({"actions": actions}))  # type: ignore[arg-type]
+        if isinstance(question, Chat):
+            told = {"text": f"{question.mind} speaks", "goal": question.goals[-1].id}
+            return Reply(question.answer.model_validate(told))  # type: ignore[arg-type]
+        if isinstance(question, Negotiation):
+            return Reply(question.answer.model_validate({"goal": question.goals[-1].id, "reason": "It is the last."}))  # type: ignore[arg-type]
+        return Reply(question.fallback())
+
+
+class Listening:
+    """Keeps the prompts of what is asked, and may change the answers."""
+
+    def __init__(self, inner: Reasoner, twist: Twist = lambda question, answer: answer) -> None:
+        self.inner, self.twist = inner, twist
+        self.asked: list[Asked] = []
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        self.asked.append(Asked(question.kind, question.mind, question.view.t, render(question)))
+        answer, _ = await self.inner.ask(question, tries)
+        return Reply(self.twist(question, answer))  # type: ignore[arg-type]
+
+
+def rules() -> Rules:
+    return Rules(CELL.streams(1))
+
+
+def play(
+    world: World,
+    mind: Reasoner,
+    label: str = "drwell",
+    memory: Experience | None = None,
+    rule: MessageRule | None = None,
+    log: Path | None = None,
+) -> list[Event]:
+    """Play an episode and return its log, which is also written to a file if one is given."""
+    options = methods.resolve(label, {}).model_dump()
+    setting = Setting(0, 0, 1, options, rule or MessageRule())
+    with tempfile.TemporaryDirectory() as scratch, LogWriter(log or Path(scratch) / "log.jsonl.zst") as writer:
+        method, known = methods.make(label, options), memory or Experience()
+        asyncio.run(Episode(world, method, mind, known, writer, CELL.streams(1), setting).play())
+        writer.finish()
+        return writer.events
+
+
+def asked(
+    world: World,
+    label: str = "drwell",
+    inner: Reasoner | None = None,
+    twist: Twist = lambda question, answer: answer,
+    memory: Experience | None = None,
+    rule: MessageRule | None = None,
+) -> list[Asked]:
+    """Return all prompts of an episode."""
+    mind = Listening(inner or rules(), twist)
+    play(world, mind, label, memory, rule)
+    return mind.asked

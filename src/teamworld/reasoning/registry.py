@@ -4,34 +4,67 @@ from __future__ import annotations
 
 from teamworld.errors import UserError, suggest
 from teamworld.reasoning.contract import Reasoner
+from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.llm.keys import scrub
+from teamworld.reasoning.llm.names import is_model, parse
 from teamworld.reasoning.rules import Rules, Slips
-from teamworld.seeding import Streams
+from teamworld.reasoning.team import shares
+from teamworld.seeding import Streams, generator
 
 #: What ``--reasoner`` takes, with one line each.
 REASONERS = {
     "rules": "the built-in rules; no key, no network",
     "rules:slips=RATE": "a stand-in that errs like a weak model at the given rate (0 to 1); not a language model",
+    "openai:MODEL": "a model of OpenAI; key in OPENAI_API_KEY or TEAMWORLD_API_KEY",
+    "anthropic:MODEL": "a model of Anthropic; key in ANTHROPIC_API_KEY or TEAMWORLD_API_KEY",
+    "google:MODEL": "a model of Google; key in GOOGLE_API_KEY or TEAMWORLD_API_KEY",
+    "http://HOST:PORT/v1#MODEL": "any server that speaks OpenAI's protocol: vLLM, SGLang, Ollama, llama.cpp, ...",
+    "human": "a person at this terminal",
+    "WHO=MIND,...": "several minds: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE; the first that fits",
 }
 
 
 def in_words(name: str) -> str:
     """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
+    if len(found := shares(name)) > 1:
+        return "; ".join(f"{share.who}: {in_words(share.name)}" for share in found)
+    name = found[0].name
     if name == "rules":
         return "built-in rules, no language model"
+    if name == HUMAN:
+        return "a person, no language model"
     if name.startswith("rules:"):
         return f"stand-in {name}: rules that err, no language model"
     return name
 
 
+def models(text: str) -> list[str]:
+    """Return the language models that ``--reasoner`` names, each once, in order."""
+    return [name for name in dict.fromkeys(share.name for share in shares(text)) if is_model(name)]
+
+
+def check(text: str) -> None:
+    """See that ``--reasoner`` takes a text.
+
+    Raises:
+        UserError: It does not.
+    """
+    for share in shares(text):
+        if is_model(share.name):
+            parse(share.name)
+        elif share.name != HUMAN:
+            make(share.name, lambda *names: generator(0, *names))
+
+
 def make(name: str, streams: Streams) -> Reasoner:
-    """Return the reasoner of that name for one episode.
+    """Return the reasoner of that name for one episode, if it is not a language model.
 
     Raises:
         UserError: No such reasoner, or an option that it does not have.
     """
     kind, _, options = name.partition(":")
     if kind != "rules":
-        raise UserError(f"unknown reasoner '{name}'{suggest(kind, list(REASONERS))}")
+        raise UserError(f"unknown reasoner '{scrub(name)}'{suggest(kind, list(REASONERS))}")
     if not options:
         if name != kind:
             raise UserError(f"expected 'rules' or 'rules:slips=RATE', got '{name}'")

@@ -1,0 +1,234 @@
+"""A person as a mind: the question in plain words, the options numbered, the answer on record like a model's."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Annotated, Any, Protocol, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from teamworld.errors import UserError
+from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Calls, Completion, Request, Turn, Usage
+from teamworld.reasoning.prompts import Prompt, render
+
+#: The name of this reasoner, and the model of its requests on record: no provider has one of this name.
+HUMAN = "human"
+
+
+class Terminal(Protocol):
+    """Where a person reads and types."""
+
+    def turn(self) -> AbstractAsyncContextManager[object]:
+        """Held while one question is put: others wait for theirs."""
+
+    def show(self, text: str) -> None:
+        """Show a text as it is."""
+
+    async def read(self, prompt: str) -> str:
+        """Return a line without its end.
+
+        Raises:
+            EOFError: Nobody types any more.
+        """
+
+
+class Nobody:
+    """A terminal at which nobody sits: for a replay."""
+
+    def turn(self) -> AbstractAsyncContextManager[object]:
+        """Held while one question is put."""
+        return nullcontext()
+
+    def show(self, text: str) -> None:
+        """Show nothing."""
+
+    async def read(self, prompt: str) -> str:
+        """Return no line.
+
+        Raises:
+            EOFError: Always.
+        """
+        raise EOFError
+
+
+class Person:
+    """Asks a person; one object for each episode.
+
+    An answer is asked for until it can be used, so no fallback stands for a person. It is put on record before
+    anything comes of it: a run that is stopped goes on after the last answer, and replays without anybody.
+
+    Args:
+        terminal: Where to ask.
+        calls: The answers of the episode that are on record.
+    """
+
+    def __init__(self, terminal: Terminal, calls: Calls) -> None:
+        self._terminal = terminal
+        self._calls = calls
+        self._asked: Counter[tuple[str, str]] = Counter()
+
+    @property
+    def name(self) -> str:
+        """``human``."""
+        return HUMAN
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        """Ask, unless the answer is on record.
+
+        Raises:
+            UserError: Nobody types any more, or the question on record was another one.
+        """
+        asked = (question.mind, question.kind)
+        self._asked[asked] += not tries
+        key = CallKey(*asked, self._asked[asked], len(tries))
+        prompt = render(question)
+        request = _request(question, prompt)
+        record = self._calls.find(key)
+        if record is None:
+            begun = time.perf_counter()
+            text = await self._answer(question, prompt, [bad.complaint for bad in tries])
+            done = Completion(text=text, finish="stop", usage=Usage())
+            record = CallRecord(request=request, completion=done, seconds=time.perf_counter() - begun)
+            self._calls.add(key, record)
+        elif record.request.digest() != request.digest():
+            raise UserError(
+                f"{question.mind} answered another question at {question.kind} number {key.number}: the world, the "
+                f"prompt or the version has changed since; start anew with another --out"
+            )
+        text = record.completion.text if record.completion is not None else "null"
+        answer: Answer = question.answer.model_validate_json(text)  # type: ignore[assignment]
+        return Reply(answer)
+
+    async def _answer(self, question: Question[Answer], prompt: Prompt, complaints: Sequence[str]) -> str:
+        """Return a usable answer as JSON."""
+        async with self._terminal.turn():
+            self._terminal.show(f"\n======== {question.mind} is asked: {question.kind} ========\n\n{prompt.user}\n")
+            self._terminal.show("(? shows the rules)")
+            form = _Form(self._terminal, question, prompt.system)
+            try:
+                return await form.filled(complaints)
+            except EOFError:
+                raise UserError(
+                    f"nobody answers for {question.mind} any more (end of input): the same command goes on from here"
+                ) from None
+
+
+class _Form:
+    """The fields of one answer, asked one after the other."""
+
+    def __init__(self, terminal: Terminal, question: Question[Any], rules: str) -> None:
+        self._terminal = terminal
+        self._question = question
+        self._rules = rules
+
+    async def filled(self, complaints: Sequence[str]) -> str:
+        """Return the answer as JSON, once it can be used."""
+        question = self._question
+        for complaint in complaints:
+            self._refuse(complaint)
+        while True:
+            values: dict[str, Any] = {}
+            for name, field in self._fields():
+                values[name] = await self._value(name, field, values)
+            try:
+                answer = question.answer.model_validate(values)
+            except ValidationError as error:
+                self._refuse(_first(error))
+                continue
+            wrong = question.check(answer)
+            if wrong is None:
+                return answer.model_dump_json()
+            self._refuse(wrong)
+
+    def _fields(self) -> list[tuple[str, FieldInfo]]:
+        """Return the fields in the order in which a person decides: a choice, what follows from it, words."""
+
+        def place(item: tuple[str, FieldInfo]) -> int:
+            return 1 + _several(item[1]) if self._question.offers(item[0], {}) else 3
+
+        return sorted(self._question.answer.model_fields.items(), key=place)
+
+    async def _value(self, name: str, field: FieldInfo, given: dict[str, Any]) -> object:
+        """Ask for one field until what is typed fits it."""
+        offers = self._question.offers(name, given)
+        for number, offer in enumerate(offers, start=1):
+            self._terminal.show(f"  {number:>3}  {_shown(offer)}")
+        fits: TypeAdapter[object] = TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
+        while True:
+            line = (await self._terminal.read(f"{_label(name, field, offers)}: ")).strip()
+            if line == "?":
+                self._terminal.show(f"\n{self._rules}\n")
+                continue
+            try:
+                return fits.validate_python(_typed(line, field, offers))
+            except ValidationError as error:
+                self._refuse(_first(error))
+            except ValueError as error:
+                self._refuse(str(error))
+
+    def _refuse(self, complaint: str) -> None:
+        self._terminal.show(f"This cannot be: {complaint}")
+
+
+def _typed(line: str, field: FieldInfo, offers: Sequence[Any]) -> object:
+    """Return what a line stands for.
+
+    Raises:
+        ValueError: It is none of the options where there are no others.
+    """
+    if offers:
+        if line.isascii() and line.isdigit():
+            if not 1 <= int(line) <= len(offers):
+                raise ValueError(f"the options are 1 to {len(offers)}, not {line}")
+            return offers[int(line) - 1]
+        if not _several(field):
+            for offer in offers:
+                if line and line == _shown(offer):
+                    return offer
+            raise ValueError(f"expected a number from 1 to {len(offers)}, got '{line}'")
+    if _several(field):
+        return tuple(part.strip() for part in line.split(";") if part.strip())
+    if not line and not field.is_required():
+        return field.get_default(call_default_factory=True)
+    return line
+
+
+def _several(field: FieldInfo) -> bool:
+    return get_origin(field.annotation) in (tuple, list)
+
+
+def _shown(offer: object) -> str:
+    if offer is None:
+        return "none of these"
+    return "; ".join(map(str, offer)) if isinstance(offer, tuple | list) else str(offer)
+
+
+def _label(name: str, field: FieldInfo, offers: Sequence[Any]) -> str:
+    if offers:
+        return f"{name}, a number, or your own with ; between" if _several(field) else f"{name}, a number"
+    return f"{name} ({field.description})" if field.description else name
+
+
+def _first(error: ValidationError) -> str:
+    told = error.errors()[0]
+    return f"{told['msg']}, got {told['input']!r}"
+
+
+def _request(question: Question[Any], prompt: Prompt) -> Request:
+    """Return what the person was asked, in the form in which calls stand on record."""
+    return Request(
+        model=HUMAN,
+        turns=(Turn("system", prompt.system), Turn("user", prompt.user)),
+        answer=question.answer.__name__,
+        schema=question.answer.model_json_schema(),
+        form="text",
+        temperature=None,
+        top_p=None,
+        max_tokens=0,
+        seed=None,
+    )

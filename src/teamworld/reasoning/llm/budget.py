@@ -1,0 +1,200 @@
+"""Limits on what calls may cost: dollars, tokens, or both, for a run and for each of its episodes.
+
+Where a limit bites depends on which answers came first. So it never ends a question in its fallback or an episode
+early, which would let the bill change a log and a score: it stops the run, and the record lets the run go on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+from teamworld.errors import UserError
+from teamworld.reasoning.llm.contract import CallRecord
+
+_AMOUNT = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*(usd|tok|ktok|mtok)", re.IGNORECASE | re.ASCII)
+_TOKENS = {"tok": 1, "ktok": 1000, "mtok": 1_000_000}
+_EXAMPLE = "an amount such as 5usd, 300ktok, 2Mtok, or 5usd,2Mtok for both"
+
+
+class OutOfBudget(UserError):
+    """A limit is reached; the same command with a larger one goes on."""
+
+
+class Limit(NamedTuple):
+    """The most that may be spent; None where there is no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    """Prompt and output, whatever they cost."""
+
+    def __str__(self) -> str:
+        """As ``parse`` reads it; empty where nothing is limited."""
+        usd = [] if self.usd is None else [f"{Decimal(repr(self.usd)):f}usd"]
+        return ",".join(usd + ([] if self.tokens is None else [f"{self.tokens}tok"]))
+
+
+def parse(text: str) -> Limit:
+    """Return the limit of a text: ``5usd``, ``2Mtok``, ``300ktok``, ``5usd,2Mtok``.
+
+    Raises:
+        UserError: It is none, is zero, or limits the same thing twice.
+    """
+    usd: float | None = None
+    tokens: int | None = None
+    for part in text.split(","):
+        found = _AMOUNT.fullmatch(part.strip())
+        if found is None:
+            raise UserError(f"a budget is {_EXAMPLE}; got '{text[:80]}'")
+        amount, unit = Decimal(found[1]), found[2].lower()
+        if (usd if unit == "usd" else tokens) is not None:
+            raise UserError(f"a budget limits dollars once and tokens once, got '{text[:80]}'")
+        if unit == "usd":
+            usd = float(amount)
+        else:
+            tokens = int(amount * _TOKENS[unit])
+        if not (usd if unit == "usd" else tokens):
+            raise UserError(f"a budget is more than nothing, got '{text[:80]}'; 'rules' as reasoner costs nothing")
+    return Limit(usd, tokens)
+
+
+class Tally(NamedTuple):
+    """What calls took of one thing, dollars or tokens."""
+
+    total: float = 0.0
+    counted: int = 0
+    """Calls in the total."""
+    uncounted: int = 0
+    """Calls of which nobody knows how much."""
+
+    def plus(self, amount: float | None) -> Tally:
+        """Return it with one more call."""
+        if amount is None:
+            return self._replace(uncounted=self.uncounted + 1)
+        return self._replace(total=self.total + amount, counted=self.counted + 1)
+
+    @property
+    def mean(self) -> float | None:
+        """Of the calls that are counted; None if none is."""
+        return self.total / self.counted if self.counted else None
+
+    @property
+    def likely(self) -> float:
+        """The total with the uncounted at the mean of the others."""
+        return self.total + self.uncounted * (self.mean or 0.0)
+
+
+class Spent(NamedTuple):
+    """What calls took: those that were answered, and not from a cache of earlier runs."""
+
+    usd: Tally = Tally()
+    tokens: Tally = Tally()
+
+    def plus(self, record: CallRecord) -> Spent:
+        """Return it with one more call."""
+        if record.completion is None or record.cached:
+            return self
+        usage = record.completion.usage
+        tokens = None if usage.prompt is None or usage.output is None else usage.prompt + usage.output
+        return Spent(self.usd.plus(record.usd), self.tokens.plus(tokens))
+
+
+class Budget:
+    """Watches what calls cost, and refuses the next one before a limit is passed.
+
+    The next call and those under way count as the mean of the calls so far. Until the first has come back there is
+    no mean, and later ones may cost more than it, so a limit can be passed by the calls under way at that moment,
+    never by more. Every ``reserve`` is followed by one ``charge``, also where no completion came; an answer from a
+    cache of earlier runs takes neither.
+
+    Args:
+        limit: The most that may be spent.
+        spent: What is on record already, when a run goes on.
+        what: What is limited, as a message names it.
+        option: What to give a larger limit with.
+        within: A budget that holds besides: the run's, for an episode's.
+    """
+
+    def __init__(
+        self,
+        limit: Limit,
+        spent: Spent = Spent(),  # noqa: B008  (a constant)
+        what: str = "the run",
+        option: str = "--budget",
+        within: Budget | None = None,
+    ) -> None:
+        self.limit = limit
+        self.spent = spent
+        self.flying = 0
+        """Calls under way."""
+        self._what = what
+        self._option = option
+        self._within = within
+
+    def reserve(self) -> None:
+        """Ask before a call.
+
+        Raises:
+            OutOfBudget: It would likely pass the limit.
+            UserError: What is limited cannot be told, because the provider does not count it.
+        """
+        for budget in self._all():
+            budget._check("usd", budget.limit.usd, budget.spent.usd)
+            budget._check("tokens", budget.limit.tokens, budget.spent.tokens)
+        for budget in self._all():
+            budget.flying += 1
+
+    def charge(self, record: CallRecord) -> None:
+        """Tell what a call took that was asked for before."""
+        for budget in self._all():
+            budget.flying -= 1
+            budget.spent = budget.spent.plus(record)
+
+    def _all(self) -> Iterator[Budget]:
+        budget: Budget | None = self
+        while budget is not None:
+            yield budget
+            budget = budget._within
+
+    def _check(self, unit: str, limit: float | None, spent: Tally) -> None:
+        if limit is None:
+            return
+        if spent.uncounted and not spent.counted:
+            raise UserError(
+                f"a budget in {unit} cannot be kept: the provider does not say what its answers take;"
+                f" leave {unit} out of {self._option}"
+            )
+        if spent.likely + (self.flying + 1) * (spent.mean or 0.0) > limit:
+            flying = f" with {self.flying} call{'s'[: self.flying - 1]} under way" if self.flying else ""
+            raise OutOfBudget(
+                f"{self._what} has spent {_shown(spent.likely, unit)} of {_shown(limit, unit)}{flying}, and a call"
+                f" takes about {_shown(spent.mean or 0.0, unit)}: give the same command with a larger {self._option}"
+                f" to go on where it stopped"
+            )
+
+
+def _shown(amount: float, unit: str) -> str:
+    return f"{amount:.6f}".rstrip("0").rstrip(".") + " usd" if unit == "usd" else f"{round(amount):,} tokens"
+
+
+def check(limits: Iterable[Limit], models: Iterable[str], priced: Callable[[str], bool]) -> None:
+    """See before the start whether limits in dollars can be kept.
+
+    Args:
+        limits: All limits of a run.
+        models: All models that it asks, as the user named them.
+        priced: Whether the price of a model is known.
+
+    Raises:
+        UserError: A model's price is not known.
+    """
+    if all(limit.usd is None for limit in limits):
+        return
+    unknown = [model for model in dict.fromkeys(models) if not priced(model)]
+    if unknown:
+        raise UserError(
+            f"a budget in usd needs a price of every model, and none is known of {', '.join(unknown)}: give its prices"
+            f" in a file with --prices, or a budget in tokens, such as 2Mtok"
+        )

@@ -1,0 +1,179 @@
+"""Where an endpoint's key comes from, and how it stays out of everything that is shown or kept.
+
+A key is looked for in this order: the variable named by ``--key-env``; ``TEAMWORLD_API_KEY``; the provider's own
+variable, such as ``OPENAI_API_KEY``, for the provider's own host only; the keys file, ``TEAMWORLD_KEYS`` or
+``~/.config/teamworld/keys.toml``, readable by its owner alone, with lines such as::
+
+    openai = "KEY"
+    "gpu1.example.org:8000" = "KEY"
+
+The first two name no host. Where a run talks to several hosts, they go to the only one that needs a key and has none
+of its own, and never to this machine; where that is not one host, the run does not start.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple, NoReturn
+
+from teamworld.errors import UserError
+from teamworld.reasoning.llm.names import Endpoint
+
+#: Holds a key for whatever endpoint a run names.
+GENERIC = "TEAMWORLD_API_KEY"
+#: Holds the path of the keys file.
+KEYS_FILE = "TEAMWORLD_KEYS"
+#: The variables that each provider's own tools read, first one that is set.
+OWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+}
+HIDDEN = "***"
+
+
+class Secret:
+    """A key: shows as ``***`` wherever it is printed, and cannot be pickled, copied or serialised."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """Return the key itself, for the header of a request."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return HIDDEN
+
+    def __format__(self, spec: str) -> str:
+        return HIDDEN
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a key is not written down")
+
+
+class Key(NamedTuple):
+    """A key and where it was found."""
+
+    secret: Secret
+    source: str
+    """``OPENAI_API_KEY``, or ``the keys file``."""
+
+
+def find(
+    endpoints: Iterable[Endpoint], key_env: str | None = None, environ: Mapping[str, str] = os.environ
+) -> dict[str, Key]:
+    """Return the key of each host that has one, by ``Endpoint.host``.
+
+    Args:
+        endpoints: All that a run talks to.
+        key_env: Name of a variable that holds a key, as the user gave it.
+        environ: The environment.
+
+    Raises:
+        UserError: A key that cannot be used, a keys file that others can read, or a key that names no host among
+            several that could take it. No message shows a key.
+    """
+    hosts = {endpoint.host: endpoint for endpoint in endpoints}
+    filed = _filed(environ)
+    own = {host: key for host, endpoint in hosts.items() if (key := _own(endpoint, filed, environ)) is not None}
+    generic = _generic(key_env, environ, hosts)
+    if generic is None:
+        return own
+    if len(hosts) == 1:
+        takers = list(hosts)
+    else:
+        takers = [host for host, endpoint in hosts.items() if host not in own and not endpoint.local]
+    if len(takers) > 1:
+        raise UserError(
+            f"the key in {generic.source} could go to {' or '.join(sorted(takers))}: put a key for each host into the "
+            f"keys file ({_path(environ)})"
+        )
+    return own | dict.fromkeys(takers, generic)
+
+
+def scrub(text: str, secrets: Iterable[Secret] = ()) -> str:
+    """Return text in one line without keys: the given ones, what looks like one, and what an address holds of them."""
+    for secret in secrets:
+        value = secret.reveal()
+        edge = "" if len(value) >= 8 else r"\b"  # a short key is also a part of words
+        text = re.sub(rf"{edge}{re.escape(value)}{edge}", HIDDEN, text)
+    for pattern, shown in _KEYLIKE:
+        text = pattern.sub(shown, text)
+    return " ".join(text.split())
+
+
+_KEYLIKE = [
+    (re.compile(r"(?<=://)[^/?#\s@]*@"), f"{HIDDEN}@"),
+    (re.compile(r"(?<=\w)\?[\w.%+-]+=[^\s'\"<>)]*"), f"?{HIDDEN}"),
+    (re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*.-]{8,}"), HIDDEN),
+    (re.compile(r"\bAIza[\w-]{20,}"), HIDDEN),
+    (re.compile(r"(?i)\b(bearer|x-api-key|api[-_]key)([:=\s]\s*)(?=\S*\d)[^\s'\",;)]{8,}"), rf"\1\2{HIDDEN}"),
+]
+
+
+def _secret(value: str, source: str) -> Secret:
+    value = value.strip()
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise UserError(f"expected a key in {source}, got text with blanks or characters that no key has")
+    return Secret(value)
+
+
+def _generic(key_env: str | None, environ: Mapping[str, str], hosts: Mapping[str, Endpoint]) -> Key | None:
+    if key_env is None:
+        value = environ.get(GENERIC, "").strip()
+        return Key(_secret(value, GENERIC), GENERIC) if value else None
+    # What was typed is not repeated: it may be the key itself.
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key_env) or not environ.get(key_env, "").strip():
+        raise UserError("expected the name of a variable that is set for --key-env, got one that is not; never the key")
+    for provider, names in OWN.items():
+        if key_env in names and any(endpoint.provider != provider for endpoint in hosts.values()):
+            raise UserError(f"{key_env} is only ever sent to {provider}; put the key of another host into {GENERIC}")
+    return Key(_secret(environ[key_env], key_env), key_env)
+
+
+def _own(endpoint: Endpoint, filed: Mapping[str, Secret], environ: Mapping[str, str]) -> Key | None:
+    for name in OWN.get(endpoint.provider, ()):
+        if value := environ.get(name, "").strip():
+            return Key(_secret(value, name), name)
+    found = filed.get(endpoint.host) or (filed.get(endpoint.provider) if endpoint.provider in OWN else None)
+    return None if found is None else Key(found, "the keys file")
+
+
+def _path(environ: Mapping[str, str]) -> Path:
+    if named := environ.get(KEYS_FILE):
+        return Path(named).expanduser()
+    config = environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(config).expanduser() / "teamworld" / "keys.toml"
+
+
+def _filed(environ: Mapping[str, str]) -> dict[str, Secret]:
+    path = _path(environ)
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+                raise UserError(f"the keys file {path} can be read by others: chmod 600 it")
+            entries = tomllib.loads(file.read().decode())
+    except FileNotFoundError:
+        if environ.get(KEYS_FILE):
+            raise UserError(f"{KEYS_FILE} names a file that is not there: {path}") from None
+        return {}
+    except OSError as error:
+        raise UserError(f"the keys file {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        if isinstance(error, UserError):
+            raise
+        # The parser's own message may quote the line.
+        raise UserError(f'expected lines such as openai = "KEY" in the keys file {path}, got other text') from None
+    odd = [name for name, value in entries.items() if not isinstance(value, str)]
+    if odd:
+        raise UserError(f"expected a text as the key of '{odd[0]}' in the keys file {path}; quote names with a dot")
+    return {name.lower(): _secret(value, f"the keys file {path}") for name, value in entries.items()}

@@ -1,0 +1,332 @@
+"""A client of one endpoint on the provider library. Imports it: only ``providers`` does so, when it makes a client."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import httpx2
+from openai import AsyncOpenAI
+from openai.types.chat import ChatCompletion
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import ModelAPIError, ModelRateLimitError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from teamworld.errors import UserError
+from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn, Usage
+from teamworld.reasoning.llm.faults import fault_of
+from teamworld.reasoning.llm.keys import Secret
+from teamworld.reasoning.llm.names import HOSTED, Endpoint
+
+if TYPE_CHECKING:
+    from pydantic_ai.models.openai._chat_completions import LenientChatCompletion
+    from pydantic_ai.usage import RequestUsage
+
+#: Headers that may go out, by provider; all others, such as those an SDK takes from the environment, stay here.
+_SENT = frozenset(
+    ("host", "accept", "accept-encoding", "connection", "content-type", "content-length", "transfer-encoding")
+)
+_ALSO_SENT: dict[str, frozenset[str]] = {
+    "openai": frozenset(("openai-organization", "openai-project")),
+    "anthropic": frozenset(("anthropic-version", "anthropic-beta")),
+}
+_KEY_HEADERS = {"anthropic": ("x-api-key", "{}"), "google": ("x-goog-api-key", "{}")}
+#: Calls in flight through one connection pool: what the library's pool takes for a call grows with its connections.
+WIDTH = 32
+#: What the SDKs get in place of the key; the header is set where the request goes out.
+_PLACEHOLDER = "set-when-sent"
+_FINISHES = {"length": "length", "content_filter": "refused"}
+
+
+def http(
+    endpoint: Endpoint,
+    secret: Secret | None,
+    connect: float,
+    read: float,
+    verify: ssl.SSLContext | bool = True,
+) -> httpx2.AsyncClient:
+    """Return a HTTP client that sends the key and nothing of the environment, follows no redirect and retries nothing.
+
+    Proxies of the environment are used, except for this machine.
+    """
+    # A header of the environment may only go to the provider whose own tools it is meant for.
+    own = endpoint.base == HOSTED.get(endpoint.provider)
+    sent = _SENT | _ALSO_SENT.get(endpoint.provider, frozenset()) if own else _SENT | {"anthropic-version"}
+    header, shape = _KEY_HEADERS.get(endpoint.provider, ("authorization", "Bearer {}"))
+
+    async def strip(request: httpx2.Request) -> None:
+        for name in request.headers.keys() - sent:
+            del request.headers[name]
+        request.headers["user-agent"] = "teamworld"
+        if secret is not None:
+            request.headers[header] = shape.format(secret.reveal())
+
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(connect=connect, read=read, write=read, pool=None),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        trust_env=not endpoint.local,
+        verify=verify,
+        event_hooks={"request": [strip]},
+    )
+
+
+class _Chat(OpenAIChatModel):
+    """The chat protocol as servers really speak it.
+
+    Keeps the usage as it came, since the library's own says 0 where a server said nothing; and reads an error that
+    came as if it were an answer, as some gateways send it.
+    """
+
+    def _validate_completion(self, response: ChatCompletion) -> LenientChatCompletion:
+        error = getattr(response, "error", None)
+        if error and not response.choices:
+            busy = isinstance(error, dict) and str(error.get("code")) in ("429", "rate_limit_exceeded")
+            category = ModelRateLimitError if busy else ModelAPIError
+            raise category(self.model_name, "an error in place of an answer", body=error)
+        return super()._validate_completion(response)
+
+    def _process_provider_details(self, response: ChatCompletion) -> dict[str, Any]:
+        return {**(super()._process_provider_details(response) or {}), "usage": response.usage}
+
+
+def model_of(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
+    """Return the library's model for an endpoint.
+
+    Raises:
+        UserError: The provider's SDK is not installed.
+    """
+    if endpoint.provider in ("openai", "server"):
+        sdk = AsyncOpenAI(
+            api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web, timeout=web.timeout, max_retries=0
+        )
+        if endpoint.provider == "openai":
+            return _Chat(endpoint.model, provider=OpenAIProvider(openai_client=sdk))
+        # The older name of the limit is the one that every server knows.
+        profile = OpenAIModelProfile(
+            openai_chat_supports_max_completion_tokens=False,
+            supports_json_schema_output=True,
+            supports_json_object_output=True,
+        )
+        return _Chat(endpoint.model, provider=OpenAICompatibleProvider("server", openai_client=sdk, profile=profile))
+    try:
+        return _anthropic(endpoint, web) if endpoint.provider == "anthropic" else _google(endpoint, web)
+    except ImportError:
+        raise UserError(
+            f"{endpoint.name} needs the tools of its provider: pip install 'teamworld[{endpoint.provider}]'"
+        ) from None
+
+
+def _anthropic(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    provider = AnthropicProvider(api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web)
+    provider.client.max_retries = 0
+    return AnthropicModel(endpoint.model, provider=provider)
+
+
+def _google(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web)
+    return GoogleModel(endpoint.model, provider=provider)
+
+
+class _Lane:
+    """A connection pool of its own and the library's model on it."""
+
+    def __init__(self, endpoint: Endpoint, web: httpx2.AsyncClient) -> None:
+        self.web = web
+        self.model = model_of(endpoint, web)
+        self.busy = 0
+
+
+class LibraryClient:
+    """One endpoint through the provider library; made inside the event loop in which it is used.
+
+    Args:
+        endpoint: What to reach.
+        secret: The key, if one is needed.
+        connect: Seconds until a connection must stand.
+        read: Seconds between two pieces of an answer at most.
+
+    Raises:
+        UserError: The provider's SDK is not installed.
+    """
+
+    def __init__(self, endpoint: Endpoint, secret: Secret | None, connect: float, read: float) -> None:
+        self._endpoint = endpoint
+        self._secrets = () if secret is None else (secret,)
+        context = httpx2.create_ssl_context(trust_env=not endpoint.local)
+        self._web = partial(http, endpoint, secret, connect, read, context)
+        self._lanes = [_Lane(endpoint, self._web())]
+        self._tunable = tunable(self._lanes[0].model)
+
+    def _lane(self) -> _Lane:
+        for lane in self._lanes:
+            if lane.busy < WIDTH:
+                return lane
+        self._lanes.append(_Lane(self._endpoint, self._web()))
+        return self._lanes[-1]
+
+    async def complete(self, request: Request) -> Completion:
+        """Send a request once.
+
+        Raises:
+            ProviderError: No completion came.
+        """
+        messages, settings, parameters = (
+            messages_of(request.turns),
+            settings_of(request, self._tunable),
+            parameters_of(request, strict=True if self._endpoint.provider == "openai" else None),
+        )
+        lane = self._lane()
+        lane.busy += 1
+        try:
+            response = await model_request(
+                lane.model,
+                messages,
+                model_settings=settings,
+                model_request_parameters=parameters,
+                instrument=False,
+            )
+            return completion_of(response)
+        except Exception as error:  # noqa: BLE001  whatever a server's answer makes the library raise is a fault of it
+            fault = fault_of(error, self._endpoint, request.form, self._secrets)
+        finally:
+            lane.busy -= 1
+        # Outside of the handler: the library's exception holds the request, headers and all.
+        raise ProviderError(fault)
+
+    async def close(self) -> None:
+        """Let go of its connections."""
+        for lane in self._lanes:
+            await lane.web.aclose()
+
+
+def tunable(model: Model[Any]) -> bool:
+    """Return whether a model takes temperature and top-p: those that always reason do not."""
+    profile = cast("dict[str, Any]", model.profile)
+    if not profile.get("openai_supports_reasoning", False):
+        return True
+    optional = profile.get("openai_supports_reasoning_effort_none", False)
+    return bool(optional and not profile.get("thinking_enabled_by_default", False))
+
+
+def messages_of(turns: tuple[Turn, ...]) -> list[ModelMessage]:
+    """Return a conversation as the library takes it."""
+    messages: list[ModelMessage] = []
+    asked: list[SystemPromptPart | UserPromptPart] = []
+    for role, text in ((turn.role, turn.text) for turn in turns):
+        if role == "assistant":
+            if asked:
+                messages.append(ModelRequest(parts=asked))
+                asked = []
+            messages.append(ModelResponse(parts=[TextPart(text)]))
+        else:
+            asked.append(SystemPromptPart(text) if role == "system" else UserPromptPart(text))
+    return [*messages, ModelRequest(parts=asked)] if asked else messages
+
+
+def settings_of(request: Request, tunable: bool) -> ModelSettings:
+    """Return how a request is sampled, as the library takes it."""
+    settings = ModelSettings(max_tokens=request.max_tokens)
+    if request.seed is not None:
+        settings["seed"] = request.seed
+    if tunable and request.temperature is not None:
+        settings["temperature"] = request.temperature
+    if tunable and request.top_p is not None:
+        settings["top_p"] = request.top_p
+    return settings
+
+
+def parameters_of(request: Request, strict: bool | None) -> ModelRequestParameters:
+    """Return how the answer's form is asked for, as the library takes it.
+
+    Args:
+        request: What is asked.
+        strict: Whether the provider is to guarantee the schema; None where the library decides by the schema.
+    """
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", request.answer)[:64]
+    form: Form = request.form
+    if form == "schema":
+        wanted = OutputObjectDefinition(json_schema=request.schema, name=name, strict=strict)
+        return ModelRequestParameters(output_mode="native", output_object=wanted)
+    if form == "tool":
+        tool = ToolDefinition(
+            name=name,
+            parameters_json_schema=request.schema,
+            description="Give the answer.",
+            kind="output",
+            strict=strict,
+        )
+        return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+    if form == "json":
+        # The prompt says what the JSON is to look like; the library need not say it again.
+        wanted = OutputObjectDefinition(json_schema=request.schema, name=name)
+        return ModelRequestParameters(output_mode="prompted", output_object=wanted, prompted_output_template=False)
+    return ModelRequestParameters(output_mode="text")
+
+
+def completion_of(response: ModelResponse) -> Completion:
+    """Return what the library's response holds; reasoning that came apart is left out."""
+    details = response.provider_details or {}
+    calls = [part.args for part in response.parts if isinstance(part, ToolCallPart)]
+    if calls:
+        text = calls[0] if isinstance(calls[0], str) else json.dumps(calls[0] or {}, ensure_ascii=False)
+    else:
+        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    return Completion(
+        text=text or str(details.get("refusal", "")),
+        finish=cast("Any", _FINISHES.get(response.finish_reason or "", "stop")),
+        usage=_counted(details["usage"]) if "usage" in details else _usage(response.usage),
+        served=response.model_name or "",
+    )
+
+
+def _counted(usage: Any) -> Usage:  # noqa: ANN401  as a server sent it
+    """Return the usage of the OpenAI protocol."""
+    if usage is None:
+        return Usage()
+    prompt, output = usage.prompt_tokens_details, usage.completion_tokens_details
+    return Usage(
+        prompt=usage.prompt_tokens,
+        cached=None if prompt is None else prompt.cached_tokens,
+        written=getattr(prompt, "cache_write_tokens", None),
+        output=usage.completion_tokens,
+        reasoning=None if output is None else output.reasoning_tokens,
+    )
+
+
+def _usage(usage: RequestUsage) -> Usage:
+    """Return the library's usage, which is 0 where nothing came."""
+    if not usage.input_tokens and not usage.output_tokens:
+        return Usage()
+    reasoning = usage.details.get("reasoning_tokens", usage.details.get("thoughts_tokens"))
+    return Usage(
+        prompt=usage.input_tokens,
+        cached=usage.cache_read_tokens,
+        written=usage.cache_write_tokens or None,  # only some count it
+        output=usage.output_tokens,
+        reasoning=reasoning,
+    )

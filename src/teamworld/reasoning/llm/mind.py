@@ -1,0 +1,114 @@
+"""A language model as a mind: questions become requests, completions become answers, every call goes on record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple, Protocol
+
+from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Rejected, Reply, Sampling
+from teamworld.reasoning.llm.answers import read, schema_of, told
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Turn, lines
+from teamworld.reasoning.prompts import render
+
+#: Characters of an answer that could not be used that its model is shown again: its end, where the answer stands.
+_SHOWN = 4000
+
+
+class Override(NamedTuple):
+    """How questions are sampled otherwise than published."""
+
+    kinds: str
+    """Kinds of questions, with wildcards: ``drwell.*``."""
+    changes: dict[str, Any]
+    """Fields of ``Sampling``."""
+
+
+class Line(Protocol):
+    """Where the calls of one episode come from: the record, a cache, a provider."""
+
+    async def call(self, key: CallKey, request: Request) -> CallRecord:
+        """Return what came of a call; once it returns, the call is on record."""
+
+
+class LanguageModel:
+    """Answers questions by asking a language model; one object for each episode.
+
+    Args:
+        name: As the user named it.
+        form: How the answer's form is asked for.
+        line: Where calls go.
+        overrides: In order; later ones win.
+    """
+
+    def __init__(self, name: str, form: Form, line: Line, overrides: Sequence[Override] = ()) -> None:
+        self._name = name
+        self._form = form
+        self._line = line
+        self._overrides = overrides
+        self._asked: Counter[tuple[str, str]] = Counter()
+
+    @property
+    def name(self) -> str:
+        """As the user named it."""
+        return self._name
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        """Ask the model.
+
+        Raises:
+            BadAnswer: No answer came, or none that fits the answer's model.
+        """
+        asked = (question.mind, question.kind)
+        self._asked[asked] += not tries
+        key = CallKey(*asked, self._asked[asked], len(tries))
+        request = self.request(question, tries)
+        record = await self._line.call(key, request)
+        call = call_of(record)
+        if record.completion is None:
+            raise BadAnswer(f"no answer came ({lines(record.faults[-1:])})", "none", call=call)
+        try:
+            answer: Answer = read(record.completion, question.answer, self._form)  # type: ignore[assignment]
+        except BadAnswer as bad:
+            raise BadAnswer(str(bad), bad.rejected.flaw, record.completion.text, call) from None
+        return Reply(answer, call)
+
+    def request(self, question: Question[Answer], tries: Sequence[Rejected]) -> Request:
+        """Return the request of a question: its prompt, and for each earlier try the answer and what was wrong."""
+        prompt, schema = render(question), schema_of(question.answer)
+        # A server that guides the model to a schema does not show it to the model; the providers do.
+        form = told("json" if self._form == "schema" and "://" in self._name else self._form, schema)
+        turns = [Turn("system", prompt.system), Turn("user", f"{prompt.user}\n\n{form}" if form else prompt.user)]
+        for bad in tries:
+            if bad.text:
+                turns += [Turn("assistant", bad.text[-_SHOWN:]), Turn("user", again(bad))]
+        sampling = self._sampling(question)
+        return Request(
+            model=self._name,
+            turns=tuple(turns),
+            answer=question.answer.__name__,
+            schema=schema,
+            form=self._form,
+            **sampling._asdict(),
+        )
+
+    def _sampling(self, question: Question[Answer]) -> Sampling:
+        sampling = question.sampling
+        for kinds, changes in self._overrides:
+            if fnmatchcase(question.kind, kinds):
+                sampling = sampling._replace(**changes)
+        return sampling
+
+
+def again(bad: Rejected) -> str:
+    """Return what a model is told of an answer of its that could not be used."""
+    return f"This answer cannot be used: {bad.complaint}\nAnswer again, in the same form."
+
+
+def call_of(record: CallRecord) -> Call:
+    """Return what stands of a call in the log."""
+    if record.completion is None:
+        return Call(record.request.model, None, None, None, None)
+    usage = record.completion.usage
+    return Call(record.request.model, usage.prompt, usage.cached, usage.output, usage.reasoning)

@@ -1,0 +1,111 @@
+"""How a user names a language model: a provider's by its name, any other by the address of its server."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import Literal, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from teamworld.errors import UserError, suggest
+
+#: ``server``: any that speaks the OpenAI chat protocol, by its address.
+Provider: TypeAlias = Literal["openai", "anthropic", "google", "server"]
+#: Each provider's own address; an environment variable that says otherwise is not followed.
+HOSTED: dict[Provider, str] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "google": "https://generativelanguage.googleapis.com",
+}
+EXPECTED = "openai:MODEL, anthropic:MODEL, google:MODEL or http://HOST:PORT/v1#MODEL"
+
+
+class Endpoint(NamedTuple):
+    """One model and where it is served."""
+
+    provider: Provider
+    base: str
+    """Address of the interface, without a slash at its end."""
+    model: str
+
+    @property
+    def name(self) -> str:
+        """As a user names it."""
+        return f"{self.base}#{self.model}" if self.provider == "server" else f"{self.provider}:{self.model}"
+
+    @property
+    def host(self) -> str:
+        """Host, and port where the address has one."""
+        return urlsplit(self.base).netloc
+
+    @property
+    def local(self) -> bool:
+        """Whether it is this machine."""
+        host = urlsplit(self.base).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost" or host.endswith(".localhost")
+
+
+def is_model(name: str) -> bool:
+    """Return whether a name is meant to be a language model's: ``parse`` reads it or says what is wrong with it."""
+    head, colon, _ = name.strip().partition(":")
+    return bool(colon) and head.lower() in (*HOSTED, "http", "https")
+
+
+def parse(name: str) -> Endpoint:
+    """Return the endpoint of a name.
+
+    Raises:
+        UserError: It is none.
+    """
+    head, colon, rest = name.strip().partition(":")
+    kind = head.lower()
+    if colon and kind in ("http", "https"):
+        return _server(f"{kind}:{rest}")
+    for provider, base in HOSTED.items():
+        if colon and kind == provider:
+            return Endpoint(provider, base, _model(rest, f"{provider}:MODEL"))
+    # A name may hold a password in a scheme that is not known; only its start is repeated.
+    hint = suggest(kind, [*HOSTED, "http", "https"]) if colon and kind.isalnum() else ""
+    raise UserError(f"expected a language model as {EXPECTED}; got one that starts with '{_shown(head)}'{hint}")
+
+
+def _shown(text: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in text)[:20]
+
+
+def _model(text: str, expected: str) -> str:
+    model = text.strip()
+    if not model or len(model) > 200 or "#" in model or any(not char.isprintable() or char == " " for char in model):
+        raise UserError(f"expected the name of a model, without blanks or '#', in {expected}; got '{_shown(model)}'")
+    return model
+
+
+def _server(text: str) -> Endpoint:
+    address, _, model = text.partition("#")
+    expected = "http://HOST:PORT/v1#MODEL"
+    if any(not char.isprintable() or char in ' \\<>"{}|^`' for char in address):
+        raise UserError(f"expected an address without blanks and the like in {expected}")
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        raise UserError(f"expected an address with a sound host and port in {expected}") from None
+    if "@" in parts.netloc:
+        raise UserError(f"expected {expected} without user and password; a key goes into TEAMWORLD_API_KEY")
+    if "?" in address:
+        raise UserError(f"expected {expected} without a query; a key goes into TEAMWORLD_API_KEY")
+    if not parts.hostname:
+        raise UserError(f"expected a host in {expected}")
+    path = parts.path.rstrip("/")
+    if path.endswith(("/chat/completions", "/models", "/completions")):
+        raise UserError(f"expected the address of the interface, such as {expected}, without the path of one call")
+    for provider, own in HOSTED.items():
+        if parts.hostname == urlsplit(own).hostname:
+            raise UserError(f"expected {provider}:MODEL for a model at {parts.hostname}, not an address")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    base = f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{path}"
+    if not model:
+        raise UserError(f"expected a model after the address: {base}#MODEL; teamworld doctor lists what is served")
+    return Endpoint("server", base, _model(model, expected))

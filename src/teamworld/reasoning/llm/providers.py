@@ -1,0 +1,83 @@
+"""From the name of a language model to a client that reaches it. The provider library is imported when one is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from teamworld.errors import UserError
+from teamworld.reasoning.llm.contract import Client, Form
+from teamworld.reasoning.llm.keys import GENERIC, OWN, Secret
+from teamworld.reasoning.llm.names import Endpoint, parse
+
+if TYPE_CHECKING:
+    import types
+
+__all__ = ["Endpoint", "best_form", "client", "parse"]
+
+#: Seconds until a connection stands, and between two pieces of an answer; a model that thinks sends nothing meanwhile.
+CONNECT, READ = 10.0, 600.0
+
+
+def library() -> types.ModuleType:
+    """Return the module that stands on the provider library.
+
+    Raises:
+        UserError: The library is not installed.
+    """
+    try:
+        from teamworld.reasoning.llm import library as module
+    except ImportError as missing:
+        if (missing.name or "").startswith("teamworld"):
+            raise
+        raise UserError("a language model as a mind needs more packages: pip install 'teamworld[llm]'") from None
+    return module
+
+
+def client(endpoint: Endpoint, secret: Secret | None = None, *, connect: float = CONNECT, read: float = READ) -> Client:
+    """Return a client of an endpoint; call it inside the event loop in which the client is used.
+
+    Args:
+        endpoint: What to reach.
+        secret: The key, if one is needed.
+        connect: Seconds until the connection must stand.
+        read: Seconds between two pieces of an answer at most. A call as a whole has no limit here.
+
+    Raises:
+        UserError: A package is missing, or a key.
+    """
+    made: Client = library().LibraryClient(endpoint, needed(endpoint, secret), connect, read)
+    return made
+
+
+def needed(endpoint: Endpoint, secret: Secret | None) -> Secret | None:
+    """Return the key of an endpoint, None where none is needed.
+
+    Raises:
+        UserError: One is needed.
+    """
+    if secret is None and endpoint.provider in OWN:
+        raise UserError(
+            f"{endpoint.name} needs a key: set {OWN[endpoint.provider][0]} or {GENERIC}, "
+            "name another variable with --key-env, or write it into the keys file"
+        )
+    return secret
+
+
+def best_form(endpoint: Endpoint) -> Form:
+    """Return the strictest form of an answer that a model supports, as far as is known of it.
+
+    Of a server by its address nothing is known: the common ones (vLLM, SGLang, Ollama, llama.cpp, LM Studio) take a
+    JSON schema; ``teamworld doctor`` tries.
+    """
+    if endpoint.provider == "server":
+        return "schema"
+    library()
+    from pydantic_ai.profiles.anthropic import anthropic_model_profile
+    from pydantic_ai.profiles.google import google_model_profile
+    from pydantic_ai.profiles.openai import openai_model_profile
+
+    profiles = {"openai": openai_model_profile, "anthropic": anthropic_model_profile, "google": google_model_profile}
+    profile = profiles[endpoint.provider](endpoint.model) or {}
+    if profile.get("supports_json_schema_output", False):
+        return "schema"
+    return "tool" if profile.get("supports_tools", True) else "text"

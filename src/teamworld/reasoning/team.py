@@ -1,0 +1,89 @@
+"""Who answers whom: one mind for all, or one for each agent or kind of question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from teamworld.errors import UserError
+from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
+from teamworld.reasoning.llm.keys import scrub
+
+_WHO = re.compile(r"(?P<mind>\*|[A-Za-z_][\w.-]*)?(?:@(?P<kinds>[A-Za-z_*][\w.*]*))?")
+
+
+class Share(NamedTuple):
+    """The questions that one reasoner answers."""
+
+    mind: str
+    """An agent, or ``*``."""
+    kinds: str
+    """Kinds of questions, with wildcards."""
+    name: str
+    """Of the reasoner."""
+
+    @property
+    def who(self) -> str:
+        """As ``--reasoner`` names it."""
+        return self.mind if self.kinds == "*" else f"{self.mind}@{self.kinds}"
+
+    def covers(self, mind: str, kind: str) -> bool:
+        """Whether a question of this kind to this mind is among them."""
+        return self.mind in ("*", mind) and fnmatchcase(kind, self.kinds)
+
+
+def shares(text: str) -> tuple[Share, ...]:
+    """Read what ``--reasoner`` takes: ``NAME``, or ``WHO=NAME,...`` where the first that fits answers.
+
+    WHO is an agent, ``*``, or either with ``@KIND`` behind it: ``agent_1@drwell.propose``, ``@drwell.*``.
+
+    Raises:
+        UserError: It is not of this form.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    found = []
+    for part in parts:
+        who, equals, name = part.partition("=")
+        match = _WHO.fullmatch(who.strip()) if equals else None
+        if match is None and len(parts) == 1:
+            return (Share("*", "*", part),)
+        if match is None or not who.strip() or not name.strip():
+            raise UserError(
+                f"expected WHO=REASONER,... such as 'agent_0=rules,*=openai:gpt-4o' or '@drwell.propose=rules,*=...', "
+                f"got '{scrub(part)}'"
+            )
+        found.append(Share(match["mind"] or "*", match["kinds"] or "*", name.strip()))
+    named = [share.who for share in found]
+    if "*" not in named:
+        raise UserError(f"'{scrub(text)}' leaves questions to nobody: end it with *=REASONER")
+    if named.index("*") < len(named) - 1:
+        raise UserError(f"'{scrub(text)}' leaves nothing to what follows *=REASONER: the first that fits answers")
+    return tuple(found)
+
+
+class Team:
+    """Hands each question to the first reasoner that has a share in it."""
+
+    def __init__(self, name: str, minds: Sequence[tuple[Share, Reasoner]]) -> None:
+        self._name = name
+        self._minds = tuple(minds)
+
+    @property
+    def name(self) -> str:
+        """As the user wrote it."""
+        return self._name
+
+    def of(self, question: Question[Answer]) -> Reasoner:
+        """Return who answers a question."""
+        return next(mind for share, mind in self._minds if share.covers(question.mind, question.kind))
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        """Have it answered."""
+        return await self.of(question).ask(question, tries)
+
+
+def mind_of(reasoner: Reasoner, question: Question[Answer]) -> Reasoner:
+    """Return who answers a question, where there may be several."""
+    return reasoner.of(question) if isinstance(reasoner, Team) else reasoner

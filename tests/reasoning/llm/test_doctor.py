@@ -1,0 +1,143 @@
+"""The doctor: each thing that can be wrong with a model is found, and something is said to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from teamworld.reasoning.llm.contract import Form
+from teamworld.reasoning.llm.doctor import Check, examine
+from tests.reasoning.llm.server import Peer
+
+pytest.importorskip("pydantic_ai", reason="needs teamworld[llm]")
+
+KEY = "sk-Test0123456789abcdef"
+
+
+def look(name: str, environ: dict[str, str] | None = None, form: Form | None = None) -> dict[str, Check]:
+    home = {"XDG_CONFIG_HOME": "/nowhere"}
+    checks = asyncio.run(examine(name, form=form, connect=2.0, read=1.0, environ=home | (environ or {})))
+    assert KEY not in str(checks)
+    assert str(checks).isprintable()
+    for check in checks:
+        assert check.found
+        assert check.ok is not False or check.todo, "a failure says what to do"
+    return {check.name: check for check in checks}
+
+
+def failed(checks: dict[str, Check]) -> list[str]:
+    return [name for name, check in checks.items() if check.ok is False]
+
+
+def test_all_is_well(server: Peer) -> None:
+    server.set("m", key=KEY)
+    checks = look(server.name("m"), {"TEAMWORLD_API_KEY": KEY})
+    assert {name: check.ok for name, check in checks.items()} == {
+        "name": True,
+        "packages": True,
+        "key": True,
+        "reachable": True,
+        "model": True,
+        "answers: schema, as in a run": True,
+        "answers: tool": True,
+        "answers: json": True,
+        "answers: text": True,
+    }
+    assert checks["key"].found == "in TEAMWORLD_API_KEY"
+    assert "tokens in" in checks["answers: schema, as in a run"].found
+    assert server.stats()["requests"] == 4
+
+
+def test_no_key_is_needed_at_an_address(server: Peer) -> None:
+    checks = look(server.name("test-model"))
+    assert failed(checks) == []
+    assert checks["key"].ok is None
+
+
+def test_form_that_is_not_taken(server: Peer) -> None:
+    server.set("m", forms=["json", "text"])
+    checks = look(server.name("m"))
+    assert failed(checks) == ["answers: schema, as in a run"]
+    assert checks["answers: schema, as in a run"].todo == "use --answers json"
+    assert checks["answers: tool"].ok is None
+    assert failed(look(server.name("m"), form="text")) == []
+
+
+def test_nonsense_in_every_form(server: Peer) -> None:
+    checks = look(server.name("always-prose"))
+    assert failed(checks) == ["answers: schema, as in a run"]
+    assert "not usable (json): 'I would rather" in checks["answers: schema, as in a run"].found
+    assert "larger model" in checks["answers: schema, as in a run"].todo
+
+
+def test_near_names(server: Peer) -> None:
+    checks = look(server.name("Test-Modle"))
+    assert checks["model"] == Check("model", None, "Test-Modle is not listed", "near: test-model, test-model-mini")
+
+
+def test_address_without_a_model_lists_what_is_served(server: Peer) -> None:
+    checks = look(server.url)
+    assert failed(checks) == ["model"]
+    assert checks["model"].todo == f"write {server.url}#MODEL; listed: test-model, test-model-mini"
+    assert server.stats()["requests"] == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        ("always-unknown", "does not exist"),
+        ("always-denied", "Incorrect API key"),
+        ("always-stall", "in time"),
+        ("always-busy", "HTTP 429"),
+        ("always-error", "HTTP 500"),
+        ("always-drop", "connection broke"),
+    ],
+)
+def test_a_fault_ends_it_after_one_call(server: Peer, model: str, found: str) -> None:
+    checks = look(server.name(model))
+    assert failed(checks) == [list(checks)[-1]] == ["answers: schema, as in a run"]
+    assert found in checks["answers: schema, as in a run"].found
+    assert server.stats()["requests"] == 1
+
+
+@pytest.mark.parametrize(("environ", "found"), [({}, "wants a key"), ({"TEAMWORLD_API_KEY": KEY}, "not accepted")])
+def test_keys_that_are_missing_or_wrong(server: Peer, environ: dict[str, str], found: str) -> None:
+    server.set(key="right")
+    checks = look(server.name("m"), environ)
+    assert failed(checks) == ["reachable"]
+    assert found in checks["reachable"].found
+
+
+def test_path_that_is_not_there(server: Peer) -> None:
+    checks = look(f"{server.host}#m")
+    assert f"try {server.host}/v1" in checks["reachable"].todo
+    assert failed(checks) == ["answers: schema, as in a run"]
+
+
+def test_nobody_there() -> None:
+    checks = look("http://127.0.0.1:1/v1#m")
+    assert failed(checks) == ["reachable"]
+    assert "Ollama 11434" in checks["reachable"].todo
+
+
+@pytest.mark.parametrize(
+    ("name", "environ", "stage", "todo"),
+    [
+        ("gpt-4o", {}, "name", "expected a language model as"),
+        ("http://me:sk-Test0123456789abcdef@host/v1#m", {}, "name", "without user and password"),
+        ("openai:gpt-4o", {}, "key", "set OPENAI_API_KEY or TEAMWORLD_API_KEY"),
+        ("openai:gpt-4o", {"OPENAI_API_KEY": f"{KEY} {KEY}"}, "key", "expected a key in OPENAI_API_KEY"),
+    ],
+)
+def test_what_fails_before_the_network(name: str, environ: dict[str, str], stage: str, todo: str) -> None:
+    checks = look(name, environ)
+    assert failed(checks) == [stage]
+    assert todo in checks[stage].todo
+
+
+def test_key_that_goes_unencrypted(server: Peer) -> None:
+    del server
+    checks = look("http://no-such-host.invalid/v1#m", {"TEAMWORLD_API_KEY": KEY})
+    assert checks["key"].ok is None
+    assert "https" in checks["key"].todo

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,13 @@ from typing import Any
 import pytest
 
 from teamworld import run
+from teamworld.cli.running import default_folder
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, build
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Results, Row
+from teamworld.experiment.runner import completed
 from teamworld.memory.store import MemoryStore
 from teamworld.record import LogWriter, StepDone, read_log
 
@@ -297,3 +301,44 @@ def test_a_report_leaves_no_trace(tmp_path: Path, finished: Path) -> None:
     assert teamworld("report", str(folder)).returncode == 0
     assert teamworld("replay", str(folder)).returncode == 0
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_an_interrupt_in_a_notebook_ends_what_runs(tmp_path: Path) -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(0.2)  # until the other thread waits
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            ended.append("at once")
+            raise
+
+    async def cell() -> None:
+        completed(work())
+
+    loop = asyncio.new_event_loop()  # as a notebook's: it catches no signal
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(cell())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    loop.close()
+    assert ended == ["at once"]
+
+
+def test_a_default_folder_tells_experiments_apart() -> None:
+    given: list[dict[str, Any]] = [{}, {"retries": 1}, {"answers": "text"}, {"sampling": {"*": {"seed": 1}}}]
+    folders = {default_folder(build({"reasoner": "http://[::1]:8000/v1#a/b:c"} | one)) for one in given}
+    assert len(folders) == len(given)
+    assert all(re.fullmatch(r"[\w.-]+", folder.name) for folder in folders)
+
+
+def test_a_replay_works_in_a_notebook(tmp_path: Path, finished: Path) -> None:
+    async def cell() -> list[str | None]:
+        folder = Folder(finished)
+        return [one.difference for one in replay(folder, folder.experiment(), tmp_path)]
+
+    assert asyncio.run(cell()) == [None] * 4

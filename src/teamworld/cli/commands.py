@@ -11,6 +11,7 @@ from cyclopts import App, Parameter, Token
 
 from teamworld import __version__
 from teamworld.errors import UserError
+from teamworld.experiment.running import Running
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -40,6 +41,7 @@ def _whole(_: object, tokens: Sequence[Token]) -> int:
 
 _Int = Annotated[int | None, Parameter(converter=_whole)]
 _Name = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())]
+_Running = Annotated[Running, Parameter(name="*")]
 
 
 @app.command
@@ -49,6 +51,9 @@ def run(
     level: str | None = None,
     method: _Name = None,
     reasoner: str | None = None,
+    answers: str | None = None,
+    retries: _Int = None,
+    sampling: _Name = None,
     episodes: _Int = None,
     seed: _Int = None,
     seeds: _Int = None,
@@ -58,7 +63,9 @@ def run(
     memory: Path | None = None,
     out: Path | None = None,
     figures: Annotated[bool, Parameter(negative=())] = False,
+    estimate: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
+    running: _Running = Running(),  # noqa: B008  (frozen)
 ) -> int:
     """Run episodes, or go on with a run that was stopped.
 
@@ -75,8 +82,18 @@ def run(
         Coordination method, or a variant of one such as drwell:no_memory (see: teamworld methods);
         several by repeating it or with commas. [default: drwell]
     reasoner:
-        The mind that answers the method's questions: rules, or rules:slips=0.2, a stand-in that errs
-        like a weak model. [default: rules]
+        The mind that answers the method's questions: rules (no key, no network); rules:slips=0.2, a stand-in
+        that errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; or any server that speaks
+        OpenAI's protocol, as http://localhost:8000/v1#MODEL. Several as WHO=MIND,..., the first that fits:
+        agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE. [default: rules]
+    answers:
+        How a language model is made to keep the form of an answer: schema, tool, json, text, or auto for the
+        strictest that it supports. [default: auto]
+    retries:
+        How often a bad answer is asked again, with what was wrong, before a fallback stands. [default: 2]
+    sampling:
+        A change of how language models are sampled, for all questions or some: temperature=0,
+        drwell.draft.max_tokens=500, 'drwell.*.seed=1'; may be repeated. [default: as published]
     episodes:
         Episodes in a row; what a method learns in one it has in the next. [default: 1]
     seed:
@@ -98,16 +115,21 @@ def run(
         Folder of the run. [default: a name made from the arguments, under runs/]
     figures:
         Also draw the learning curve and the world model into the folder (needs the extra: plots).
+    estimate:
+        Run nothing; print what calls of language models would take, from a dry run with the rules.
     json:
         Print one JSON object with every episode, and nothing else.
     """
-    from teamworld.cli.running import execute
-    from teamworld.experiment.config import build, load, settings
+    from teamworld.cli.running import execute, expect
+    from teamworld.experiment.config import build, load, samplings, settings
 
     given: dict[str, Any] = {
         "level": level,
         "methods": _split(method),
         "reasoner": reasoner,
+        "answers": answers,
+        "retries": retries,
+        "sampling": samplings(sampling) if sampling else None,
         "episodes": episodes,
         "seeds": _seeds(seed, seeds),
         "max_steps": max_steps,
@@ -122,12 +144,20 @@ def run(
         given = load(Path(world))
     else:
         given["world"] = world
-    execute(build(given), out, figures=figures, as_json=json)
+    if estimate:
+        expect(build(given), running, as_json=json)
+    else:
+        execute(build(given), out, running, figures=figures, as_json=json)
     return 0
 
 
 @app.command
-def resume(folder: Path, *, json: Annotated[bool, Parameter(negative=())] = False) -> int:
+def resume(
+    folder: Path,
+    *,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    running: _Running = Running(),  # noqa: B008  (frozen)
+) -> int:
     """Go on with a run that was stopped.
 
     Parameters
@@ -140,7 +170,7 @@ def resume(folder: Path, *, json: Annotated[bool, Parameter(negative=())] = Fals
     from teamworld.cli.running import execute
     from teamworld.experiment.folder import Folder
 
-    execute(Folder(folder).experiment(), folder, as_json=json)
+    execute(Folder(folder).experiment(), folder, running, as_json=json)
     return 0
 
 
@@ -166,6 +196,7 @@ def report(
     *,
     figures: Annotated[bool, Parameter(negative=())] = False,
     failures: Annotated[bool, Parameter(negative=())] = False,
+    bill: Annotated[bool, Parameter(negative=())] = False,
     episode: _Int = None,
     all: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -180,6 +211,9 @@ def report(
         Also draw the learning curve and the world model into the folder (needs the extra: plots).
     failures:
         Print the failure labels instead: how often, in how many episodes, and a list with steps, agents and reason.
+    bill:
+        Print what calls of language models took instead: tokens, dollars, seconds, by method, model, kind of
+        question, mind and episode.
     episode:
         With --failures: only the episodes with this number.
     all:
@@ -187,10 +221,13 @@ def report(
     json:
         Print the table as one JSON object, and nothing else.
     """
-    from teamworld.cli.running import report_failures, report_run
+    from teamworld.cli.running import report_bill, report_failures, report_run
 
-    if failures and figures:
-        raise UserError("--failures prints no figures: leave out --figures")
+    if figures + failures + bill > 1:
+        raise UserError("--figures, --failures and --bill are three reports: ask for one")
+    if bill:
+        report_bill(folder, as_json=json)
+        return 0
     if not failures and (all or episode is not None):
         raise UserError("--episode and --all belong to --failures: add --failures")
     if failures:
@@ -342,6 +379,89 @@ def methods() -> int:
         lines |= {f"  {name}:{variant}": one.summary for variant, one in found.variants.items()}
     _listing(lines)
     return 0
+
+
+@app.command
+def prompts(
+    question: str | None = None,
+    *,
+    run: Path | None = None,
+    method: str | None = None,
+    seed: _Int = None,
+    episode: _Int = None,
+    agent: str | None = None,
+    number: _Int = None,
+    step: _Int = None,
+) -> int:
+    """List the prompts with their versions and hashes, or print one as a mind was shown it.
+
+    Parameters
+    ----------
+    question:
+        Kind of a question, such as drwell.propose: print its exact prompt at a moment of --run.
+    run:
+        Folder of the run.
+    method:
+        The method whose episode it is. [default: the run's first]
+    seed:
+        Its seed. [default: the run's first]
+    episode:
+        A finished episode. [default: the last]
+    agent:
+        Who was asked. [default: the first who was]
+    number:
+        Which of these questions to that agent in the episode, from 1. [default: 1]
+    step:
+        Instead of --number: the step in which it was asked.
+    """
+    from teamworld.cli import prompting
+
+    moment = prompting.Moment(method, seed, episode, agent, number, step)
+    if question is None:
+        if run is not None or moment != prompting.Moment():
+            raise UserError("which question? expected one such as drwell.propose; see: teamworld prompts")
+        for line in prompting.listing():
+            print(line)
+    elif run is None:
+        raise UserError(f"the prompt of {question} at which moment? add --run DIR")
+    else:
+        prompting.show(question, run, moment)
+    return 0
+
+
+@app.command
+def doctor(
+    *,
+    reasoner: str,
+    answers: str | None = None,
+    key_env: str | None = None,
+    timeout: float = 60.0,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Look whether a mind can be used: name, packages, key, server, model, forms of answers, a round trip.
+
+    Asks each language model four small questions. Exits with 1 if something has to be done first.
+
+    Parameters
+    ----------
+    reasoner:
+        As for teamworld run; of a server's address the model may be missing, to see what it serves.
+    answers:
+        Form of the answers of the run to come: schema, tool, json or text. [default: the best for the model]
+    key_env:
+        Name of the environment variable that holds the key (never the key itself).
+    timeout:
+        Seconds to wait for one answer. [default: 60]
+    json:
+        Print one JSON object, and nothing else.
+    """
+    from teamworld.cli.doctoring import look
+    from teamworld.reasoning.llm.contract import FORMS
+
+    form = next((form for form in FORMS if form == answers), None)
+    if answers not in (None, "auto") and form is None:
+        raise UserError(f"--answers is one of auto, {', '.join(FORMS)}; got '{answers}'")
+    return look(reasoner, form, Running(key_env=key_env, timeout=timeout), as_json=json)
 
 
 @app.command

@@ -11,34 +11,40 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from teamworld.cli.terminal import Keyboard
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
+from teamworld.experiment.minds import Watch
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
-from teamworld.report import tables
+from teamworld.experiment.running import Running
+from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.llm.budget import Spent
+from teamworld.reasoning.team import shares
+from teamworld.report import bills, tables
 
 #: Longest name made from arguments, without the hash that then stands for the rest.
 _LONGEST = 120
 
 
-def _progress(console: Console) -> Progress:
+def _progress(console: Console, *, shown: bool = True) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
 
 
 def default_folder(experiment: Experiment) -> Path:
     """Return the folder of a run that was not given one: the same arguments, the same folder.
 
-    Episodes, steps and options that are not the defaults stand in it as a short hash.
+    All that is not named in it and not the default stands in it as a short hash.
     """
     first, last = experiment.seeds[0], experiment.seeds[-1]
     seeds = f"s{first}" if first == last else f"s{first}-{last}"
-    defaults = Experiment()
-    rest = {name: getattr(experiment, name) for name in ("episodes", "max_steps", "options", "instances", "memory")}
-    if any(getattr(defaults, name) != value for name, value in rest.items()):
-        told = json.dumps(rest, sort_keys=True, default=str).encode()
+    named = {"world", "level", "methods", "reasoner", "seeds"}
+    rest = experiment.model_dump(mode="json", exclude=named)
+    if rest != Experiment().model_dump(mode="json", exclude=named):
+        told = json.dumps(rest, sort_keys=True).encode()
         seeds += f"-{hashlib.blake2b(told, digest_size=3).hexdigest()}"
     parts = (experiment.world, experiment.level, *experiment.methods, experiment.reasoner, seeds)
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
@@ -47,28 +53,66 @@ def default_folder(experiment: Experiment) -> Path:
     return Path("runs") / name
 
 
+def _bill(spent: Spent) -> str:
+    """Return what calls took, in words."""
+    dollars = f"{spent.usd.total:.4f} USD, " if spent.usd.counted else ""
+    return f"{dollars}{spent.tokens.total:,.0f} tokens"
+
+
+def expect(experiment: Experiment, running: Running, *, as_json: bool) -> None:
+    """Print what a run with language models will take, without asking one."""
+    from teamworld.experiment.estimate import CHARACTERS, estimate
+    from teamworld.reasoning.llm.prices import Prices
+
+    prices = Prices.load(running.prices) if running.prices is not None else Prices()
+    experiment = experiment.resolved()
+    found = estimate(experiment, prices)
+    if as_json:
+        _dump({"expected": [one._asdict() for one in found], "prices": prices.table()})
+        return
+    if not found:
+        print(f"no language model is asked: {tables.mind(experiment)}")
+        return
+    for one in found:
+        print(one)
+    print(
+        f"From a dry run of the first episode with the built-in rules, {CHARACTERS:g} characters a token; prices: "
+        f"{prices.table()}. A model that reasons, errs or needs more steps takes more: set a --budget."
+    )
+
+
 def _dump(data: object) -> None:
     """Print one JSON object, in plain ASCII: it prints in any locale."""
     print(json.dumps(data, allow_nan=False))
 
 
-def execute(experiment: Experiment, out: Path | None, *, figures: bool = False, as_json: bool) -> None:
+def execute(
+    experiment: Experiment, out: Path | None, running: Running, *, figures: bool = False, as_json: bool
+) -> None:
     """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
     folder = out if out is not None else default_folder(experiment)
     errors = Console(stderr=True)
-    with _progress(errors) as bar:
+    # A bar that redraws itself would garble what a person reads and types.
+    keyboard = Keyboard() if any(share.name == HUMAN for share in shares(experiment.reasoner)) else None
+    with _progress(errors, shown=keyboard is None) as bar:
         task = bar.add_task("episodes", total=len(experiment.cells()) * experiment.episodes)
 
         def step(row: Row) -> None:
             bar.update(task, advance=1, description=f"{row.method}, seed {row.seed}")
 
-        rows = run(experiment, folder, step)
+        def spent(so_far: Spent, flying: int) -> None:
+            bar.update(task, description=f"{_bill(so_far)}, {flying} calls in flight")
+
+        watch = Watch(spent, lambda line: errors.print(line, markup=False, highlight=False, soft_wrap=True), keyboard)
+        rows = run(experiment, folder, step, running, watch)
     if as_json:
         if figures:
             _draw(Folder(folder), rows, quiet=True)
         _dump({"run": str(folder), "episodes": [row.plain() for row in rows]})
         return
     _print_tables(rows, Folder(folder).experiment())
+    for table in bills.of_run(Folder(folder).results_file, Folder(folder).experiment())[:1]:
+        _print_table(table)
     if figures:
         _draw(Folder(folder), rows, quiet=False)
     print(f"Everything is recorded in {folder}; look closer with: teamworld report {folder} --figures")
@@ -103,6 +147,20 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
         _print_tables(rows, experiment)
     if figures:
         _draw(place, rows, quiet=as_json)
+
+
+def report_bill(folder: Path, *, as_json: bool) -> None:
+    """Print what the calls of a run took."""
+    place = Folder(folder)
+    experiment = place.experiment()
+    found = bills.of_run(place.results_file, experiment) if place.results_file.exists() else []
+    if as_json:
+        _dump({"run": str(folder), "tables": [table.plain() for table in found]})
+        return
+    for table in found:
+        _print_table(table)
+    if not found:
+        print(f"{folder} asked no language model: {tables.mind(experiment)}")
 
 
 def report_failures(folder: Path, episode: int | None, *, everything: bool, as_json: bool) -> None:

@@ -11,6 +11,8 @@ from teamworld.errors import UserError
 from teamworld.experiment.config import build
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run as run_experiment
+from teamworld.experiment.running import Running
+from teamworld.reasoning.asking import RETRIES
 
 
 def run(
@@ -19,6 +21,9 @@ def run(
     level: str = "paper-n2",
     method: str | Sequence[str] = "drwell",
     reasoner: str = "rules",
+    answers: str = "auto",
+    retries: int = RETRIES,
+    sampling: Mapping[str, Mapping[str, Any]] | None = None,
     episodes: int = 1,
     seed: int | Sequence[int] = 0,
     max_steps: int = 150,
@@ -27,6 +32,7 @@ def run(
     memory: Path | str | None = None,
     out: Path | str,
     progress: Callable[[Row], None] = lambda row: None,
+    running: Running | None = None,
 ) -> list[Row]:
     """Run episodes, or go on with a run that was stopped; the same as ``teamworld run``.
 
@@ -34,7 +40,12 @@ def run(
         world: Name of a world.
         level: Level of the world.
         method: One coordination method, or several; ``drwell:no_memory`` names a variant of one.
-        reasoner: The mind.
+        reasoner: The mind: ``rules``, a language model such as ``openai:gpt-4o`` or ``http://HOST:PORT/v1#MODEL``, or
+            several as ``WHO=MIND,...``.
+        answers: How a language model is made to keep the form of an answer: ``schema``, ``tool``, ``json``, ``text``,
+            or ``auto`` for the strictest that it supports.
+        retries: How often a bad answer is asked again before a fallback stands.
+        sampling: Changes of sampling by kind of question, with wildcards: ``{"*": {"temperature": 0}}``.
         episodes: Episodes in a row with one memory.
         seed: One seed, or several.
         max_steps: Steps of the world after which an episode ends.
@@ -45,6 +56,7 @@ def run(
         memory: Folder of a run whose world models the methods begin with; they are copied.
         out: Folder of the run.
         progress: Called with each finished episode.
+        running: How to carry it out: budget, keys, calls in flight, cache.
 
     Returns:
         One row an episode, ordered by method, seed and episode.
@@ -59,6 +71,9 @@ def run(
             "level": level,
             "methods": method if isinstance(method, Sequence) and not isinstance(method, str) else [method],
             "reasoner": reasoner,
+            "answers": answers,
+            "retries": retries,
+            "sampling": sampling or {},
             "episodes": episodes,
             "seeds": [seed] if isinstance(seed, Integral) else seed,
             "max_steps": max_steps,
@@ -69,4 +84,4 @@ def run(
         given["seeds"] = [int(one) if isinstance(one, Integral) else one for one in given["seeds"]]
     except TypeError as error:
         raise UserError(f"run takes a seed or a list of them and a folder: {error}") from None
-    return run_experiment(build(given), folder, progress)
+    return run_experiment(build(given), folder, progress, running)

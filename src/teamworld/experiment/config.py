@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from numpy.random import Generator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer
 
 from teamworld.episode.talk import MessageRule
 from teamworld.errors import UserError, suggest
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 from teamworld.reasoning import registry as reasoners
-from teamworld.seeding import generator
+from teamworld.reasoning import team
+from teamworld.reasoning.asking import RETRIES
+from teamworld.reasoning.llm.contract import Form
+from teamworld.reasoning.llm.mind import Override
+from teamworld.seeding import Streams, generator
 from teamworld.worlds import registry as worlds
 
 #: So many seeds are tried before anything is written: a layout that cannot be placed shows early.
@@ -45,6 +51,30 @@ class Cell(NamedTuple):
             return self.seed
         return int(generator(self.seed, "instance", episode).integers(2**63))
 
+    def streams(self, episode: int) -> Streams:
+        """Return the generators of an episode, by name."""
+
+        def streams(*names: str | int) -> Generator:
+            return generator(self.seed, "episode", episode, *names)
+
+        return streams
+
+
+class Resampling(BaseModel):
+    """How questions are sampled otherwise than published; null leaves it to the provider."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    temperature: float | None = Field(default=None, ge=0, le=2, allow_inf_nan=False)
+    top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    max_tokens: int = Field(default=1000, ge=1, le=1_000_000)
+    seed: int | None = Field(default=None, ge=0, lt=2**31)
+
+    @model_serializer
+    def changes(self) -> dict[str, Any]:
+        """Return what is changed; what was not given stays as published, also once it was written to a file."""
+        return {name: value for name, value in self.__dict__.items() if name in self.model_fields_set}
+
 
 class Experiment(BaseModel):
     """Worlds x methods x seeds x episodes, and everything that decides their outcome."""
@@ -54,7 +84,14 @@ class Experiment(BaseModel):
     world: str = Field(default="cube", description="name of the world")
     level: str = Field(default="paper-n2", description="level of the world")
     methods: tuple[str, ...] = Field(default=("drwell",), min_length=1, description="coordination methods")
-    reasoner: str = Field(default="rules", description="the mind")
+    reasoner: str = Field(default="rules", description="the mind, or WHO=MIND,... for several")
+    answers: Form | Literal["auto"] = Field(
+        default="auto", description="how a language model is made to keep the form of an answer"
+    )
+    retries: int = Field(default=RETRIES, ge=0, le=10, description="how often a bad answer is asked again")
+    sampling: dict[str, Resampling] = Field(
+        default_factory=dict, description="changes of sampling, by kind of question with wildcards"
+    )
     episodes: int = Field(default=1, ge=1, le=1_000_000, description="episodes in a row with one memory")
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1, description="seeds")
     max_steps: int = Field(
@@ -101,15 +138,31 @@ class Experiment(BaseModel):
                 raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
         if len({Cell(method, 0).name for method in self.methods}) < len(self.methods):
             raise UserError(f"two of {', '.join(self.methods)} would share a folder: run them apart")
-        reasoners.make(self.reasoner, lambda *names: generator(0, *names))
+        reasoners.check(self.reasoner)
         for seed in self._first_world_seeds():
-            worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
+            world = worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
+        self._check_names(world.spec.agents)
         model = worlds.option_model(self.world)
         filled = {self.world: model.model_validate(self.options.get(self.world, {})).model_dump(mode="json")}
         for method in self.methods:
             filled[method] = methods.resolve(method, self.options).model_dump(mode="json")
         filled["messages"] = self.message_rule().model_dump(mode="json")
         return self.model_copy(update={"options": filled})
+
+    def _check_names(self, agents: Collection[str]) -> None:
+        """See that agents and kinds of questions that are named exist: what is misspelt would do nothing, unnoticed.
+
+        Raises:
+            UserError: One does not.
+        """
+        found = team.shares(self.reasoner)
+        for share in found:
+            if share.mind not in ("*", *agents):
+                raise UserError(f"--reasoner: no agent '{share.mind}' in this world{suggest(share.mind, list(agents))}")
+        named = [("--reasoner", share.kinds) for share in found] + [("--sampling", kinds) for kinds in self.sampling]
+        for option, kinds in named:
+            if kinds != "*" and not any(fnmatchcase(kind, kinds) for kind in methods.kinds()):
+                raise UserError(f"{option}: no question is of kind '{kinds}'{suggest(kinds, list(methods.kinds()))}")
 
     def _first_world_seeds(self) -> list[int]:
         episodes = range(1, self.episodes + 1) if self.instances == "fresh" else range(1, 2)
@@ -126,6 +179,10 @@ class Experiment(BaseModel):
             return MessageRule.model_validate(self.options.get("messages", {}))
         except ValidationError as error:
             raise UserError(option_error("messages", MessageRule, error)) from None
+
+    def overrides(self) -> tuple[Override, ...]:
+        """Return the changes of sampling, in order."""
+        return tuple(Override(kinds, change.changes()) for kinds, change in self.sampling.items())
 
     def cells(self) -> list[Cell]:
         """Return the cells in the order in which they are run."""
@@ -161,6 +218,29 @@ def load(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise UserError(f"{path} is no experiment: expected a mapping such as 'world: cube', got {type(data).__name__}")
     return {name: value for name, value in data.items() if name not in RECORDED}
+
+
+def samplings(assignments: list[str]) -> dict[str, dict[str, Any]]:
+    """Return the changes of sampling of ``[KIND.]FIELD=VALUE`` texts, by kind of question.
+
+    Raises:
+        UserError: A text is not of this form.
+    """
+    changes: dict[str, dict[str, Any]] = {}
+    for text in assignments:
+        name, equals, value = text.partition("=")
+        kinds, _, changed = name.rpartition(".")
+        if not equals or not changed:
+            raise UserError(
+                f"--sampling takes [KIND.]FIELD=VALUE, such as temperature=0 or drwell.draft.seed=1; got '{text}'"
+            )
+        if changed in changes.get(kinds or "*", {}):
+            raise UserError(f"--sampling {name} is given twice")
+        try:
+            changes.setdefault(kinds or "*", {})[changed] = yaml.safe_load(value)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise UserError(f"the value of --sampling {name} does not parse: '{value[:80]}'") from None
+    return changes
 
 
 def settings(assignments: list[str]) -> dict[str, dict[str, Any]]:

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import yaml
 from filelock import FileLock, Timeout
@@ -14,7 +15,7 @@ from filelock import FileLock, Timeout
 from teamworld import __version__
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, Experiment, build, load
-from teamworld.reasoning.prompts import prompt_hashes
+from teamworld.reasoning.prompts import versions
 
 _LOCK, _DRAFT = ".lock", "experiment.yaml.tmp"
 #: What a kill can leave behind before the experiment file stands.
@@ -47,6 +48,11 @@ class Folder:
             raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
         return build(load(self.experiment_file))
 
+    def prompts(self) -> dict[str, Any]:
+        """Return version and hash of each prompt template when the run began, by path."""
+        data: dict[str, Any] = yaml.safe_load(self.experiment_file.read_text("utf-8"))
+        return dict(data.get("prompts") or {})
+
     def check(self, experiment: Experiment) -> None:
         """See whether the folder can be this experiment's; touches nothing.
 
@@ -72,7 +78,7 @@ class Folder:
             return
         data = experiment.model_dump(mode="json")
         data["versions"] = {"teamworld": __version__, "python": platform.python_version()}
-        data["prompts"] = prompt_hashes()
+        data["prompts"] = {template: found._asdict() for template, found in versions().items()}
         draft = self.path / _DRAFT
         with draft.open("w", encoding="utf-8") as file:
             yaml.safe_dump(data, file, sort_keys=False, allow_unicode=True)

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from teamworld.errors import UserError
 from teamworld.experiment.before import Memories, opened
+from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
+from teamworld.experiment.minds import recorded
 from teamworld.experiment.results import Results
-from teamworld.experiment.runner import play
+from teamworld.experiment.runner import completed, play
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import summarise
@@ -42,12 +44,17 @@ def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Ch
         rows = {cell: results.rows(cell) for cell in experiment.cells()}
     if not any(rows.values()):
         raise UserError(f"{folder.path} has no finished episode yet: nothing to replay")
-    with MemoryStore.open(scratch / "memory.sqlite") as memory, opened(folder, experiment) as brought:
-        memories = Memories(memory, brought)
+    with (
+        MemoryStore.open(scratch / "memory.sqlite") as memory,
+        opened(folder, experiment) as brought,
+        CallStore(folder.results_file, readonly=True) as calls,
+    ):
+        memories, minds = Memories(memory, brought), recorded(experiment, calls)
         for cell, finished in rows.items():
             for row in finished:
                 old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
-                events = play(experiment, cell, row.episode, new, memories).events
+                mind = minds.of(cell, row.episode)
+                events = completed(play(experiment, cell, row.episode, new, memories, mind)).events
                 delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
                 if delta is not None:
                     memory.commit(cell.name, delta)

@@ -1,4 +1,4 @@
-"""The results of a run: one row an episode, in SQLite."""
+"""The results of a run: one row an episode, and one row a call of a language model, in SQLite."""
 
 from __future__ import annotations
 
@@ -13,11 +13,40 @@ from teamworld.experiment.config import Cell
 from teamworld.metrics.summary import Summary
 from teamworld.record.database import Database, Format
 
-_FORM = Format(
+#: See ``teamworld.experiment.calls``, which reads and writes it. The request and the faults are JSON; text, finish
+#: and the counts are null where no completion came.
+_CALLS = """
+CREATE TABLE calls (
+    cell              TEXT NOT NULL,
+    episode           INTEGER NOT NULL,
+    mind              TEXT NOT NULL,
+    purpose           TEXT NOT NULL,
+    number            INTEGER NOT NULL,
+    attempt           INTEGER NOT NULL,
+    model             TEXT NOT NULL,
+    digest            TEXT NOT NULL,
+    request           TEXT NOT NULL,
+    text              TEXT,
+    finish            TEXT CHECK (finish IN ('stop', 'length', 'refused')),
+    served            TEXT,
+    prompt_tokens     INTEGER,
+    cached_tokens     INTEGER,
+    written_tokens    INTEGER,
+    output_tokens     INTEGER,
+    reasoning_tokens  INTEGER,
+    seconds           REAL NOT NULL,
+    usd               REAL,
+    faults            TEXT NOT NULL,
+    cached            INTEGER NOT NULL,
+    PRIMARY KEY (cell, episode, mind, purpose, number, attempt)
+) STRICT;
+"""
+
+FORM = Format(
     what="results file",
     name="results.sqlite",
     application=0x7477_7273,  # "tw" and "rs"
-    version=1,
+    version=2,
     schema="""
 CREATE TABLE episodes (
     cell     TEXT NOT NULL,
@@ -29,8 +58,10 @@ CREATE TABLE episodes (
     seconds  REAL NOT NULL,
     PRIMARY KEY (cell, episode)
 ) WITHOUT ROWID, STRICT;
-""",
+"""
+    + _CALLS,
     synchronous="FULL",
+    upgrades={1: _CALLS},
 )
 
 
@@ -70,7 +101,7 @@ class Results:
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._path = path
-        self._db = Database(path, _FORM, readonly=readonly)
+        self._db = Database(path, FORM, readonly=readonly)
 
     def add(self, row: Row) -> None:
         """Store a finished episode; on return it survives a kill."""

@@ -1,4 +1,4 @@
-"""Running an experiment: cell by cell, episode by episode, resuming where it stopped.
+"""Running an experiment: cells and episodes at the same time where minds are waited for, resuming where it stopped.
 
 At the end of an episode its log is finished and synced, then the memory's delta is committed,
 then the result row is written. A kill at any point leaves at most one episode to run again, and
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
-
-from numpy.random import Generator
+from typing import Any, NamedTuple, TypeVar
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
@@ -22,18 +22,21 @@ from teamworld.experiment import before
 from teamworld.experiment.before import Memories
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
+from teamworld.experiment.minds import Minds, Plan, Watch, idle, live, prepare
 from teamworld.experiment.results import Results, Row
+from teamworld.experiment.running import Running
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
+from teamworld.methods.contract import Method
 from teamworld.metrics.summary import summarise
-from teamworld.reasoning import registry as reasoners
+from teamworld.reasoning.contract import Reasoner
 from teamworld.record import Event, LogWriter, read_log
 from teamworld.record.log import digest
-from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
 
 #: Called after every episode, with its row.
 Progress = Callable[[Row], None]
+Result = TypeVar("Result")
 
 
 class Played(NamedTuple):
@@ -44,119 +47,194 @@ class Played(NamedTuple):
     """Of its log, see ``teamworld.record.log.digest``."""
 
 
-def run(experiment: Experiment, out: Path, progress: Progress = lambda row: None) -> list[Row]:
+def run(
+    experiment: Experiment,
+    out: Path,
+    progress: Progress = lambda row: None,
+    running: Running | None = None,
+    watch: Watch | None = None,
+) -> list[Row]:
     """Run an experiment in a folder, or go on with it, and return all its episodes.
 
     Args:
         experiment: What to run; its options need not be filled in.
         out: The run's folder; made if it is not there.
         progress: Called after every episode, finished ones of an earlier call included.
+        running: How to carry it out: limits, budget, keys.
+        watch: Told of what calls of language models take, and of what the user should know now.
 
     Raises:
-        UserError: The experiment or the folder cannot be used; the folder is left as it was.
+        UserError: The experiment or the folder cannot be used; the folder is left as it was. Or a limit was reached
+            or a provider cannot be used: then the same call goes on where it stopped.
     """
     experiment = experiment.resolved()
+    running, watch = running or Running(), watch or Watch()
     folder = Folder(out)
     folder.check(experiment)  # before anything is touched
+    plan = None if _finished(experiment, folder) else prepare(experiment, running, watch)
     brought = {} if folder.experiment_file.exists() else before.gather(experiment)
     with folder.locked():
         folder.check(experiment)  # and again, now that nobody else can write
         if brought and not folder.experiment_file.exists():
             before.bring(folder, brought)
         folder.claim(experiment)
-        with (
-            Results(folder.results_file) as results,
-            MemoryStore.open(folder.memory_file) as memory,
-            before.opened(folder, experiment) as earlier,
-        ):
-            for cell in experiment.cells():
-                _run_cell(experiment, cell, folder, results, Memories(memory, earlier), progress)
-            return [row for cell in experiment.cells() for row in results.rows(cell)]
+        return completed(_run(experiment, folder, progress, plan, running, watch))
 
 
-def _run_cell(
-    experiment: Experiment, cell: Cell, folder: Folder, results: Results, memories: Memories, progress: Progress
-) -> None:
-    finished = {row.episode: row for row in results.rows(cell)}
-    if sorted(finished) != list(range(1, len(finished) + 1)):
-        raise UserError(f"{folder.results_file} lacks an episode of {cell.name} before later ones: use another --out")
-    memories.learned.discard(cell.name, keep=finished)
-    _restore(experiment, cell, folder, memories.learned, finished)
-    for episode in range(1, experiment.episodes + 1):
-        if episode not in finished:
-            finished[episode] = _run_episode(experiment, cell, episode, folder, memories)
-            results.add(finished[episode])
-        progress(finished[episode])
+def _finished(experiment: Experiment, folder: Folder) -> bool:
+    """Whether every episode is: then nobody is asked, and no key is needed."""
+    if not folder.results_file.exists():
+        return False
+    with Results(folder.results_file, readonly=True) as results:
+        return all(len(results.rows(cell)) == experiment.episodes for cell in experiment.cells())
 
 
-def _restore(
-    experiment: Experiment, cell: Cell, folder: Folder, memory: MemoryStore, finished: Mapping[int, Row]
-) -> None:
-    """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth.
-
-    Raises:
-        UserError: Such a log is missing or not what it was.
-    """
-    method = methods.make(cell.method, experiment.options[cell.method])
-    held = set(memory.episodes(cell.name))
-    missing = [episode for episode in sorted(finished) if method.learns_in(episode) and episode not in held]
-    for episode in missing:
-        path = folder.log(cell, episode)
-        if not path.exists() or digest(path) != finished[episode].digest:
-            raise UserError(f"{path} is missing or altered: put back a copy of it, or start with another --out")
-        if (delta := method.learn(list(read_log(path)))) is not None:
-            memory.commit(cell.name, delta)
-
-
-def _run_episode(experiment: Experiment, cell: Cell, episode: int, folder: Folder, memories: Memories) -> Row:
-    begun = time.perf_counter()
-    path = folder.log(cell, episode)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    events, digested = play(experiment, cell, episode, path, memories)
-    delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
-    if delta is not None:
-        memories.learned.commit(cell.name, delta)
-    seconds = time.perf_counter() - begun
-    return Row(cell.name, episode, cell.method, cell.seed, summarise(events), digested, seconds)
+async def _run(
+    experiment: Experiment, folder: Folder, progress: Progress, plan: Plan | None, running: Running, watch: Watch
+) -> list[Row]:
+    cells = experiment.cells()
+    with (
+        Results(folder.results_file) as results,
+        MemoryStore.open(folder.memory_file) as memory,
+        before.opened(folder, experiment) as earlier,
+    ):
+        memories = Memories(memory, earlier)
+        open_minds = nullcontext(idle(experiment)) if plan is None else live(experiment, folder, plan, running, watch)
+        async with open_minds as minds:
+            job = Job(experiment, folder, results, memories, minds, progress, asyncio.Semaphore(minds.together))
+            if minds.together == 1:
+                for cell in cells:
+                    await job.run(cell)
+            else:
+                await all_of(job.run(cell) for cell in cells)
+        return [row for cell in cells for row in results.rows(cell)]
 
 
-def play(experiment: Experiment, cell: Cell, episode: int, path: Path, memories: Memories) -> Played:
+@dataclass(frozen=True)
+class Job:
+    """A run that goes on: what its cells share."""
+
+    experiment: Experiment
+    folder: Folder
+    results: Results
+    memories: Memories
+    minds: Minds
+    progress: Progress
+    turn: asyncio.Semaphore
+    """Held while an episode is played."""
+
+    async def run(self, cell: Cell) -> None:
+        """Run what is missing of a cell: in order where the method learns, else at the same time."""
+        finished = {row.episode: row for row in self.results.rows(cell)}
+        method = self._method(cell)
+        numbers = range(1, self.experiment.episodes + 1)
+        learning = [number for number in numbers if method.learns_in(number)]
+        if learning and sorted(finished) != list(range(1, len(finished) + 1)):
+            raise UserError(
+                f"{self.folder.results_file} lacks an episode of {cell.name} before later ones: use another --out"
+            )
+        self.memories.learned.discard(cell.name, keep=finished)
+        self._restore(cell, finished)
+        for number in finished:
+            self.progress(finished[number])
+        missing = [number for number in numbers if number not in finished]
+        if learning or self.minds.together == 1:
+            for number in missing:
+                await self._episode(cell, number)
+            return
+        await all_of(self._episode(cell, number) for number in missing)
+
+    def _method(self, cell: Cell) -> Method:
+        return methods.make(cell.method, self.experiment.options[cell.method])
+
+    def _restore(self, cell: Cell, finished: Mapping[int, Row]) -> None:
+        """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth.
+
+        Raises:
+            UserError: Such a log is missing or not what it was.
+        """
+        method, memory = self._method(cell), self.memories.learned
+        held = set(memory.episodes(cell.name))
+        missing = [episode for episode in sorted(finished) if method.learns_in(episode) and episode not in held]
+        for episode in missing:
+            path = self.folder.log(cell, episode)
+            if not path.exists() or digest(path) != finished[episode].digest:
+                raise UserError(f"{path} is missing or altered: put back a copy of it, or start with another --out")
+            if (delta := method.learn(list(read_log(path)))) is not None:
+                memory.commit(cell.name, delta)
+
+    async def _episode(self, cell: Cell, episode: int) -> None:
+        async with self.turn:
+            begun = time.perf_counter()
+            path = self.folder.log(cell, episode)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            mind = self.minds.of(cell, episode)
+            events, digested = await play(self.experiment, cell, episode, path, self.memories, mind)
+            delta = self._method(cell).learn(events)
+            if delta is not None:
+                self.memories.learned.commit(cell.name, delta)
+            seconds = time.perf_counter() - begun
+            row = Row(cell.name, episode, cell.method, cell.seed, summarise(events), digested, seconds)
+            self.results.add(row)
+        self.progress(row)
+
+
+async def play(
+    experiment: Experiment, cell: Cell, episode: int, path: Path, memories: Memories, reasoner: Reasoner
+) -> Played:
     """Play one episode of a resolved experiment into a log file."""
-
-    def streams(*names: str | int) -> Generator:
-        return generator(cell.seed, "episode", episode, *names)
-
     options, world_seed = experiment.options, cell.world_seed(episode, experiment.instances)
-    method = methods.make(cell.method, options[cell.method])
+    world = worlds.make(experiment.world, experiment.level, world_seed, experiment.max_steps, options[experiment.world])
     with LogWriter(path) as log:
         played = Episode(
-            world=worlds.make(
-                experiment.world, experiment.level, world_seed, experiment.max_steps, options[experiment.world]
-            ),
-            method=method,
-            reasoner=reasoners.make(experiment.reasoner, streams),
+            world=world,
+            method=methods.make(cell.method, options[cell.method]),
+            reasoner=reasoner,
             memory=memories.experience(cell),
             log=log,
-            streams=streams,
+            streams=cell.streams(episode),
             setting=Setting(
                 seed=cell.seed,
                 world_seed=world_seed,
                 episode=episode,
                 method_options=options[cell.method],
                 messages=experiment.message_rule(),
+                retries=experiment.retries,
             ),
         )
-        _to_the_end(played)
+        await played.play()
         log.finish()
         return Played(log.events, log.digest)
 
 
-def _to_the_end(episode: Episode) -> None:
-    """Play an episode, also where an event loop runs already, as in a notebook."""
+async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do all at the same time; the first error ends the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None  # one error, as if it had been alone
+
+
+def completed(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine to its end, also where an event loop runs already, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(episode.play())
-        return
+        return asyncio.run(work)
+    under_way: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
+
+    async def told() -> Result:
+        under_way.append((asyncio.get_running_loop(), asyncio.current_task()))
+        return await work
+
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, episode.play()).result()
+        try:
+            return pool.submit(asyncio.run, told()).result()
+        except KeyboardInterrupt:  # reaches this thread alone: without a word, the other would go on and spend
+            for loop, task in under_way:
+                if task is not None:
+                    with suppress(RuntimeError):  # it came to its end meanwhile
+                        loop.call_soon_threadsafe(task.cancel)
+            raise

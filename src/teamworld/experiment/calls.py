@@ -1,0 +1,279 @@
+"""The calls of language models that a run has made, in its results file: none is lost, none is paid twice."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from teamworld.errors import UserError
+from teamworld.experiment.config import Cell
+from teamworld.experiment.results import FORM
+from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.llm.budget import Spent, Tally
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Form, Request, Turn, Usage
+from teamworld.record.database import Database
+
+Finish: TypeAlias = Literal["stop", "length", "refused"]
+
+_KEY = "cell, episode, mind, purpose, number, attempt"
+_RECORD = (
+    "request, text, finish, served, prompt_tokens, cached_tokens, written_tokens, output_tokens, reasoning_tokens,"
+    " seconds, usd, faults, cached"
+)
+_ADD = f"INSERT INTO calls ({_KEY}, model, digest, {_RECORD}) VALUES ({', '.join('?' * 21)})"
+_FIND = (
+    f"SELECT {_RECORD} FROM calls"
+    " WHERE cell = ? AND episode = ? AND mind = ? AND purpose = ? AND number = ? AND attempt = ?"
+)
+#: What of a request is one value, in words.
+_WORDS = {
+    "model": "model",
+    "form": "form of the answer",
+    "answer": "answer's model",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "token limit",
+    "seed": "sampling seed",
+}
+_NO_CALLS = 1  # the last version of the file that had none
+_SHOWN = 40  # characters of a text before and after its first change
+
+
+class CallRow(NamedTuple):
+    """One call as reports count it; without its request and text."""
+
+    cell: str
+    episode: int
+    mind: str
+    purpose: str
+    number: int
+    attempt: int
+    model: str
+    served: str | None
+    finish: Finish | None
+    """None where no completion came."""
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    seconds: float
+    usd: float | None
+    faults: int
+    """Things that went wrong on the way."""
+    cached: bool
+    """It came from a cache of earlier runs, at no cost."""
+
+
+class CallStore:
+    """The calls of one run; one of it serves all episodes of a process.
+
+    A call that was added survives a kill of the process at any moment after: it stands in the write-ahead log,
+    which the operating system holds. A power cut may take the last calls along (``synchronous = NORMAL``), as
+    long as no episode was finished after them, and never damages the file.
+
+    Args:
+        path: The run's ``results.sqlite``; made if it is not there.
+        readonly: Only look: the file must be there, and it need not be writable.
+
+    Raises:
+        UserError: The file is not ours, damaged, or of a newer version; it is left untouched.
+    """
+
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self._db = Database(path, FORM._replace(synchronous="NORMAL"), readonly=readonly)
+
+    def of(self, cell: Cell, episode: int) -> EpisodeCalls:
+        """Return the calls of one episode."""
+        return EpisodeCalls(self._db, cell.name, episode)
+
+    def rows(self, cell: Cell | None = None, episode: int | None = None) -> list[CallRow]:
+        """Return the calls of the run, a cell or an episode, ordered by their keys; they may go on growing."""
+        columns = ", ".join(CallRow._fields).replace("faults", "json_array_length(faults)")
+        found = self._select(columns, f"ORDER BY {_KEY}", cell, episode)
+        return [CallRow(*row)._replace(cached=bool(row[-1])) for row in found]
+
+    def count(self, cell: Cell | None = None, episode: int | None = None) -> int:
+        """Return how many calls are on record."""
+        found = self._select("count(*)", "", cell, episode)
+        return int(found[0][0]) if found else 0
+
+    def form(self, model: str) -> Form | None:
+        """Return how the form of an answer was asked of a model so far, None if it was asked nothing."""
+        if self._db.version <= _NO_CALLS:
+            return None
+        with self._db.reading() as db:
+            found = db.execute("SELECT request FROM calls WHERE model = ? LIMIT 1", (model,)).fetchone()
+        return None if found is None else msgspec.json.decode(found[0], type=Request).form
+
+    def spent(self, cell: Cell | None = None, episode: int | None = None) -> Spent:
+        """Return what the calls on record took, for a budget that goes on from there."""
+        columns = (
+            "total(usd), count(usd), count(*) - count(usd), total(prompt_tokens + output_tokens),"
+            " count(prompt_tokens + output_tokens), count(*) - count(prompt_tokens + output_tokens)"
+        )
+        found = self._select(columns, "", cell, episode, f"finish IS NOT NULL AND NOT cached AND model <> '{HUMAN}'")
+        return Spent(Tally(*found[0][:3]), Tally(*found[0][3:])) if found else Spent()
+
+    def _select(self, what: str, end: str, cell: Cell | None, episode: int | None, *where: str) -> list[Any]:
+        if self._db.version <= _NO_CALLS:
+            return []
+        given = {"cell = ?": cell and cell.name, "episode = ?": episode}
+        given = {condition: value for condition, value in given.items() if value is not None}
+        conditions = " AND ".join((*given, *where)) or "TRUE"
+        with self._db.reading() as db:
+            return db.execute(f"SELECT {what} FROM calls WHERE {conditions} {end}", tuple(given.values())).fetchall()
+
+    def close(self) -> None:
+        """Bring everything into the one file and let go of it."""
+        self._db.close()
+
+    def __enter__(self) -> CallStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class EpisodeCalls:
+    """The calls of one episode that are on record; see ``CallStore.of``."""
+
+    def __init__(self, db: Database, cell: str, episode: int) -> None:
+        self._db = db
+        self._place = (cell, episode)
+
+    def find(self, key: CallKey) -> CallRecord | None:
+        """Return what is on record for a call, None if nothing.
+
+        Raises:
+            UserError: The record is damaged.
+        """
+        if self._db.version <= _NO_CALLS:
+            return None
+        with self._db.reading() as db:
+            row = db.execute(_FIND, (*self._place, *key)).fetchone()
+        try:
+            return None if row is None else _record(*row)
+        except msgspec.DecodeError as error:
+            raise UserError(
+                f"{self._db.path} is damaged: the record of {self.name(key)} does not parse ({error}): put back a copy"
+            ) from None
+
+    def add(self, key: CallKey, record: CallRecord) -> None:
+        """Put a call on record; on return it survives a kill of this process.
+
+        Raises:
+            RuntimeError: The call is on record already: somebody did not look, and it was paid twice.
+        """
+        request, done = record.request, record.completion
+        usage = done.usage if done else Usage()
+        values = (
+            *self._place,
+            *key,
+            request.model,
+            request.digest(),
+            msgspec.json.encode(request).decode(),
+            *((done.text, done.finish, done.served) if done else (None, None, None)),
+            *(usage.prompt, usage.cached, usage.written, usage.output, usage.reasoning),
+            *(record.seconds, record.usd, msgspec.json.encode(record.faults).decode(), record.cached),
+        )
+        try:
+            with self._db.transaction() as db:
+                db.execute(_ADD, values)
+        except sqlite3.IntegrityError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+                raise
+            raise RuntimeError(f"{self.name(key)} is on record already: it was paid twice") from None
+
+    def name(self, key: CallKey) -> str:
+        """Return what a call is called in a message."""
+        cell, episode = self._place
+        again = f", re-ask {key.attempt}" if key.attempt else ""
+        return f"call {key.purpose} {key.number} of {key.mind}{again}, episode {episode} of {cell}"
+
+
+class Recorded:
+    """The calls of an episode that is replayed: what is not on record cannot be answered.
+
+    Args:
+        calls: What is on record.
+    """
+
+    def __init__(self, calls: EpisodeCalls) -> None:
+        self._calls = calls
+
+    def find(self, key: CallKey) -> CallRecord:
+        """Return what is on record for a call.
+
+        Raises:
+            UserError: Nothing is; or the record is damaged.
+        """
+        record = self._calls.find(key)
+        if record is None:
+            raise UserError(
+                f"{self._calls.name(key)} is not on record: a replay asks no model; was the episode played by another"
+                f" version, or results.sqlite altered?"
+            )
+        return record
+
+    def add(self, key: CallKey, record: CallRecord) -> None:
+        """Refuse: a replay makes no calls."""
+        raise RuntimeError(f"{self._calls.name(key)} was made during a replay")
+
+
+def _record(request: str, text: str, finish: Finish | None, served: str, *rest: Any) -> CallRecord:
+    *counts, seconds, usd, faults, cached = rest
+    names = ("prompt", "cached", "written", "output", "reasoning")
+    usage = Usage(**dict(zip(names, counts, strict=True)))
+    return CallRecord(
+        request=msgspec.json.decode(request, type=Request),
+        completion=Completion(text=text, finish=finish, usage=usage, served=served) if finish is not None else None,
+        faults=msgspec.json.decode(faults, type=tuple[Fault, ...]),
+        seconds=seconds,
+        usd=usd,
+        cached=bool(cached),
+    )
+
+
+def changed(recorded: Request, now: Request) -> str | None:
+    """Return in one line what differs between a request on record and the one that would be sent now.
+
+    None if nothing does, which is when their digests are equal.
+    """
+    if recorded.digest() == now.digest():
+        return None
+    parts = [
+        f"the {words} was {getattr(recorded, name)}, now {getattr(now, name)}"
+        for name, words in _WORDS.items()
+        if getattr(recorded, name) != getattr(now, name)
+    ]
+    before, after = (msgspec.json.encode(one.schema, order="sorted").decode() for one in (recorded, now))
+    if before != after:
+        parts.append(f"the answer's schema {_change(before, after)}")
+    if recorded.turns != now.turns:
+        parts.append(_prompt_change(recorded.turns, now.turns))
+    return "; ".join(parts)
+
+
+def _prompt_change(before: Sequence[Turn], after: Sequence[Turn]) -> str:
+    for number, (old, new) in enumerate(zip(before, after, strict=False), start=1):
+        if old != new:
+            texts = (
+                (old.text, new.text) if old.role == new.role else (f"{old.role}: {old.text}", f"{new.role}: {new.text}")
+            )
+            return f"the prompt's turn {number} ({new.role}) {_change(*texts)}"
+    return f"the prompt had {len(before)} turns, now {len(after)}"
+
+
+def _change(before: str, after: str) -> str:
+    unlike = (at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new)
+    at = next(unlike, min(len(before), len(after)))
+    begin = max(0, at - _SHOWN)
+    old, new = (repr(text[begin : at + _SHOWN]) for text in (before, after))
+    return f"changed at character {at}: was {old}, now {new}"

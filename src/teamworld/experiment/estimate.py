@@ -1,0 +1,105 @@
+"""What a run with language models will take, from a dry run with the built-in rules."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from teamworld.experiment.before import Memories
+from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.runner import completed, play
+from teamworld.memory.store import MemoryStore
+from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request, Usage
+from teamworld.reasoning.llm.mind import LanguageModel
+from teamworld.reasoning.llm.names import is_model
+from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.team import shares
+
+#: Characters of a token: English text and coordinates of our prompts have 2.5 to 4.
+CHARACTERS = 3.0
+
+
+class Expected(NamedTuple):
+    """What is expected of one model in a whole run."""
+
+    model: str
+    calls: int
+    prompt: int
+    """Tokens."""
+    output: int
+    """Tokens; a model that reasons takes more."""
+    usd: float | None
+    """None where no price is known."""
+
+    def __str__(self) -> str:
+        """In words, on one line."""
+        usd = "no price is known" if self.usd is None else f"{self.usd:.2f} USD"
+        return f"{self.model}: {self.calls:,} calls, {self.prompt:,} tokens in, {self.output:,} out, {usd}"
+
+
+class _Unsent:
+    """A line on which nothing is sent."""
+
+    async def call(self, key: CallKey, request: Request) -> CallRecord:
+        raise AssertionError(key)  # requests are made, and counted
+
+
+class _Counting:
+    """Answers by the rules and counts what a model would have been sent, and have said."""
+
+    def __init__(self, experiment: Experiment, rules: Rules) -> None:
+        self._shares = shares(experiment.reasoner)
+        self._rules = rules
+        self.sent: Counter[str] = Counter()
+        self.said: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+
+    @property
+    def name(self) -> str:
+        """As the rules: what comes of it is thrown away."""
+        return self._rules.name
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        """Answer by the rule."""
+        reply = await self._rules.ask(question, tries)
+        name = next(share.name for share in self._shares if share.covers(question.mind, question.kind))
+        if is_model(name):
+            request = LanguageModel(name, "schema", _Unsent()).request(question, tries)
+            self.calls[name] += 1
+            self.sent[name] += sum(len(turn.text) for turn in request.turns)
+            self.said[name] += len(reply.answer.model_dump_json())
+        return reply
+
+
+def estimate(experiment: Experiment, prices: Prices) -> list[Expected]:
+    """Return what is expected of each model, from the first episode of each method with the first seed.
+
+    Args:
+        experiment: A resolved experiment.
+        prices: Of the models.
+    """
+    with tempfile.TemporaryDirectory(prefix="teamworld-") as folder:
+        scratch = Path(folder)
+        counts = [_counted(experiment, Cell(method, experiment.seeds[0]), scratch) for method in experiment.methods]
+    times = experiment.episodes * len(experiment.seeds)
+    expected = []
+    for model in dict.fromkeys(share.name for share in shares(experiment.reasoner) if is_model(share.name)):
+        prompt = round(times * sum(count.sent[model] for count in counts) / CHARACTERS)
+        output = round(times * sum(count.said[model] for count in counts) / CHARACTERS)
+        calls = times * sum(count.calls[model] for count in counts)
+        # The price of a token can depend on the length of a prompt: that of the mean call.
+        mean = prices.price(model, "", Usage(prompt=prompt // max(1, calls), output=output // max(1, calls)))
+        expected.append(Expected(model, calls, prompt, output, None if mean is None else mean * calls))
+    return expected
+
+
+def _counted(experiment: Experiment, cell: Cell, scratch: Path) -> _Counting:
+    mind = _Counting(experiment, Rules(cell.streams(1)))
+    with MemoryStore.open(scratch / f"{cell.name}.sqlite") as memory:
+        completed(play(experiment, cell, 1, scratch / f"{cell.name}.jsonl.zst", Memories(memory), mind))
+    return mind

@@ -1,0 +1,69 @@
+"""What calls of language models took, as tables: by method, by kind of question, by mind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from teamworld.experiment.calls import CallRow, CallStore
+from teamworld.experiment.config import Experiment
+from teamworld.metrics.bill import cost, grouped, latency
+from teamworld.reasoning.human import HUMAN
+from teamworld.report.tables import Table
+
+_COLUMNS = ("calls", "prompt", "cached", "output", "reasoning", "USD", "s, median", "s, 95 %", "faults")
+
+
+def of_run(results: Path, experiment: Experiment) -> list[Table]:
+    """Return the bills of a run; none where no language model was asked."""
+    with CallStore(results, readonly=True) as store:
+        rows = [row for row in store.rows() if row.model != HUMAN]
+    if not rows:
+        return []
+    methods = {cell.name: cell.method for cell in experiment.cells()}
+    keys: dict[str, Callable[[CallRow], str]] = {
+        "method": lambda row: methods.get(row.cell, row.cell),
+        "model": lambda row: row.model,
+        "question": lambda row: row.purpose,
+        "mind": lambda row: row.mind,
+        "episode": lambda row: str(row.episode),
+    }
+    return [_table(name, rows, key, experiment) for name, key in keys.items()]
+
+
+def _table(name: str, rows: Sequence[CallRow], key: Callable[[CallRow], str], experiment: Experiment) -> Table:
+    groups = grouped(rows, key)
+    lines = [(group, *_line(some)) for group, some in groups.items()]
+    if len(lines) > 1:
+        lines.append(("all", *_line(rows)))
+    caption = "tokens as providers counted them; seconds of an answered question, its re-asks included"
+    free = sum(row.cached for row in rows)
+    if free:
+        caption += f"; {free} of the calls came from a cache of earlier runs, at no cost"
+    return Table(f"{experiment.world} {experiment.level}: calls by {name}", (name, *_COLUMNS), tuple(lines), caption)
+
+
+def _line(rows: Sequence[CallRow]) -> tuple[str, ...]:
+    bill, waited = cost(rows), latency(rows)
+    priced = "unknown" if bill.value is None else f"{bill.value:.4f}"
+    return (
+        f"{len(rows):,}",
+        _sum(row.prompt_tokens for row in rows),
+        _sum(row.cached_tokens for row in rows),
+        _sum(row.output_tokens for row in rows),
+        _sum(row.reasoning_tokens for row in rows),
+        priced,
+        _seconds(waited.p50),
+        _seconds(waited.p95),
+        f"{sum(row.faults for row in rows):,}",
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> str:
+    """Return the sum of what was counted; 'unknown' where nothing was."""
+    known = [count for count in counts if count is not None]
+    return f"{sum(known):,}" if known else "unknown"
+
+
+def _seconds(value: float | None) -> str:
+    return "none" if value is None else f"{value:.2f}"

@@ -1,0 +1,411 @@
+"""Calls on record: all of them come back, none twice, whatever kills the process or lies about the file."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from teamworld.errors import UserError
+from teamworld.experiment.calls import CallStore, Recorded, changed
+from teamworld.experiment.config import Cell
+from teamworld.experiment.results import Results, Row
+from teamworld.metrics.summary import Rate, Summary
+from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.llm.budget import Spent
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Fault, Request, Turn, Usage
+from tests.reasoning.llm.records import KEYS, RECORDS, REQUESTS, SCHEMA, completion, failed, key, record, request
+
+CELL = Cell("drwell", 0)
+OTHER = Cell("drwell:no_memory", 1)
+
+#: The file as it was before there were calls.
+FIRST_VERSION = """
+CREATE TABLE episodes (
+    cell     TEXT NOT NULL,
+    episode  INTEGER NOT NULL,
+    method   TEXT NOT NULL,
+    seed     INTEGER NOT NULL,
+    summary  TEXT NOT NULL,
+    digest   TEXT NOT NULL,
+    seconds  REAL NOT NULL,
+    PRIMARY KEY (cell, episode)
+) WITHOUT ROWID, STRICT;
+PRAGMA application_id = 0x74777273;
+PRAGMA user_version = 1;
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "results.sqlite"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[CallStore]:
+    with CallStore(path) as opened:
+        yield opened
+
+
+def row(episode: int = 1) -> Row:
+    """Return a finished episode."""
+    summary = Summary(
+        completion=0.5,
+        success=False,
+        steps=3,
+        anytime=0.25,
+        reward=0.0,
+        done={"g": None},
+        plans=Rate(0, 1),
+        attempts=Rate(0, 0),
+        messages=0,
+        questions=1,
+        re_asked=0,
+        fallbacks=0,
+        reason="horizon",
+    )
+    return Row(CELL.name, episode, "drwell", 0, summary, "abc", 1.5)
+
+
+# ---- what was added comes back
+
+
+@settings(max_examples=40)  # each makes a file
+@given(st.dictionaries(st.tuples(st.sampled_from([CELL, OTHER]), st.integers(1, 2), KEYS), RECORDS, max_size=12))
+def test_interleaved_episodes_each_find_their_own(made: dict[tuple[Cell, int, CallKey], CallRecord]) -> None:
+    with tempfile.TemporaryDirectory() as folder, CallStore(Path(folder) / "results.sqlite") as store:
+        calls = {(cell, episode): store.of(cell, episode) for cell in (CELL, OTHER) for episode in (1, 2)}
+        for (cell, episode, one), added in made.items():
+            assert calls[cell, episode].find(one) is None
+            calls[cell, episode].add(one, added)
+            assert calls[cell, episode].find(one) == added
+        for (cell, episode, one), added in made.items():
+            found = store.of(cell, episode).find(one)
+            assert found == added
+            assert found.request.digest() == added.request.digest()
+        assert store.count() == len(made)
+        for cell, episode in calls:
+            own = [added for (held, number, _), added in made.items() if (held, number) == (cell, episode)]
+            assert store.count(cell, episode) == len(own)
+            told = Spent()
+            for added in own:
+                told = told.plus(added)
+            spent = store.spent(cell, episode)
+            assert spent.usd.total == pytest.approx(told.usd.total)
+            assert spent == Spent(told.usd._replace(total=spent.usd.total), told.tokens)
+        for known in (0, 1, 2):
+            rows = store.rows(*((), (CELL,), (CELL, 2))[known])
+            expected = [place for place in made if place[0] == CELL or known == 0]
+            expected = [place for place in expected if place[1] == 2 or known < 2]
+            assert [(one.cell, one.episode, one.mind, one.purpose, one.number, one.attempt) for one in rows] == sorted(
+                (cell.name, episode, *one) for cell, episode, one in expected
+            )
+
+
+def test_rows_hold_what_reports_count(store: CallStore) -> None:
+    usage = Usage(prompt=10, cached=4, written=2, output=7, reasoning=3)
+    answer = msgspec.structs.replace(completion(), usage=usage)
+    one = record(usd=0.25, seconds=1.5, completion=answer, faults=failed().faults * 2)
+    store.of(CELL, 3).add(key(2, attempt=1), one)
+    store.of(OTHER, 1).add(key(), msgspec.structs.replace(failed(), cached=False))
+    store.of(OTHER, 1).add(key(2), record(cached=True))
+    first, second, third = store.rows()
+    assert first[:6] == ("drwell-no_memory-s1", 1, "agent_0", "drwell.propose", 1, 0)
+    assert (first.model, first.served, first.finish, first.prompt_tokens, first.usd) == ("openai:gpt-4o", *[None] * 4)
+    assert (first.faults, first.seconds, first.cached) == (1, 3.0, False)
+    assert second.cached is True
+    assert third[:6] == ("drwell-s0", 3, "agent_0", "drwell.propose", 2, 1)
+    assert third[6:9] == ("openai:gpt-4o", "gpt-4o-2024-08-06", "stop")
+    assert third[9:] == (10, 4, 7, 3, 1.5, 0.25, 2, False)
+
+
+def test_the_table_can_be_read_with_plain_sql(store: CallStore, path: Path) -> None:
+    store.of(CELL, 1).add(key(), record())
+    db = sqlite3.connect(path)
+    columns = "model, digest, request ->> '$.turns[1].text', text, faults, written_tokens"
+    assert db.execute(f"SELECT {columns} FROM calls").fetchall() == [
+        ("openai:gpt-4o", request().digest(), "What do you do?", '{"goal": "g"}', "[]", None)
+    ]
+    db.close()
+
+
+def test_what_nobody_answered_or_a_cache_or_a_person_did_costs_nothing(store: CallStore) -> None:
+    calls = store.of(CELL, 1)
+    person = record(None, None, request=request(model=HUMAN))
+    for number, one in enumerate((failed(), record(9.0, cached=True), record(0.5, 60), record(None, None), person)):
+        calls.add(key(number), one)
+    assert store.spent() == ((0.5, 1, 1), (60, 1, 1))
+    assert store.spent(OTHER) == Spent()
+
+
+def test_the_form_in_which_a_model_was_asked_is_remembered(store: CallStore) -> None:
+    store.of(CELL, 1).add(key(), record(request=request(form="tool")))
+    assert (store.form("openai:gpt-4o"), store.form("openai:o3")) == ("tool", None)
+
+
+@pytest.mark.parametrize("second", [record(), record(request=request("Something else?")), failed()])
+def test_a_call_is_not_put_on_record_twice(store: CallStore, second: CallRecord) -> None:
+    calls = store.of(CELL, 1)
+    calls.add(key(), record(usd=0.5))
+    with pytest.raises(RuntimeError, match="call drwell.propose 1 of agent_0, episode 1 of drwell-s0 is on record"):
+        calls.add(key(), second)
+    assert calls.find(key()) == record(usd=0.5)
+    calls.add(key(attempt=1), second)  # and the store goes on
+    assert store.count() == 2
+
+
+def test_another_fault_of_the_program_is_not_taken_for_a_call_paid_twice(store: CallStore) -> None:
+    answer = msgspec.structs.replace(completion(), finish="tired")
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        store.of(CELL, 1).add(key(), record(completion=answer))
+
+
+def test_episodes_and_calls_share_the_file_while_both_are_open(path: Path) -> None:
+    with Results(path) as results, CallStore(path) as store:
+        for episode in (1, 2):
+            store.of(CELL, episode).add(key(), record())
+            results.add(row(episode))
+        assert (len(results.rows()), store.count()) == (2, 2)
+    with Results(path, readonly=True) as results, CallStore(path, readonly=True) as store:
+        assert (results.rows(), store.count()) == ([row(1), row(2)], 2)
+        with pytest.raises(sqlite3.ProgrammingError, match="reading only"):
+            store.of(CELL, 1).add(key(2), record())
+
+
+def test_half_a_character_is_no_reason_to_lose_a_call(store: CallStore) -> None:
+    added = record(completion=completion("a\ud83d b\0"), faults=(Fault(kind="broken", text="\udc00"),))
+    store.of(CELL, 1).add(key(), added)
+    found = store.of(CELL, 1).find(key())
+    assert found == added
+    assert found.completion is not None
+    assert found.completion.text == "a? b\0"
+
+
+# ---- replaying
+
+
+def test_a_replay_finds_what_is_on_record_and_names_what_is_not(store: CallStore) -> None:
+    store.of(CELL, 4).add(key(), record())
+    recorded = Recorded(store.of(CELL, 4))
+    assert recorded.find(key()) == record()
+    with pytest.raises(UserError) as caught:
+        recorded.find(key(7, attempt=2))
+    assert "call drwell.propose 7 of agent_0, re-ask 2, episode 4 of drwell-s0 is not on record" in str(caught.value)
+    with pytest.raises(RuntimeError, match="during a replay"):
+        recorded.add(key(7), record())
+    assert store.count() == 1
+
+
+TURNS = request().turns
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"model": "openai:gpt-5"}, "the model was openai:gpt-4o, now openai:gpt-5"),
+        ({"form": "tool"}, "the form of the answer was schema, now tool"),
+        ({"answer": "Vote"}, "the answer's model was Plan, now Vote"),
+        ({"temperature": None}, "the temperature was 0.2, now None"),
+        ({"top_p": 0.5}, "the top_p was None, now 0.5"),
+        ({"max_tokens": 101}, "the token limit was 100, now 101"),
+        ({"seed": 3}, "the sampling seed was None, now 3"),
+        ({"schema": SCHEMA | {"required": []}}, "the answer's schema changed at character"),
+        ({"turns": TURNS[:1]}, "the prompt had 2 turns, now 1"),
+        ({"turns": (*TURNS, Turn("user", "And?"))}, "the prompt had 2 turns, now 3"),
+        ({"turns": (TURNS[0], Turn("assistant", TURNS[1].text))}, "turn 2 (assistant) changed at character 0"),
+        ({"turns": (Turn("system", "x"), TURNS[1])}, "turn 1 (system) changed at character 0: was 'Du bist"),
+        ({"turns": (TURNS[0], Turn("user", "What do we\ndo?"))}, r"turn 2 (user) changed at character 8: was"),
+        ({"turns": (TURNS[0], Turn("user", "What do you do?!"))}, "changed at character 15"),
+    ],
+)
+def test_what_changed_of_a_request_is_said_in_one_line(given: dict[str, Any], words: str) -> None:
+    said = changed(request(), request(**given))
+    assert said is not None
+    assert words in said
+    assert "\n" not in said
+    assert ";" not in said.replace(repr(TURNS[1].text), "")
+
+
+def test_of_a_long_prompt_only_the_place_of_the_change_is_shown() -> None:
+    said = changed(request("a" * 5000 + "b" + "c" * 5000), request("a" * 5000 + "x" + "c" * 5000))
+    assert said is not None
+    assert "aab" in said
+    assert "aax" in said
+    assert len(said) < 300
+
+
+def test_the_order_of_a_schema_is_no_change() -> None:
+    turned = request(schema=dict(reversed(SCHEMA.items())))
+    assert list(turned.schema) != list(SCHEMA)
+    assert changed(request(), turned) is None
+
+
+@given(REQUESTS, REQUESTS)
+def test_a_change_is_said_exactly_where_there_is_one(one: Request, other: Request) -> None:
+    assert changed(one, one) is None
+    assert (changed(one, other) is None) == (one.digest() == other.digest())
+    assert changed(one, other) != ""
+    assert "\n" not in (changed(one, other) or "")
+
+
+# ---- files of before, of others, and damaged ones
+
+
+def first_version(path: Path) -> Path:
+    """Make a file as it was before there were calls, with one episode in it."""
+    db = sqlite3.connect(path)
+    db.executescript(FIRST_VERSION)
+    one = row()
+    values = (*one[:4], msgspec.json.encode(one.summary).decode(), *one[5:])
+    db.execute("INSERT INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    db.commit()
+    db.execute("PRAGMA journal_mode = WAL")
+    db.close()
+    return path
+
+
+def test_a_file_without_calls_can_be_looked_at_and_stays_as_it_is(path: Path) -> None:
+    before = first_version(path).read_bytes()
+    with Results(path, readonly=True) as results, CallStore(path, readonly=True) as store:
+        assert results.rows() == [row()]
+        assert (store.rows(), store.count(), store.spent()) == ([], 0, Spent())
+        assert store.of(CELL, 1).find(key()) is None
+        assert store.form("openai:gpt-4o") is None
+        with pytest.raises(UserError, match="not on record"):
+            Recorded(store.of(CELL, 1)).find(key())
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_without_calls_is_brought_up_to_date_by_whoever_writes_first(path: Path) -> None:
+    with Results(first_version(path)) as results:
+        assert results.rows() == [row()]
+        with CallStore(path) as store:
+            store.of(CELL, 1).add(key(), record())
+    fresh = path.with_name("fresh.sqlite")
+    CallStore(fresh).close()
+    for pragma in ("PRAGMA user_version", "SELECT sql FROM sqlite_schema WHERE name = 'calls'"):
+        assert read(path, pragma) == read(fresh, pragma)
+    with Results(path, readonly=True) as results, CallStore(path, readonly=True) as store:
+        assert (results.rows(), store.count()) == ([row()], 1)
+
+
+def read(path: Path, statement: str) -> object:
+    db = sqlite3.connect(path)
+    found = db.execute(statement).fetchone()
+    db.close()
+    return found
+
+
+def foreign(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE calls (text)")
+    db.close()
+
+
+def newer(path: Path) -> None:
+    CallStore(path).close()
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 3")
+    db.close()
+
+
+def cut(path: Path) -> None:
+    with CallStore(path) as store:
+        for number in range(200):
+            store.of(CELL, 1).add(key(number), record())
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (foreign, "another program"),
+        (newer, "newer teamworld"),
+        (cut, "is damaged"),
+        (lambda path: path.write_text("calls"), "not a results file"),
+    ],
+)
+def test_a_file_that_cannot_be_used_stays_as_it_is(
+    path: Path, make: Callable[[Path], object], words: str, readonly: bool
+) -> None:
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(UserError, match=words) as caught:
+        CallStore(path, readonly=readonly)
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "change", ["request = 'x'", "request = '{}'", "faults = '[1]'", "request = replace(request, 'schema', 'sch')"]
+)
+def test_a_record_that_does_not_parse_is_named(store: CallStore, path: Path, change: str) -> None:
+    store.of(CELL, 1).add(key(), record())
+    db = sqlite3.connect(path)
+    db.execute(f"UPDATE calls SET {change}")
+    db.commit()
+    db.close()
+    with pytest.raises(UserError, match="is damaged: the record of call drwell.propose 1 of agent_0") as caught:
+        store.of(CELL, 1).find(key())
+    assert "\n" not in str(caught.value)
+
+
+# ---- kills
+
+ADDING = """
+import sys
+from pathlib import Path
+from teamworld.experiment.calls import CallStore
+from teamworld.experiment.config import Cell
+from tests.reasoning.llm.records import key, record, request
+
+store = CallStore(Path(sys.argv[1]))
+calls = [store.of(Cell("drwell", 0), episode) for episode in (1, 2)]
+number = store.count() // 2
+while True:
+    number += 1
+    for episode in calls:
+        if episode.find(key(number)) is None:
+            episode.add(key(number), record(request=request(f"{number} " * 2000)))
+        print(number, flush=True)
+"""
+
+
+def test_what_was_added_survives_kills_at_any_moment(path: Path, tmp_path: Path) -> None:
+    moments = random.Random(4)
+    added = 0
+    for _ in range(6):
+        command = [sys.executable, "-c", ADDING, str(path)]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+        assert child.stdout is not None
+        told = [line for line, _ in zip(child.stdout, range(moments.randint(1, 150)), strict=False)]
+        child.kill()
+        told += [line for line in child.stdout if line.endswith("\n")]
+        child.stdout.close()
+        assert child.wait() == -9
+        added = max(added, 2 * int(told[-1]) - (told.count(told[-1]) == 1))
+        shutil.copytree(tmp_path, tmp_path.parent / "copy", dirs_exist_ok=True)  # as the kill left it, log and all
+        with CallStore(tmp_path.parent / "copy" / path.name) as store:
+            assert added <= store.count() <= added + 1  # the one more was added and not told of
+            added = store.count()
+            for number in range(1, added // 2 + 1):
+                for episode in (1, 2):
+                    found = store.of(CELL, episode).find(key(number))
+                    assert found == record(request=request(f"{number} " * 2000))
+        shutil.rmtree(tmp_path.parent / "copy")
+    assert added > 50
+    assert read(path, "PRAGMA integrity_check") == ("ok",)

@@ -1,0 +1,42 @@
+"""What a run with language models is expected to take."""
+
+from __future__ import annotations
+
+import pytest
+
+from teamworld.experiment.config import build
+from teamworld.experiment.estimate import CHARACTERS, estimate
+from teamworld.reasoning.llm.prices import Prices, Rates
+
+SMALL, LARGE = "openai:small", "openai:large"
+
+
+def prices() -> Prices:
+    free = ((0, 0.0),)
+    return Prices({SMALL: Rates(((0, 3.0),), free, free, ((0, 6.0),))})
+
+
+def test_calls_tokens_and_dollars_are_told_apart_by_model() -> None:
+    given = {"reasoner": f"@drwell.propose={SMALL},*={LARGE}", "max_steps": 40, "episodes": 3, "seeds": [1, 2]}
+    small, large = estimate(build(given).resolved(), prices())
+    assert (small.model, large.model) == (SMALL, LARGE)
+    assert small.calls % 6 == large.calls % 6 == 0
+    assert small.calls < large.calls <= 3 * small.calls  # commit, draft, revise; who waits plans nothing
+    assert 300 < small.prompt / small.calls < 1500
+    assert small.usd == pytest.approx((small.prompt * 3.0 + small.output * 6.0) / 1e6, rel=0.01)
+    assert large.usd is None
+    assert "no price is known" in str(large)
+
+
+def test_a_longer_run_takes_more() -> None:
+    short, long = (
+        estimate(build({"reasoner": LARGE, "episodes": episodes, "max_steps": 20}).resolved(), prices())[0]
+        for episodes in (1, 10)
+    )
+    assert long.calls == 10 * short.calls > 0
+    assert long.prompt == pytest.approx(10 * short.prompt, abs=10)
+    assert CHARACTERS > 1
+
+
+def test_rules_cost_nothing() -> None:
+    assert estimate(build({"reasoner": "agent_0=rules,*=rules:slips=0.2"}).resolved(), prices()) == []

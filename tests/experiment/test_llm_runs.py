@@ -1,0 +1,278 @@
+"""Runs with language models, on a real server on loopback: records, resuming, replaying, budgets, faults, keys."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+pytest.importorskip("pydantic_ai")
+
+from teamworld.errors import UserError
+from teamworld.experiment.calls import CallRow, CallStore
+from teamworld.experiment.config import Experiment, build
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.minds import Watch
+from teamworld.experiment.replay import replay
+from teamworld.experiment.results import Results
+from teamworld.experiment.runner import run
+from teamworld.experiment.running import Running
+from teamworld.reasoning.llm.budget import OutOfBudget
+from teamworld.record import LlmCall, QuestionAsked, read_log
+from tests.reasoning.llm.server import Peer, running
+
+BRAIN = "tests.reasoning.llm.player:plays"
+STEPS = 30
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Peer]:
+    with running(BRAIN) as peer:
+        yield peer
+
+
+@pytest.fixture
+def server(shared: Peer) -> Peer:
+    shared.reset()
+    return shared
+
+
+def plain(server: Peer, **given: Any) -> Experiment:
+    """Return a small experiment with the server's model as the mind."""
+    return build({"reasoner": server.name(), "methods": ["drwell"], "max_steps": STEPS} | given)
+
+
+def logs(out: Path) -> dict[str, bytes]:
+    """Return the bytes of all logs of a run."""
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
+
+
+def calls(out: Path) -> list[CallRow]:
+    """Return the calls on record."""
+    with CallStore(out / "results.sqlite", readonly=True) as store:
+        return store.rows()
+
+
+def test_every_call_is_on_record_and_in_the_log(server: Peer, tmp_path: Path) -> None:
+    (row,) = run(plain(server), tmp_path / "a")
+    events = list(read_log(next((tmp_path / "a").glob("logs/*/*.zst"))))
+    told = [event for event in events if isinstance(event, LlmCall)]
+    asked = [event for event in events if isinstance(event, QuestionAsked)]
+    kept = calls(tmp_path / "a")
+    assert len(kept) == len(told) == server.stats()["completions"] > 10
+    assert len(told) == sum(len(event.errors) + (not event.fallback) for event in asked)
+    assert sum(event.prompt_tokens or 0 for event in told) == sum(call.prompt_tokens or 0 for call in kept) > 1000
+    assert {event.reasoner for event in asked} == {server.name()}
+    assert sum(event.fallback for event in asked) < 0.3 * len(asked)
+    assert row.summary.steps == STEPS
+
+
+def test_two_runs_are_equal_whatever_the_order_of_answers(server: Peer, tmp_path: Path) -> None:
+    experiment = plain(server, level="n4", seeds=[0, 1])
+    run(experiment, tmp_path / "a")
+    server.set(seconds=0.001, jitter=0.02, seed=3)
+    run(experiment, tmp_path / "b", running=Running(calls=3, jobs=1))
+    assert logs(tmp_path / "a") == logs(tmp_path / "b")
+
+
+def test_a_replay_opens_no_socket(server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = plain(server, episodes=2)
+    run(experiment, tmp_path / "a")
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    checked = list(replay(Folder(tmp_path / "a"), Folder(tmp_path / "a").experiment(), scratch))
+    assert [one.difference for one in checked] == [None, None]
+
+
+def test_a_replay_names_a_prompt_that_changed(server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(plain(server), tmp_path / "a")
+    monkeypatch.setattr("teamworld.worlds.cube.views.CubeView.text", lambda self, form="plain": "It is dark.")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with pytest.raises(UserError, match=r"call drwell.propose 1 of agent_0.*was another request.*prompt"):
+        list(replay(Folder(tmp_path / "a"), Folder(tmp_path / "a").experiment(), scratch))
+
+
+def test_a_run_stops_at_its_budget_and_goes_on_with_a_larger_one(server: Peer, tmp_path: Path) -> None:
+    experiment = plain(server)
+    run(experiment, tmp_path / "whole")
+    whole = sum((call.prompt_tokens or 0) + (call.output_tokens or 0) for call in calls(tmp_path / "whole"))
+    server.reset()
+    out = tmp_path / "a"
+    with pytest.raises(OutOfBudget, match=r"the run has spent .* tokens.*--budget"):
+        run(experiment, out, running=Running(budget=f"{whole // 2}tok"))
+    spent = sum((call.prompt_tokens or 0) + (call.output_tokens or 0) for call in calls(out))
+    assert whole // 4 < spent <= whole // 2
+    run(experiment, out, running=Running(budget=f"{2 * whole}tok"))
+    assert logs(out) == logs(tmp_path / "whole")
+    assert server.stats()["completions"] == len(calls(out))  # nothing was asked twice
+
+
+def test_a_mixed_team(server: Peer, tmp_path: Path) -> None:
+    name = server.name()
+    run(plain(server, reasoner=f"agent_0=rules,@drwell.commit=rules,*={name}"), tmp_path / "a")
+    events = list(read_log(next((tmp_path / "a").glob("logs/*/*.zst"))))
+    asked = {(e.agent, e.purpose, e.reasoner) for e in events if isinstance(e, QuestionAsked)}
+    assert {reasoner for agent, _, reasoner in asked if agent == "agent_0"} == {"rules"}
+    assert ("agent_1", "drwell.commit", "rules") in asked
+    assert ("agent_1", "drwell.propose", name) in asked
+
+
+def test_faults_on_the_way_change_no_log(server: Peer, tmp_path: Path) -> None:
+    experiment = plain(server, level="n4")
+    run(experiment, tmp_path / "a")
+    server.set(faults={"error": 0.07, "drop": 0.07, "busy": 0.06}, seed=5, retry_after="0")
+    run(experiment, tmp_path / "b")
+    assert logs(tmp_path / "a") == logs(tmp_path / "b")
+    assert sum(call.faults for call in calls(tmp_path / "b")) == sum(server.stats()["faults"].values()) > 0
+
+
+def test_answers_that_cannot_be_used_are_counted_apart(server: Peer, tmp_path: Path) -> None:
+    server.set(brain="tests.reasoning.llm.brains:minimal")
+    run(plain(server, max_steps=4), tmp_path / "a")
+    events = list(read_log(next((tmp_path / "a").glob("logs/*/*.zst"))))
+    flaws = {error.flaw for event in events if isinstance(event, QuestionAsked) for error in event.errors}
+    assert flaws == {"intent"}  # sound in form, but no such task, and no action
+    assert all(e.fallback and len(e.errors) == 3 for e in events if isinstance(e, QuestionAsked))
+
+
+def test_a_key_stands_in_no_file(server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-test-0123456789abcdefghij"
+    server.set(key=key, faults={"error": 0.2}, seed=1)
+    monkeypatch.setenv("TEAMWORLD_API_KEY", key)
+    run(plain(server, max_steps=10), tmp_path / "a", running=Running(cache=tmp_path / "cache.sqlite"))
+    monkeypatch.setenv("TEAMWORLD_API_KEY", f"{key}-wrong")
+    with pytest.raises(UserError, match="--key-env") as error:
+        run(plain(server, max_steps=10), tmp_path / "b")
+    assert key not in str(error.value)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 4
+    assert not any(key.encode() in path.read_bytes() for path in files)
+    assert not any(key in repr(event) for path in tmp_path.rglob("*.zst") for event in read_log(path, whole=False))
+
+
+def test_a_cache_answers_a_second_run(server: Peer, tmp_path: Path) -> None:
+    experiment, cache = plain(server), tmp_path / "cache.sqlite"
+    run(experiment, tmp_path / "a", running=Running(cache=cache))
+    first = server.stats()["completions"]
+    run(experiment, tmp_path / "b", running=Running(cache=cache))
+    assert server.stats()["completions"] == first
+    assert logs(tmp_path / "a") == logs(tmp_path / "b")
+    assert all(call.cached for call in calls(tmp_path / "b"))
+
+
+RUN = """
+import sys
+from pathlib import Path
+from teamworld.experiment.config import build
+from teamworld.experiment.runner import run
+given = {"reasoner": sys.argv[1], "methods": ["drwell"], "level": "n4", "max_steps": 30, "episodes": 2}
+run(build(given), Path(sys.argv[2]))
+"""
+
+
+def test_a_killed_run_asks_only_what_is_not_answered(server: Peer, tmp_path: Path) -> None:
+    server.set(seconds=0.02)
+    experiment = plain(server, level="n4", episodes=2)
+    run(experiment, tmp_path / "whole")
+    asked = server.stats()["completions"]
+    server.reset()
+    server.set(seconds=0.02)
+    out, lost = tmp_path / "a", 0
+    for share in (0.25, 0.6):
+        process = subprocess.Popen([sys.executable, "-c", RUN, server.name(), str(out)])
+        while server.stats()["completions"] < share * asked and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        lost += server.stats()["completions"] - len(calls(out))  # in flight when it was killed
+        server.set(seconds=0.02)
+    run(experiment, out)
+    assert logs(out) == logs(tmp_path / "whole")
+    with (
+        Results(out / "results.sqlite", readonly=True) as results,
+        Results(tmp_path / "whole" / "results.sqlite", readonly=True) as others,
+    ):
+        assert [row.digest for row in results.rows()] == [row.digest for row in others.rows()]
+    came = server.stats()["came"].values()
+    assert sum(came) - len(calls(out)) <= 4 * 2  # at most the calls in flight, one for each agent, at each kill
+
+
+def test_what_cannot_be_used_is_told_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TEAMWORLD_API_KEY", "OPENAI_API_KEY", "TEAMWORLD_KEYS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with pytest.raises(UserError, match="openai:gpt-4o needs a key"):
+        run(build({"reasoner": "openai:gpt-4o"}), tmp_path / "a")
+    with pytest.raises(UserError, match="a budget in usd needs a price"):
+        run(build({"reasoner": "http://127.0.0.1:9/v1#m"}), tmp_path / "a", running=Running(budget="5usd"))
+    with pytest.raises(UserError, match="a person answers at a terminal"):
+        run(build({"reasoner": "agent_0=human,*=rules"}), tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_finished_run_needs_neither_server_nor_key(tmp_path: Path) -> None:
+    with running(BRAIN) as peer:
+        experiment = plain(peer, max_steps=5)
+        rows = run(experiment, tmp_path / "a")
+    assert run(experiment, tmp_path / "a") == rows
+
+
+def test_a_change_of_sampling_is_the_same_once_it_was_written(server: Peer, tmp_path: Path) -> None:
+    experiment = plain(server, max_steps=5, sampling={"drwell.*": {"temperature": None, "seed": 1}})
+    run(experiment, tmp_path / "a")
+    held = Folder(tmp_path / "a").experiment()
+    assert held.overrides() == experiment.overrides()
+    (tmp_path / "scratch").mkdir()
+    assert [one.difference for one in replay(Folder(tmp_path / "a"), held, tmp_path / "scratch")] == [None]
+
+
+def test_calls_on_their_way_when_a_run_stops_come_back(server: Peer, tmp_path: Path) -> None:
+    experiment, told = plain(server, level="n4", seeds=[0, 1, 2, 3]), list[str]()
+    server.set(seconds=0.05, jitter=0.1)
+    with pytest.raises(OutOfBudget):
+        run(experiment, tmp_path / "a", running=Running(budget="30ktok"), watch=Watch(notice=told.append))
+    time.sleep(0.3)  # whatever else the server may still be asked
+    assert len(calls(tmp_path / "a")) == sum(server.stats()["came"].values())
+    assert any("on their way" in line for line in told)
+
+
+def test_a_cache_gets_what_a_kill_kept_from_it(server: Peer, tmp_path: Path) -> None:
+    experiment, cache = plain(server, max_steps=10), tmp_path / "cache.sqlite"
+    run(experiment, tmp_path / "a")
+    change = sqlite3.connect(tmp_path / "a" / "results.sqlite")
+    with change:
+        change.execute("DELETE FROM episodes")  # as if the process had been killed after its last call
+    change.close()
+    run(experiment, tmp_path / "a", running=Running(cache=cache))
+    first = server.stats()["completions"]
+    run(experiment, tmp_path / "b", running=Running(cache=cache))
+    assert server.stats()["completions"] == first
+
+
+def test_a_price_that_is_given_later_holds_for_earlier_calls(server: Peer, tmp_path: Path) -> None:
+    experiment, prices = plain(server), tmp_path / "prices.yaml"
+    with pytest.raises(OutOfBudget):
+        run(experiment, tmp_path / "a", running=Running(budget="9ktok"))
+    spent = sum((call.prompt_tokens or 0) + (call.output_tokens or 0) for call in calls(tmp_path / "a"))
+    costs = "{prompt: 1, cached: 1, output: 1}"
+    prices.write_text(f'date: 2026-01-01\nsource: a test\nmodels:\n  "{server.name()}": {costs}\n')
+    with pytest.raises(OutOfBudget, match=f"has spent {spent / 1e6:.6f}".rstrip("0")):
+        run(experiment, tmp_path / "a", running=Running(budget="0.000001usd", prices=prices))
+    run(experiment, tmp_path / "a", running=Running(budget="5usd", prices=prices))

@@ -19,6 +19,8 @@ PAGES = [
     "docs/failures.md",
     "docs/replay.md",
     "docs/reproduce.md",
+    "docs/prompts.md",
+    "docs/records.md",
 ]
 
 

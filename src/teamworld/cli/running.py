@@ -110,9 +110,10 @@ def execute(
             _draw(Folder(folder), rows, quiet=True)
         _dump({"run": str(folder), "episodes": [row.plain() for row in rows]})
         return
-    _print_tables(rows, Folder(folder).experiment())
-    for table in bills.of_run(Folder(folder).results_file, Folder(folder).experiment())[:1]:
-        _print_table(table)
+    held = Folder(folder).experiment()
+    _print_tables(rows, held)
+    if (bill := next(bills.of_run(Folder(folder).results_file, held), None)) is not None:
+        _print_table(bill)
     if figures:
         _draw(Folder(folder), rows, quiet=False)
     print(f"Everything is recorded in {folder}; look closer with: teamworld report {folder} --figures")
@@ -153,7 +154,7 @@ def report_bill(folder: Path, *, as_json: bool) -> None:
     """Print what the calls of a run took."""
     place = Folder(folder)
     experiment = place.experiment()
-    found = bills.of_run(place.results_file, experiment) if place.results_file.exists() else []
+    found = list(bills.of_run(place.results_file, experiment)) if place.results_file.exists() else []
     if as_json:
         _dump({"run": str(folder), "tables": [table.plain() for table in found]})
         return

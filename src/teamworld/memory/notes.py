@@ -17,15 +17,10 @@ MOST = 20
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
-def one_line(text: str) -> str:
-    """Return a text as one line without control characters, so that it cannot pass for more than it is."""
-    shown = (" " if unicodedata.category(character) in _HIDDEN else character for character in text)
-    return " ".join("".join(shown).split())
-
-
 def clean(text: str) -> str:
     """Return a note as one line of at most ``LONGEST`` characters without control characters; may be empty."""
-    return one_line(text)[:LONGEST].rstrip()
+    shown = (" " if unicodedata.category(character) in _HIDDEN else character for character in text)
+    return " ".join("".join(shown).split())[:LONGEST].rstrip()
 
 
 def alike(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from teamworld.experiment.calls import CallRow, CallStore
@@ -14,12 +14,12 @@ from teamworld.report.tables import Table
 _COLUMNS = ("calls", "prompt", "cached", "output", "reasoning", "USD", "s, median", "s, 95 %", "faults")
 
 
-def of_run(results: Path, experiment: Experiment) -> list[Table]:
-    """Return the bills of a run; none where no language model was asked."""
+def of_run(results: Path, experiment: Experiment) -> Iterator[Table]:
+    """Yield the bills of a run, that of its methods first; none where no language model was asked."""
     with CallStore(results, readonly=True) as store:
         rows = [row for row in store.rows() if row.model != HUMAN]
     if not rows:
-        return []
+        return
     methods = {cell.name: cell.method for cell in experiment.cells()}
     keys: dict[str, Callable[[CallRow], str]] = {
         "method": lambda row: methods.get(row.cell, row.cell),
@@ -28,7 +28,8 @@ def of_run(results: Path, experiment: Experiment) -> list[Table]:
         "mind": lambda row: row.mind,
         "episode": lambda row: str(row.episode),
     }
-    return [_table(name, rows, key, experiment) for name, key in keys.items()]
+    for name, key in keys.items():
+        yield _table(name, rows, key, experiment)
 
 
 def _table(name: str, rows: Sequence[CallRow], key: Callable[[CallRow], str], experiment: Experiment) -> Table:

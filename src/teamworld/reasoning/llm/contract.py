@@ -155,20 +155,6 @@ class Calls(Protocol):
         """Put a call on record; on return it survives a kill of this process."""
 
 
-class Spending(Protocol):
-    """Watches what calls cost."""
-
-    def reserve(self) -> None:
-        """Ask before a call.
-
-        Raises:
-            OutOfBudget: The limit is reached.
-        """
-
-    def charge(self, record: CallRecord) -> None:
-        """Tell what a call took."""
-
-
 def lines(faults: Sequence[Fault]) -> str:
     """Return faults in one line."""
     return "; ".join(f"{fault.kind}: {fault.text}" for fault in faults)

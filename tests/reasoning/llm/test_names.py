@@ -109,3 +109,19 @@ def test_this_machine(base: str, local: bool) -> None:
 @pytest.mark.parametrize("name", ["rules", "rules:slips=0.1", "replay", "human", "gpt-4o", "httpx:a"])
 def test_other_reasoners_are_not_models(name: str) -> None:
     assert not is_model(name)
+
+
+@pytest.mark.parametrize("name", ["gguf:models/tiny.gguf", "GGUF:/some where/tiny.gguf", "gguf:~/tiny#2.gguf"])
+def test_a_model_file_is_named_by_its_path(name: str) -> None:
+    endpoint = parse(name)
+    assert endpoint == ("gguf", "", name[5:])
+    assert is_model(name)
+    assert endpoint.local
+    assert not endpoint.shows_schema
+    assert endpoint.host == ""
+
+
+@pytest.mark.parametrize("name", ["gguf:", "gguf: ", "gguf:a\nb"])
+def test_a_model_file_without_a_path_is_refused(name: str) -> None:
+    with pytest.raises(UserError, match="gguf:FILE"):
+        parse(name)

@@ -135,7 +135,7 @@ def test_the_model_that_answered_is_the_one_that_is_paid() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        *("openai:gpt-9000", "openai:", "", "nobody:gpt-4o", "gguf:/models/gpt-4o.gguf", "rules", "human"),
+        *("openai:gpt-9000", "openai:", "", "nobody:gpt-4o", "rules", "human"),
         *("http://localhost:8000/v1#gpt-4o", "http://127.0.0.1:11434/v1#llama3", "https://10.0.0.1/v1#o3"),
     ],
 )

@@ -42,6 +42,8 @@ _WANTED: Mapping[Form, str] = {
     "json": "answer with one JSON object and nothing else",
     "text": "put the answer as one JSON object between <answer> and </answer>",
 }
+#: A name or an action where the model can be held to it: ASCII that JSON needs not escape.
+_NAME = r"^[ !#-\[\]-~]{1,200}$"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _HALF = re.compile(r"[\ud800-\udfff]")
 _NOTHING = re.compile(r"[\s\x00\ufeff\u200b-\u200f\u2060]|`{3,}\w*|<\|\w*\|>")
@@ -58,7 +60,7 @@ class _Shape(NamedTuple):
     """Names of its free texts."""
 
 
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+def schema_of(model: type[BaseModel], *, bounds: bool = False) -> dict[str, Any]:
     """Return the JSON schema of an answer in the subset that the strict modes of all providers take.
 
     References are put in place, titles and defaults left out, no other fields allowed and all of them required; a
@@ -66,10 +68,14 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     every form of the answer alike: OpenAI's strict mode takes no lengths, Anthropic's no bounds at all, and the
     answer is checked against its model anyway. Descriptions of objects are the docstrings of their models.
 
+    Args:
+        model: Of the answer.
+        bounds: Keep the bounds as well, and bound names and actions, for llama.cpp, which holds a model to them.
+
     Raises:
         TypeError: The model cannot be said so: it is recursive, a mapping, a tuple of fixed length, ...
     """
-    return copy.deepcopy(_strict_schema(model))
+    return copy.deepcopy(_strict_schema(model, bounds))
 
 
 def told(form: Form, schema: Mapping[str, Any]) -> str:
@@ -174,8 +180,8 @@ def _shape(model: type[BaseModel]) -> _Shape:
 
 
 @cache
-def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
-    return _strict(_shape(model).full, model.__name__)
+def _strict_schema(model: type[BaseModel], bounds: bool) -> dict[str, Any]:
+    return _strict(_shape(model).full, model.__name__, bounds)
 
 
 def _inlined(schema: Mapping[str, Any], defs: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
@@ -198,21 +204,21 @@ def _inlined(schema: Mapping[str, Any], defs: Mapping[str, Any], inside: tuple[s
     return plain
 
 
-def _strict(schema: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """Return a schema without references in the subset that every strict mode takes."""
+def _strict(schema: Mapping[str, Any], path: str, bounds: bool) -> dict[str, Any]:
+    """Return a schema without references in the subset that every strict mode takes, with bounds if wanted."""
     strict: dict[str, Any] = {}
     words = [schema["description"]] if "description" in schema else []
     words += [bound.format(schema[key]) for key, bound in _BOUNDS.items() if key in schema]
     for key, value in schema.items():
         if key == "properties":
-            strict[key] = {name: _strict(part, f"{path}.{name}") for name, part in value.items()}
+            strict[key] = {name: _strict(part, f"{path}.{name}", bounds) for name, part in value.items()}
             strict["required"] = list(value)
             strict["additionalProperties"] = False
         elif key == "items":
-            strict[key] = _strict(value, f"{path}[]")
+            strict[key] = _strict(value, f"{path}[]", bounds)
         elif key == "anyOf":
-            strict[key] = [_strict(part, path) for part in value]
-        elif key in {"type", "enum", "const"}:
+            strict[key] = [_strict(part, path, bounds) for part in value]
+        elif key in {"type", "enum", "const"} or (bounds and key in _BOUNDS):
             strict[key] = value
         elif key not in {"description", "required", "additionalProperties", *_BOUNDS}:
             raise TypeError(f"{path}: no strict mode takes {key} in the schema of an answer")
@@ -220,6 +226,12 @@ def _strict(schema: Mapping[str, Any], path: str) -> dict[str, Any]:
         raise TypeError(f"{path}: no strict mode takes a mapping; use a list of objects")
     if strict.keys().isdisjoint({"type", "anyOf", "enum", "const"}):
         raise TypeError(f"{path}: no strict mode takes a value of any type")
+    if (
+        bounds
+        and schema.get("type") == "string"
+        and schema.keys().isdisjoint({"maxLength", "pattern", "enum", "const"})
+    ):
+        strict["pattern"] = _NAME
     if words:
         strict["description"] = "; ".join(words)
     return strict

@@ -81,18 +81,23 @@ async def examine(
     stage = "name"
     try:
         endpoint = _endpoint(name)
-        checks.append(Check(stage, True, f"{'a model' if nameless else endpoint.model} at {endpoint.base}"))
-        stage = "packages"
-        providers.library()
+        place = f"at {endpoint.base}" if endpoint.base else "run in this process"
+        checks.append(Check(stage, True, f"{'a model' if nameless else endpoint.model} {place}"))
+        stage = "packages" if endpoint.base else "file"
+        providers.check(endpoint)
         stage = "key"
         found = keys.find([endpoint, *map(_endpoint, team)], key_env, environ).get(endpoint.host)
         secret = providers.needed(endpoint, None if found is None else found.secret)
         stage = "packages"
         client = providers.client(endpoint, secret, connect=connect, read=read)
+        chosen = form or providers.best_form(endpoint)
     except UserError as error:
         return [*checks, Check(stage, False, "no", str(error))]
-    checks += [Check("packages", True, _versions("pydantic-ai-slim", "openai")), _key(endpoint, found)]
     try:
+        if endpoint.provider == "gguf":
+            checks.append(Check("packages", True, _versions("llama-cpp-python")))
+            return checks + await _ask_all(endpoint, client, chosen, secret)
+        checks += [Check("packages", True, _versions("pydantic-ai-slim", "openai")), _key(endpoint, found)]
         listing = await _list(endpoint, secret, connect, read)
         checks.append(listing.check)
         if listing.stop:
@@ -101,7 +106,7 @@ async def examine(
             shown = ", ".join(sorted(listing.models)) or "none"
             return [*checks, Check("model", False, "none is named", f"write {endpoint.base}#MODEL; listed: {shown}")]
         checks.append(_model(endpoint, listing.models))
-        return checks + await _ask_all(endpoint, client, form or providers.best_form(endpoint), secret)
+        return checks + await _ask_all(endpoint, client, chosen, secret)
     finally:
         await client.close()
 

@@ -73,7 +73,7 @@ def find(
     """Return the key of each host that has one, by ``Endpoint.host``.
 
     Args:
-        endpoints: All that a run talks to.
+        endpoints: All that a run talks to; a model file needs no key.
         key_env: Name of a variable that holds a key, as the user gave it.
         environ: The environment.
 
@@ -81,13 +81,13 @@ def find(
         UserError: A key that cannot be used, a keys file that others can read, or a key that names no host among
             several that could take it. No message shows a key.
     """
-    hosts = {endpoint.host: endpoint for endpoint in endpoints}
+    hosts = {endpoint.host: endpoint for endpoint in endpoints if endpoint.provider != "gguf"}
     filed = _filed(environ)
     own = {host: key for host, endpoint in hosts.items() if (key := _own(endpoint, filed, environ)) is not None}
     generic = _generic(key_env, environ, hosts)
     if generic is None:
         return own
-    if len(hosts) == 1:
+    if len(hosts) <= 1:
         takers = list(hosts)
     else:
         takers = [host for host, endpoint in hosts.items() if host not in own and not endpoint.local]

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any, NamedTuple, Protocol
+
+from pydantic import BaseModel
 
 from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.llm.answers import read, schema_of, told
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Turn, lines
+from teamworld.reasoning.llm.names import parse
 from teamworld.reasoning.prompts import render
 
 #: Characters of an answer that could not be used that its model is shown again: its end, where the answer stands.
@@ -47,6 +51,7 @@ class LanguageModel:
         self._form = form
         self._line = line
         self._overrides = overrides
+        self._endpoint = parse(name)
         self._asked: Counter[tuple[str, str]] = Counter()
 
     @property
@@ -76,9 +81,8 @@ class LanguageModel:
 
     def request(self, question: Question[Answer], tries: Sequence[Rejected]) -> Request:
         """Return the request of a question: its prompt, and for each earlier try the answer and what was wrong."""
-        prompt, schema = render(question), schema_of(question.answer)
-        # A server that guides the model to a schema does not show it to the model; the providers do.
-        form = told("json" if self._form == "schema" and "://" in self._name else self._form, schema)
+        prompt, schema = render(question), _schema(question.answer, self._endpoint.provider == "gguf")
+        form = told("json" if self._form == "schema" and not self._endpoint.shows_schema else self._form, schema)
         turns = [Turn("system", prompt.system), Turn("user", f"{prompt.user}\n\n{form}" if form else prompt.user)]
         for bad in tries:
             if bad.text:
@@ -99,6 +103,12 @@ class LanguageModel:
             if fnmatchcase(question.kind, kinds):
                 sampling = sampling._replace(**changes)
         return sampling
+
+
+@cache
+def _schema(model: type[BaseModel], bounds: bool) -> dict[str, Any]:
+    """Return the schema of an answer, one for all requests: nobody changes it."""
+    return schema_of(model, bounds=bounds)
 
 
 def again(bad: Rejected) -> str:

@@ -1,4 +1,4 @@
-"""How a user names a language model: a provider's by its name, any other by the address of its server."""
+"""How a user names a language model: a provider's by its name, any other by its server's address or its file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from urllib.parse import urlsplit
 
 from teamworld.errors import UserError, suggest
 
-#: ``server``: any that speaks the OpenAI chat protocol, by its address.
-Provider: TypeAlias = Literal["openai", "anthropic", "google", "server"]
+#: ``server``: any that speaks the OpenAI chat protocol, by its address. ``gguf``: a model file, run in this process.
+Provider: TypeAlias = Literal["openai", "anthropic", "google", "server", "gguf"]
 #: Each provider's own address; an environment variable that says otherwise is not followed.
 HOSTED: dict[Provider, str] = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
     "google": "https://generativelanguage.googleapis.com",
 }
-EXPECTED = "openai:MODEL, anthropic:MODEL, google:MODEL or http://HOST:PORT/v1#MODEL"
+EXPECTED = "openai:MODEL, anthropic:MODEL, google:MODEL, http://HOST:PORT/v1#MODEL or gguf:FILE"
 
 
 class Endpoint(NamedTuple):
@@ -24,8 +24,9 @@ class Endpoint(NamedTuple):
 
     provider: Provider
     base: str
-    """Address of the interface, without a slash at its end."""
+    """Address of the interface, without a slash at its end; of a model file, empty."""
     model: str
+    """Of a model file, its path as the user wrote it."""
 
     @property
     def name(self) -> str:
@@ -33,13 +34,20 @@ class Endpoint(NamedTuple):
         return f"{self.base}#{self.model}" if self.provider == "server" else f"{self.provider}:{self.model}"
 
     @property
+    def shows_schema(self) -> bool:
+        """Whether the model is shown the schema that it is held to: guided decoding alone does not show it."""
+        return self.provider in HOSTED
+
+    @property
     def host(self) -> str:
-        """Host, and port where the address has one."""
+        """Host, and port where the address has one; of a model file, empty."""
         return urlsplit(self.base).netloc
 
     @property
     def local(self) -> bool:
         """Whether it is this machine."""
+        if self.provider == "gguf":
+            return True
         host = urlsplit(self.base).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -50,7 +58,7 @@ class Endpoint(NamedTuple):
 def is_model(name: str) -> bool:
     """Return whether a name is meant to be a language model's: ``parse`` reads it or says what is wrong with it."""
     head, colon, _ = name.strip().partition(":")
-    return bool(colon) and head.lower() in (*HOSTED, "http", "https")
+    return bool(colon) and head.lower() in (*HOSTED, "http", "https", "gguf")
 
 
 def parse(name: str) -> Endpoint:
@@ -63,11 +71,15 @@ def parse(name: str) -> Endpoint:
     kind = head.lower()
     if colon and kind in ("http", "https"):
         return _server(f"{kind}:{rest}")
+    if colon and kind == "gguf":
+        if not rest.strip() or not rest.isprintable():
+            raise UserError(f"expected the path of a model file in gguf:FILE; got '{_shown(rest)}'")
+        return Endpoint("gguf", "", rest.strip())
     for provider, base in HOSTED.items():
         if colon and kind == provider:
             return Endpoint(provider, base, _model(rest, f"{provider}:MODEL"))
     # A name may hold a password in a scheme that is not known; only its start is repeated.
-    hint = suggest(kind, [*HOSTED, "http", "https"]) if colon and kind.isalnum() else ""
+    hint = suggest(kind, [*HOSTED, "http", "https", "gguf"]) if colon and kind.isalnum() else ""
     raise UserError(f"expected a language model as {EXPECTED}; got one that starts with '{_shown(head)}'{hint}")
 
 

@@ -55,6 +55,10 @@ def _at(steps: Steps, prompt: int) -> float:
     return next((price for above, price in reversed(steps) if prompt > above), steps[0][1])
 
 
+#: Of a model file: nobody sends a bill for what this machine does.
+_FREE = Rates(*(((0, 0.0),),) * 4)
+
+
 class Prices:
     """Prices of models.
 
@@ -72,8 +76,8 @@ class Prices:
         self._now = now
 
     @classmethod
-    def load(cls, path: Path) -> Prices:
-        """Return published prices with those of a file before them.
+    def load(cls, path: Path | None) -> Prices:
+        """Return published prices, with those of a file before them if there is one.
 
         The file is YAML: ``date`` and ``source`` of the prices, and under ``models`` for each model, named as
         ``--reasoner`` names it, the USD per million tokens of ``prompt`` and ``output``, and of ``cached`` and
@@ -82,6 +86,8 @@ class Prices:
         Raises:
             UserError: It cannot be read, or one line on the first thing wrong with it.
         """
+        if path is None:
+            return cls()
         try:
             given = _File.model_validate(_plain(path))
         except ValidationError as error:
@@ -113,6 +119,8 @@ class Prices:
         return "; ".join(part for part in (self._origin, _release()) if part) or "no prices"
 
     def _rates(self, model: str, served: str) -> Rates | None:
+        if model.startswith("gguf:") and model not in self._own:
+            return _FREE
         return self._own.get(model) or _published(model, served, int(self._now() // 60))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
@@ -16,6 +18,31 @@ __all__ = ["Endpoint", "best_form", "client", "parse"]
 
 #: Seconds until a connection stands, and between two pieces of an answer; a model that thinks sends nothing meanwhile.
 CONNECT, READ = 10.0, 600.0
+
+
+def check(endpoint: Endpoint) -> None:
+    """See that the packages of an endpoint are installed; of a model file, that it is one.
+
+    Raises:
+        UserError: They are not, or it is none.
+    """
+    if endpoint.provider != "gguf":
+        library()
+        return
+    path = _file(endpoint)
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise UserError(f"the model file {path} cannot be read: {error.strerror}") from None
+    if magic != b"GGUF":
+        raise UserError(f"{path} is no model file in GGUF, the form that llama.cpp reads")
+    if find_spec("llama_cpp") is None:
+        raise UserError("a model file needs llama.cpp: pip install 'teamworld[local]' (it compiles for many minutes)")
+
+
+def _file(endpoint: Endpoint) -> Path:
+    return Path(endpoint.model).expanduser()
 
 
 def library() -> types.ModuleType:
@@ -45,6 +72,11 @@ def client(endpoint: Endpoint, secret: Secret | None = None, *, connect: float =
     Raises:
         UserError: A package is missing, or a key.
     """
+    if endpoint.provider == "gguf":
+        check(endpoint)
+        from teamworld.reasoning.llm.local import LocalClient
+
+        return LocalClient(_file(endpoint))
     made: Client = library().LibraryClient(endpoint, needed(endpoint, secret), connect, read)
     return made
 
@@ -67,9 +99,9 @@ def best_form(endpoint: Endpoint) -> Form:
     """Return the strictest form of an answer that a model supports, as far as is known of it.
 
     Of a server by its address nothing is known: the common ones (vLLM, SGLang, Ollama, llama.cpp, LM Studio) take a
-    JSON schema; ``teamworld doctor`` tries.
+    JSON schema; ``teamworld doctor`` tries. A model file is held to it.
     """
-    if endpoint.provider == "server":
+    if endpoint.provider in ("server", "gguf"):
         return "schema"
     library()
     from pydantic_ai.profiles.anthropic import anthropic_model_profile

@@ -1,0 +1,135 @@
+"""A model file that is run in this process by llama.cpp. Imports it: only ``providers`` does so, when one is made."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+from llama_cpp import Llama, LlamaGrammar
+
+from teamworld.reasoning.llm.contract import Completion, Fault, ProviderError, Request, Usage
+
+#: Tokens of a prompt and its answer together at most, and of the model's own limit.
+CONTEXT = 16_384
+_EDGE = 1 << 20  # bytes of a file's beginning and end that its fingerprint is taken from
+_JSON = json.dumps({"type": "object"})
+
+
+class LocalClient:
+    """One model file; answers one request at a time, in a thread of its own.
+
+    The file is loaded for the first request: a run that goes on from its record alone needs no memory for it. All
+    layers go to a graphics card where llama.cpp was built for one.
+
+    Args:
+        path: The model file, in GGUF.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._turn = asyncio.Lock()
+        self._stop = threading.Event()
+        self._abort = llama_cpp.ggml_abort_callback(lambda _: self._stop.is_set())  # kept as long as the model
+        self._llama: Llama | None = None
+        self._served = ""
+        self._grammars: dict[str, LlamaGrammar] = {}
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer a request.
+
+        Raises:
+            ProviderError: The file cannot be loaded, the request does not fit, or llama.cpp failed.
+        """
+        async with self._turn:
+            self._stop.clear()
+            work = asyncio.create_task(asyncio.to_thread(self._answered, request))
+            try:
+                outcome = await asyncio.shield(work)
+            except asyncio.CancelledError:  # the time is over: stop within a token, then let the next one begin
+                self._stop.set()
+                await asyncio.wait([work])
+                raise
+        if isinstance(outcome, Fault):
+            raise ProviderError(outcome)
+        return outcome
+
+    async def close(self) -> None:
+        """Let go of the model."""
+        if self._llama is not None:
+            self._llama.close()
+            self._llama = None
+
+    def _answered(self, request: Request) -> Completion | Fault:
+        if request.form == "tool":
+            return Fault(kind="unfit", text="a model file takes no tools; try --answers schema, json or text")
+        try:
+            llama = self._llama = self._llama or self._loaded()
+        except (ValueError, OSError, RuntimeError) as error:
+            hint = f"is it whole, and of a kind that llama-cpp-python {llama_cpp.__version__} knows?"
+            return Fault(kind="unknown", text=f"{_line(error)} ({hint})")
+        try:
+            grammar = self._grammar(request)
+        except (ValueError, TypeError, KeyError, RuntimeError) as error:
+            return Fault(kind="unfit", text=f"llama.cpp does not take the schema of {request.answer}: {_line(error)}")
+        try:
+            return self._read(llama.create_chat_completion(grammar=grammar, **_asked(request)))
+        except ValueError as error:  # the prompt is too long, or the model's template does not take it
+            return Fault(kind="refused", text=_line(error))
+        except RuntimeError as error:
+            return Fault(kind="late" if self._stop.is_set() else "broken", text=_line(error))
+
+    def _loaded(self) -> Llama:
+        # One that asks for the model's own limit may ask for more memory than there is.
+        llama = Llama(str(self._path), n_ctx=CONTEXT, n_gpu_layers=-1, verbose=False)
+        llama_cpp.llama_set_abort_callback(llama.ctx, self._abort, None)
+        self._served = f"{llama.metadata.get('general.name', self._path.stem)} {fingerprint(self._path)}"
+        return llama
+
+    def _grammar(self, request: Request) -> LlamaGrammar | None:
+        """Return what holds the model to the form of the answer, token by token."""
+        if request.form == "text":
+            return None
+        schema = json.dumps(request.schema) if request.form == "schema" else _JSON
+        if schema not in self._grammars:
+            self._grammars[schema] = LlamaGrammar.from_json_schema(schema, verbose=False)
+        return self._grammars[schema]
+
+    def _read(self, response: Any) -> Completion:  # noqa: ANN401  (one of two types, by an argument)
+        choice, usage = response["choices"][0], response["usage"]
+        return Completion(
+            text=choice["message"]["content"] or "",
+            finish="length" if choice["finish_reason"] == "length" else "stop",
+            usage=Usage(prompt=usage["prompt_tokens"], output=usage["completion_tokens"]),
+            served=self._served,
+        )
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    """Return a request as llama.cpp takes it; what is not said is left to it."""
+    sampling = {"temperature": request.temperature, "top_p": request.top_p, "seed": request.seed}
+    return {
+        "messages": [{"role": turn.role, "content": turn.text} for turn in request.turns],
+        "max_tokens": request.max_tokens,
+        **{name: value for name, value in sampling.items() if value is not None},
+    }
+
+
+def fingerprint(path: Path) -> str:
+    """Return a short digest of a file's size, beginning and end: it tells two models apart without reading all."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        digest = hashlib.blake2b(str(size).encode(), digest_size=8)
+        for start in (0, max(0, size - _EDGE)):
+            file.seek(start)
+            digest.update(file.read(_EDGE))
+    return digest.hexdigest()
+
+
+def _line(error: Exception) -> str:
+    return re.sub(r"\s+", " ", str(error))[:300] or type(error).__name__

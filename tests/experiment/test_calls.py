@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.experiment.calls import CallStore, Recorded, changed
+from teamworld.experiment.calls import CallStore, Copied, Recorded, changed
 from teamworld.experiment.config import Cell
 from teamworld.experiment.results import Results, Row
 from teamworld.metrics.summary import Rate, Summary
@@ -127,7 +127,7 @@ def test_rows_hold_what_reports_count(store: CallStore) -> None:
     assert second.cached is True
     assert third[:6] == ("drwell-s0", 3, "agent_0", "drwell.propose", 2, 1)
     assert third[6:9] == ("openai:gpt-4o", "gpt-4o-2024-08-06", "stop")
-    assert third[9:] == (10, 4, 7, 3, 1.5, 0.25, 2, False)
+    assert third[9:] == (10, 4, 2, 7, 3, 1.5, 0.25, 2, False)
 
 
 def test_the_table_can_be_read_with_plain_sql(store: CallStore, path: Path) -> None:
@@ -198,13 +198,42 @@ def test_half_a_character_is_no_reason_to_lose_a_call(store: CallStore) -> None:
 def test_a_replay_finds_what_is_on_record_and_names_what_is_not(store: CallStore) -> None:
     store.of(CELL, 4).add(key(), record())
     recorded = Recorded(store.of(CELL, 4))
-    assert recorded.find(key()) == record()
+    assert recorded.find(key(), request()) == record()
     with pytest.raises(UserError) as caught:
-        recorded.find(key(7, attempt=2))
+        recorded.find(key(7, attempt=2), request())
     assert "call drwell.propose 7 of agent_0, re-ask 2, episode 4 of drwell-s0 is not on record" in str(caught.value)
     with pytest.raises(RuntimeError, match="during a replay"):
         recorded.add(key(7), record())
     assert store.count() == 1
+
+
+def test_what_was_another_request_is_refused_and_the_change_is_named(store: CallStore) -> None:
+    calls = store.of(CELL, 4)
+    calls.add(key(), record())
+    assert calls.find(key(), request()) == record()
+    for found in (calls, Recorded(calls)):
+        with pytest.raises(UserError) as caught:
+            found.find(key(), request(temperature=0.1))
+        assert "call drwell.propose 1 of agent_0, episode 4 of drwell-s0 was another request" in str(caught.value)
+        assert "temperature" in str(caught.value)
+
+
+def test_calls_of_another_run_are_copied_as_they_are_asked_for(store: CallStore, tmp_path: Path) -> None:
+    store.of(CELL, 4).add(key(), record(usd=0.5))
+    store.of(CELL, 4).add(key(2), record(usd=0.5))
+    with CallStore(tmp_path / "new.sqlite") as new:
+        copied = Copied(new.of(CELL, 4), store.of(CELL, 4))
+        with pytest.raises(UserError, match="temperature"):
+            copied.find(key(), request(temperature=0.1))
+        assert new.count() == 0  # what does not fit is not kept
+        assert copied.find(key(), request()) == record(usd=0.5, cached=True)
+        assert copied.find(key(), request()) == record(usd=0.5, cached=True)
+        assert [row.number for row in new.rows()] == [1]
+        assert new.spent() == Spent()
+        with pytest.raises(UserError, match="call drwell.propose 9 .* is not on record"):
+            copied.find(key(9), request())
+        with pytest.raises(RuntimeError, match="during a replay"):
+            copied.add(key(9), record())
 
 
 TURNS = request().turns
@@ -283,7 +312,7 @@ def test_a_file_without_calls_can_be_looked_at_and_stays_as_it_is(path: Path) ->
         assert store.of(CELL, 1).find(key()) is None
         assert store.form("openai:gpt-4o") is None
         with pytest.raises(UserError, match="not on record"):
-            Recorded(store.of(CELL, 1)).find(key())
+            Recorded(store.of(CELL, 1)).find(key(), request())
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
@@ -351,7 +380,16 @@ def test_a_file_that_cannot_be_used_stays_as_it_is(
 
 
 @pytest.mark.parametrize(
-    "change", ["request = 'x'", "request = '{}'", "faults = '[1]'", "request = replace(request, 'schema', 'sch')"]
+    "change",
+    [
+        "request = 'x'",
+        "request = '{}'",
+        "faults = '[1]'",
+        "request = replace(request, 'schema', 'sch')",
+        "text = NULL",
+        "finish = NULL",
+        "served = NULL",
+    ],
 )
 def test_a_record_that_does_not_parse_is_named(store: CallStore, path: Path, change: str) -> None:
     store.of(CELL, 1).add(key(), record())
@@ -361,6 +399,21 @@ def test_a_record_that_does_not_parse_is_named(store: CallStore, path: Path, cha
     db.close()
     with pytest.raises(UserError, match="is damaged: the record of call drwell.propose 1 of agent_0") as caught:
         store.of(CELL, 1).find(key())
+    assert "\n" not in str(caught.value)
+    if "request" in change:
+        with pytest.raises(UserError, match="is damaged: a request to openai:gpt-4o does not parse"):
+            store.form("openai:gpt-4o")
+
+
+@pytest.mark.parametrize("change", ["faults = 'x'", "text = CAST(X'ff' AS TEXT)"])
+def test_a_record_that_sqlite_cannot_read_is_told(store: CallStore, path: Path, change: str) -> None:
+    store.of(CELL, 1).add(key(), record())
+    db = sqlite3.connect(path)
+    db.execute(f"UPDATE calls SET {change}")
+    db.commit()
+    db.close()
+    with pytest.raises(UserError) as caught:
+        store.rows() if "faults" in change else store.of(CELL, 1).find(key())
     assert "\n" not in str(caught.value)
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from teamworld.cli import run as cli
 from teamworld.experiment.config import build
-from teamworld.experiment.estimate import CHARACTERS, estimate
+from teamworld.experiment.estimate import CHARACTERS, Expected, beyond, estimate
+from teamworld.reasoning.llm.budget import Limit
 from teamworld.reasoning.llm.prices import Prices, Rates
+from tests.reasoning.llm.server import running
 
 SMALL, LARGE = "openai:small", "openai:large"
 
@@ -40,3 +46,27 @@ def test_a_longer_run_takes_more() -> None:
 
 def test_rules_cost_nothing() -> None:
     assert estimate(build({"reasoner": "agent_0=rules,*=rules:slips=0.2"}).resolved(), prices()) == []
+
+
+def test_it_is_told_before_a_run_begins_and_not_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pydantic_ai")
+    command = ["run", "cube", "--max-steps", "6", "--out", str(tmp_path / "run"), "--reasoner"]
+    with running("tests.reasoning.llm.player:plays") as server:
+        assert cli([*command, server.name(), "--budget", "1ktok"]) == 2
+        told = capsys.readouterr().err
+        assert told.index("expected of") < told.index("that is more than --budget 1ktok") < told.index("has spent")
+        assert cli([*command, server.name(), "--budget", "1Mtok", "--json"]) == 0
+        again = capsys.readouterr()
+        assert "expected of" not in again.err
+        assert json.loads(again.out)["episodes"]
+    assert cli([*command[:-2], str(tmp_path / "rules")]) == 0
+    assert "expected of" not in capsys.readouterr().err
+
+
+def test_more_than_a_limit_is_told_from_less() -> None:
+    found = [Expected("a", 10, 900, 100, 0.5), Expected("b", 10, 900, 100, None)]
+    assert beyond(found, Limit(tokens=1999))
+    assert not beyond(found, Limit(tokens=2000))
+    assert beyond(found, Limit(usd=0.4))
+    assert not beyond(found, Limit(usd=0.5))
+    assert not beyond(found, Limit())

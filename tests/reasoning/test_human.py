@@ -8,14 +8,15 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.methods.drwell.questions import Chat, CommitTo, Draft, Propose, Revise
+from teamworld.methods.drwell.questions import Chat, Draft, Propose, Revise
 from teamworld.methods.zero_shot.questions import ZeroShotPlan
 from teamworld.reasoning.contract import Question, Rejected
 from teamworld.reasoning.human import HUMAN, Person
-from teamworld.reasoning.llm.contract import CallKey, CallRecord
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.team import Share, Team
 from teamworld.record import EpisodeEnd, Event, LlmCall, QuestionAsked
@@ -61,8 +62,10 @@ class Kept:
 
     def __init__(self) -> None:
         self.records: dict[CallKey, CallRecord] = {}
+        self.looked_up: list[Request] = []
 
-    def find(self, key: CallKey) -> CallRecord | None:
+    def find(self, key: CallKey, request: Request) -> CallRecord | None:
+        self.looked_up.append(request)
         return self.records.get(key)
 
     def add(self, key: CallKey, record: CallRecord) -> None:
@@ -209,7 +212,7 @@ def test_two_who_are_asked_at_once_are_asked_one_after_the_other() -> None:
 # ---- on record
 
 
-def test_an_answer_on_record_is_not_asked_for_again_and_another_question_is_named() -> None:
+def test_an_answer_on_record_is_not_asked_for_again() -> None:
     calls = Kept()
     first = asyncio.run(Person(Typing(["1", "near"]), calls).ask(question(), ()))
     key, record = next(iter(calls.records.items()))
@@ -220,10 +223,32 @@ def test_an_answer_on_record_is_not_asked_for_again_and_another_question_is_name
     assert (record.usd, record.completion.usage.prompt, record.completion.usage.output) == (None, None, None)
     again = asyncio.run(Person(Typing(), calls).ask(question(), ()))
     assert again == first
-    other = with_words("drwell.commit", "I go right.", world(Block(1, 20, 3)))
-    assert isinstance(other, CommitTo)
-    with pytest.raises(UserError, match=r"agent_0 answered another question at drwell\.commit number 1"):
-        asyncio.run(Person(Typing(), calls).ask(other, ()))
+    assert calls.looked_up == [record.request] * 2  # the record refuses one of another question
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (None, "Invalid JSON"),
+        ("", "Invalid JSON"),
+        ("x" * 1000, "Invalid JSON"),
+        ("null", "an object"),
+        ('{"goal": 7, "reason": ""}', "valid string"),
+        ('{"goal": "block_9", "reason": ""}', "block_9"),  # sound in form, and never accepted
+    ],
+)
+def test_a_damaged_answer_on_record_is_told_in_one_line(change: str | None, says: str) -> None:
+    calls = Kept()
+    asyncio.run(Person(Typing(["1", "near"]), calls).ask(question(), ()))
+    key, record = next(iter(calls.records.items()))
+    assert record.completion is not None
+    answered = None if change is None else msgspec.structs.replace(record.completion, text=change)
+    calls.records[key] = msgspec.structs.replace(record, completion=answered)
+    with pytest.raises(UserError, match=r"agent_0 answered at drwell\.commit number 1 is damaged on record") as caught:
+        asyncio.run(Person(Typing(), calls).ask(question(), ()))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
 
 
 class Sitting(Typing):

@@ -83,9 +83,10 @@ def run(
         several by repeating it or with commas. [default: drwell]
     reasoner:
         The mind that answers the method's questions: rules (no key, no network); rules:slips=0.2, a stand-in
-        that errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; or any server that speaks
-        OpenAI's protocol, as http://localhost:8000/v1#MODEL. Several as WHO=MIND,..., the first that fits:
-        agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE. [default: rules]
+        that errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; any server that speaks
+        OpenAI's protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; human.
+        Several as WHO=MIND,..., the first that fits: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE.
+        replay asks nobody and answers from the record in --out, replay:DIR from another run's. [default: rules]
     answers:
         How a language model is made to keep the form of an answer: schema, tool, json, text, or auto for the
         strictest that it supports. [default: auto]

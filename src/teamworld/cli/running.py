@@ -6,7 +6,9 @@ import hashlib
 import json
 import re
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -21,9 +23,14 @@ from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
 from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Spent
+from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.team import shares
 from teamworld.report import bills, tables
+
+if TYPE_CHECKING:
+    from teamworld.experiment.estimate import Expected
 
 #: Longest name made from arguments, without the hash that then stands for the rest.
 _LONGEST = 120
@@ -61,10 +68,9 @@ def _bill(spent: Spent) -> str:
 
 def expect(experiment: Experiment, running: Running, *, as_json: bool) -> None:
     """Print what a run with language models will take, without asking one."""
-    from teamworld.experiment.estimate import CHARACTERS, estimate
-    from teamworld.reasoning.llm.prices import Prices
+    from teamworld.experiment.estimate import estimate
 
-    prices = Prices.load(running.prices) if running.prices is not None else Prices()
+    prices = Prices.load(running.prices)
     experiment = experiment.resolved()
     found = estimate(experiment, prices)
     if as_json:
@@ -73,9 +79,15 @@ def expect(experiment: Experiment, running: Running, *, as_json: bool) -> None:
     if not found:
         print(f"no language model is asked: {tables.mind(experiment)}")
         return
-    for one in found:
-        print(one)
-    print(
+    for line in _expected(found, prices):
+        print(line)
+
+
+def _expected(found: Sequence[Expected], prices: Prices) -> Iterator[str]:
+    from teamworld.experiment.estimate import CHARACTERS
+
+    yield from map(str, found)
+    yield (
         f"From a dry run of the first episode with the built-in rules, {CHARACTERS:g} characters a token; prices: "
         f"{prices.table()}. A model that reasons, errs or needs more steps takes more: set a --budget."
     )
@@ -100,10 +112,25 @@ def execute(
         def step(row: Row) -> None:
             bar.update(task, advance=1, description=f"{row.method}, seed {row.seed}")
 
-        def spent(so_far: Spent, flying: int) -> None:
-            bar.update(task, description=f"{_bill(so_far)}, {flying} calls in flight")
+        def spent(so_far: Spent, flying: int, waiting: int) -> None:
+            queued = f", {waiting} waiting" if waiting else ""
+            bar.update(task, description=f"{_bill(so_far)}, {flying} calls in flight{queued}")
 
-        watch = Watch(spent, lambda line: errors.print(line, markup=False, highlight=False, soft_wrap=True), keyboard)
+        def notice(line: str) -> None:
+            errors.print(line, markup=False, highlight=False, soft_wrap=True)
+
+        def begins(experiment: Experiment, prices: Prices) -> None:
+            from teamworld.experiment.estimate import beyond, estimate
+
+            found = estimate(experiment, prices)
+            for line in _expected(found, prices):
+                notice(line)
+            if running.budget is not None and beyond(found, budgets.parse(running.budget)):
+                notice(
+                    f"that is more than --budget {running.budget}: the run stops there; with a larger one it goes on"
+                )
+
+        watch = Watch(spent, notice, begins, keyboard)
         rows = run(experiment, folder, step, running, watch)
     if as_json:
         if figures:
@@ -112,7 +139,7 @@ def execute(
         return
     held = Folder(folder).experiment()
     _print_tables(rows, held)
-    if (bill := next(bills.of_run(Folder(folder).results_file, held), None)) is not None:
+    if (bill := next(bills.of_run(Folder(folder), Prices.load(running.prices)), None)) is not None:
         _print_table(bill)
     if figures:
         _draw(Folder(folder), rows, quiet=False)
@@ -154,7 +181,7 @@ def report_bill(folder: Path, *, as_json: bool) -> None:
     """Print what the calls of a run took."""
     place = Folder(folder)
     experiment = place.experiment()
-    found = list(bills.of_run(place.results_file, experiment)) if place.results_file.exists() else []
+    found = list(bills.of_run(place))
     if as_json:
         _dump({"run": str(folder), "tables": [table.plain() for table in found]})
         return

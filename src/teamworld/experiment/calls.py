@@ -16,6 +16,7 @@ from teamworld.experiment.results import FORM
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Spent, Tally
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Form, Request, Turn, Usage
+from teamworld.reasoning.llm.prices import Prices
 from teamworld.record.database import Database
 
 Finish: TypeAlias = Literal["stop", "length", "refused"]
@@ -59,6 +60,7 @@ class CallRow(NamedTuple):
     """None where no completion came."""
     prompt_tokens: int | None
     cached_tokens: int | None
+    written_tokens: int | None
     output_tokens: int | None
     reasoning_tokens: int | None
     seconds: float
@@ -67,6 +69,15 @@ class CallRow(NamedTuple):
     """Things that went wrong on the way."""
     cached: bool
     """It came from a cache of earlier runs, at no cost."""
+
+    def price(self, prices: Prices) -> float | None:
+        """Return what it cost in USD: as on record, else at what is known now; None where no price is known."""
+        if self.usd is not None or self.finish is None or self.cached or self.model == HUMAN:
+            return self.usd
+        usage = Usage(
+            prompt=self.prompt_tokens, cached=self.cached_tokens, written=self.written_tokens, output=self.output_tokens
+        )
+        return prices.price(self.model, self.served or "", usage)
 
 
 class CallStore:
@@ -108,7 +119,10 @@ class CallStore:
             return None
         with self._db.reading() as db:
             found = db.execute("SELECT request FROM calls WHERE model = ? LIMIT 1", (model,)).fetchone()
-        return None if found is None else msgspec.json.decode(found[0], type=Request).form
+        try:
+            return None if found is None else msgspec.json.decode(found[0], type=Request).form
+        except msgspec.DecodeError as error:
+            raise _damaged(self._db, f"a request to {model}", error) from None
 
     def spent(self, cell: Cell | None = None, episode: int | None = None) -> Spent:
         """Return what the calls on record took, for a budget that goes on from there."""
@@ -148,22 +162,33 @@ class EpisodeCalls:
         self._db = db
         self._place = (cell, episode)
 
-    def find(self, key: CallKey) -> CallRecord | None:
+    def find(self, key: CallKey, request: Request | None = None) -> CallRecord | None:
         """Return what is on record for a call, None if nothing.
 
+        Args:
+            key: Which call.
+            request: What would be sent now, if what is on record has to answer just that.
+
         Raises:
-            UserError: The record is damaged.
+            UserError: The record is damaged, or answers another request.
         """
         if self._db.version <= _NO_CALLS:
             return None
         with self._db.reading() as db:
             row = db.execute(_FIND, (*self._place, *key)).fetchone()
+        if row is None:
+            return None
         try:
-            return None if row is None else _record(*row)
+            record = _record(*row)
         except msgspec.DecodeError as error:
+            raise _damaged(self._db, f"the record of {self.name(key)}", error) from None
+        difference = None if request is None else changed(record.request, request)
+        if difference is not None:
             raise UserError(
-                f"{self._db.path} is damaged: the record of {self.name(key)} does not parse ({error}): put back a copy"
-            ) from None
+                f"{self.name(key)} was another request when it was recorded: {difference}; go back to that version, or "
+                "start anew with another --out"
+            )
+        return record
 
     def add(self, key: CallKey, record: CallRecord) -> None:
         """Put a call on record; on return it survives a kill of this process.
@@ -208,13 +233,13 @@ class Recorded:
     def __init__(self, calls: EpisodeCalls) -> None:
         self._calls = calls
 
-    def find(self, key: CallKey) -> CallRecord:
+    def find(self, key: CallKey, request: Request) -> CallRecord:
         """Return what is on record for a call.
 
         Raises:
-            UserError: Nothing is; or the record is damaged.
+            UserError: Nothing is, or what answers another request; or the record is damaged.
         """
-        record = self._calls.find(key)
+        record = self._calls.find(key, request)
         if record is None:
             raise UserError(
                 f"{self._calls.name(key)} is not on record: a replay asks no model; was the episode played by another"
@@ -227,13 +252,48 @@ class Recorded:
         raise RuntimeError(f"{self._calls.name(key)} was made during a replay")
 
 
-def _record(request: str, text: str, finish: Finish | None, served: str, *rest: Any) -> CallRecord:
+class Copied:
+    """The calls of an episode, copied from the record of another run as they are asked for.
+
+    Args:
+        calls: What this run has on record.
+        source: The same episode's of the other run.
+    """
+
+    def __init__(self, calls: EpisodeCalls, source: EpisodeCalls) -> None:
+        self._calls = calls
+        self._source = Recorded(source)
+
+    def find(self, key: CallKey, request: Request) -> CallRecord:
+        """Return what is on record for a call; it then is in this run too, as one that cost nothing.
+
+        Raises:
+            UserError: Nothing is, or what answers another request; or a record is damaged.
+        """
+        record = self._calls.find(key, request)
+        if record is None:
+            record = msgspec.structs.replace(self._source.find(key, request), cached=True)
+            self._calls.add(key, record)
+        return record
+
+    def add(self, key: CallKey, record: CallRecord) -> None:
+        """Refuse: nobody is asked."""
+        self._source.add(key, record)
+
+
+def _damaged(db: Database, what: str, error: msgspec.DecodeError) -> UserError:
+    return UserError(f"{db.path} is damaged: {what} does not parse ({error}): put back a copy")
+
+
+def _record(request: str, text: str | None, finish: Finish | None, served: str | None, *rest: Any) -> CallRecord:
     *counts, seconds, usd, faults, cached = rest
+    if (text is None) != (finish is None) or (served is None) != (finish is None):
+        raise msgspec.DecodeError("half an answer")
     names = ("prompt", "cached", "written", "output", "reasoning")
     usage = Usage(**dict(zip(names, counts, strict=True)))
     return CallRecord(
         request=msgspec.json.decode(request, type=Request),
-        completion=Completion(text=text, finish=finish, usage=usage, served=served) if finish is not None else None,
+        completion=Completion(text=text or "", finish=finish, usage=usage, served=served or "") if finish else None,
         faults=msgspec.json.decode(faults, type=tuple[Fault, ...]),
         seconds=seconds,
         usd=usd,

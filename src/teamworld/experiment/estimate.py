@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.runner import completed, play
 from teamworld.memory.store import MemoryStore
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
+from teamworld.reasoning.llm.budget import Limit
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request, Usage
 from teamworld.reasoning.llm.mind import LanguageModel
 from teamworld.reasoning.llm.names import is_model
@@ -39,7 +41,7 @@ class Expected(NamedTuple):
     def __str__(self) -> str:
         """In words, on one line."""
         usd = "no price is known" if self.usd is None else f"{self.usd:.2f} USD"
-        return f"{self.model}: {self.calls:,} calls, {self.prompt:,} tokens in, {self.output:,} out, {usd}"
+        return f"expected of {self.model}: {self.calls:,} calls, {self.prompt:,} tokens in, {self.output:,} out, {usd}"
 
 
 class _Unsent:
@@ -74,6 +76,12 @@ class _Counting:
             self.sent[name] += sum(len(turn.text) for turn in request.turns)
             self.said[name] += len(reply.answer.model_dump_json())
         return reply
+
+
+def beyond(found: Sequence[Expected], limit: Limit) -> bool:
+    """Whether what is expected is more than a limit."""
+    tokens, usd = sum(one.prompt + one.output for one in found), sum(one.usd or 0.0 for one in found)
+    return tokens > (limit.tokens or math.inf) or usd > (limit.usd or math.inf)
 
 
 def estimate(experiment: Experiment, prices: Prices) -> list[Expected]:

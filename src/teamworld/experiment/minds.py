@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from teamworld.errors import UserError
 from teamworld.experiment.cache import Cache, EpisodeCache
-from teamworld.experiment.calls import CallStore, EpisodeCalls, Recorded, changed
+from teamworld.experiment.calls import CallStore, Copied, EpisodeCalls, Recorded
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.running import Running
@@ -21,7 +21,7 @@ from teamworld.reasoning.human import HUMAN, Nobody, Person, Terminal
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm import keys, providers
 from teamworld.reasoning.llm.budget import Budget, Limit, Spent, Tally
-from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Usage
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request
 from teamworld.reasoning.llm.gateway import Gateway, Patience
 from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.mind import LanguageModel, Line
@@ -33,10 +33,12 @@ from teamworld.reasoning.team import Team, shares
 class Watch(NamedTuple):
     """Who is told of what happens while a run goes on."""
 
-    spent: Callable[[Spent, int], None] = lambda spent, flying: None
-    """What the run has taken so far, and the calls under way."""
+    spent: Callable[[Spent, int, int], None] = lambda spent, flying, waiting: None
+    """What the run has taken so far, the calls in flight, and those that wait for a place or their next try."""
     notice: Callable[[str], None] = lambda line: None
     """A line that the user should read now."""
+    begins: Callable[[Experiment, Prices], None] = lambda experiment, prices: None
+    """Called before the first call of a new run that asks language models; nothing is written yet."""
     terminal: Terminal | None = None
     """Where a person answers."""
 
@@ -139,9 +141,9 @@ class LiveLine:
         Raises:
             UserError: The run has to stop here; the same command goes on.
         """
-        record = self._calls.find(key)
+        record = self._calls.find(key, request)
         if record is not None:
-            return self._cache(key, _same(record, request, self._calls.name(key)))  # a kill may have come before
+            return self._cache(key, record)  # a kill may have come before
         completion = self._cached.find(key, request) if self._cached is not None else None
         if completion is not None:
             return self._kept(key, CallRecord(request=request, completion=completion, cached=True))
@@ -172,11 +174,10 @@ class LiveLine:
 
 
 class RecordedLine:
-    """The calls of an episode that is played again: from the record, and nothing else."""
+    """The calls of an episode that is played again: from a record, and nothing else."""
 
-    def __init__(self, calls: EpisodeCalls) -> None:
+    def __init__(self, calls: Recorded | Copied) -> None:
         self._calls = calls
-        self._recorded = Recorded(calls)
 
     async def call(self, key: CallKey, request: Request) -> CallRecord:
         """Return what is on record.
@@ -184,31 +185,27 @@ class RecordedLine:
         Raises:
             UserError: Nothing is, or another request.
         """
-        return _same(self._recorded.find(key), request, self._calls.name(key))
+        return self._calls.find(key, request)
 
 
-def _same(record: CallRecord, request: Request, name: str) -> CallRecord:
-    """Return a record if it answers this request.
+def recorded(experiment: Experiment, calls: CallStore, source: CallStore | None = None) -> Minds:
+    """Return minds that answer from the record of a run and open no socket.
 
-    Raises:
-        UserError: It answers another one, which would be asked now.
+    Args:
+        experiment: What is run.
+        calls: Its calls.
+        source: Those of another run, which are copied where they are asked for.
     """
-    difference = changed(record.request, request)
-    if difference is not None:
-        raise UserError(
-            f"{name} was another request when it was recorded: {difference}; go back to that version, or start anew "
-            "with another --out"
-        )
-    return record
 
+    def found(cell: Cell, episode: int) -> Recorded | Copied:
+        one = calls.of(cell, episode)
+        return Recorded(one) if source is None else Copied(one, source.of(cell, episode))
 
-def recorded(experiment: Experiment, calls: CallStore) -> Minds:
-    """Return minds that answer from the record of a run and open no socket."""
     return Minds(
         experiment,
-        lambda name, cell, episode: RecordedLine(calls.of(cell, episode)),
-        lambda name: calls.form(name) or "text",  # one that was asked nothing is asked nothing now
-        lambda cell, episode: Person(Nobody(), Recorded(calls.of(cell, episode))),
+        lambda name, cell, episode: RecordedLine(found(cell, episode)),
+        lambda name: (source or calls).form(name) or "text",  # one that was asked nothing is asked nothing now
+        lambda cell, episode: Person(Nobody(), found(cell, episode)),
     )
 
 
@@ -227,8 +224,7 @@ def spent(calls: CallStore, prices: Prices, cell: Cell | None = None, episode: i
     usd = Tally()
     for row in calls.rows(cell, episode):
         if row.finish is not None and not row.cached and row.model != HUMAN:
-            usage = Usage(prompt=row.prompt_tokens, cached=row.cached_tokens, output=row.output_tokens)
-            usd = usd.plus(prices.price(row.model, row.served or "", usage) if row.usd is None else row.usd)
+            usd = usd.plus(row.price(prices))
     return found._replace(usd=usd)
 
 
@@ -255,8 +251,12 @@ class _Live:
             self.flight,
             self._budget(cell, episode),
             self.prices,
-            lambda: self.watch.spent(self.budget.spent, self.budget.flying),
+            self._tell,
         )
+
+    def _tell(self) -> None:
+        flying = sum(gateway.flying for gateway in self.gateways.values())
+        self.watch.spent(self.budget.spent, flying, self.budget.flying - flying)
 
     def _budget(self, cell: Cell, episode: int) -> Budget:
         if self.running.episode_budget is None:
@@ -295,12 +295,12 @@ def prepare(experiment: Experiment, running: Running, watch: Watch) -> Plan:
     people = HUMAN in {share.name for share in shares(experiment.reasoner)}
     if people and watch.terminal is None:
         raise UserError("a person answers at a terminal: use the command teamworld run, or another reasoner")
-    prices = Prices.load(running.prices) if running.prices is not None else Prices()
+    prices = Prices.load(running.prices)
     limits = [Limit() if text is None else budgets.parse(text) for text in (running.budget, running.episode_budget)]
     budgets.check(limits, names, prices.known)
     endpoints = {name: providers.parse(name) for name in names}
-    if endpoints:
-        providers.library()
+    for endpoint in endpoints.values():
+        providers.check(endpoint)
     found = keys.find(endpoints.values(), running.key_env)
     secrets = {
         name: providers.needed(endpoint, found[endpoint.host].secret if endpoint.host in found else None)
@@ -326,7 +326,8 @@ async def live(
         gateways = {}
         for name, endpoint in plan.endpoints.items():
             client = providers.client(endpoint, plan.secrets[name], read=running.timeout)
-            gateways[name] = Gateway(client, name, patience, running.calls, watch.notice)
+            most = 1 if endpoint.provider == "gguf" else running.calls
+            gateways[name] = Gateway(client, name, patience, most, watch.notice)
             stack.push_async_callback(gateways[name].close)
         calls = stack.enter_context(CallStore(folder.results_file))
         cache = stack.enter_context(Cache(running.cache)) if running.cache is not None else None

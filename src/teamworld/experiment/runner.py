@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -19,10 +19,11 @@ from typing import Any, NamedTuple, TypeVar
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import before
+from teamworld.experiment.again import from_record, recall
 from teamworld.experiment.before import Memories
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.minds import Minds, Plan, Watch, idle, live, prepare
+from teamworld.experiment.minds import Minds, Watch, idle, live, prepare
 from teamworld.experiment.results import Results, Row
 from teamworld.experiment.running import Running
 from teamworld.memory.store import MemoryStore
@@ -67,18 +68,27 @@ def run(
         UserError: The experiment or the folder cannot be used; the folder is left as it was. Or a limit was reached
             or a provider cannot be used: then the same call goes on where it stopped.
     """
-    experiment = experiment.resolved()
     running, watch = running or Running(), watch or Watch()
     folder = Folder(out)
+    experiment, source = recall(experiment, folder)
+    experiment = experiment.resolved()
     folder.check(experiment)  # before anything is touched
-    plan = None if _finished(experiment, folder) else prepare(experiment, running, watch)
+    asks = source is None and not _finished(experiment, folder)
+    plan = prepare(experiment, running, watch) if asks else None
     brought = {} if folder.experiment_file.exists() else before.gather(experiment)
+    if plan is not None and plan.endpoints and not folder.experiment_file.exists():
+        watch.begins(experiment, plan.prices)
     with folder.locked():
         folder.check(experiment)  # and again, now that nobody else can write
         if brought and not folder.experiment_file.exists():
             before.bring(folder, brought)
-        folder.claim(experiment)
-        return completed(_run(experiment, folder, progress, plan, running, watch))
+        folder.claim(experiment, None if plan is None or not plan.endpoints else plan.prices.table())
+        minds: AbstractAsyncContextManager[Minds] = nullcontext(idle(experiment))
+        if source is not None:
+            minds = from_record(experiment, folder, source)
+        elif plan is not None:
+            minds = live(experiment, folder, plan, running, watch)
+        return completed(_run(experiment, folder, progress, minds))
 
 
 def _finished(experiment: Experiment, folder: Folder) -> bool:
@@ -90,7 +100,7 @@ def _finished(experiment: Experiment, folder: Folder) -> bool:
 
 
 async def _run(
-    experiment: Experiment, folder: Folder, progress: Progress, plan: Plan | None, running: Running, watch: Watch
+    experiment: Experiment, folder: Folder, progress: Progress, opened: AbstractAsyncContextManager[Minds]
 ) -> list[Row]:
     cells = experiment.cells()
     with (
@@ -99,8 +109,7 @@ async def _run(
         before.opened(folder, experiment) as earlier,
     ):
         memories = Memories(memory, earlier)
-        open_minds = nullcontext(idle(experiment)) if plan is None else live(experiment, folder, plan, running, watch)
-        async with open_minds as minds:
+        async with opened as minds:
             job = Job(experiment, folder, results, memories, minds, progress, asyncio.Semaphore(minds.together))
             if minds.together == 1:
                 for cell in cells:

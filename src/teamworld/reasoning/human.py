@@ -81,28 +81,21 @@ class Person:
         """Ask, unless the answer is on record.
 
         Raises:
-            UserError: Nobody types any more, or the question on record was another one.
+            UserError: Nobody types any more, or what is on record is damaged or answers another question.
         """
         asked = (question.mind, question.kind)
         self._asked[asked] += not tries
         key = CallKey(*asked, self._asked[asked], len(tries))
         prompt = render(question)
         request = _request(question, prompt)
-        record = self._calls.find(key)
+        record = self._calls.find(key, request)
         if record is None:
             begun = time.perf_counter()
             text = await self._answer(question, prompt, [bad.complaint for bad in tries])
             done = Completion(text=text, finish="stop", usage=Usage())
             record = CallRecord(request=request, completion=done, seconds=time.perf_counter() - begun)
             self._calls.add(key, record)
-        elif record.request.digest() != request.digest():
-            raise UserError(
-                f"{question.mind} answered another question at {question.kind} number {key.number}: the world, the "
-                f"prompt or the version has changed since; start anew with another --out"
-            )
-        text = record.completion.text if record.completion is not None else "null"
-        answer: Answer = question.answer.model_validate_json(text)  # type: ignore[assignment]
-        return Reply(answer)
+        return Reply(_answer(question, record, key))
 
     async def _answer(self, question: Question[Answer], prompt: Prompt, complaints: Sequence[str]) -> str:
         """Return a usable answer as JSON."""
@@ -173,6 +166,26 @@ class _Form:
 
     def _refuse(self, complaint: str) -> None:
         self._terminal.show(f"This cannot be: {complaint}")
+
+
+def _answer(question: Question[Answer], record: CallRecord, key: CallKey) -> Answer:
+    """Return the answer of a record.
+
+    Raises:
+        UserError: It holds none that was ever accepted.
+    """
+    try:
+        text = record.completion.text if record.completion is not None else ""
+        answer: Answer = question.answer.model_validate_json(text)  # type: ignore[assignment]
+        wrong = question.check(answer)
+    except ValidationError as error:
+        wrong = _first(error)[:200]
+    if wrong is not None:
+        raise UserError(
+            f"what {key.mind} answered at {key.purpose} number {key.number} is damaged on record ({wrong}): put back a "
+            f"copy of results.sqlite, or start anew with another --out"
+        )
+    return answer
 
 
 def _typed(line: str, field: FieldInfo, offers: Sequence[Any]) -> object:

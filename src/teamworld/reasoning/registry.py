@@ -11,6 +11,9 @@ from teamworld.reasoning.rules import Rules, Slips
 from teamworld.reasoning.team import shares
 from teamworld.seeding import Streams, generator
 
+#: Not a mind of its own: the minds of a recorded run answer again, from their record.
+REPLAY = "replay"
+
 #: What ``--reasoner`` takes, with one line each.
 REASONERS = {
     "rules": "the built-in rules; no key, no network",
@@ -19,7 +22,9 @@ REASONERS = {
     "anthropic:MODEL": "a model of Anthropic; key in ANTHROPIC_API_KEY or TEAMWORLD_API_KEY",
     "google:MODEL": "a model of Google; key in GOOGLE_API_KEY or TEAMWORLD_API_KEY",
     "http://HOST:PORT/v1#MODEL": "any server that speaks OpenAI's protocol: vLLM, SGLang, Ollama, llama.cpp, ...",
+    "gguf:FILE": "a model file, run in this process by llama.cpp",
     "human": "a person at this terminal",
+    "replay": "the answers on record in --out and nothing else; replay:DIR: those of another run, copied into this one",
     "WHO=MIND,...": "several minds: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE; the first that fits",
 }
 
@@ -50,6 +55,8 @@ def check(text: str) -> None:
         UserError: It does not.
     """
     for share in shares(text):
+        if share.name.partition(":")[0] == REPLAY:
+            raise UserError("replay answers for all minds of a run: --reasoner replay, or replay:DIR, and nothing else")
         if is_model(share.name):
             parse(share.name)
         elif share.name != HUMAN:

@@ -148,8 +148,12 @@ class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
 class Calls(Protocol):
     """The calls of one episode that are on record."""
 
-    def find(self, key: CallKey) -> CallRecord | None:
-        """Return what is on record for a call, None if nothing."""
+    def find(self, key: CallKey, request: Request) -> CallRecord | None:
+        """Return what is on record for a call, None if nothing.
+
+        Raises:
+            UserError: What is on record answers another request than the one that would be sent now.
+        """
 
     def add(self, key: CallKey, record: CallRecord) -> None:
         """Put a call on record; on return it survives a kill of this process."""

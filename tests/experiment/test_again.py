@@ -1,0 +1,99 @@
+"""``--reasoner replay``: the minds of a recorded run answer again, from the record alone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pydantic_ai")
+
+from teamworld.cli import run as command
+from teamworld.errors import UserError
+from teamworld.experiment.api import run
+from teamworld.experiment.calls import CallStore
+from teamworld.experiment.folder import Folder
+from tests.reasoning.llm.server import running
+
+
+class Recorded:
+    """A run that was recorded; its server is gone."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        with running("tests.reasoning.llm.player:plays") as server:
+            self.reasoner = f"agent_0=rules,*={server.name()}"
+            run(reasoner=self.reasoner, episodes=2, max_steps=12, retries=1, sampling={"*": {"seed": 7}}, out=out)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return Recorded(tmp_path_factory.mktemp("again") / "run")
+
+
+def logs(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
+
+
+def test_another_run_is_played_from_its_record_and_is_a_whole_run_then(recorded: Recorded, tmp_path: Path) -> None:
+    out = tmp_path / "again"
+    run(reasoner=f"replay:{recorded.out}", episodes=2, max_steps=12, out=out)
+    assert logs(out) == logs(recorded.out)
+    held = Folder(out).experiment()
+    assert held == Folder(recorded.out).experiment()
+    assert held.reasoner == recorded.reasoner
+    with CallStore(out / "results.sqlite", readonly=True) as new, CallStore(recorded.out / "results.sqlite") as old:
+        assert [row._replace(cached=False) for row in new.rows()] == old.rows()
+        assert all(row.cached for row in new.rows())
+        assert new.spent().tokens.total == 0
+    assert command(["replay", str(out)]) == 0
+
+
+def test_a_run_that_was_killed_goes_on_from_its_own_record(recorded: Recorded, tmp_path: Path) -> None:
+    out = tmp_path / "copy"
+    shutil.copytree(recorded.out, out)
+    next(out.glob("logs/*/0002*")).unlink()
+    with contextlib.closing(sqlite3.connect(out / "results.sqlite")) as database, database:
+        assert database.execute("DELETE FROM episodes WHERE episode = 2").rowcount == 1
+    # The same command as the recorded one, but for the mind.
+    arguments = ["run", "cube", "--episodes", "2", "--max-steps", "12", "--out", str(out), "--reasoner", "replay"]
+    assert command(arguments) == 0
+    assert logs(out) == logs(recorded.out)
+
+
+def test_what_is_not_on_record_is_named_and_nothing_is_asked(recorded: Recorded, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is not on record: a replay asks no model"):
+        run(reasoner=f"replay:{recorded.out}", episodes=3, max_steps=12, out=tmp_path / "longer")
+    with pytest.raises(UserError, match="was another request when it was recorded: the temperature was"):
+        run(
+            reasoner=f"replay:{recorded.out}",
+            sampling={"*": {"seed": 7, "temperature": 0.1}},
+            max_steps=12,
+            out=tmp_path / "cooler",
+        )
+    with CallStore(tmp_path / "cooler" / "results.sqlite", readonly=True) as store:
+        assert store.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("reasoner", "says"),
+    [
+        ("replay", "holds none; name another run's as replay:DIR"),
+        ("replay:nowhere", "nowhere holds none"),
+        ("agent_0=replay:nowhere,*=rules", "replay answers for all minds of a run"),
+    ],
+)
+def test_there_must_be_a_record(reasoner: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["run", "cube", "--reasoner", reasoner, "--out", str(tmp_path / "new")]) == 2
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_command_prints_a_run_that_is_finished(recorded: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["run", "cube", "--episodes", "2", "--max-steps", "12", "--out", str(recorded.out)]
+    assert command([*arguments, "--reasoner", "replay", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["episodes"]) == 2

@@ -32,6 +32,7 @@ from teamworld.record import read_log
 from teamworld.report.reproduce.chain import tell
 from tests.reasoning.llm.server import Peer, running
 
+PARTS = ("wall", "cost", "replay")
 BRAIN = "tests.reasoning.llm.player:plays"
 #: Level, episodes at the same time, seconds of a call, steps: what the bar names.
 WALLS = [
@@ -165,11 +166,14 @@ def replays(server: Peer, scratch: Path) -> None:
 def main() -> None:
     """Parse the command line and measure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", nargs="*", choices=["wall", "cost", "replay"], default=["wall", "cost", "replay"])
+    parser.add_argument("what", nargs="*", help=f"{', '.join(PARTS)}; all if none is named")
     parser.add_argument("--calls", type=int, default=10_000, help="calls of the cost rows")
     options = parser.parse_args()
+    parts = options.what or PARTS
+    if not set(parts) <= set(PARTS):
+        parser.error(f"expected some of {', '.join(PARTS)}")
     with tempfile.TemporaryDirectory(prefix="teamworld-") as folder, running(BRAIN) as server:
-        for what in options.what:
+        for what in parts:
             scratch = Path(folder) / what
             scratch.mkdir()
             if what == "wall":

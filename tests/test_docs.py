@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from teamworld.cli import run
+from teamworld.reasoning.llm.names import HOSTED
+from tests.reasoning.llm.server import Peer, running
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -21,7 +25,17 @@ PAGES = [
     "docs/reproduce.md",
     "docs/prompts.md",
     "docs/records.md",
+    "docs/models.md",
 ]
+#: Where pages have a server of their reader's own; the tests put one of theirs there, and at OpenAI's address.
+SERVER = "http://localhost:8000/v1"
+LLAMA = find_spec("llama_cpp") is not None and find_spec("gguf") is not None
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Peer]:
+    with running("tests.reasoning.llm.player:plays") as peer:
+        yield peer
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -31,9 +45,11 @@ def blocks(text: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str, server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(HOSTED, "openai", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     names: dict[str, object] = {}
     found = blocks((ROOT / page).read_text("utf-8"))
     assert found
@@ -43,9 +59,21 @@ def test_the_code_of_a_page_runs(
             continue
         for line in code.splitlines():
             # Loops of a shell are for people; twenty seeds take too long here, two show the same.
-            if line.startswith("teamworld ") and "$" not in line:
-                command = shlex.split(line.split("#")[0].replace("--seeds 20", "--seeds 2"))
-                assert run(command[1:]) == 0, capsys.readouterr().err
+            if not line.startswith("teamworld ") or "$" in line or ("gguf:" in line and not LLAMA):
+                continue
+            if file := re.search(r"gguf:([^ ]+)", line):
+                _model_file(Path(file[1]))
+            line = line.replace("--seeds 20", "--seeds 2").replace(SERVER, f"http://localhost:{server.port}/v1")
+            command = shlex.split(re.sub(r" +# .*", "", line))
+            assert run(command[1:]) == 0, capsys.readouterr().err
+
+
+def _model_file(path: Path) -> None:
+    from tests.reasoning.llm import tiny
+
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tiny.make(path)
 
 
 def test_links_and_pictures_exist() -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from teamworld.errors import UserError
 from teamworld.reasoning.asking import ask
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply, Sampling
 from teamworld.reasoning.registry import check, in_words, make
+from teamworld.reasoning.team import Share, shares
 from teamworld.seeding import generator
 
 
@@ -110,6 +114,47 @@ def test_a_password_in_an_address_is_not_repeated(text: str) -> None:
 def test_rules_are_called_rules_whoever_they_answer_for() -> None:
     assert in_words("*=rules") == in_words("rules") == "built-in rules, no language model"
     assert in_words("agent_0=human,*=rules").startswith("agent_0: a person")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("agent_0=rules,agent_0=openai:x,*=rules", "nothing to agent_0=openai:x, behind agent_0=rules"),
+        ("agent_0=rules,agent_0=rules,*=rules", "nothing to agent_0=rules, behind agent_0=rules"),
+        ("agent_0=rules,agent_0@*=human,*=rules", "nothing to agent_0=human, behind agent_0=rules"),
+        ("@m.a=rules,*@m.a=human,*=rules", "nothing to *@m.a=human, behind *@m.a=rules"),
+        ("agent_0=rules,agent_0@m.a=human,*=rules", "nothing to agent_0@m.a=human, behind agent_0=rules"),
+        ("@m.*=rules,agent_0@m.a*=human,*=rules", "nothing to agent_0@m.a*=human, behind *@m.*=rules"),
+        ("*=rules,agent_0=human", "nothing to agent_0=human, behind *=rules"),
+        ("*=rules,*=human", "nothing to *=human, behind *=rules"),
+    ],
+)
+def test_an_entry_that_never_answers_is_refused(text: str, says: str) -> None:
+    with pytest.raises(UserError, match=re.escape(says)) as caught:
+        shares(text)
+    assert "\n" not in str(caught.value)
+
+
+WHO = st.sampled_from(["*", "agent_0", "agent_1"])
+KINDS = st.sampled_from(["*", "m.*", "m.a", "m.a*", "*a", "m.b", "*.b"])
+
+
+@given(st.lists(st.tuples(WHO, KINDS), max_size=5))
+def test_refused_is_what_would_never_answer(entries: list[tuple[str, str]]) -> None:
+    """Asked of three agents, with kinds that tell the wildcards apart."""
+    asked = [
+        (mind, kind) for mind in ("agent_0", "agent_1", "x") for kind in ("m.a", "m.ab", "m.b", "m.c", "n.a", "n.b")
+    ]
+    each = [Share(mind, kinds, "rules") for mind, kinds in [*entries, ("*", "*")]]
+    hidden = [at for at, one in enumerate(each) if any(other.covers(one.mind, one.kinds) for other in each[:at])]
+    answering = {next(at for at, one in enumerate(each) if one.covers(*question)) for question in asked}
+    assert not answering & set(hidden)
+    text = ",".join(f"{one.mind}@{one.kinds}=rules" for one in each)
+    if hidden:
+        with pytest.raises(UserError, match="leaves nothing to"):
+            shares(text)
+    else:
+        assert shares(text) == tuple(each)
 
 
 class Fixed(Reasoner):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from teamworld.episode.talk import MessageRule
 from teamworld.errors import UserError, suggest
+from teamworld.experiment.running import Running
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 from teamworld.reasoning import registry as reasoners
@@ -27,7 +29,7 @@ from teamworld.worlds import registry as worlds
 #: So many seeds are tried before anything is written: a layout that cannot be placed shows early.
 _TRIED = 20
 #: What a run's own experiment file holds beside the experiment.
-RECORDED = ("versions", "prompts")
+RECORDED = ("versions", "prompts", "price_tables")
 
 #: Where the episodes of a cell take place: in one instance of the level, or each in a fresh one.
 Instances: TypeAlias = Literal["fixed", "fresh"]
@@ -160,9 +162,12 @@ class Experiment(BaseModel):
             if share.mind not in ("*", *agents):
                 raise UserError(f"--reasoner: no agent '{share.mind}' in this world{suggest(share.mind, list(agents))}")
         named = [("--reasoner", share.kinds) for share in found] + [("--sampling", kinds) for kinds in self.sampling]
+        asked = list(methods.kinds(self.methods))
         for option, kinds in named:
-            if kinds != "*" and not any(fnmatchcase(kind, kinds) for kind in methods.kinds()):
-                raise UserError(f"{option}: no question is of kind '{kinds}'{suggest(kinds, list(methods.kinds()))}")
+            if kinds != "*" and not any(fnmatchcase(kind, kinds) for kind in asked):
+                known = any(fnmatchcase(kind, kinds) for kind in methods.kinds())
+                where = f" in a run of {', '.join(self.methods)}" if known else ""
+                raise UserError(f"{option}: no question{where} is of kind '{kinds}'{suggest(kinds, asked)}")
 
     def _first_world_seeds(self) -> list[int]:
         episodes = range(1, self.episodes + 1) if self.instances == "fresh" else range(1, 2)
@@ -195,6 +200,13 @@ def build(given: Mapping[str, Any]) -> Experiment:
     Raises:
         UserError: One line on the first thing wrong with it.
     """
+    carried = {field.name for field in dataclasses.fields(Running)}
+    for name in given:
+        if (field := str(name).replace("-", "_")) in carried:
+            raise UserError(
+                f"'{name}' says how a run is carried out and is no part of an experiment: leave it out, and give "
+                f"--{field.replace('_', '-')} on the command line"
+            )
     try:
         return Experiment.model_validate(dict(given))
     except ValidationError as error:

@@ -50,8 +50,15 @@ class Folder:
 
     def prompts(self) -> dict[str, Any]:
         """Return version and hash of each prompt template when the run began, by path."""
+        return dict(self._data().get("prompts") or {})
+
+    def price_tables(self) -> tuple[str, ...]:
+        """Return where the prices of its calls come from, in the order of their use; empty where none was made."""
+        return tuple(self._data().get("price_tables") or ())
+
+    def _data(self) -> dict[str, Any]:
         data: dict[str, Any] = yaml.safe_load(self.experiment_file.read_text("utf-8"))
-        return dict(data.get("prompts") or {})
+        return data
 
     def check(self, experiment: Experiment) -> None:
         """See whether the folder can be this experiment's; touches nothing.
@@ -72,13 +79,29 @@ class Folder:
         elif self.path.exists() and not all(_ours_early(entry.name) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty and holds no run: use another --out")
 
-    def claim(self, experiment: Experiment) -> None:
-        """Make the folder this experiment's own; whoever calls has checked it and holds the lock."""
+    def claim(self, experiment: Experiment, price_table: str | None = None) -> None:
+        """Make the folder this experiment's own; whoever calls has checked it and holds the lock.
+
+        Args:
+            experiment: The resolved experiment.
+            price_table: Where the prices of calls come from that are made from now on; None where none will be.
+        """
+        tables = [] if price_table is None else [price_table]
         if self.experiment_file.exists():
-            return
-        data = experiment.model_dump(mode="json")
-        data["versions"] = {"teamworld": __version__, "python": platform.python_version()}
-        data["prompts"] = {template: found._asdict() for template, found in versions().items()}
+            data = self._data()
+            held = list(self.price_tables())
+            if set(tables) <= set(held):
+                return
+            data["price_tables"] = held + tables
+        else:
+            data = experiment.model_dump(mode="json")
+            data["versions"] = {"teamworld": __version__, "python": platform.python_version()}
+            data["prompts"] = {template: found._asdict() for template, found in versions().items()}
+            if tables:
+                data["price_tables"] = tables
+        self._write(data)
+
+    def _write(self, data: dict[str, Any]) -> None:
         draft = self.path / _DRAFT
         with draft.open("w", encoding="utf-8") as file:
             yaml.safe_dump(data, file, sort_keys=False, allow_unicode=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -113,9 +113,14 @@ def _preset(label: str, found: type[Method], options: Mapping[str, Mapping[str, 
     )
 
 
-def kinds() -> dict[str, type[Question[Any]]]:
-    """Return the questions of all methods by their kinds, ordered."""
-    packages = {parts.__name__, *(_package(method_class(name)) for name in names())}
+def kinds(labels: Iterable[str] | None = None) -> dict[str, type[Question[Any]]]:
+    """Return the questions by their kinds, ordered: of the methods that some labels name, or of all methods.
+
+    A method asks those of its package, of the methods that it derives from, and the shared ones.
+    """
+    found_methods = [method_class(label) for label in (names() if labels is None else labels)]
+    packages = {_package(one) for method in found_methods for one in method.__mro__ if one is not object}
+    packages.add(parts.__name__)
     found = {one.kind: one for one in _below(Question) if "kind" in vars(one) and _package(one) in packages}
     return dict(sorted(found.items()))
 

@@ -30,7 +30,7 @@ class Share(NamedTuple):
         return self.mind if self.kinds == "*" else f"{self.mind}@{self.kinds}"
 
     def covers(self, mind: str, kind: str) -> bool:
-        """Whether a question of this kind to this mind is among them."""
+        """Whether a question of this kind to this mind is among them; with wildcards, whether all such are."""
         return self.mind in ("*", mind) and fnmatchcase(kind, self.kinds)
 
 
@@ -55,11 +55,15 @@ def shares(text: str) -> tuple[Share, ...]:
                 f"got '{scrub(part)}'"
             )
         found.append(Share(match["mind"] or "*", match["kinds"] or "*", name.strip()))
-    named = [share.who for share in found]
-    if "*" not in named:
+    for place, share in enumerate(found):
+        before = next((other for other in found[:place] if other.covers(share.mind, share.kinds)), None)
+        if before is not None:
+            raise UserError(
+                f"'{scrub(text)}' leaves nothing to {share.who}={scrub(share.name)}, behind "
+                f"{before.who}={scrub(before.name)}: the first that fits answers"
+            )
+    if found[-1].who != "*":
         raise UserError(f"'{scrub(text)}' leaves questions to nobody: end it with *=REASONER")
-    if named.index("*") < len(named) - 1:
-        raise UserError(f"'{scrub(text)}' leaves nothing to what follows *=REASONER: the first that fits answers")
     return tuple(found)
 
 

@@ -76,7 +76,6 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     message_rule: dict[str, Any]
     topology: str
     log_level: str
-    price_table: str | None = None
 
 
 class Stage(_Record, frozen=True, kw_only=True, tag="stage"):
@@ -146,8 +145,6 @@ class MessageSent(_Record, frozen=True, kw_only=True, tag="message"):
     reply_to: int | None = None
     room: int | None = None
     """Number of the meeting it was said in."""
-    tokens: int | None = None
-    """Generated tokens of the body; null where no model counted."""
     ticks: int = 0
     """What it cost each payer."""
     paid_by: Literal["nobody", "speaker", "members"] = "nobody"

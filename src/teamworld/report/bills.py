@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 from teamworld.experiment.calls import CallRow, CallStore
 from teamworld.experiment.config import Experiment
+from teamworld.experiment.folder import Folder
 from teamworld.metrics.bill import cost, grouped, latency
 from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.llm.prices import Prices
 from teamworld.report.tables import Table
 
 _COLUMNS = ("calls", "prompt", "cached", "output", "reasoning", "USD", "s, median", "s, 95 %", "faults")
 
 
-def of_run(results: Path, experiment: Experiment) -> Iterator[Table]:
-    """Yield the bills of a run, that of its methods first; none where no language model was asked."""
-    with CallStore(results, readonly=True) as store:
-        rows = [row for row in store.rows() if row.model != HUMAN]
-    if not rows:
+def of_run(folder: Folder, prices: Prices | None = None) -> Iterator[Table]:
+    """Yield the bills of a run, that of its methods first; none where no language model was asked.
+
+    Args:
+        folder: The run; it is only read.
+        prices: Of calls that were made before a price was known; the published ones if None.
+    """
+    if not folder.results_file.exists():
         return
+    prices, experiment = prices or Prices(), folder.experiment()
+    with CallStore(folder.results_file, readonly=True) as store:
+        made = [row for row in store.rows() if row.model != HUMAN]
+    if not made:
+        return
+    rows = [row._replace(usd=row.price(prices)) for row in made]
+    caption = _caption(made, rows, folder.price_tables(), prices)
     methods = {cell.name: cell.method for cell in experiment.cells()}
     keys: dict[str, Callable[[CallRow], str]] = {
         "method": lambda row: methods.get(row.cell, row.cell),
@@ -29,24 +40,34 @@ def of_run(results: Path, experiment: Experiment) -> Iterator[Table]:
         "episode": lambda row: str(row.episode),
     }
     for name, key in keys.items():
-        yield _table(name, rows, key, experiment)
+        yield _table(name, rows, key, experiment, caption)
 
 
-def _table(name: str, rows: Sequence[CallRow], key: Callable[[CallRow], str], experiment: Experiment) -> Table:
+def _caption(made: Sequence[CallRow], rows: Sequence[CallRow], tables: Sequence[str], prices: Prices) -> str:
+    """Say where the numbers come from; ``rows`` are the calls as they were made, priced."""
+    parts = ["tokens as providers counted them", "seconds of an answered question, its re-asks included"]
+    if free := sum(row.cached for row in rows):
+        parts.append(f"{free} of the calls came from a cache of earlier runs, at no cost")
+    if any(row.usd is not None for row in made):
+        parts.append(f"prices: {' | '.join(tables) or 'not recorded'}")
+    if later := sum(row.usd is not None and before.usd is None for before, row in zip(made, rows, strict=True)):
+        parts.append(f"{later} of the calls at prices of now, as none were known when they were made: {prices.table()}")
+    return "; ".join(parts)
+
+
+def _table(
+    name: str, rows: Sequence[CallRow], key: Callable[[CallRow], str], experiment: Experiment, caption: str
+) -> Table:
     groups = grouped(rows, key)
     lines = [(group, *_line(some)) for group, some in groups.items()]
     if len(lines) > 1:
         lines.append(("all", *_line(rows)))
-    caption = "tokens as providers counted them; seconds of an answered question, its re-asks included"
-    free = sum(row.cached for row in rows)
-    if free:
-        caption += f"; {free} of the calls came from a cache of earlier runs, at no cost"
     return Table(f"{experiment.world} {experiment.level}: calls by {name}", (name, *_COLUMNS), tuple(lines), caption)
 
 
 def _line(rows: Sequence[CallRow]) -> tuple[str, ...]:
     bill, waited = cost(rows), latency(rows)
-    priced = "unknown" if bill.value is None else f"{bill.value:.4f}"
+    priced = "unknown" if bill.value is None else f"{'at least ' * (bill.priced < bill.calls)}{bill.value:.4f}"
     return (
         f"{len(rows):,}",
         _sum(row.prompt_tokens for row in rows),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import msgspec
@@ -49,6 +49,12 @@ FAULTS = {
 }
 #: Those after which a sensible client tries the same request again.
 PASSING = ("busy", "busy-after", "error", "gateway", "drop", "drop-body", "cut", "stall", "stall-body", "json", "type")
+#: Answers that are whole, and not what was asked for.
+FLAWED = ("prose", "schema", "empty", "refusal", "filter", "length")
+#: What comes whole to a client that waits for it: it is paid for, and has to be on record.
+WHOLE = frozenset(("ok", "drip", "mislabelled", "usageless", *FLAWED))
+#: A model has answered, and by the server's own doing no client can know what.
+HIDDEN = ("drop", "drop-body", "cut", "stall", "stall-body")
 
 
 class Behaviour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,6 +67,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     seed: int = 0
     faults: dict[str, float] = {}
     """Rate of each fault; drawn by seed, request, and how often this request came."""
+    row: int | None = None
+    """Of ``faults``, a request gets at most so many in a row."""
     script: list[str] = []
     """Faults, or 'ok', of the first requests in their order of arrival; after it, ``faults`` hold."""
     retry_after: str = "1"
@@ -94,19 +102,44 @@ class Seen:
         self.came: Counter[str] = Counter()
         self.delivered: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
+        self.outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.tokens = self.late = self.late_tokens = 0
         self.in_flight = self.peak = self.connections = self.peak_connections = 0
         self.auth: Counter[str] = Counter()
         self.headers: dict[str, str] = {}
         self.last: Any = None
 
+    def arrived(self) -> None:
+        """Count a request that came: those under way now are all that a client still has."""
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        self.late = self.late_tokens = 0
+
+    def ended(self, digest: str, prompt: str, outcome: str, tokens: int) -> None:
+        """Count how a request ended: ``ok``, the fault that it met, or ``abandoned`` by its client before that."""
+        self.outcomes[prompt][outcome] += 1
+        if outcome in WHOLE:
+            self.delivered[digest] += 1
+            self.late += 1
+            self.tokens += tokens
+            self.late_tokens += tokens
+
     def stats(self) -> dict[str, Any]:
-        """Return the counters; bodies by digest, with how often each came and how often its answer was delivered."""
+        """Return the counters.
+
+        ``came`` and ``delivered`` go by the digest of a request, ``outcomes`` by that of its prompt, which a record
+        has too. ``late`` answers, of ``late_tokens``, were delivered after the last request came.
+        """
         return {
             "requests": self.requests,
             "completions": sum(self.delivered.values()),
             "came": self.came,
             "delivered": self.delivered,
             "faults": self.faults,
+            "outcomes": self.outcomes,
+            "tokens": self.tokens,
+            "late": self.late,
+            "late_tokens": self.late_tokens,
             "in_flight": self.in_flight,
             "peak": self.peak,
             "connections": self.connections,
@@ -121,6 +154,11 @@ def _share(*parts: str | int) -> float:
     """Return a number in [0, 1), the same for the same parts."""
     digest = hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
+
+
+def prompt_digest(turns: Iterable[tuple[str, str]]) -> str:
+    """Return a digest of a conversation, from its roles and texts."""
+    return hashlib.blake2b(msgspec.json.encode(list(turns)), digest_size=8).hexdigest()
 
 
 def _form(request: dict[str, Any]) -> str:
@@ -180,6 +218,8 @@ class Reply(msgspec.Struct):
     manner: str = "whole"
     seconds: float = 0.0
     """That a dripping body takes."""
+    tokens: int = 0
+    """That the answer takes, prompt included."""
 
     def wire(self) -> bytes:
         """Return its bytes."""
@@ -198,6 +238,7 @@ class Server:
         self.seen = Seen()
         self._behaviours: dict[str, Behaviour] = {"*": Behaviour()}
         self._scripted: Counter[str] = Counter()
+        self._row: Counter[str] = Counter()
         self._brains: dict[str, Brain] = {}
 
     def reset(self) -> None:
@@ -206,6 +247,7 @@ class Server:
         self.seen.connections = self.seen.peak_connections = connections
         self._behaviours = {"*": Behaviour()}
         self._scripted.clear()
+        self._row.clear()
 
     def set(self, model: str, changes: dict[str, Any]) -> None:
         """Change the behaviour for a model, or for all others with '*'; what is not named is as at the start."""
@@ -269,13 +311,16 @@ class Server:
         if at < len(behaviour.script):
             self._scripted[name] += 1
             return behaviour.script[at]
-        if not behaviour.faults:
+        if not behaviour.faults or self._row[digest] == behaviour.row:
+            self._row[digest] = 0
             return "ok"
         share = _share(behaviour.seed, digest, self.seen.came[digest])
         for fault, rate in sorted(behaviour.faults.items()):
             share -= rate
             if share < 0:
+                self._row[digest] += 1
                 return fault
+        self._row[digest] = 0
         return "ok"
 
     def _reply(self, request: dict[str, Any], behaviour: Behaviour, fault: str) -> Reply:
@@ -289,7 +334,9 @@ class Server:
         if fault in _BODIES:
             status, body = _BODIES[fault]
             return Reply(status, body, "text/html" if body is _HTML else "application/json")
-        reply = Reply(200, msgspec.json.encode(self._completion(request, behaviour, fault)))
+        completion = self._completion(request, behaviour, fault)
+        reply = Reply(200, msgspec.json.encode(completion))
+        reply.tokens = completion.get("usage", {}).get("total_tokens", 0)
         if fault == "mislabelled":
             reply.kind = "text/plain"
         if fault in ("drop", "drop-body", "cut", "stall", "stall-body", "drip"):

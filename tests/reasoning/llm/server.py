@@ -28,7 +28,17 @@ from typing import Any
 
 import msgspec
 
-from tests.reasoning.llm.behaviour import FAULTS, PASSING, Behaviour, Reply, Seen, Server, error_body, load
+from tests.reasoning.llm.behaviour import (
+    FAULTS,
+    PASSING,
+    Behaviour,
+    Reply,
+    Seen,
+    Server,
+    error_body,
+    load,
+    prompt_digest,
+)
 
 __all__ = ["FAULTS", "PASSING", "Behaviour", "Peer", "Server", "running"]
 
@@ -44,6 +54,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._busy = False
         self._counted: Seen | None = None
+        self._owed: tuple[str, str, str, int] | None = None  # digests of request and prompt, fault, tokens
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -54,6 +65,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.seen.connections -= 1
+        self._end("abandoned")
         self._landed()
 
     def data_received(self, data: bytes) -> None:
@@ -85,16 +97,18 @@ class Connection(asyncio.Protocol):
             seen = server.seen
             seen.auth[auth] += 1
             seen.headers = headers
-            wait, digest, fault, reply = server.answer(msgspec.json.decode(body), body, auth)
+            request = msgspec.json.decode(body)
+            wait, digest, fault, reply = server.answer(request, body, auth)
             if fault != "ok":
                 seen.faults[fault] += 1
             self._counted = seen
-            seen.in_flight += 1
-            seen.peak = max(seen.peak, seen.in_flight)
+            prompt = prompt_digest((turn["role"], turn.get("content")) for turn in request.get("messages", ()))
+            self._owed = digest, prompt, fault, reply.tokens
+            seen.arrived()
             if wait > 0:
-                asyncio.get_running_loop().call_later(wait, self._finish, reply, digest)
+                asyncio.get_running_loop().call_later(wait, self._finish, reply)
             else:
-                self._finish(reply, digest)
+                self._finish(reply)
         elif path == "/v1/models":
             server.seen.auth[auth] += 1
             self._send(server.wants_key(auth) or Reply(200, server.models()))
@@ -115,15 +129,21 @@ class Connection(asyncio.Protocol):
             self._counted.in_flight -= 1
             self._counted = None
 
-    def _finish(self, reply: Reply, digest: str) -> None:
+    def _end(self, outcome: str = "") -> None:
+        """Count how the request ended: as it was told to, or otherwise."""
+        if self._counted is not None and self._owed is not None:
+            digest, prompt, fault, tokens = self._owed
+            self._counted.ended(digest, prompt, outcome or fault, tokens)
+        self._owed = None
+
+    def _finish(self, reply: Reply) -> None:
         """Send the reply in its manner."""
         if self._transport.is_closing():
             return
         data, transport = reply.wire(), self._transport
         half = len(data) - len(reply.body) // 2
-        seen = self._counted
-        if reply.manner in ("whole", "drip") and reply.status == 200 and seen is not None:
-            seen.delivered[digest] += 1
+        if reply.manner != "drip":
+            self._end()
         if reply.manner == "whole":
             self._send(reply)
         elif reply.manner == "drop":
@@ -143,10 +163,11 @@ class Connection(asyncio.Protocol):
         pieces = 20
         size = -(-len(data) // pieces)
         for at in range(0, len(data), size):
+            await asyncio.sleep(seconds / pieces)
             if self._transport.is_closing():
                 return
             self._transport.write(data[at : at + size])
-            await asyncio.sleep(seconds / pieces)
+        self._end()
         self._done()
 
     def _send(self, reply: Reply) -> None:

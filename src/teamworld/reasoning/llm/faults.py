@@ -43,6 +43,8 @@ _SAMPLING = r"\b(temperature|top_p|seed|max_tokens|max_completion_tokens)\b"
 _NOT_TAKEN = (
     r"unsupported|not support|unrecognized|unknown|not permitted|not allowed|only the default|too large|at most"
 )
+#: A rate limit that one request alone is over.
+_TOO_LARGE = re.compile(r"request (is )?too large", re.IGNORECASE)
 
 _HINTS: dict[FaultKind, str] = {
     "denied": "; look at the key and the account for {host}",
@@ -56,7 +58,9 @@ def fault_of(error: Exception, endpoint: Endpoint, form: Form, secrets: Iterable
     said = _said(error, endpoint)
     kind = _kind(error, status)
     hint = _HINTS.get(kind, "").format(host=endpoint.host, name=endpoint.name)
-    if kind == "refused" or status in (500, 501):
+    if kind == "busy" and _TOO_LARGE.search(said):
+        kind, hint = "refused", "; waiting does not help: fewer tokens may, with --sampling max_tokens=N"
+    elif kind == "refused" or status in (500, 501):
         kind, hint = _unfit(said, form) or (kind, hint)
     elif kind == "unfit":
         hint = _other(form)

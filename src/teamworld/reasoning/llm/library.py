@@ -6,11 +6,12 @@ import json
 import re
 import ssl
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import httpx2
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
+from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import ModelAPIError, ModelRateLimitError
 from pydantic_ai.messages import (
@@ -51,10 +52,12 @@ _ALSO_SENT: dict[str, frozenset[str]] = {
 }
 _KEY_HEADERS = {"anthropic": ("x-api-key", "{}"), "google": ("x-goog-api-key", "{}")}
 #: Calls in flight through one connection pool: what the library's pool takes for a call grows with its connections.
-WIDTH = 32
+WIDTH = 8
 #: What the SDKs get in place of the key; the header is set where the request goes out.
 _PLACEHOLDER = "set-when-sent"
 _FINISHES = {"length": "length", "content_filter": "refused"}
+#: A number of tokens, also where it is written as text; a record holds none above.
+_COUNT: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=0, lt=2**63)])
 
 
 def http(
@@ -92,8 +95,8 @@ def http(
 class _Chat(OpenAIChatModel):
     """The chat protocol as servers really speak it.
 
-    Keeps the usage as it came, since the library's own says 0 where a server said nothing; and reads an error that
-    came as if it were an answer, as some gateways send it.
+    Takes the usage out before the library looks at it: where a count is odd it would throw the answer away, and it
+    says 0 where a server said nothing. And reads an error that came as if it were an answer, as some gateways send it.
     """
 
     def _validate_completion(self, response: ChatCompletion) -> LenientChatCompletion:
@@ -104,8 +107,13 @@ class _Chat(OpenAIChatModel):
             raise category(self.model_name, "an error in place of an answer", body=error)
         return super()._validate_completion(response)
 
-    def _process_provider_details(self, response: ChatCompletion) -> dict[str, Any]:
-        return {**(super()._process_provider_details(response) or {}), "usage": response.usage}
+    def _process_response(self, response: ChatCompletion | str, **options: bool) -> ModelResponse:
+        usage: object = None
+        if isinstance(response, ChatCompletion):
+            usage, response.usage = getattr(response, "usage", None), None
+        found = super()._process_response(response, **options)
+        found.provider_details = {**(found.provider_details or {}), "usage": usage}
+        return found
 
 
 def model_of(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
@@ -304,29 +312,36 @@ def completion_of(response: ModelResponse) -> Completion:
     )
 
 
-def _counted(usage: Any) -> Usage:  # noqa: ANN401  as a server sent it
-    """Return the usage of the OpenAI protocol."""
-    if usage is None:
-        return Usage()
-    prompt, output = usage.prompt_tokens_details, usage.completion_tokens_details
+def _counted(usage: object) -> Usage:
+    """Return the usage of the OpenAI protocol, as a server sent it."""
+    prompt, output = (getattr(usage, f"{part}_tokens_details", None) for part in ("prompt", "completion"))
     return Usage(
-        prompt=usage.prompt_tokens,
-        cached=None if prompt is None else prompt.cached_tokens,
-        written=getattr(prompt, "cache_write_tokens", None),
-        output=usage.completion_tokens,
-        reasoning=None if output is None else output.reasoning_tokens,
+        prompt=_count(usage, "prompt_tokens"),
+        cached=_count(prompt, "cached_tokens"),
+        written=_count(prompt, "cache_write_tokens"),
+        output=_count(usage, "completion_tokens"),
+        reasoning=_count(output, "reasoning_tokens"),
     )
+
+
+def _count(counts: object, name: str) -> int | None:
+    """Return a count; None where it is not there, or is none."""
+    count = getattr(counts, name, None)
+    try:
+        return None if count is None else _COUNT.validate_python(count)
+    except ValidationError:
+        return None
 
 
 def _usage(usage: RequestUsage) -> Usage:
     """Return the library's usage, which is 0 where nothing came."""
     if not usage.input_tokens and not usage.output_tokens:
         return Usage()
-    reasoning = usage.details.get("reasoning_tokens", usage.details.get("thoughts_tokens"))
+    thoughts = usage.details.get("reasoning_tokens", usage.details.get("thoughts_tokens"))
     return Usage(
-        prompt=usage.input_tokens,
-        cached=usage.cache_read_tokens,
-        written=usage.cache_write_tokens or None,  # only some count it
-        output=usage.output_tokens,
-        reasoning=reasoning,
+        prompt=_count(usage, "input_tokens"),
+        cached=_count(usage, "cache_read_tokens"),
+        written=_count(usage, "cache_write_tokens") or None,  # only some count it
+        output=_count(usage, "output_tokens"),
+        reasoning=thoughts,
     )

@@ -22,6 +22,37 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 
 
 @pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--calls", "1.5"], "--calls: expected a whole number, got '1.5'"),
+        (["--jobs", "1e1"], "--jobs: expected a whole number, got '1e1'"),
+        (["--sampling", "drwell.draft.sed=1"], "--sampling drwell.draft.sed: unknown 'sed'; did you mean 'seed'?"),
+        (["--answers", "xml"], "option 'answers' of an experiment: Input should be 'auto', 'schema'"),
+        (["--estimate", "--budget", "5eur"], "a budget is an amount such as 5usd"),
+        (
+            ["--cache", "nowhere/cache.sqlite"],
+            "--cache nowhere/cache.sqlite: there is no folder nowhere; make it first",
+        ),
+        (["--cache", "."], "cannot be used as cache of answers"),
+    ],
+)
+def test_what_a_run_with_models_cannot_use_is_refused_before_anything_is_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    mind = ["--reasoner", "http://127.0.0.1:9/v1#m", "--out", str(tmp_path / "run")]
+    code, out, err = call(capsys, "run", "cube", *mind, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert says in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_prices_of_a_report_belong_to_its_bill(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, _, err = call(capsys, "report", str(tmp_path), "--prices", "mine.yaml")
+    assert (code, err) == (2, "teamworld: --prices belongs to --bill: add --bill\n")
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["run", "nowhere"],

@@ -17,6 +17,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.api import run
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.folder import Folder
+from teamworld.experiment.results import Results
 from tests.reasoning.llm.server import running
 
 
@@ -97,3 +98,40 @@ def test_the_command_prints_a_run_that_is_finished(recorded: Recorded, capsys: p
     arguments = ["run", "cube", "--episodes", "2", "--max-steps", "12", "--out", str(recorded.out)]
     assert command([*arguments, "--reasoner", "replay", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["episodes"]) == 2
+
+
+def test_what_a_record_lacks_ends_only_what_needs_it(tmp_path: Path) -> None:
+    """A cell, and an episode of a method that does not learn, may be whole on record where one before it is not."""
+    out = tmp_path / "run"
+    with running("tests.reasoning.llm.player:plays") as server:
+        run(method=["zero_shot", "drwell"], reasoner=server.name(), episodes=2, max_steps=12, out=out)
+    before = {path.parent.name + path.name: path.read_bytes() for path in out.glob("logs/*/*.zst")}
+    with contextlib.closing(sqlite3.connect(out / "results.sqlite")) as database, database:
+        database.execute("DELETE FROM episodes")
+        database.execute("DELETE FROM calls WHERE cell = 'zero_shot-s0' AND episode = 1")
+        database.execute("DELETE FROM calls WHERE cell = 'drwell-s0' AND episode = 2")
+    with pytest.raises(UserError, match=r"zero_shot.plan 1 of agent_0, episode 1 of zero_shot-s0 is not on record"):
+        run(method=["zero_shot", "drwell"], reasoner="replay", episodes=2, max_steps=12, out=out)
+    with Results(out / "results.sqlite", readonly=True) as results:
+        assert [(row.cell, row.episode) for row in results.rows()] == [("drwell-s0", 1), ("zero_shot-s0", 2)]
+    for name in ("drwell-s00001", "zero_shot-s00002"):
+        assert next(out.glob(f"logs/{name[:-4]}/{name[-4:]}*")).read_bytes() == before[f"{name}.jsonl.zst"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"), [({"level": "n4"}, "level paper-n2, not n4"), ({}, "max_steps 12, not 150")]
+)
+def test_a_record_of_something_else_is_refused_before_anything_is_written(
+    recorded: Recorded, tmp_path: Path, given: dict[str, str], says: str
+) -> None:
+    with pytest.raises(UserError, match=f"was run with {says}"):
+        run(reasoner=f"replay:{recorded.out}", out=tmp_path / "new", **given)  # type: ignore[arg-type]
+    assert not (tmp_path / "new").exists()
+
+
+def test_nobody_is_asked_so_nothing_is_expected(recorded: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    reasoner = f"replay:{recorded.out}"
+    assert command(["run", "cube", "--reasoner", reasoner, "--estimate", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["expected"] == []
+    assert command(["doctor", "--reasoner", reasoner]) == 0
+    assert "nobody is asked" in capsys.readouterr().out

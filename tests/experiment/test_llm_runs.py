@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import socket
 import sqlite3
@@ -26,6 +27,7 @@ from teamworld.experiment.results import Results
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
 from teamworld.reasoning.llm.budget import OutOfBudget
+from teamworld.reasoning.prompts import versions
 from teamworld.record import LlmCall, QuestionAsked, read_log
 from tests.reasoning.llm.server import Peer, running
 
@@ -120,6 +122,40 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_larger_one(server: Peer, t
     run(experiment, out, running=Running(budget=f"{2 * whole}tok"))
     assert logs(out) == logs(tmp_path / "whole")
     assert server.stats()["completions"] == len(calls(out))  # nothing was asked twice
+
+
+def test_calls_that_wait_for_their_turn_are_not_sent_once_a_budget_is_spent(
+    server: Peer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All of them were let through while nobody knew what a call takes."""
+    experiment = plain(server, methods=["zero_shot"], level="n4", episodes=16, max_steps=3)
+    server.set(seconds=0.02)
+    with pytest.raises(OutOfBudget, match=r"the run has spent .* tokens.*--budget"):
+        run(experiment, tmp_path / "a", running=Running(budget="500tok", calls=2))
+    assert 0 < len(calls(tmp_path / "a")) == sum(server.stats()["came"].values()) <= 2
+    gc.collect()
+    assert not caplog.records  # a call that nobody waits for any more is not said to have failed unseen
+    run(experiment, tmp_path / "a")
+    assert len(calls(tmp_path / "a")) == sum(server.stats()["came"].values()) >= 64
+
+
+def test_a_run_does_not_go_on_with_other_prompts(server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no question of an unfinished episode is on record yet, which would tell."""
+    experiment, out = plain(server, methods=["zero_shot"], episodes=2), tmp_path / "a"
+    with pytest.raises(OutOfBudget):
+        run(experiment, out, running=Running(budget="1tok"))
+    now = versions()
+    changed = {"zero_shot/prompts/plan.md.j2", "drwell/prompts/propose.md.j2"}
+    assert changed <= set(now)
+    monkeypatch.setattr(
+        "teamworld.experiment.folder.versions",
+        lambda: {name: info._replace(hash="0") if name in changed else info for name, info in now.items()},
+    )
+    asked = server.stats()["requests"]
+    with pytest.raises(UserError, match=r"^zero_shot/prompts/plan.md.j2 has changed since the run in .* began"):
+        run(experiment, out)
+    assert server.stats()["requests"] == asked
+    run(plain(server, methods=["drwell"], max_steps=2), tmp_path / "b")  # a new run has the new ones
 
 
 def test_a_mixed_team(server: Peer, tmp_path: Path) -> None:

@@ -175,6 +175,11 @@ def test_the_words_of_others_cannot_command_the_terminal() -> None:
     assert "\u202e" not in terminal.text
 
 
+def test_keys_that_are_no_characters_do_not_get_into_an_answer() -> None:
+    found, _ = answer(question(), "1", "no\x1b[Dw \udcff\x00")
+    assert found.reason == "no [Dw"
+
+
 def test_the_end_of_the_input_stops_the_run_with_one_line() -> None:
     for lines in ((), ("1",), ("9", "?")):
         with pytest.raises(UserError, match="nobody answers for agent_0 any more .*: the same command goes on"):

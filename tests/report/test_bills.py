@@ -109,6 +109,9 @@ def test_a_sum_that_lacks_some_calls_says_so_and_prices_are_named(tmp_path: Path
     with CallStore(folder.results_file) as store:
         store.of(Cell("drwell", 0), 1).add(key(1), record(0.25))
         store.of(Cell("drwell", 0), 1).add(key(2), unpriced(prompt=10))
+        store.of(Cell("drwell", 0), 1).add(key(3), failed())  # takes nothing, so nothing lacks
     table = next(bills.of_run(folder, PRICES))
-    assert dict(zip(table.columns, table.rows[0], strict=True))["USD"] == "at least 0.2500"
+    told = dict(zip(table.columns, table.rows[0], strict=True))
+    assert told["USD"] == "at least 0.2500"
+    assert (told["prompt"], told["output"]) == ("110", "at least 10")
     assert table.caption.endswith("prices: first | second")

@@ -186,6 +186,21 @@ def test_more_methods_than_fit_follow_in_further_tables() -> None:
         assert all(text.count(method) == 1 for method in methods)
 
 
+def test_headings_of_two_words_and_long_names_are_shown_whole() -> None:
+    headings = (
+        "question",
+        *("calls", "prompt", "cached", "output", "reasoning", "USD", "s, median", "s, 95 %", "faults"),
+    )
+    lines = [("drwell.propose", *["22,206"] * 9), ("http://a-machine.example.org:8000/v1#" + "m" * 60, *["1"] * 9)]
+    for line in lines:
+        text = shown(Table("calls", headings, (line,), ""), 80)
+        assert "…" not in text
+        assert max(len(row) for row in text.splitlines()) <= 80
+        assert all(heading in text for heading in headings)
+        assert len({row[-1] for row in text.splitlines()} & {"┓", "┃", "┩", "│", "┘"}) == 5  # no edge is cut off
+    assert "drwell.propose" in shown(Table("calls", headings, (lines[0],), ""), 80)
+
+
 def test_a_narrow_terminal_does_cut() -> None:
     """The test above can fail."""
     assert "…" in shown(of_run(*wide())[1], 40)

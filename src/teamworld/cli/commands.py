@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -41,7 +42,16 @@ def _whole(_: object, tokens: Sequence[Token]) -> int:
 
 _Int = Annotated[int | None, Parameter(converter=_whole)]
 _Name = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())]
-_Running = Annotated[Running, Parameter(name="*")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Carrying(Running):
+    __doc__ = Running.__doc__
+    calls: Annotated[int, Parameter(converter=_whole)] = Running.calls
+    jobs: Annotated[int, Parameter(converter=_whole)] = Running.jobs
+
+
+_Running = Annotated[_Carrying, Parameter(name="*")]
 
 
 @app.command
@@ -65,7 +75,7 @@ def run(
     figures: Annotated[bool, Parameter(negative=())] = False,
     estimate: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
-    running: _Running = Running(),  # noqa: B008  (frozen)
+    running: _Running = _Carrying(),
 ) -> int:
     """Run episodes, or go on with a run that was stopped.
 
@@ -157,7 +167,7 @@ def resume(
     folder: Path,
     *,
     json: Annotated[bool, Parameter(negative=())] = False,
-    running: _Running = Running(),  # noqa: B008  (frozen)
+    running: _Running = _Carrying(),
 ) -> int:
     """Go on with a run that was stopped.
 
@@ -198,6 +208,7 @@ def report(
     figures: Annotated[bool, Parameter(negative=())] = False,
     failures: Annotated[bool, Parameter(negative=())] = False,
     bill: Annotated[bool, Parameter(negative=())] = False,
+    prices: Path | None = None,
     episode: _Int = None,
     all: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -215,6 +226,8 @@ def report(
     bill:
         Print what calls of language models took instead: tokens, dollars, seconds, by method, model, kind of
         question, mind and episode.
+    prices:
+        With --bill: YAML file with prices for calls that were made before a price was known.
     episode:
         With --failures: only the episodes with this number.
     all:
@@ -226,8 +239,10 @@ def report(
 
     if figures + failures + bill > 1:
         raise UserError("--figures, --failures and --bill are three reports: ask for one")
+    if prices is not None and not bill:
+        raise UserError("--prices belongs to --bill: add --bill")
     if bill:
-        report_bill(folder, as_json=json)
+        report_bill(folder, prices, as_json=json)
         return 0
     if not failures and (all or episode is not None):
         raise UserError("--episode and --all belong to --failures: add --failures")

@@ -14,6 +14,7 @@ from teamworld.reasoning import registry
 from teamworld.reasoning.llm.contract import Form
 from teamworld.reasoning.llm.doctor import Check, examine
 from teamworld.reasoning.llm.keys import scrub
+from teamworld.reasoning.registry import REPLAY
 from teamworld.reasoning.team import shares
 
 _MARKS = {True: ("ok", "green"), False: ("no", "bold red"), None: ("--", "yellow")}
@@ -42,6 +43,9 @@ def look(text: str, form: Form | None, running: Running, *, as_json: bool) -> in
 
 def _examined(text: str, form: Form | None, running: Running) -> Iterator[tuple[str, list[Check]]]:
     team = registry.models(text)
+    if text.strip().partition(":")[0] == REPLAY:
+        yield text, [Check("mind", True, "the answers on record; nobody is asked")]
+        return
     for name in dict.fromkeys(share.name for share in shares(text)):
         if name in ("rules", "human") or name.startswith("rules:"):
             registry.check(name)

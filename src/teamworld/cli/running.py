@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from teamworld.cli.terminal import Keyboard
 from teamworld.errors import UserError
+from teamworld.experiment.again import replays
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.minds import Watch
@@ -71,26 +72,30 @@ def expect(experiment: Experiment, running: Running, *, as_json: bool) -> None:
     from teamworld.experiment.estimate import estimate
 
     prices = Prices.load(running.prices)
-    experiment = experiment.resolved()
-    found = estimate(experiment, prices)
+    for limit in (running.budget, running.episode_budget):
+        if limit is not None:
+            budgets.parse(limit)
+    found = [] if replays(experiment) else estimate(experiment.resolved(), prices)
     if as_json:
         _dump({"expected": [one._asdict() for one in found], "prices": prices.table()})
         return
     if not found:
         print(f"no language model is asked: {tables.mind(experiment)}")
         return
-    for line in _expected(found, prices):
+    for line in _expected(found, prices, running):
         print(line)
 
 
-def _expected(found: Sequence[Expected], prices: Prices) -> Iterator[str]:
-    from teamworld.experiment.estimate import CHARACTERS
+def _expected(found: Sequence[Expected], prices: Prices, running: Running) -> Iterator[str]:
+    from teamworld.experiment.estimate import CHARACTERS, beyond
 
     yield from map(str, found)
     yield (
         f"From a dry run of the first episode with the built-in rules, {CHARACTERS:g} characters a token; prices: "
         f"{prices.table()}. A model that reasons, errs or needs more steps takes more: set a --budget."
     )
+    if running.budget is not None and beyond(found, budgets.parse(running.budget)):
+        yield f"that is more than --budget {running.budget}: the run stops there; with a larger one it goes on"
 
 
 def _dump(data: object) -> None:
@@ -120,15 +125,11 @@ def execute(
             errors.print(line, markup=False, highlight=False, soft_wrap=True)
 
         def begins(experiment: Experiment, prices: Prices) -> None:
-            from teamworld.experiment.estimate import beyond, estimate
+            from teamworld.experiment.estimate import estimate
 
-            found = estimate(experiment, prices)
-            for line in _expected(found, prices):
+            bar.update(task, description="estimate: a dry run with the rules")
+            for line in _expected(estimate(experiment, prices), prices, running):
                 notice(line)
-            if running.budget is not None and beyond(found, budgets.parse(running.budget)):
-                notice(
-                    f"that is more than --budget {running.budget}: the run stops there; with a larger one it goes on"
-                )
 
         watch = Watch(spent, notice, begins, keyboard)
         rows = run(experiment, folder, step, running, watch)
@@ -177,11 +178,11 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
         _draw(place, rows, quiet=as_json)
 
 
-def report_bill(folder: Path, *, as_json: bool) -> None:
+def report_bill(folder: Path, prices: Path | None, *, as_json: bool) -> None:
     """Print what the calls of a run took."""
     place = Folder(folder)
     experiment = place.experiment()
-    found = list(bills.of_run(place))
+    found = list(bills.of_run(place, Prices.load(prices)))
     if as_json:
         _dump({"run": str(folder), "tables": [table.plain() for table in found]})
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError
@@ -12,10 +11,13 @@ from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.minds import Minds, recorded
+from teamworld.reasoning.llm.keys import home
 from teamworld.reasoning.registry import REPLAY
 
 #: What decides, beside the minds, how they are asked.
 _ASKED = ("answers", "retries", "sampling")
+#: What shows in every prompt, so that another run's record answers nothing where it differs.
+_SHOWN = ("world", "level", "max_steps", "instances")
 
 
 class Recalled(NamedTuple):
@@ -26,6 +28,11 @@ class Recalled(NamedTuple):
     """The run whose record answers; None where minds are asked."""
 
 
+def replays(experiment: Experiment) -> bool:
+    """Whether the answers come from a record, and nobody is asked."""
+    return experiment.reasoner.strip().partition(":")[0] == REPLAY
+
+
 def recall(experiment: Experiment, folder: Folder) -> Recalled:
     """Put the minds of a recorded run in the place of ``replay``: those of ``folder`` itself, or of the one it names.
 
@@ -33,16 +40,22 @@ def recall(experiment: Experiment, folder: Folder) -> Recalled:
     anew.
 
     Raises:
-        UserError: There is no such run.
+        UserError: There is no such run, or it is one of something else.
     """
-    word, _, place = experiment.reasoner.strip().partition(":")
-    if word != REPLAY:
+    if not replays(experiment):
         return Recalled(experiment, None)
-    source = Folder(Path(place.strip()).expanduser()) if place.strip() else folder
+    place = experiment.reasoner.strip().partition(":")[2]
+    source = Folder(home(place.strip())) if place.strip() else folder
     if not source.results_file.exists():
         other = "" if place else "; name another run's as replay:DIR"
         raise UserError(f"replay answers from a run's record, and {source.path} holds none{other}")
     held, plain = source.experiment(), Experiment()
+    for name in _SHOWN if place.strip() else ():
+        theirs, ours = getattr(held, name), getattr(experiment, name)
+        if theirs != ours:
+            raise UserError(
+                f"{source.path} was run with {name} {theirs}, not {ours}: its record answers a run with the same alone"
+            )
     taken = {name: getattr(held, name) for name in _ASKED if getattr(experiment, name) == getattr(plain, name)}
     return Recalled(experiment.model_copy(update={"reasoner": held.reasoner, **taken}), source)
 

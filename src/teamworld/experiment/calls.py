@@ -223,6 +223,10 @@ class EpisodeCalls:
         return f"call {key.purpose} {key.number} of {key.mind}{again}, episode {episode} of {cell}"
 
 
+class NotRecorded(UserError):
+    """A call is not on record, and nobody is asked."""
+
+
 class Recorded:
     """The calls of an episode that is replayed: what is not on record cannot be answered.
 
@@ -237,13 +241,14 @@ class Recorded:
         """Return what is on record for a call.
 
         Raises:
-            UserError: Nothing is, or what answers another request; or the record is damaged.
+            NotRecorded: Nothing is.
+            UserError: What is answers another request, or is damaged.
         """
         record = self._calls.find(key, request)
         if record is None:
-            raise UserError(
-                f"{self._calls.name(key)} is not on record: a replay asks no model; was the episode played by another"
-                f" version, or results.sqlite altered?"
+            raise NotRecorded(
+                f"{self._calls.name(key)} is not on record: a replay asks no model; the record ends before it, or is of"
+                " another version, or was altered"
             )
         return record
 
@@ -268,7 +273,8 @@ class Copied:
         """Return what is on record for a call; it then is in this run too, as one that cost nothing.
 
         Raises:
-            UserError: Nothing is, or what answers another request; or a record is damaged.
+            NotRecorded: Nothing is.
+            UserError: What is answers another request, or is damaged.
         """
         record = self._calls.find(key, request)
         if record is None:

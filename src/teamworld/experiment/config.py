@@ -21,7 +21,6 @@ from teamworld.methods.registry import option_error
 from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning import team
 from teamworld.reasoning.asking import RETRIES
-from teamworld.reasoning.llm.contract import Form
 from teamworld.reasoning.llm.mind import Override
 from teamworld.seeding import Streams, generator
 from teamworld.worlds import registry as worlds
@@ -87,7 +86,7 @@ class Experiment(BaseModel):
     level: str = Field(default="paper-n2", description="level of the world")
     methods: tuple[str, ...] = Field(default=("drwell",), min_length=1, description="coordination methods")
     reasoner: str = Field(default="rules", description="the mind, or WHO=MIND,... for several")
-    answers: Form | Literal["auto"] = Field(
+    answers: Literal["auto", "schema", "tool", "json", "text"] = Field(
         default="auto", description="how a language model is made to keep the form of an answer"
     )
     retries: int = Field(default=RETRIES, ge=0, le=10, description="how often a bad answer is asked again")
@@ -246,6 +245,8 @@ def samplings(assignments: list[str]) -> dict[str, dict[str, Any]]:
             raise UserError(
                 f"--sampling takes [KIND.]FIELD=VALUE, such as temperature=0 or drwell.draft.seed=1; got '{text}'"
             )
+        if changed not in Resampling.model_fields:
+            raise UserError(f"--sampling {name}: unknown '{changed}'{suggest(changed, list(Resampling.model_fields))}")
         if changed in changes.get(kinds or "*", {}):
             raise UserError(f"--sampling {name} is given twice")
         try:

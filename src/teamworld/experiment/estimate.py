@@ -15,7 +15,7 @@ from teamworld.experiment.runner import completed, play
 from teamworld.memory.store import MemoryStore
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.llm.budget import Limit
-from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request, Usage
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Usage
 from teamworld.reasoning.llm.mind import LanguageModel
 from teamworld.reasoning.llm.names import is_model
 from teamworld.reasoning.llm.prices import Prices
@@ -57,6 +57,7 @@ class _Counting:
     def __init__(self, experiment: Experiment, rules: Rules) -> None:
         self._shares = shares(experiment.reasoner)
         self._rules = rules
+        self._form: Form = "schema" if experiment.answers == "auto" else experiment.answers
         self.sent: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
@@ -71,7 +72,7 @@ class _Counting:
         reply = await self._rules.ask(question, tries)
         name = next(share.name for share in self._shares if share.covers(question.mind, question.kind))
         if is_model(name):
-            request = LanguageModel(name, "schema", _Unsent()).request(question, tries)
+            request = LanguageModel(name, self._form, _Unsent()).request(question, tries)
             self.calls[name] += 1
             self.sent[name] += sum(len(turn.text) for turn in request.turns)
             self.said[name] += len(reply.answer.model_dump_json())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,20 @@ class Folder:
     def prompts(self) -> dict[str, Any]:
         """Return version and hash of each prompt template when the run began, by path."""
         return dict(self._data().get("prompts") or {})
+
+    def check_prompts(self, templates: Iterable[str]) -> None:
+        """See that the templates say what they said when the run began: episodes of one run have the same prompts.
+
+        Raises:
+            UserError: One says something else.
+        """
+        held, now = self.prompts() if self.experiment_file.exists() else {}, versions()
+        for template in templates:
+            if template in held and held[template] != now[template]._asdict():
+                raise UserError(
+                    f"{template} has changed since the run in {self.path} began: go back to that version, or start anew"
+                    " with another --out"
+                )
 
     def price_tables(self) -> tuple[str, ...]:
         """Return where the prices of its calls come from, in the order of their use; empty where none was made."""

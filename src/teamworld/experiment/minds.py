@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -94,8 +95,13 @@ class Flight:
         """Return what came of a call."""
         task = asyncio.create_task(call)
         self._calls.add(task)
-        task.add_done_callback(self._calls.discard)
+        task.add_done_callback(self._landed)
         return await asyncio.shield(task)
+
+    def _landed(self, call: asyncio.Task[CallRecord]) -> None:
+        self._calls.discard(call)
+        if not call.cancelled():
+            call.exception()  # where its episode was stopped, nobody else looks at it
 
     async def __aenter__(self) -> Flight:
         return self
@@ -163,7 +169,7 @@ class LiveLine:
     async def _paid(self, key: CallKey, request: Request) -> CallRecord:
         record = CallRecord(request=request, completion=None)
         try:
-            completion, faults, seconds = await self._gateway.complete(request)
+            completion, faults, seconds = await self._gateway.complete(request, self._budget.confirm)
             usd = None
             if completion is not None:
                 usd = self._prices.price(request.model, completion.served, completion.usage)
@@ -244,9 +250,11 @@ class _Live:
 
     def line(self, name: str, cell: Cell, episode: int) -> Line:
         """Return where the calls of a model in an episode go."""
+        # The name of a model file does not tell what is in it, and asking it costs nothing.
+        cache = None if providers.parse(name).provider == "gguf" else self.cache
         return LiveLine(
             self.calls.of(cell, episode),
-            self.cache.of(cell.seed, episode) if self.cache is not None else None,
+            cache.of(cell.seed, episode) if cache is not None else None,
             self.gateways[name],
             self.flight,
             self._budget(cell, episode),
@@ -289,7 +297,7 @@ def prepare(experiment: Experiment, running: Running, watch: Watch) -> Plan:
     """See that the minds of a run can be used, as far as that shows without asking them.
 
     Raises:
-        UserError: A model, package, key, budget, or file of prices cannot be used.
+        UserError: A model, package, key, budget, cache, or file of prices cannot be used.
     """
     names = registry.models(experiment.reasoner)
     people = HUMAN in {share.name for share in shares(experiment.reasoner)}
@@ -298,6 +306,8 @@ def prepare(experiment: Experiment, running: Running, watch: Watch) -> Plan:
     prices = Prices.load(running.prices)
     limits = [Limit() if text is None else budgets.parse(text) for text in (running.budget, running.episode_budget)]
     budgets.check(limits, names, prices.known)
+    if running.cache is not None and names:
+        _try(running.cache)
     endpoints = {name: providers.parse(name) for name in names}
     for endpoint in endpoints.values():
         providers.check(endpoint)
@@ -307,6 +317,18 @@ def prepare(experiment: Experiment, running: Running, watch: Watch) -> Plan:
         for name, endpoint in endpoints.items()
     }
     return Plan(endpoints, secrets, prices, limits[0], people)
+
+
+def _try(cache: Path) -> None:
+    """See that a cache can be used, without making one.
+
+    Raises:
+        UserError: It cannot.
+    """
+    if not cache.parent.is_dir():
+        raise UserError(f"--cache {cache}: there is no folder {cache.parent}; make it first")
+    if cache.exists():
+        Cache(cache).close()
 
 
 @asynccontextmanager

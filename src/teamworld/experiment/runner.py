@@ -21,6 +21,7 @@ from teamworld.errors import UserError
 from teamworld.experiment import before
 from teamworld.experiment.again import from_record, recall
 from teamworld.experiment.before import Memories
+from teamworld.experiment.calls import NotRecorded
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.minds import Minds, Watch, idle, live, prepare
@@ -75,6 +76,8 @@ def run(
     folder.check(experiment)  # before anything is touched
     asks = source is None and not _finished(experiment, folder)
     plan = prepare(experiment, running, watch) if asks else None
+    if plan is not None and (plan.endpoints or plan.people):
+        folder.check_prompts(question.template for question in methods.kinds(experiment.methods).values())
     brought = {} if folder.experiment_file.exists() else before.gather(experiment)
     if plan is not None and plan.endpoints and not folder.experiment_file.exists():
         watch.begins(experiment, plan.prices)
@@ -112,8 +115,7 @@ async def _run(
         async with opened as minds:
             job = Job(experiment, folder, results, memories, minds, progress, asyncio.Semaphore(minds.together))
             if minds.together == 1:
-                for cell in cells:
-                    await job.run(cell)
+                await one_by_one(job.run(cell) for cell in cells)
             else:
                 await all_of(job.run(cell) for cell in cells)
         return [row for cell in cells for row in results.rows(cell)]
@@ -147,11 +149,13 @@ class Job:
         for number in finished:
             self.progress(finished[number])
         missing = [number for number in numbers if number not in finished]
-        if learning or self.minds.together == 1:
+        if learning:
             for number in missing:
                 await self._episode(cell, number)
-            return
-        await all_of(self._episode(cell, number) for number in missing)
+        elif self.minds.together == 1:
+            await one_by_one(self._episode(cell, number) for number in missing)
+        else:
+            await all_of(self._episode(cell, number) for number in missing)
 
     def _method(self, cell: Cell) -> Method:
         return methods.make(cell.method, self.experiment.options[cell.method])
@@ -224,6 +228,18 @@ async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
                 group.create_task(work)
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None  # one error, as if it had been alone
+
+
+async def one_by_one(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do one after the other; what a record lacks ends only the work that needs it, and is raised at the end."""
+    lacking: NotRecorded | None = None
+    for work in works:
+        try:
+            await work
+        except NotRecorded as error:
+            lacking = lacking or error
+    if lacking is not None:
+        raise lacking
 
 
 def completed(work: Coroutine[Any, Any, Result]) -> Result:

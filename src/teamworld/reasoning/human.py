@@ -153,7 +153,8 @@ class _Form:
             self._terminal.show(f"  {number:>3}  {_shown(offer)}")
         fits: TypeAdapter[object] = TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
         while True:
-            line = (await self._terminal.read(f"{_label(name, field, offers)}: ")).strip()
+            typed = await self._terminal.read(f"{_label(name, field, offers)}: ")
+            line = "".join(char if char.isprintable() else " " for char in typed).strip()  # no keys such as arrows
             if line == "?":
                 self._terminal.show(f"\n{self._rules}\n")
                 continue

@@ -50,9 +50,10 @@ def shares(text: str) -> tuple[Share, ...]:
         if match is None and len(parts) == 1:
             return (Share("*", "*", part),)
         if match is None or not who.strip() or not name.strip():
+            comma = "; the path of a model file holds no comma here" if "gguf:" in text else ""
             raise UserError(
                 f"expected WHO=REASONER,... such as 'agent_0=rules,*=openai:gpt-4o' or '@drwell.propose=rules,*=...', "
-                f"got '{scrub(part)}'"
+                f"got '{scrub(part)}'{comma}"
             )
         found.append(Share(match["mind"] or "*", match["kinds"] or "*", name.strip()))
     for place, share in enumerate(found):

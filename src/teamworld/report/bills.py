@@ -70,10 +70,10 @@ def _line(rows: Sequence[CallRow]) -> tuple[str, ...]:
     priced = "unknown" if bill.value is None else f"{'at least ' * (bill.priced < bill.calls)}{bill.value:.4f}"
     return (
         f"{len(rows):,}",
-        _sum(row.prompt_tokens for row in rows),
-        _sum(row.cached_tokens for row in rows),
-        _sum(row.output_tokens for row in rows),
-        _sum(row.reasoning_tokens for row in rows),
+        _sum(row.prompt_tokens for row in rows if row.finish),
+        _sum(row.cached_tokens for row in rows if row.finish),
+        _sum(row.output_tokens for row in rows if row.finish),
+        _sum(row.reasoning_tokens for row in rows if row.finish),
         priced,
         _seconds(waited.p50),
         _seconds(waited.p95),
@@ -82,9 +82,10 @@ def _line(rows: Sequence[CallRow]) -> tuple[str, ...]:
 
 
 def _sum(counts: Iterable[int | None]) -> str:
-    """Return the sum of what was counted; 'unknown' where nothing was."""
+    """Return the sum of what was counted; 'unknown' where nothing was, 'at least' where some of it was not."""
+    counts = list(counts)
     known = [count for count in counts if count is not None]
-    return f"{sum(known):,}" if known else "unknown"
+    return f"{'at least ' * (len(known) < len(counts))}{sum(known):,}" if known else "unknown"
 
 
 def _seconds(value: float | None) -> str:

@@ -107,7 +107,9 @@ def rich_tables(table: Table, width: int = 80) -> list[RichTable]:
     Where so many columns would not fit into ``width``, the later ones follow in further tables, the first in each.
     """
     lines = table.narrow or (table.columns, *table.rows)
-    needs = [max(len(word) for cell in column for word in cell.split() or [""]) for column in zip(*lines, strict=True)]
+    needs = [  # a heading stays on one line
+        max(len(word) for cell in column for word in (column[0], *cell.split())) for column in zip(*lines, strict=True)
+    ]
     parts: list[list[int]] = [[]]
     for column in range(1, len(needs)):
         used = needs[0] + sum(needs[other] + 1 for other in parts[-1])
@@ -123,7 +125,10 @@ def _rich_table(lines: Sequence[Sequence[str]]) -> RichTable:
     headings, *rows = lines
     shown = RichTable(padding=(0, 1 if len(headings) < 5 else 0))
     for index, heading in enumerate(headings):
-        shown.add_column(heading, justify="left" if index == 0 else "right", min_width=len(heading))
+        if index == 0:  # says whose line it is: never cut
+            shown.add_column(heading, overflow="fold", min_width=len(heading))
+        else:
+            shown.add_column(heading, justify="right", min_width=len(heading))
     for row in rows:
         shown.add_row(*(cell.replace(" [", "\n[").replace(" (", "\n(") for cell in row))
     return shown

@@ -285,6 +285,12 @@ def test_no_text_takes_long(part: str) -> None:
     assert len(result.complaint) <= COMPLAINT
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("space", [" ", "\n", "\ufeff", "``` "])
+def test_no_gap_between_words_takes_long(space: str) -> None:
+    assert rejected(f"Well,{space * (LONGEST // len(space) - 10)}no.", Remark).flaw == "json"
+
+
 @pytest.mark.parametrize("entry", ["1", "{}", "[]", '""', "1.5", "null", "'a'", '{"a":1}'])
 def test_long_sound_objects_are_not_tangled(entry: str) -> None:
     count = LONGEST // (len(entry) + 1) - 5

@@ -240,3 +240,24 @@ def test_a_limit_in_dollars_needs_prices() -> None:
     check([parse("2Mtok"), Limit()], models, lambda model: False)
     check([parse("5usd")], models, lambda model: True)
     check([parse("5usd")], [], lambda model: False)
+
+
+def test_a_call_is_asked_for_again_when_it_is_sent() -> None:
+    run = Budget(Limit(tokens=100))
+    episode = Budget(Limit(tokens=1000), within=run)
+    for _ in range(3):
+        episode.reserve()  # nobody knows yet what a call takes
+    episode.confirm()
+    episode.charge(record(tokens=60))
+    with pytest.raises(OutOfBudget, match=r"the run has spent 60 tokens of 100 tokens, and a call"):
+        episode.confirm()
+    assert run.flying == episode.flying == 2  # they are charged still
+
+
+def test_others_under_way_do_not_stop_a_call_that_was_let_through() -> None:
+    budget = Budget(Limit(tokens=100), Spent(tokens=Tally(40, 2)))
+    for _ in range(3):
+        budget.reserve()
+    budget.confirm()
+    with pytest.raises(OutOfBudget, match="3 calls under way"):
+        budget.reserve()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -10,14 +12,16 @@ from teamworld.reasoning.llm.contract import Form
 from teamworld.reasoning.llm.doctor import Check, examine
 from tests.reasoning.llm.server import Peer
 
-pytest.importorskip("pydantic_ai", reason="needs teamworld[llm]")
+library = pytest.importorskip("teamworld.reasoning.llm.library", reason="needs teamworld[llm]")
 
 KEY = "sk-Test0123456789abcdef"
 
 
-def look(name: str, environ: dict[str, str] | None = None, form: Form | None = None) -> dict[str, Check]:
+def look(
+    name: str, environ: dict[str, str] | None = None, form: Form | None = None, read: float = 3.0
+) -> dict[str, Check]:
     home = {"XDG_CONFIG_HOME": "/nowhere"}
-    checks = asyncio.run(examine(name, form=form, connect=2.0, read=1.0, environ=home | (environ or {})))
+    checks = asyncio.run(examine(name, form=form, connect=2.0, read=read, environ=home | (environ or {})))
     assert KEY not in str(checks)
     assert str(checks).isprintable()
     for check in checks:
@@ -141,3 +145,34 @@ def test_key_that_goes_unencrypted(server: Peer) -> None:
     checks = look("http://no-such-host.invalid/v1#m", {"TEAMWORLD_API_KEY": KEY})
     assert checks["key"].ok is None
     assert "https" in checks["key"].todo
+
+
+def replied(listing: bytes, wait: float = 0.0) -> dict[str, Check]:
+    """Return what is found at a server that lists its models so, and takes its time."""
+    httpx = library.httpx2
+
+    async def reply(request: Any) -> Any:  # noqa: ANN401  (no types without the extra)
+        await asyncio.sleep(wait)
+        return httpx.Response(200, content=listing)
+
+    def web(*_: object) -> Any:  # noqa: ANN401
+        return httpx.AsyncClient(transport=httpx.MockTransport(reply))
+
+    with mock.patch.object(library, "http", web):
+        return look("http://127.0.0.1:9/v1#m", read=0.3 if wait else 3.0)
+
+
+@pytest.mark.parametrize("listing", [b"[" * 200_000, b'{"data":' * 100_000, b"\xff", b"", b'{"data":{"id":1}}'])
+def test_a_listing_that_is_none(listing: bytes) -> None:
+    assert replied(listing)["reachable"].found == "yes; it lists no models (HTTP 200)"
+
+
+def test_names_of_models_cannot_command_the_terminal() -> None:
+    checks = replied(b'{"data":[{"id":"\\u001b[31mred\\u001b]0;x\\u0007"},{"id":"two\\nlines"}]}')
+    assert checks["model"].todo == "listed: [31mred ]0;x, two lines"
+
+
+def test_a_server_that_drips_is_not_waited_for_without_end() -> None:
+    checks = replied(b"", wait=30.0)
+    assert failed(checks) == ["reachable"]
+    assert checks["reachable"].found == "no: TimeoutError"

@@ -124,6 +124,17 @@ def test_bad_file_shows_no_key(tmp_path: Path, text: str, said: str) -> None:
     assert caught.value.__cause__ is None
 
 
+def test_file_with_the_mark_that_windows_puts_first(tmp_path: Path) -> None:
+    assert found([OPENAI], filed(tmp_path, '\ufeffopenai = "o"')) == {"api.openai.com": ("o", "the keys file")}
+
+
+def test_without_a_home_directory_there_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as it does where none is known
+    assert found([OPENAI], {}) == {}
+    with pytest.raises(UserError, match="not there: ~nobody-of-this-name/keys"):
+        found([OPENAI], {"TEAMWORLD_KEYS": "~nobody-of-this-name/keys.toml"})
+
+
 def test_named_file_has_to_be_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not there"):
         found([OPENAI], {"TEAMWORLD_KEYS": str(tmp_path / "none.toml")})
@@ -171,10 +182,17 @@ def test_scrub_leaves_nothing_of_a_key(key: str, before: str, after: str) -> Non
         ("no route to AIzaSyA1234567890123456789012345", "no route to ***"),
         ("the bearer of this message, which? none", "the bearer of this message, which? none"),
         ("two\n  lines", "two lines"),
+        ("\x1b]0;title\x07\x1b[31mred\u202e", "]0;title [31mred"),
     ],
 )
 def test_scrub_knows_what_looks_like_a_key(text: str, left: str) -> None:
     assert scrub(text).rstrip(".") == left
+
+
+@pytest.mark.timeout(60)  # each takes less than a second; were it not linear, it would be minutes
+@pytest.mark.parametrize("part", ["bearer:", "bearer ", "api-key=x", "://", "a?", "a?b", "a?b=", "sk-", " "])
+def test_no_text_takes_long_to_scrub(part: str) -> None:
+    assert len(scrub(part * (300_000 // len(part)), [Secret(KEY)])) <= 300_000
 
 
 def test_a_short_key_does_not_garble_words() -> None:

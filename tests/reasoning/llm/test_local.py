@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
+import os
+import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jinja2 import TemplateError
 
 pytest.importorskip("llama_cpp", reason="needs llama.cpp, which compiles for minutes: pip install 'teamworld[local]'")
 pytest.importorskip("gguf", reason="writes a model file of its own: pip install gguf")
@@ -17,6 +23,7 @@ from teamworld.experiment.api import run
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
+from teamworld.experiment.running import Running
 from teamworld.methods import registry
 from teamworld.reasoning.llm.answers import read, schema_of
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn
@@ -172,9 +179,81 @@ def test_a_run_says_what_is_wrong_with_a_file(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_budget_in_dollars_holds_for_a_file_that_costs_none(model: Path, tmp_path: Path) -> None:
-    from teamworld.experiment.running import Running
-
     rows = run(reasoner=f"gguf:{model}", max_steps=2, out=tmp_path / "run", running=Running(budget="1usd"))
     assert len(rows) == 1
     with pytest.raises(UserError, match="tokens"):
         run(reasoner=f"gguf:{model}", max_steps=2, out=tmp_path / "other", running=Running(budget="1tok"))
+
+
+def test_what_others_print_while_files_load_is_not_lost(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    load = importlib.import_module("llama_cpp.llama_cpp").llama_model_load_from_file
+
+    def loading(*given: Any) -> Any:  # noqa: ANN401
+        sys.stdout.write("a question to a person\n")
+        sys.stdout.flush()
+        os.write(2, b"and the end of it")
+        return load(*given)
+
+    monkeypatch.setattr("llama_cpp.llama_cpp.llama_model_load_from_file", loading)
+
+    async def two() -> None:
+        clients = [LocalClient(model), LocalClient(model)]
+        await asyncio.gather(*(client.complete(asking(max_tokens=1)) for client in clients))
+        await asyncio.gather(*(client.close() for client in clients))
+
+    asyncio.run(two())
+    shown = capfd.readouterr()
+    assert shown.out == "a question to a person\n" * 2
+    assert shown.err == "and the end of it" * 2
+
+
+def test_it_is_not_let_go_of_while_a_thread_still_uses_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, begun, freed = LocalClient(model), threading.Event(), threading.Event()
+    monkeypatch.setattr("llama_cpp.Llama.close", lambda _: freed.set())
+    used: list[bool] = []
+
+    def slow(*args: object, **options: object) -> None:
+        begun.set()
+        used.append(not freed.wait(0.3))
+        raise RuntimeError("stopped")
+
+    async def interrupted_twice() -> tuple[bool, str]:
+        monkeypatch.setattr("llama_cpp.Llama.create_chat_completion", slow)
+        task = asyncio.create_task(client.complete(asking()))
+        await asyncio.to_thread(begun.wait)
+        for _ in range(2):
+            task.cancel()
+            await asyncio.sleep(0)
+        await asyncio.wait([task])
+        await client.close()
+        try:
+            await client.complete(asking())
+        except ProviderError as error:
+            return task.cancelled(), error.fault.kind
+        return task.cancelled(), "answered"
+
+    assert asyncio.run(interrupted_twice()) == (True, "late")
+    assert used == [True]
+    assert freed.is_set()
+
+
+def test_an_error_of_any_kind_is_a_fault(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def odd(*args: object, **options: object) -> None:
+        raise TemplateError("the file's template is odd")
+
+    monkeypatch.setattr("llama_cpp.Llama.create_chat_completion", odd)
+    assert answers(model, asking()) == ["broken: the file's template is odd"]
+
+
+def test_a_cache_does_not_mix_up_files_of_one_name(tmp_path: Path) -> None:
+    served = set()
+    for seed in (0, 1):
+        file = tiny.make(tmp_path / "tiny.gguf", seed)
+        out, running = tmp_path / f"run{seed}", Running(cache=tmp_path / "cache.sqlite")
+        run(reasoner=f"gguf:{file}", max_steps=2, out=out, running=running)
+        with CallStore(out / "results.sqlite", readonly=True) as store:
+            served |= {row.served for row in store.rows()}
+            assert not any(row.cached for row in store.rows())
+    assert len(served) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,20 @@ def test_the_package_is_asked_for(
     assert not (tmp_path / "run").exists()
     assert command(["doctor", "--reasoner", f"gguf:{file}"]) == 1
     assert "pip install 'teamworld[local]'" in capsys.readouterr().out
+
+
+def test_a_package_that_does_not_fit_the_machine_is_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(monkeypatch, True)
+    monkeypatch.delitem(sys.modules, "teamworld.reasoning.llm.local", raising=False)
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    with pytest.raises(UserError, match="llama.cpp is installed but cannot be loaded"):
+        providers.client(parse(f"gguf:{file}"))
+
+
+def test_a_home_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(monkeypatch, True)
+    with pytest.raises(UserError, match="~nobody-of-this-name/m.gguf cannot be read"):
+        providers.check(parse("gguf:~nobody-of-this-name/m.gguf"))
 
 
 def test_no_key_goes_to_a_file_or_is_lost_to_it(file: Path) -> None:

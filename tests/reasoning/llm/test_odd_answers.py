@@ -9,6 +9,7 @@ from unittest import mock
 import pytest
 
 from teamworld.reasoning.llm.contract import Completion, Fault, ProviderError, Usage
+from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.names import parse
 from tests.reasoning.llm.test_providers import request
 
@@ -19,15 +20,17 @@ COUNTED: dict[str, Any] = {"prompt_tokens": 5, "completion_tokens": 7, "total_to
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
-def came(status: int, body: object) -> Completion | Fault:
-    """Return what the client makes of a server's reply."""
+def came(status: int, body: object, key: str | None = None) -> Completion | Fault:
+    """Return what the client makes of a server's reply: JSON, or the bytes of anything else."""
     httpx = library.httpx2
+    sent = {"content": body} if isinstance(body, bytes) else {"json": body}
 
     def web(*_: object) -> Any:  # noqa: ANN401  (no types without the extra)
-        return httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(status, json=body)))
+        return httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(status, **sent)))
 
     async def ask() -> Completion | Fault:
-        client = library.LibraryClient(parse("http://127.0.0.1:9/v1#m"), None, 1.0, 1.0)
+        secret = None if key is None else Secret(key)
+        client = library.LibraryClient(parse("http://127.0.0.1:9/v1#m"), secret, 1.0, 1.0)
         try:
             found: Completion = await client.complete(request())
             return found
@@ -143,3 +146,29 @@ def test_a_request_that_is_over_the_limit_by_itself_is_not_waited_with(
     assert found.kind == kind
     assert said.rstrip(".") in found.text
     assert ("waiting does not help" in found.text) == (kind == "refused" and status != 413)
+
+
+@pytest.mark.parametrize(
+    ("key", "said", "kept"),
+    [
+        ("a-long-key-17", "you sent a-long-key-17", "you sent ***"),
+        ("EMPTY", "the cell is EMPTY", "the cell is EMPTY"),  # what servers without keys are given is a word
+    ],
+)
+def test_a_server_that_shows_the_key_in_its_answer(key: str, said: str, kept: str) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+    body = {"id": "x", "object": "chat.completion", "created": 1, "model": f"m {key}", "choices": [choice]}
+    found = came(200, body, key)
+    assert isinstance(found, Completion)
+    assert found.text == kept
+    assert (key in found.served) == (kept == said)
+
+
+@pytest.mark.timeout(60)  # each takes less than a second; were it not linear, it would be minutes
+@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("body", [b"<" * 300_000, b"[" * 300_000, b'{"error":' * 100_000, b"bearer:" * 40_000, b""])
+def test_no_body_breaks_or_holds_up_the_client(status: int, body: bytes) -> None:
+    found = came(status, body)
+    assert isinstance(found, Fault)
+    assert len(found.text) < 600
+    assert found.text.isprintable()

@@ -17,7 +17,7 @@ from teamworld.reasoning.llm.answers import told
 from teamworld.reasoning.llm.contract import FORMS, Completion, Fault, Form, ProviderError, Request, Turn, Usage
 from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.names import Endpoint, parse
-from teamworld.reasoning.llm.providers import best_form, client
+from teamworld.reasoning.llm.providers import best_form, check, client
 from tests.reasoning.llm.server import FAULTS, Peer
 
 library = pytest.importorskip("teamworld.reasoning.llm.library", reason="needs teamworld[llm]")
@@ -362,6 +362,17 @@ def test_each_class_is_made_offline_or_says_what_is_missing(name: str) -> None:
             asyncio.run(make())
     else:
         asyncio.run(make())
+
+
+@pytest.mark.parametrize(("name", "package"), [("anthropic:claude-x", "anthropic"), ("google:gemini-x", "google")])
+def test_what_a_provider_needs_is_asked_for_before_a_run_begins(
+    name: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (package, *(name for name in sys.modules if name.startswith(f"{package}."))):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UserError, match=rf"pip install 'teamworld\[{package}\]'"):
+        check(parse(name))
+    check(parse("openai:gpt-4o"))
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

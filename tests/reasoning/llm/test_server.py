@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.reasoning.llm.behaviour import prompt_digest
 from tests.reasoning.llm.brains import least
 from tests.reasoning.llm.server import Peer, running
 
 
-def post(server: Peer, text: str, model: str = "m") -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+def post(server: Peer, text: str, model: str = "m", seconds: float = 5.0) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=seconds)
     try:
         body = json.dumps({"model": model, "messages": [{"role": "user", "content": text}]})
         connection.request("POST", "/v1/chat/completions", body)
-        return connection.getresponse().status
+        response = connection.getresponse()
+        response.read()
+        return response.status
     except http.client.RemoteDisconnected:
         return 0
     finally:
@@ -48,6 +52,25 @@ def test_counters(server: Peer) -> None:
     assert list(stats["came"].values()) == [4]
     assert list(stats["delivered"].values()) == [2]
     assert stats["faults"] == {"error": 1, "busy": 1}
+
+
+def test_how_each_request_ended_is_counted_by_its_prompt(server: Peer) -> None:
+    server.set(script=["drop", "drip", "busy", "refusal"], drip=0.1)
+    assert [post(server, text) for text in ("a", "a", "b", "b")] == [0, 200, 429, 200]
+    server.set(seconds=5.0)
+    with pytest.raises(TimeoutError):
+        post(server, "c", seconds=0.1)
+    while (stats := server.stats())["in_flight"]:
+        time.sleep(0.01)
+    ended = [stats["outcomes"][prompt_digest([("user", text)])] for text in "abc"]
+    assert ended == [{"drop": 1, "drip": 1}, {"busy": 1, "refusal": 1}, {"abandoned": 1}]
+    assert (stats["completions"], stats["late"], stats["late_tokens"]) == (2, 0, 0)
+    assert stats["tokens"] > 0
+
+
+def test_a_request_gets_so_many_faults_in_a_row_and_no_more(server: Peer) -> None:
+    server.set(faults={"error": 1.0}, row=2)
+    assert [post(server, "x") for _ in range(7)] == [500, 500, 200, 500, 500, 200, 500]
 
 
 def test_names_that_need_no_control(server: Peer) -> None:

@@ -47,7 +47,7 @@ _NAME = r"^[ !#-\[\]-~]{1,200}$"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _HALF = re.compile(r"[\ud800-\udfff]")
 _NOTHING = re.compile(r"[\s\x00\ufeff\u200b-\u200f\u2060]|`{3,}\w*|<\|\w*\|>")
-_FENCE = re.compile(r"^[\s\ufeff]*```\w*\s*|\s*```[\s\ufeff]*$")
+_FENCE = re.compile(r"^[\s\ufeff]*```\w*\s*|(?<!\s)\s*+```[\s\ufeff]*$")
 
 
 class _Shape(NamedTuple):

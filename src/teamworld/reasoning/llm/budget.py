@@ -105,9 +105,10 @@ class Budget:
     """Watches what calls cost, and refuses the next one before a limit is passed.
 
     The next call and those under way count as the mean of the calls so far. Until the first has come back there is
-    no mean, and later ones may cost more than it, so a limit can be passed by the calls under way at that moment,
-    never by more. Every ``reserve`` is followed by one ``charge``, also where no completion came; an answer from a
-    cache of earlier runs takes neither.
+    no mean, and later ones may cost more than it. So a call is asked for twice: where it begins to wait for its turn
+    (``reserve``), and when it is sent (``confirm``); a limit can be passed by the calls that were sent and are not
+    back, never by more. Every ``reserve`` is followed by one ``charge``, also where no completion came; an answer
+    from a cache of earlier runs takes neither.
 
     Args:
         limit: The most that may be spent.
@@ -141,10 +142,19 @@ class Budget:
             UserError: What is limited cannot be told, because the provider does not count it.
         """
         for budget in self._all():
-            budget._check("usd", budget.limit.usd, budget.spent.usd)
-            budget._check("tokens", budget.limit.tokens, budget.spent.tokens)
+            budget._check(budget.flying)
         for budget in self._all():
             budget.flying += 1
+
+    def confirm(self) -> None:
+        """Ask again when a call that was asked for is sent: others may have taken more meanwhile than was thought.
+
+        Raises:
+            OutOfBudget: It would likely pass the limit, whatever the others under way take.
+            UserError: What is limited cannot be told, because the provider does not count it.
+        """
+        for budget in self._all():
+            budget._check(0)
 
     def charge(self, record: CallRecord) -> None:
         """Tell what a call took that was asked for before."""
@@ -158,7 +168,11 @@ class Budget:
             yield budget
             budget = budget._within
 
-    def _check(self, unit: str, limit: float | None, spent: Tally) -> None:
+    def _check(self, flying: int) -> None:
+        self._check_one("usd", self.limit.usd, self.spent.usd, flying)
+        self._check_one("tokens", self.limit.tokens, self.spent.tokens, flying)
+
+    def _check_one(self, unit: str, limit: float | None, spent: Tally, flying: int) -> None:
         if limit is None:
             return
         if spent.uncounted and not spent.counted:
@@ -166,10 +180,10 @@ class Budget:
                 f"a budget in {unit} cannot be kept: the provider does not say what its answers take;"
                 f" leave {unit} out of {self._option}"
             )
-        if spent.likely + (self.flying + 1) * (spent.mean or 0.0) > limit:
-            flying = f" with {self.flying} call{'s'[: self.flying - 1]} under way" if self.flying else ""
+        if spent.likely + (flying + 1) * (spent.mean or 0.0) > limit:
+            others = f" with {flying} call{'s'[: flying - 1]} under way" if flying else ""
             raise OutOfBudget(
-                f"{self._what} has spent {_shown(spent.likely, unit)} of {_shown(limit, unit)}{flying}, and a call"
+                f"{self._what} has spent {_shown(spent.likely, unit)} of {_shown(limit, unit)}{others}, and a call"
                 f" takes about {_shown(spent.mean or 0.0, unit)}: give the same command with a larger {self._option}"
                 f" to go on where it stopped"
             )

@@ -72,7 +72,7 @@ async def examine(
         key_env: Name of the variable that holds the key.
         form: How the answer's form is asked for in the run; the best by what is known of the model if None.
         connect: Seconds until a connection must stand.
-        read: Seconds between two pieces of an answer at most.
+        read: Seconds that an answer may take, as ``--timeout`` in a run.
         environ: The environment, for the key.
         team: All models of the run: a key that names no host goes where the run would send it, and nowhere else.
     """
@@ -96,7 +96,7 @@ async def examine(
     try:
         if endpoint.provider == "gguf":
             checks.append(Check("packages", True, _versions("llama-cpp-python")))
-            return checks + await _ask_all(endpoint, client, chosen, secret)
+            return checks + await _ask_all(endpoint, client, chosen, secret, read)
         checks += [Check("packages", True, _versions("pydantic-ai-slim", "openai")), _key(endpoint, found)]
         listing = await _list(endpoint, secret, connect, read)
         checks.append(listing.check)
@@ -106,7 +106,7 @@ async def examine(
             shown = ", ".join(sorted(listing.models)) or "none"
             return [*checks, Check("model", False, "none is named", f"write {endpoint.base}#MODEL; listed: {shown}")]
         checks.append(_model(endpoint, listing.models))
-        return checks + await _ask_all(endpoint, client, chosen, secret)
+        return checks + await _ask_all(endpoint, client, chosen, secret, read)
     finally:
         await client.close()
 
@@ -139,18 +139,18 @@ async def _list(endpoint: Endpoint, secret: Secret | None, connect: float, read:
     path = {"anthropic": "/v1/models?limit=1000", "google": "/v1beta/models?pageSize=1000"}
     secrets = () if secret is None else (secret,)
     try:
-        async with providers.library().http(endpoint, secret, connect, read) as web:
+        async with asyncio.timeout(connect + read), providers.library().http(endpoint, secret, connect, read) as web:
             response = await web.get(
                 endpoint.base + path.get(endpoint.provider, "/models"), headers={"anthropic-version": "2023-06-01"}
             )
             status, body = response.status_code, response.content
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
         todo = (
             f"start the server, or look at host and port; usual ports: {PORTS}"
             if endpoint.local
             else ("look at the address, the network and the proxy settings (HTTPS_PROXY, NO_PROXY)")
         )
-        found = scrub(f"no: {error or type(error).__name__}", secrets)
+        found = scrub(f"no: {str(error) or type(error).__name__}", secrets)
         return _Listing(Check("reachable", False, found, todo), stop=True)
     if status in (401, 403):
         source = f"the key is not accepted by {endpoint.host}" if secret else f"{endpoint.host} wants a key"
@@ -169,8 +169,8 @@ def _models(body: bytes) -> list[str] | None:
     try:
         listed: Any = json.loads(body)
         entries = listed.get("data", listed.get("models"))
-        return [str(entry.get("id") or entry["name"]).removeprefix("models/") for entry in entries]
-    except (ValueError, AttributeError, TypeError, KeyError):
+        return [scrub(str(entry.get("id") or entry["name"])).removeprefix("models/") for entry in entries]
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         return None
 
 
@@ -186,15 +186,23 @@ def _model(endpoint: Endpoint, models: Sequence[str]) -> Check:
     return Check("model", None, f"{endpoint.model} is not listed", f"{'near' if near else 'listed'}: {shown}")
 
 
-async def _ask_all(endpoint: Endpoint, client: Client, chosen: Form, secret: Secret | None) -> list[Check]:
+async def _ask_all(
+    endpoint: Endpoint, client: Client, chosen: Form, secret: Secret | None, seconds: float
+) -> list[Check]:
     """Ask in the chosen form, then in the others if the model answers at all."""
     secrets = () if secret is None else (secret,)
-    first = await _ask(endpoint, client, chosen, secrets)
+    free = asyncio.Semaphore(1 if endpoint.provider == "gguf" else len(FORMS))  # the time does not run while one waits
+
+    async def asked(form: Form) -> Check:
+        async with free:
+            return await _ask(endpoint, client, form, secrets, seconds)
+
+    first = await asked(chosen)
     checks = [first._replace(name=f"answers: {chosen}, as in a run")]
     if first.ok is None:
         return [checks[0]._replace(ok=False)]
     others = [form for form in FORMS if form != chosen]
-    rest = await asyncio.gather(*(_ask(endpoint, client, form, secrets) for form in others))
+    rest = await asyncio.gather(*(asked(form) for form in others))
     for form, check in zip(others, rest, strict=True):
         # What is not used in a run may fail.
         checks.append(check._replace(name=f"answers: {form}", ok=check.ok or None, todo=""))
@@ -204,7 +212,7 @@ async def _ask_all(endpoint: Endpoint, client: Client, chosen: Form, secret: Sec
     return checks
 
 
-async def _ask(endpoint: Endpoint, client: Client, form: Form, secrets: Sequence[Secret]) -> Check:
+async def _ask(endpoint: Endpoint, client: Client, form: Form, secrets: Sequence[Secret], seconds: float) -> Check:
     """Ask the question in one form; ok is None if no form would help."""
     schema = schema_of(Grass)
     asked = "\n\n".join(filter(None, ("Which colour has grass: red, green or blue?", told(form, schema))))
@@ -221,9 +229,12 @@ async def _ask(endpoint: Endpoint, client: Client, form: Form, secrets: Sequence
     )
     before = time.perf_counter()
     try:
-        completion = await client.complete(request)
+        async with asyncio.timeout(seconds):
+            completion = await client.complete(request)
     except ProviderError as error:
         return _failed(error.fault)
+    except TimeoutError:
+        return _failed(Fault(kind="late", text=f"no answer in time ({seconds:g} s)"))
     took = f"{time.perf_counter() - before:.2f} s, {_tokens(completion)}"
     try:
         answer = read(completion, Grass, form)

@@ -113,7 +113,7 @@ def _said(error: Exception, endpoint: Endpoint) -> str:
         message = inner.get("message", inner.get("detail")) if isinstance(inner, dict) else inner
         return str(message or body)
     if isinstance(body, str) and body.strip():
-        return re.sub(r"<[^>]*>", " ", body)  # the error page of a proxy
+        return re.sub(r"<[^<>]*>", " ", body)  # the error page of a proxy
     if isinstance(error, library.ModelHTTPError):
         return "no reason given"
     if _redirected(error):

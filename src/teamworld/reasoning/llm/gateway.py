@@ -159,8 +159,12 @@ class Gateway:
         """Calls that may be in flight now."""
         return self._limit.value
 
-    async def complete(self, request: Request) -> Sent:
+    async def complete(self, request: Request, permit: Callable[[], None] = lambda: None) -> Sent:
         """Send a request until a completion comes, it is refused, or the patience with this call is over.
+
+        Args:
+            request: What is asked.
+            permit: Called whenever it is about to be sent, which may be long after it was given; it may raise.
 
         Raises:
             Unreachable: The endpoint does not answer, or asks for more patience than there is.
@@ -176,7 +180,7 @@ class Gateway:
             start = loop.time()
             began = start if began is None else began
             probe = number == self._probe
-            outcome = await self._send(request, number, min(patience.per_try, patience.total - own))
+            outcome = await self._send(request, number, min(patience.per_try, patience.total - own), permit)
             if isinstance(outcome, Completion):
                 return Sent(outcome, tuple(faults), loop.time() - began)
             faults.append(outcome)
@@ -240,9 +244,12 @@ class Gateway:
         heapq.heappush(self._queue, (place, turn))
         self._pump()
 
-    async def _send(self, request: Request, number: int, seconds: float) -> Completion | Fault:
+    async def _send(
+        self, request: Request, number: int, seconds: float, permit: Callable[[], None]
+    ) -> Completion | Fault:
         """Send once and learn from what comes of it; whatever happens, the place is free afterwards."""
         try:
+            permit()
             outcome: Completion | Fault
             try:
                 async with asyncio.timeout(seconds):

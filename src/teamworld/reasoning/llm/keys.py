@@ -35,6 +35,8 @@ OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 }
 HIDDEN = "***"
+#: A key of fewer characters may be a word, such as ``EMPTY`` or ``ollama``.
+SHORT = 8
 
 
 class Secret:
@@ -100,14 +102,17 @@ def find(
 
 
 def scrub(text: str, secrets: Iterable[Secret] = ()) -> str:
-    """Return text in one line without keys: the given ones, what looks like one, and what an address holds of them."""
+    """Return text in one line without keys: the given ones, what looks like one, and what an address holds of them.
+
+    Characters that are not shown, such as commands to a terminal, become blanks.
+    """
     for secret in secrets:
         value = secret.reveal()
-        edge = "" if len(value) >= 8 else r"\b"  # a short key is also a part of words
+        edge = "" if len(value) >= SHORT else r"\b"  # a short key is also a part of words
         text = re.sub(rf"{edge}{re.escape(value)}{edge}", HIDDEN, text)
     for pattern, shown in _KEYLIKE:
         text = pattern.sub(shown, text)
-    return " ".join(text.split())
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 _KEYLIKE = [
@@ -115,7 +120,7 @@ _KEYLIKE = [
     (re.compile(r"(?<=\w)\?[\w.%+-]+=[^\s'\"<>)]*"), f"?{HIDDEN}"),
     (re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*.-]{8,}"), HIDDEN),
     (re.compile(r"\bAIza[\w-]{20,}"), HIDDEN),
-    (re.compile(r"(?i)\b(bearer|x-api-key|api[-_]key)([:=\s]\s*)(?=\S*\d)[^\s'\",;)]{8,}"), rf"\1\2{HIDDEN}"),
+    (re.compile(r"(?i)\b(bearer|x-api-key|api[-_]key)([:=\s]\s*)(?=\S{0,300}?\d)[^\s'\",;)]{8,}"), rf"\1\2{HIDDEN}"),
 ]
 
 
@@ -147,11 +152,16 @@ def _own(endpoint: Endpoint, filed: Mapping[str, Secret], environ: Mapping[str, 
     return None if found is None else Key(found, "the keys file")
 
 
+def home(path: str) -> Path:
+    """Return a path with ``~`` as the home directory; where none is known it stays, and no such file is found."""
+    return Path(os.path.expanduser(path))
+
+
 def _path(environ: Mapping[str, str]) -> Path:
     if named := environ.get(KEYS_FILE):
-        return Path(named).expanduser()
+        return home(named)
     config = environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(config).expanduser() / "teamworld" / "keys.toml"
+    return home(config) / "teamworld" / "keys.toml"
 
 
 def _filed(environ: Mapping[str, str]) -> dict[str, Secret]:
@@ -161,7 +171,7 @@ def _filed(environ: Mapping[str, str]) -> dict[str, Secret]:
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
                 raise UserError(f"the keys file {path} can be read by others: chmod 600 it")
-            entries = tomllib.loads(file.read().decode())
+            entries = tomllib.loads(file.read().decode("utf-8-sig"))
     except FileNotFoundError:
         if environ.get(KEYS_FILE):
             raise UserError(f"{KEYS_FILE} names a file that is not there: {path}") from None

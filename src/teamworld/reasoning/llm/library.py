@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import httpx2
+from msgspec import structs
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletion
 from pydantic import Field, TypeAdapter, ValidationError
@@ -35,7 +36,7 @@ from pydantic_ai.tools import ToolDefinition
 from teamworld.errors import UserError
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn, Usage
 from teamworld.reasoning.llm.faults import fault_of
-from teamworld.reasoning.llm.keys import Secret
+from teamworld.reasoning.llm.keys import HIDDEN, SHORT, Secret
 from teamworld.reasoning.llm.names import HOSTED, Endpoint
 
 if TYPE_CHECKING:
@@ -218,13 +219,21 @@ class LibraryClient:
                 model_request_parameters=parameters,
                 instrument=False,
             )
-            return completion_of(response)
+            return self._without_key(completion_of(response))
         except Exception as error:  # noqa: BLE001  whatever a server's answer makes the library raise is a fault of it
             fault = fault_of(error, self._endpoint, request.form, self._secrets)
         finally:
             lane.busy -= 1
         # Outside of the handler: the library's exception holds the request, headers and all.
         raise ProviderError(fault)
+
+    def _without_key(self, completion: Completion) -> Completion:
+        """Return a completion in which the key is hidden: some servers and proxies show what they were sent."""
+        text, served = completion.text, completion.served
+        for value in (secret.reveal() for secret in self._secrets):
+            if len(value) >= SHORT:
+                text, served = text.replace(value, HIDDEN), served.replace(value, HIDDEN)
+        return structs.replace(completion, text=text, served=served)
 
     async def close(self) -> None:
         """Let go of its connections."""

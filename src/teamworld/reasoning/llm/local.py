@@ -7,11 +7,12 @@ import hashlib
 import json
 import re
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import llama_cpp
-from llama_cpp import Llama, LlamaGrammar
+from llama_cpp import Llama, LlamaGrammar, _internals
 
 from teamworld.reasoning.llm.contract import Completion, Fault, ProviderError, Request, Usage
 
@@ -19,6 +20,18 @@ from teamworld.reasoning.llm.contract import Completion, Fault, ProviderError, R
 CONTEXT = 16_384
 _EDGE = 1 << 20  # bytes of a file's beginning and end that its fingerprint is taken from
 _JSON = json.dumps({"type": "object"})
+
+
+def _aloud(disable: bool = True) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+_silent = llama_cpp.llama_log_callback(lambda *_: None)  # what goes wrong comes back as an error
+# llama-cpp-python silences the whole process while it loads a file: a question to a person would be lost, and after
+# two files that load at once all that is printed. llama.cpp itself is silenced instead.
+for module in (llama_cpp.llama, _internals):
+    vars(module)["suppress_stdout_stderr"] = _aloud
+llama_cpp.llama_log_set(_silent, None)
 
 
 class LocalClient:
@@ -34,8 +47,10 @@ class LocalClient:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._turn = asyncio.Lock()
-        self._stop = threading.Event()
-        self._abort = llama_cpp.ggml_abort_callback(lambda _: self._stop.is_set())  # kept as long as the model
+        self._use = threading.Lock()  # of the model, which a thread may hold longer than its request has a turn
+        self._stop = threading.Event()  # of the request that is answered
+        self._closed = False
+        self._abort = llama_cpp.ggml_abort_callback(lambda _: self._over())  # kept as long as the model
         self._llama: Llama | None = None
         self._served = ""
         self._grammars: dict[str, LlamaGrammar] = {}
@@ -47,12 +62,12 @@ class LocalClient:
             ProviderError: The file cannot be loaded, the request does not fit, or llama.cpp failed.
         """
         async with self._turn:
-            self._stop.clear()
-            work = asyncio.create_task(asyncio.to_thread(self._answered, request))
+            stop = threading.Event()
+            work = asyncio.create_task(asyncio.to_thread(self._in_turn, request, stop))
             try:
                 outcome = await asyncio.shield(work)
             except asyncio.CancelledError:  # the time is over: stop within a token, then let the next one begin
-                self._stop.set()
+                stop.set()
                 await asyncio.wait([work])
                 raise
         if isinstance(outcome, Fault):
@@ -60,17 +75,32 @@ class LocalClient:
         return outcome
 
     async def close(self) -> None:
-        """Let go of the model."""
-        if self._llama is not None:
-            self._llama.close()
-            self._llama = None
+        """Let go of the model; a request that is answered ends within a token."""
+        self._closed = True
+        await asyncio.to_thread(self._let_go)
+
+    def _let_go(self) -> None:
+        with self._use:
+            if self._llama is not None:
+                self._llama.close()
+                self._llama = None
+
+    def _over(self) -> bool:
+        return self._closed or self._stop.is_set()
+
+    def _in_turn(self, request: Request, stop: threading.Event) -> Completion | Fault:
+        with self._use:
+            self._stop = stop
+            if self._over():
+                return Fault(kind="late", text="the time was over before the model was free")
+            return self._answered(request)
 
     def _answered(self, request: Request) -> Completion | Fault:
         if request.form == "tool":
             return Fault(kind="unfit", text="a model file takes no tools; try --answers schema, json or text")
         try:
             llama = self._llama = self._llama or self._loaded()
-        except (ValueError, OSError, RuntimeError) as error:
+        except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
             hint = f"is it whole, and of a kind that llama-cpp-python {llama_cpp.__version__} knows?"
             return Fault(kind="unknown", text=f"{_line(error)} ({hint})")
         try:
@@ -81,8 +111,8 @@ class LocalClient:
             return self._read(llama.create_chat_completion(grammar=grammar, **_asked(request)))
         except ValueError as error:  # the prompt is too long, or the model's template does not take it
             return Fault(kind="refused", text=_line(error))
-        except RuntimeError as error:
-            return Fault(kind="late" if self._stop.is_set() else "broken", text=_line(error))
+        except Exception as error:  # noqa: BLE001  of llama.cpp, or of the template that the file brings
+            return Fault(kind="late" if self._over() else "broken", text=_line(error))
 
     def _loaded(self) -> Llama:
         # One that asks for the model's own limit may ask for more memory than there is.

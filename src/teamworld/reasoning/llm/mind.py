@@ -85,8 +85,10 @@ class LanguageModel:
         form = told("json" if self._form == "schema" and not self._endpoint.shows_schema else self._form, schema)
         turns = [Turn("system", prompt.system), Turn("user", f"{prompt.user}\n\n{form}" if form else prompt.user)]
         for bad in tries:
-            if bad.text:
+            if bad.text.strip():  # providers refuse a turn in which nothing stands
                 turns += [Turn("assistant", bad.text[-_SHOWN:]), Turn("user", again(bad))]
+            elif bad.flaw != "none":  # nor do all take two turns of the user in a row
+                turns[-1] = Turn("user", f"{turns[-1].text}\n\n{again(bad)}")
         sampling = self._sampling(question)
         return Request(
             model=self._name,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
 from teamworld.reasoning.llm.contract import Client, Form
-from teamworld.reasoning.llm.keys import GENERIC, OWN, Secret
+from teamworld.reasoning.llm.keys import GENERIC, OWN, Secret, home, scrub
 from teamworld.reasoning.llm.names import Endpoint, parse
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ __all__ = ["Endpoint", "best_form", "client", "parse"]
 
 #: Seconds until a connection stands, and between two pieces of an answer; a model that thinks sends nothing meanwhile.
 CONNECT, READ = 10.0, 600.0
+_SDKS = {"anthropic": "anthropic", "google": "google.genai"}
 
 
 def check(endpoint: Endpoint) -> None:
@@ -28,6 +29,10 @@ def check(endpoint: Endpoint) -> None:
     """
     if endpoint.provider != "gguf":
         library()
+        if not _installed(_SDKS.get(endpoint.provider, "openai")):
+            raise UserError(
+                f"{endpoint.name} needs the tools of its provider: pip install 'teamworld[{endpoint.provider}]'"
+            )
         return
     path = _file(endpoint)
     try:
@@ -37,12 +42,19 @@ def check(endpoint: Endpoint) -> None:
         raise UserError(f"the model file {path} cannot be read: {error.strerror}") from None
     if magic != b"GGUF":
         raise UserError(f"{path} is no model file in GGUF, the form that llama.cpp reads")
-    if find_spec("llama_cpp") is None:
+    if not _installed("llama_cpp"):
         raise UserError("a model file needs llama.cpp: pip install 'teamworld[local]' (it compiles for many minutes)")
 
 
+def _installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # what it would be a part of
+        return False
+
+
 def _file(endpoint: Endpoint) -> Path:
-    return Path(endpoint.model).expanduser()
+    return home(endpoint.model)
 
 
 def library() -> types.ModuleType:
@@ -74,8 +86,10 @@ def client(endpoint: Endpoint, secret: Secret | None = None, *, connect: float =
     """
     if endpoint.provider == "gguf":
         check(endpoint)
-        from teamworld.reasoning.llm.local import LocalClient
-
+        try:
+            from teamworld.reasoning.llm.local import LocalClient
+        except (ImportError, OSError, RuntimeError) as error:  # its compiled part does not fit this machine
+            raise UserError(f"llama.cpp is installed but cannot be loaded ({scrub(str(error))[:200]})") from None
         return LocalClient(_file(endpoint))
     made: Client = library().LibraryClient(endpoint, needed(endpoint, secret), connect, read)
     return made

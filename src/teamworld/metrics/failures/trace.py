@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from teamworld.language import Action, AgentId, Term, parse_term
+from teamworld.metrics.episode import StepClass, step_class
 from teamworld.record import (
     ActionStep,
     AttemptMade,
@@ -23,8 +24,6 @@ from teamworld.record import (
 from teamworld.worlds.contract import Attempt, Constraint, Outcome, Passage, PassedOver
 
 Kind = TypeVar("Kind", bound=Event)
-#: What an agent's step was spent on (metrics spec, section 3), ``think`` left out: it is for real-time runs.
-StepClass: TypeAlias = Literal["invalid", "blocked", "talk", "work", "sync", "move", "idle"]
 #: The order in which the first unmet constraint is named (metrics spec D3).
 _ORDER: tuple[Constraint, ...] = ("dependency", "capability", "participation", "spatial", "temporal")
 
@@ -127,21 +126,6 @@ class Trace:
             for step, acts in enumerate(self.acts)
             if step in frames and step + 1 in frames
         ]
-
-
-def step_class(act: ActionStep) -> StepClass:
-    """Return what an agent's step was spent on; the first that fits counts (metrics spec, section 3)."""
-    if not act.legal:
-        return "invalid"
-    if act.blocker is not None and not act.moved and not act.effect:
-        return "blocked"
-    if act.verb == "talk":
-        return "talk"
-    if act.effect:
-        return "work"
-    if act.ready is not None:
-        return "sync"
-    return "move" if act.moved else "idle"
 
 
 def unmet(attempt: AttemptMade) -> Constraint | None:

@@ -1,0 +1,337 @@
+"""A finished episode as columns: what metrics read, gathered from its log in one pass.
+
+A million events fit into some hundred megabytes: what every agent does in every step stands in typed arrays, and of the
+rest only what a metric reads is kept.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teamworld.record import (
+    ActionStep,
+    AttemptMade,
+    Commit,
+    Deliver,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    Frame,
+    GoalChange,
+    Gone,
+    LlmCall,
+    MessageSent,
+    PlanEnd,
+    PlanStart,
+    QuestionAsked,
+    Release,
+    Share,
+    Stage,
+    StepDone,
+)
+
+#: What an agent's step was spent on (metrics spec, section 3). ``think`` is for real-time runs.
+StepClass: TypeAlias = Literal["invalid", "blocked", "talk", "work", "sync", "think", "move", "idle"]
+CLASSES: tuple[StepClass, ...] = get_args(StepClass)
+_CODES = {name: code for code, name in enumerate(CLASSES)}
+NOBODY = -1
+"""In the place of an agent, a goal or a plan where there is none."""
+
+LEGAL, EFFECT, MOVED, FAILED = 1, 2, 4, 8
+
+Ints: TypeAlias = NDArray[np.int64]
+Kind = TypeVar("Kind")
+
+
+def step_class(act: ActionStep) -> StepClass:
+    """Return what an agent's step was spent on; the first that fits counts (metrics spec, section 3)."""
+    if not act.legal:
+        return "invalid"
+    if act.blocker is not None and not act.moved and not act.effect:
+        return "blocked"
+    if act.verb == "talk":
+        return "talk"
+    if act.effect:
+        return "work"
+    if act.ready is not None:
+        return "sync"
+    return "move" if act.moved else "idle"
+
+
+@dataclass(frozen=True)
+class Acts:
+    """What agents did: one row for each agent and step, in the order of the log. Actions passed over are left out."""
+
+    step: Ints
+    agent: Ints
+    """Index in ``Episode.team``."""
+    spent: Ints
+    """Index in ``CLASSES``."""
+    goal: Ints
+    """Index in ``Episode.goals``; ``NOBODY`` where the step served none."""
+    plan: Ints
+    """Number of the plan; ``NOBODY`` without one."""
+    ready: Ints
+    """Index of the goal in whose place the agent stood, waiting for others."""
+    blocker: Ints
+    """Index of the agent in the way; ``NOBODY`` for none, and for a thing."""
+    legal: NDArray[np.bool_]
+    effect: NDArray[np.bool_]
+    moved: NDArray[np.bool_]
+    failed: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Messages that reached somebody, one row for each recipient."""
+
+    message: Ints
+    agent: Ints
+    step: Ints
+    """Of the delivery."""
+    seq: Ints
+
+
+@dataclass(frozen=True)
+class Stays:
+    """Stages that agents entered, in the order of the log."""
+
+    agent: Ints
+    stage: Ints
+    """Index in ``STAGES``."""
+    step: Ints
+    tick: Ints
+
+
+STAGES = ("R", "W", "X", "I")
+
+
+class Word(NamedTuple):
+    """A commitment of an agent to a goal, from its first step to the one before ``end``."""
+
+    agent: int
+    goal: int
+    first: int
+    end: int
+    """The number of steps where it held to the end of the episode."""
+    seq: int
+    """Of the ``commit``: who committed first has the lower one."""
+    cause: str | None
+    """Of its release; None where it was never released."""
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A finished episode; metrics read it and never change it."""
+
+    start: EpisodeStart
+    end: EpisodeEnd
+    team: tuple[str, ...]
+    goals: tuple[str, ...]
+    """Ids, those that were announced at the start first."""
+    ticks: Ints
+    """Of each step."""
+    score: dict[str, float]
+    """The world's own score, summed over steps."""
+    acts: Acts
+    deliveries: Delivery
+    stays: Stays
+    kept: dict[type[Any], list[Any]] = field(repr=False)
+    """All events of the kinds of which all is read, in order."""
+
+    @property
+    def steps(self) -> int:
+        """Steps of the world executed, T."""
+        return len(self.ticks)
+
+    @property
+    def horizon(self) -> int:
+        """T_max, in ticks."""
+        return self.start.horizon
+
+    def all(self, kind: type[Kind]) -> list[Kind]:
+        """Return the events of one kind, in order."""
+        return self.kept[kind]
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Of the goals, w_g; 0 for one that was not announced at the start."""
+        known = {goal.id: goal.weight for goal in self.start.goals}
+        return np.array([known.get(goal, 0.0) for goal in self.goals], np.float64)
+
+    @cached_property
+    def quorum(self) -> Ints:
+        """Of the goals at the start, k_g."""
+        known = {goal.id: goal.quorum for goal in self.start.goals}
+        return np.array([known.get(goal, 0) for goal in self.goals], np.int64)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Of each goal."""
+        return {goal: at for at, goal in enumerate(self.goals)}
+
+    @cached_property
+    def who(self) -> dict[str, int]:
+        """Index of each agent."""
+        return {agent: at for at, agent in enumerate(self.team)}
+
+    @cached_property
+    def done(self) -> dict[str, int]:
+        """For each goal that was done, c_g: the step in which it was, counting from 0."""
+        return {change.goal: change.step for change in self.all(GoalChange) if change.event == "done"}
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """Commitments in the order in which they were made; one made again to the same goal begins anew."""
+        held: dict[tuple[str, str], Commit] = {}
+        found: list[Word] = []
+
+        def end(word: Commit, step: int, cause: str | None) -> None:
+            found.append(Word(self.who[word.agent], self.index[word.goal], word.step, step, word.seq, cause))
+
+        events: list[Commit | Release] = [*self.all(Commit), *self.all(Release)]
+        for event in sorted(events, key=lambda event: event.seq):
+            word = held.pop((event.agent, event.goal), None)
+            if word is not None:
+                end(word, event.step, event.cause if isinstance(event, Release) else None)
+            if isinstance(event, Commit):
+                held[event.agent, event.goal] = event
+        for word in held.values():
+            end(word, self.steps, None)
+        return tuple(sorted(found, key=lambda word: word.seq))
+
+    @cached_property
+    def clock(self) -> Ints:
+        """Ticks gone at the beginning of each step and at the end: one more than there are steps."""
+        return np.concatenate(([0], np.cumsum(self.ticks)))
+
+
+#: Events of which all is kept; there are few of them, beside what agents do.
+_KEPT = (AttemptMade, Commit, GoalChange, Gone, LlmCall, MessageSent, PlanEnd, PlanStart, QuestionAsked, Release, Share)
+
+
+class _Columns:
+    """Takes events one by one."""
+
+    def __init__(self, start: EpisodeStart) -> None:
+        self.start = start
+        self.end: EpisodeEnd | None = None
+        self.who = {agent: at for at, agent in enumerate(start.team)}
+        self.goals = {goal.id: at for at, goal in enumerate(start.goals)}
+        self.goals_or_none: dict[str | None, int] = {None: NOBODY} | dict(self.goals)
+        self.acts = array("q")
+        self.deliveries = array("q")
+        self.stays = array("q")
+        self.ticks = array("q")
+        self.score: dict[str, float] = {}
+        self.kept: dict[type[Any], list[Any]] = {kind: [] for kind in _KEPT}
+
+    def takers(self) -> dict[type[Any], Callable[[Any], None]]:
+        """Return what takes each kind of event."""
+        return {
+            ActionStep: self._act,
+            Deliver: self._deliver,
+            Stage: self._stage,
+            StepDone: self._step,
+            EpisodeEnd: self._end,
+            EpisodeStart: lambda event: None,
+            Frame: lambda event: None,
+            **{kind: found.append for kind, found in self.kept.items()},
+        }
+
+    def _act(self, act: ActionStep) -> None:
+        if not act.spent:
+            return
+        goals = self.goals_or_none
+        self.acts.extend(
+            (
+                act.step,
+                self.who[act.agent],
+                _CODES[step_class(act)],
+                goals[act.goal] if act.goal in goals else self.goal(act.goal),
+                NOBODY if act.plan is None else act.plan,
+                goals[act.ready] if act.ready in goals else self.goal(act.ready),
+                self.who.get(act.blocker, NOBODY) if act.blocker is not None else NOBODY,
+                LEGAL * act.legal + EFFECT * act.effect + MOVED * act.moved + FAILED * (act.status == "failed"),
+            )
+        )
+
+    def goal(self, goal: str | None) -> int:
+        """Return the index of a goal, that of one which was not announced at the start too."""
+        if goal is not None and goal not in self.goals:
+            self.goals[goal] = self.goals_or_none[goal] = len(self.goals)
+        return self.goals_or_none[goal]
+
+    def _deliver(self, event: Deliver) -> None:
+        if not event.dropped:
+            self.deliveries.extend((event.message, self.who[event.agent], event.step, event.seq))
+
+    def _stage(self, event: Stage) -> None:
+        self.stays.extend((self.who[event.agent], STAGES.index(event.stage), event.step, event.tick))
+
+    def _step(self, event: StepDone) -> None:
+        self.ticks.append(event.ticks)
+        for name, value in event.score.items():
+            self.score[name] = self.score.get(name, 0.0) + value
+
+    def _end(self, event: EpisodeEnd) -> None:
+        self.end = event
+
+
+def gather(log: Iterable[Event]) -> Episode:
+    """Gather an episode from its log, in one pass; the events are not held.
+
+    Raises:
+        ValueError: The log has no start or no end.
+    """
+    events = iter(log)
+    start = next(events, None)
+    if not isinstance(start, EpisodeStart):
+        raise ValueError("a log begins with its episode_start")
+    columns = _Columns(start)
+    takers = columns.takers()
+    for event in events:
+        takers[type(event)](event)
+    if columns.end is None:
+        raise ValueError("an unfinished log has no metrics")
+    for kind in (GoalChange, Commit):
+        for event in columns.kept[kind]:
+            columns.goal(event.goal)
+    step, agent, spent, goal, plan, ready, blocker, flags = _table(columns.acts, 8)
+    told, stays = _table(columns.deliveries, 4), _table(columns.stays, 4)
+    return Episode(
+        start=start,
+        end=columns.end,
+        team=start.team,
+        goals=tuple(columns.goals),
+        ticks=_table(columns.ticks, 1)[0],
+        score=columns.score,
+        acts=Acts(
+            step,
+            agent,
+            spent,
+            goal,
+            plan,
+            ready,
+            blocker,
+            *((flags & bit) > 0 for bit in (LEGAL, EFFECT, MOVED, FAILED)),
+        ),
+        deliveries=Delivery(*told),
+        stays=Stays(*stays),
+        kept=columns.kept,
+    )
+
+
+def _table(numbers: array[int], width: int) -> list[Ints]:
+    """Return the columns of a table that was filled row by row."""
+    return [np.ascontiguousarray(column) for column in np.frombuffer(numbers, np.int64).reshape(-1, width).T]

@@ -1,0 +1,116 @@
+"""The golden example of the metrics specification, section 12, as a log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from teamworld.record import (
+    SCHEMA,
+    AttemptMade,
+    Deliver,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    GoalChange,
+    GoalInfo,
+    MessageSent,
+    StepDone,
+)
+from tests.metrics.logs import act, commit, ended, plan
+
+#: Of the message, in words that a tokenizer by words counts as 12.
+TEXT = "I stand left of block two ; it needs two of us ."
+
+
+def goal(name: str, k: int) -> GoalInfo:
+    return GoalInfo(
+        id=name, kind="deliver", thing=None, label=name, weight=float(k), quorum=k, places=k, exclusive=True, units=2
+    )
+
+
+def start() -> EpisodeStart:
+    return EpisodeStart(
+        schema=SCHEMA,
+        world="blocks",
+        level="golden",
+        world_options={},
+        world_seed=0,
+        seed=0,
+        episode=1,
+        team=("a", "b"),
+        kinds={},
+        goals=(goal("g1", 1), goal("g2", 2)),
+        measures={},
+        relations=(),
+        static={},
+        horizon=10,
+        task="deliver the blocks",
+        method="golden",
+        method_options={},
+        reasoner="rules",
+        message_rule={},
+        topology="complete",
+        log_level="beliefs",
+    )
+
+
+def attempt(have: int, success: bool) -> AttemptMade:
+    need = {"dependency": 1, "participation": 2, "spatial": 2, "temporal": 2}
+    met = {"dependency": 1, "participation": have, "spatial": have, "temporal": have}
+    return AttemptMade(goal="g2", k=2, have=met, need=need, participants=("a", "b")[:have], success=success)
+
+
+def steps() -> list[list[Any]]:
+    """Return the events of each step, in order."""
+    first = plan("a", 0, "g2"), plan("b", 1, "g1", quorum=1)
+    inform = MessageSent(
+        agent="a", id=0, recipients=("b",), act="inform", text=TEXT, goal="g2", facts=("at(a, left)", "needs(g2, 2)")
+    )
+    return [
+        [
+            commit("a", "g2"),
+            commit("b", "g1"),
+            *first,
+            act("a", "g2", plan=0, moved=True),
+            act("b", "g1", plan=1, moved=True),
+        ],
+        [
+            inform,
+            Deliver(agent="b", message=0),
+            act("a", "g2", plan=0, ready="g2"),
+            act("b", "g1", plan=1, effect=True, moved=True),
+            GoalChange(goal="g1", event="progress", delta=0.5, participants=("b",)),
+        ],
+        [
+            act("a", "g2", plan=0, ready="g2", blocker="block_2"),
+            act("b", "g1", plan=1, effect=True, moved=True),
+            attempt(1, False),
+            GoalChange(goal="g1", event="done", delta=0.5, participants=("b",)),
+        ],
+        [
+            ended("b", 1, "success", "g1"),
+            commit("b", "g2"),
+            plan("b", 2, "g2"),
+            act("a", "g2", plan=0, ready="g2"),
+            act("b", "g2", plan=2, moved=True),
+        ],
+        [act("a", "g2", plan=0, ready="g2"), act("b", "g2", plan=2, moved=True)],
+        [
+            act("a", "g2", plan=0, effect=True, moved=True),
+            act("b", "g2", plan=2, effect=True, moved=True),
+            attempt(2, True),
+            GoalChange(goal="g2", event="done", delta=1.0, participants=("a", "b")),
+        ],
+    ]
+
+
+def log() -> list[Event]:
+    """Return the whole log."""
+    events: list[Event] = [start()]
+    for step, some in enumerate(steps()):
+        events += [msgspec.structs.replace(one, step=step, tick=step) for one in (*some, StepDone(ticks=1, score={}))]
+    over = (ended("a", 0, "success", "g2"), ended("b", 2, "success", "g2"), EpisodeEnd(reason="all_done"))
+    events += [msgspec.structs.replace(one, step=6, tick=6) for one in over]
+    return [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(events)]

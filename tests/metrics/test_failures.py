@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from teamworld.metrics.failures import LABELS, merged, tags
 from teamworld.metrics.episode import step_class
+from teamworld.metrics.failures import LABELS, merged, tags
 from teamworld.metrics.failures.trace import runs
 from teamworld.record import (
     AnswerError,

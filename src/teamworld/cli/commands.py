@@ -254,6 +254,36 @@ def report(
 
 
 @app.command
+def metrics(
+    log: Path | None = None,
+    *,
+    markdown: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """List the metrics and what they mean, or measure a log or a run.
+
+    Parameters
+    ----------
+    log:
+        A log (.jsonl.zst): its episode's metrics; or the folder of a run: those of each method, pooled over episodes.
+    markdown:
+        Without a log: print the definitions as Markdown tables.
+    json:
+        Print one JSON object, and nothing else: value, num and den of each metric; null where there was nothing to
+        measure.
+    """
+    from teamworld.cli import measuring
+
+    if log is None:
+        measuring.listing(markdown=markdown, as_json=json)
+    elif markdown:
+        raise UserError("--markdown prints the definitions: leave out the log")
+    else:
+        measuring.of_path(log, as_json=json)
+    return 0
+
+
+@app.command
 def memory(
     folder: Path,
     *,

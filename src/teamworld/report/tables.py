@@ -121,6 +121,7 @@ def rich_tables(table: Table, width: int = 80) -> list[RichTable]:
 
 def _rich_table(lines: Sequence[Sequence[str]]) -> RichTable:
     from rich.table import Table as RichTable
+    from rich.text import Text
 
     headings, *rows = lines
     shown = RichTable(padding=(0, 1 if len(headings) < 5 else 0))
@@ -130,7 +131,7 @@ def _rich_table(lines: Sequence[Sequence[str]]) -> RichTable:
         else:
             shown.add_column(heading, justify="right", min_width=len(heading))
     for row in rows:
-        shown.add_row(*(cell.replace(" [", "\n[").replace(" (", "\n(") for cell in row))
+        shown.add_row(*(Text(cell.replace(" [", "\n[").replace(" (", "\n(")) for cell in row))
     return shown
 
 

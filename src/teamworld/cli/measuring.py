@@ -1,0 +1,85 @@
+"""Metrics on the command line: of a log, of a run, and what they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from teamworld.errors import UserError
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.results import Results
+from teamworld.metrics.definition import Value, metrics
+from teamworld.metrics.episode import gather
+from teamworld.metrics.measure import measure
+from teamworld.metrics.pooling import pooled
+from teamworld.record import read_log
+from teamworld.report import metrics as tables
+from teamworld.report.tables import Table, rich_tables
+
+
+def listing(*, markdown: bool, as_json: bool) -> None:
+    """Print what the metrics are."""
+    if as_json:
+        print(json.dumps({name: metric._asdict() for name, metric in metrics().items()}))
+    elif markdown:
+        print("\n".join(tables.definitions()).rstrip())
+    else:
+        for line in tables.lines():
+            print(line)
+
+
+def of_path(path: Path, *, as_json: bool) -> None:
+    """Print the metrics of a log, or of every method of a run.
+
+    Raises:
+        UserError: It is neither.
+    """
+    if path.is_dir():
+        _of_run(Folder(path), as_json=as_json)
+        return
+    values = of_log(path)
+    if as_json:
+        print(json.dumps({"metrics": {name: value._asdict() for name, value in values.items()}}, allow_nan=False))
+    else:
+        _print(tables.of_episode(values, str(path)))
+
+
+def of_log(path: Path) -> dict[str, Value]:
+    """Return the metrics of a log.
+
+    Raises:
+        UserError: It is no finished log.
+    """
+    return measure(gather(read_log(path)))
+
+
+def _of_run(folder: Folder, *, as_json: bool) -> None:
+    experiment = folder.experiment()
+    if not folder.results_file.exists():
+        raise UserError(f"{folder.path} has no finished episode yet: nothing to measure")
+    with Results(folder.results_file, readonly=True) as results:
+        done = [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
+    if not done:
+        raise UserError(f"{folder.path} has no finished episode yet: nothing to measure")
+    errors = Console(stderr=True)
+    found: dict[str, list[dict[str, Value]]] = {method: [] for method in experiment.methods}
+    for cell, row in track(done, "measuring", console=errors, transient=True, disable=not errors.is_terminal):
+        found[cell.method].append(of_log(folder.log(cell, row.episode)))
+    by_method = {method: pooled(values) for method, values in found.items()}
+    if as_json:
+        plain = {method: {name: one._asdict() for name, one in some.items()} for method, some in by_method.items()}
+        print(json.dumps({"run": str(folder.path), "methods": plain}, allow_nan=False))
+    else:
+        _print(tables.of_run(by_method, f"{experiment.world} {experiment.level}: {len(done)} episodes"))
+
+
+def _print(table: Table) -> None:
+    console = Console()
+    print(table.title)
+    for part in rich_tables(table, console.width):
+        console.print(part)
+    if table.caption:
+        print(table.caption)

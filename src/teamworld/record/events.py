@@ -14,7 +14,7 @@ import msgspec
 SCHEMA = 2
 
 
-class _Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+class _Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", gc=False):
     """Fields of every record."""
 
     seq: int = -1

@@ -91,20 +91,16 @@ class LogWriter:
             self._file.close()
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
-    """Yield each line and whether it is complete; what was cut off by a kill ends the iteration."""
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield some whole lines at a time; what was cut off by a kill is left out."""
     rest = b""
     with zstandard.ZstdDecompressor().stream_reader(file) as stream:
-        while True:
-            chunk = stream.read(_CHUNK)
-            if not chunk:
-                break
-            *whole, rest = (rest + chunk).split(b"\n")
+        while chunk := stream.read(_CHUNK):
+            whole, newline, rest = (rest + chunk).rpartition(b"\n")
             if len(rest) > _LONGEST_LINE:
                 raise UserError(f"{file.name} is damaged: a line is longer than any event")
-            yield from ((line, True) for line in whole)
-    if rest:
-        yield rest, False
+            if newline:
+                yield whole
 
 
 def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
@@ -126,12 +122,11 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
             if not _MAGIC.startswith(begin):  # a log just opened may be empty
                 raise UserError(f"{path} is not a log: expected a zstd file (.jsonl.zst)")
             file.seek(0, io.SEEK_SET)
-            for number, (line, complete) in enumerate(_lines(file)):
-                if not complete:
-                    break
-                event = _decoded(path, number, line)
-                last = event
-                yield event
+            number = 0
+            for lines in _chunks(file):
+                for last in _decoded(path, number, lines):
+                    yield last
+                    number += 1
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except zstandard.ZstdError as error:
@@ -156,16 +151,31 @@ def _hash() -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16)
 
 
-def _decoded(path: Path, number: int, line: bytes) -> Event:
+def _decoded(path: Path, first: int, lines: bytes) -> Iterator[Event]:
+    """Yield the events of some lines, of which the first is the record of that number."""
     try:
-        event = _DECODER.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UserError(_why_not(path, number, line, error)) from None
+        events = _DECODER.decode_lines(lines)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        events = None  # one by one: up to the damage all is well
+    if events is None or len(events) != lines.count(b"\n") + 1:
+        for number, line in enumerate(lines.split(b"\n"), first):
+            try:
+                event = _DECODER.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise UserError(_why_not(path, number, line, error)) from None
+            yield _placed(path, number, event)
+        return
+    for number, event in enumerate(events, first):
+        yield _placed(path, number, event)
+
+
+def _placed(path: Path, number: int, event: Event) -> Event:
+    """Return an event that stands where it says."""
     if number == 0 and not isinstance(event, EpisodeStart):
         raise UserError(f"{path} is not a log of teamworld: its first record is no episode_start")
     if event.seq != number:
         raise UserError(f"{path} is damaged: record {number} says it is number {event.seq}")
-    if isinstance(event, EpisodeStart) and event.schema > SCHEMA:
+    if number == 0 and isinstance(event, EpisodeStart) and event.schema > SCHEMA:
         raise UserError(_newer(path, event.schema))
     return event
 

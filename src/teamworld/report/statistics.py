@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -47,33 +48,56 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
 
     One value has no interval: its bounds are the value.
     """
-    return stratified_interval({0: values})
+    return stratified_interval({"": values})
 
 
-def stratified_interval(strata: Mapping[object, Sequence[float]]) -> Interval | None:
-    """Return the mean of independent values with its 95 % bootstrap interval, resampled within strata.
+def stratified_interval(strata: Mapping[str, Sequence[float]]) -> Interval | None:
+    """Return the mean of independent values with its interval, resampled within strata; see ``ratio_interval``."""
+    return ratio_interval({name: [(value, 1.0) for value in values] for name, values in strata.items()})
 
-    A percentile interval of the bootstrap, widened for few values as Student's distribution is wider than the normal
-    one (the expanded percentile interval of Hesterberg 2015, section 4.3.3): the plain one covers too seldom.
+
+def ratio_interval(strata: Mapping[str, Sequence[tuple[float, float]]]) -> Interval | None:
+    """Return a ratio of sums over independent units with its 95 % bootstrap interval, resampled within strata.
+
+    A percentile interval, widened for few units as Student's distribution is wider than the normal one (the expanded
+    percentile interval of Hesterberg 2015, section 4.3.3): the plain one covers too seldom.
 
     Args:
-        strata: Values by stratum, such as the level that they are from; their order does not matter but for the draws.
+        strata: Numerator and denominator of each unit, by stratum, such as the level that it is from.
+
+    Returns:
+        None where the denominators sum to nothing. One unit has no interval: its bounds are its value.
     """
-    parts = [np.asarray(values, np.float64) for values in strata.values() if len(values)]
-    number = sum(map(len, parts))
-    if not number:
+    parts = [np.asarray(units, np.float64).T for units in strata.values() if len(units)]
+    number = sum(part.shape[1] for part in parts)
+    num, den = (sum(float(part[at].sum()) for part in parts) for at in (0, 1))
+    if not number or not den:
         return None
-    mean = float(sum(part.sum() for part in parts) / number)
-    free = number - len(parts)
+    value, free = num / den, number - len(parts)
     if free < 1:
-        return Interval(mean, mean, mean, number)
-    rng = generator(0, "bootstrap", number)
-    sums = np.zeros(_RESAMPLES)
-    for part in parts:
-        sums += part[rng.integers(len(part), size=(_RESAMPLES, len(part)))].sum(axis=1)
+        return Interval(value, value, value, number)
+    sums = np.zeros((2, _RESAMPLES))
+    for stratum, part in enumerate(parts):
+        sums += part @ _resampled(part.shape[1], stratum)
+    values = sums[0, sums[1] != 0.0] / sums[1, sums[1] != 0.0]
     tail = 100.0 * _NORMAL.cdf(math.sqrt(number / free) * _student(0.025, free))
-    low, high = np.percentile(sums / number, (tail, 100.0 - tail))
-    return Interval(mean, float(low), float(high), number)
+    low, high = np.percentile(values, (tail, 100.0 - tail))
+    return Interval(value, _same(low), _same(high), number)
+
+
+@lru_cache(maxsize=16)
+def _resampled(number: int, stratum: int) -> NDArray[np.float64]:
+    """Return how often each of some units is in each resample: the same draws for every metric of the same units."""
+    rng = generator(0, "bootstrap", number, stratum)
+    drawn = rng.integers(number, size=(_RESAMPLES, number))
+    counts = np.zeros((_RESAMPLES, number))
+    np.add.at(counts, (np.arange(_RESAMPLES)[:, None], drawn), 1.0)
+    return np.ascontiguousarray(counts.T)
+
+
+def _same(value: float) -> float:
+    """Return a value as on every machine: the last digits depend on the order in which a processor adds."""
+    return float(f"{value:.12g}")
 
 
 def _student(tail: float, free: int) -> float:
@@ -85,7 +109,7 @@ def _student(tail: float, free: int) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
     )
-    return z + sum(term / free**power for power, term in enumerate(terms, start=1))
+    return z + sum(term / float(free) ** power for power, term in enumerate(terms, start=1))
 
 
 def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | None:
@@ -97,7 +121,7 @@ def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | 
     return mean_interval([a - b for a, b in zip(one, other, strict=True)])
 
 
-def paired(one: Sequence[float], other: Sequence[float], strata: Sequence[object] | None = None) -> Paired | None:
+def paired(one: Sequence[float], other: Sequence[float], strata: Sequence[str] | None = None) -> Paired | None:
     """Compare pairs: the mean of ``one - other``, its interval, and a test that permutes signs.
 
     Args:
@@ -112,8 +136,8 @@ def paired(one: Sequence[float], other: Sequence[float], strata: Sequence[object
         ValueError: The lengths differ.
     """
     differences = np.array([a - b for a, b in zip(one, other, strict=True)], np.float64)
-    by_stratum: dict[object, list[float]] = {}
-    for stratum, value in zip(strata or [0] * len(differences), differences, strict=True):
+    by_stratum: dict[str, list[float]] = {}
+    for stratum, value in zip(strata or [""] * len(differences), differences, strict=True):
         by_stratum.setdefault(stratum, []).append(float(value))
     interval = stratified_interval(by_stratum)
     if interval is None:
@@ -129,13 +153,21 @@ def permuted_signs(differences: NDArray[np.float64]) -> float:
     All signs are tried of few pairs; of more, 10,000 are drawn, and the given ones count as one of them.
     """
     number = len(differences)
-    seen = abs(differences.sum()) * (1.0 - 1e-12)
-    if number <= _EXACT:
-        signs = 1.0 - 2.0 * ((np.arange(2**number)[:, None] >> np.arange(number)) & 1)
-        return float(np.mean(np.abs(signs @ differences) >= seen))
-    rng = generator(0, "signs", number)
-    drawn = 1.0 - 2.0 * rng.integers(2, size=(_RESAMPLES, number))
-    return float((1 + np.count_nonzero(np.abs(drawn @ differences) >= seen)) / (1 + _RESAMPLES))
+    seen = abs(differences.sum()) * (1.0 - 1e-9)  # sums of equal numbers in another order are equal
+    further = np.count_nonzero(np.abs(_signs(number) @ differences) >= seen)
+    return float(further / 2**number) if number <= _EXACT else float((1 + further) / (1 + _RESAMPLES))
+
+
+@lru_cache(maxsize=16)
+def _signs(number: int) -> NDArray[np.float64]:
+    """Return rows of signs: all there are, or drawn ones where these are too many."""
+    few = number <= _EXACT
+    bits = (np.arange(2**number)[:, None] >> np.arange(number)) & 1 if few else _drawn_bits(number)
+    return np.where(bits, -1.0, 1.0)
+
+
+def _drawn_bits(number: int) -> NDArray[np.int64]:
+    return generator(0, "signs", number).integers(2, size=(_RESAMPLES, number))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

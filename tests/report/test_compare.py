@@ -1,0 +1,190 @@
+"""Comparisons that hold: nothing is found where nothing is, a planted difference is, and intervals cover."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teamworld.metrics.definition import Value, count, only, share
+from teamworld.report.compare import LEVEL, Comparison, Pair, Row, Sample, claims, compare
+from teamworld.report.statistics import holm, mean_interval, paired, permuted_signs, ratio_interval
+
+CASES, PAIRS = 1000, 20
+
+
+def samples(method: str, values: list[float], metric: str = "O2", episodes: int = 1) -> list[Sample]:
+    return [
+        Sample(method, f"level/{seed}", "level", episode, {metric: share(value, 1)})
+        for seed, value in enumerate(values)
+        for episode in range(1, episodes + 1)
+    ]
+
+
+def found_of(shift: float, seed: int) -> tuple[int, int]:
+    """Return how many of the simulated cases show a difference, and how many intervals hold the true one."""
+    rng = np.random.default_rng(seed)
+    significant = covered = 0
+    for _ in range(CASES):
+        instance = rng.normal(0.0, 1.0, PAIRS)  # what both share; a pair's difference has variance 2 · 0.25
+        one, other = instance + rng.normal(shift, 0.5, PAIRS), instance + rng.normal(0.0, 0.5, PAIRS)
+        result = paired(one.tolist(), other.tolist())
+        assert result is not None
+        significant += result.p < LEVEL
+        covered += result.low <= shift <= result.high
+    return significant, covered
+
+
+def test_where_nothing_differs_one_in_twenty_is_found_at_most() -> None:
+    significant, covered = found_of(0.0, 1)
+    error = 3 * math.sqrt(0.05 * 0.95 / CASES)
+    assert 0.05 - error <= significant / CASES <= 0.05 + error
+    assert 0.95 - error <= covered / CASES <= 0.95 + error
+
+
+def test_a_planted_difference_is_found_with_the_power_that_it_has() -> None:
+    # A paired t test of 20 pairs has a power of 0.845 for a difference of 0.7 standard deviations; signs lose little.
+    significant, covered = found_of(0.7 * math.sqrt(0.5), 2)
+    assert 0.845 - 0.04 <= significant / CASES <= 0.845 + 0.04
+    assert 0.93 <= covered / CASES <= 0.97
+
+
+@pytest.mark.parametrize("number", [8, 20])
+def test_intervals_of_a_ratio_cover(number: int) -> None:
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(500):
+        dens = rng.integers(5, 30, number).astype(float)
+        nums = rng.binomial(dens.astype(int), 0.3).astype(float)
+        interval = ratio_interval({"": list(zip(nums.tolist(), dens.tolist(), strict=True))})
+        assert interval is not None
+        held += interval.low <= 0.3 <= interval.high
+    assert 0.92 <= held / 500 <= 0.98
+
+
+def test_strata_are_kept_apart() -> None:
+    # Two levels that differ much and do not vary: all uncertainty between them is by choice, none by chance.
+    assert ratio_interval({"a": [(0.0, 1.0)] * 5, "b": [(10.0, 1.0)] * 5}) == (5.0, 5.0, 5.0, 10)
+    mixed = ratio_interval({"": [(0.0, 1.0)] * 5 + [(10.0, 1.0)] * 5})
+    assert mixed is not None
+    assert mixed.low < 3.0 < 7.0 < mixed.high
+
+
+def test_nothing_to_divide_by_is_no_interval() -> None:
+    assert ratio_interval({"a": [(1.0, 0.0), (0.0, 0.0)]}) is None
+    assert ratio_interval({}) is None
+    interval = ratio_interval({"a": [(1.0, 0.0), (1.0, 2.0), (3.0, 2.0)]})
+    assert interval is not None
+    assert interval.mean == 1.25
+    assert math.isfinite(interval.low)
+
+
+@given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 2)), min_size=1, max_size=8))
+def test_signs_are_all_tried_where_pairs_are_few(differences: list[float]) -> None:
+    values = np.array(differences)
+    count_of = 0
+    for bits in range(2 ** len(values)):  # from the text: the same sum or one further from 0
+        signs = [1 if bits >> at & 1 else -1 for at in range(len(values))]
+        count_of += (
+            abs(sum(sign * value for sign, value in zip(signs, differences, strict=True)))
+            >= abs(sum(differences)) - 1e-9
+        )
+    assert permuted_signs(values) == pytest.approx(count_of / 2 ** len(values), abs=1e-12)
+
+
+def test_signs_are_drawn_where_pairs_are_many() -> None:
+    assert permuted_signs(np.ones(30)) == pytest.approx(1 / 10_001)
+    assert permuted_signs(np.zeros(30)) == 1.0
+    assert permuted_signs(np.array([1.0, -1.0] * 15)) == 1.0
+
+
+def test_several_ps_are_corrected() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), max_size=10))
+def test_a_corrected_p_is_never_smaller_and_keeps_the_order(ps: list[float]) -> None:
+    corrected = holm(ps)
+    assert all(one >= p for one, p in zip(corrected, ps, strict=True))
+    assert all(one <= 1 for one in corrected)
+    order = sorted(range(len(ps)), key=lambda at: ps[at])
+    assert [corrected[at] for at in order] == sorted(corrected)
+
+
+def test_a_method_is_compared_with_each_other_and_with_references() -> None:
+    better = [0.5 + 0.02 * seed for seed in range(10)]
+    worse = [value - 0.3 for value in better]
+    found = compare(
+        samples("a", better) + samples("b", worse) + samples("random", worse) + samples("greedy", better),
+        ["O2"],
+        ["random", "greedy"],
+    )
+    assert isinstance(found, Comparison)
+    assert [(pair.a, pair.b) for pair in found.paired] == [
+        *(("a", "b"), ("a", "random"), ("a", "greedy"), ("b", "random"), ("b", "greedy")),
+    ]
+    first = found.paired[0]
+    assert first.n == 10
+    assert first.difference == pytest.approx(0.3)
+    assert first.p == 2 / 2**10
+    assert first.p_corrected == pytest.approx(min(1.0, 5 * first.p))
+    assert first.supported
+    same = found.paired[2]
+    assert (same.difference, same.effect, same.supported) == (0.0, None, False)
+    row = found.rows[0]
+    assert row.value == pytest.approx(0.59)
+    assert (row.method, row.metric, row.n, row.nulls) == ("a", "O2", 10, 0)
+
+
+def test_episodes_of_an_instance_are_one_observation() -> None:
+    values = [0.1, 0.4, 0.5, 0.9]
+    once, often = (compare(samples("a", values, episodes=episodes), ["O2"]).rows[0] for episodes in (1, 50))
+    assert once.n == often.n == 4
+    assert once[2:] == pytest.approx(often[2:])
+
+
+def test_what_is_null_is_counted_and_pairs_need_both() -> None:
+    one = samples("a", [0.1, 0.2, 0.3])
+    other = [*samples("b", [0.1, 0.2]), Sample("b", "level/2", "level", 1, {"O2": only(None)})]
+    found = compare(one + other, ["O2"])
+    assert [row[5:] for row in found.rows] == [(3, 0), (2, 1)]
+    assert found.paired[0].n == 2
+    nothing = compare(one, ["O5"])
+    assert nothing.rows == (Row("a", "O5", None, None, None, 0, 3),)
+
+
+def test_rates_pool_within_an_instance_and_over_instances() -> None:
+    rates = [share(1, 2), share(0, 8)]
+    given_samples = [
+        Sample("a", f"level/{seed}", "level", episode, {"E8": rate})
+        for seed in (0, 1)
+        for episode, rate in enumerate(rates)
+    ]
+    assert compare(given_samples, ["E8"]).rows[0].value == pytest.approx(0.1)
+    counts = [Sample("a", f"l/{seed}", "l", 1, {"E1": count(seed)}) for seed in range(3)]
+    assert compare(counts, ["E1"]).rows[0].value == 1.0
+
+
+def test_claims_are_sentences_and_what_is_not_supported_says_so() -> None:
+    good = Pair("drwell", "zero_shot", "O2", 0.21, 0.14, 0.28, 0.0002, 0.0004, 1.2, 20)
+    assert list(claims(Comparison((), (good,)))) == [
+        "over 20 paired instances, drwell has 0.21 more completion (C) than zero_shot, 95 % interval 0.14 to 0.28, "
+        "p = 0.0004 corrected for several comparisons"
+    ]
+    less = good._replace(metric="E1", difference=-12.5, low=-20.0, high=-5.0)
+    assert "drwell has 12.5 steps less steps (T) than" in next(claims(Comparison((), (less,))))
+    for weak in (good._replace(p_corrected=0.2), good._replace(low=-0.01)):
+        assert next(claims(Comparison((), (weak,)))).startswith("not supported: a difference in completion (C)")
+
+
+def test_one_value_has_no_width() -> None:
+    assert mean_interval([3.0]) == (3.0, 3.0, 3.0, 1)
+    result = paired([3.0], [1.0])
+    assert result is not None
+    assert (result.difference, result.p, result.effect) == (2.0, 1.0, None)
+    assert Value(1.0, None, None).value == 1.0

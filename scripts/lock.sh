@@ -12,7 +12,7 @@ trap 'rm -rf "$tools"' EXIT
 
 compile() {
     "$tools/bin/uv" pip compile pyproject.toml --quiet --universal --python-version 3.11 --fork-strategy fewest \
-        --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra rl --extra plots "$@"
+        --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra rl --extra plots --extra tables "$@"
 }
 mkdir -p requirements
 compile --group dev --extra llm --output-file requirements/dev.lock "$@"

@@ -12,9 +12,10 @@ from teamworld.errors import UserError
 if TYPE_CHECKING:
     from teamworld import worlds
     from teamworld.experiment import run
+    from teamworld.report.frames import load
 
 __version__ = "0.1.0"
-__all__ = ["UserError", "run", "worlds"]
+__all__ = ["UserError", "load", "run", "worlds"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any type)
@@ -22,6 +23,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any 
 
     if name == "run":
         return importlib.import_module("teamworld.experiment").run
+    if name == "load":
+        return importlib.import_module("teamworld.report.frames").load
     if name == "worlds":
         return importlib.import_module("teamworld.worlds")
     raise AttributeError(f"module 'teamworld' has no attribute '{name}'")

@@ -122,7 +122,7 @@ def test_a_method_is_compared_with_each_other_and_with_references() -> None:
     found = compare(
         samples("a", better) + samples("b", worse) + samples("random", worse) + samples("greedy", better),
         ["O2"],
-        ["random", "greedy"],
+        [("a", "b"), ("a", "random"), ("a", "greedy"), ("b", "random"), ("b", "greedy")],
     )
     assert isinstance(found, Comparison)
     assert [(pair.a, pair.b) for pair in found.paired] == [
@@ -173,13 +173,14 @@ def test_rates_pool_within_an_instance_and_over_instances() -> None:
 def test_claims_are_sentences_and_what_is_not_supported_says_so() -> None:
     good = Pair("drwell", "zero_shot", "O2", 0.21, 0.14, 0.28, 0.0002, 0.0004, 1.2, 20)
     assert list(claims(Comparison((), (good,)))) == [
-        "over 20 paired instances, drwell has 0.21 more completion (C) than zero_shot, 95 % interval 0.14 to 0.28, "
-        "p = 0.0004 corrected for several comparisons"
+        "over 20 paired instances the completion (C) of drwell is 0.21 higher than of zero_shot, 95 % interval of the "
+        "difference 0.14 to 0.28, p = 0.0004 corrected for several comparisons"
     ]
     less = good._replace(metric="E1", difference=-12.5, low=-20.0, high=-5.0)
-    assert "drwell has 12.5 steps less steps (T) than" in next(claims(Comparison((), (less,))))
+    assert "the steps (T) of drwell is 12.5 steps lower than of zero_shot" in next(claims(Comparison((), (less,))))
     for weak in (good._replace(p_corrected=0.2), good._replace(low=-0.01)):
         assert next(claims(Comparison((), (weak,)))).startswith("not supported: a difference in completion (C)")
+        assert list(claims(Comparison((), (weak,)), ["E1"])) == []  # only of these is a lack of support told
 
 
 def test_one_value_has_no_width() -> None:

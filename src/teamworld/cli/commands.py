@@ -47,6 +47,7 @@ _Name = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=(
 @dataclass(frozen=True, kw_only=True)
 class _Carrying(Running):
     __doc__ = Running.__doc__
+    processes: _Int = Running.processes
     calls: Annotated[int, Parameter(converter=_whole)] = Running.calls
     jobs: Annotated[int, Parameter(converter=_whole)] = Running.jobs
 
@@ -280,6 +281,98 @@ def metrics(
         raise UserError("--markdown prints the definitions: leave out the log")
     else:
         measuring.of_path(log, as_json=json)
+    return 0
+
+
+@app.command
+def compare(
+    *methods: str,
+    world: str = "cube",
+    level: str | None = None,
+    reasoner: str | None = None,
+    answers: str | None = None,
+    retries: _Int = None,
+    sampling: _Name = None,
+    episodes: _Int = None,
+    seed: _Int = None,
+    seeds: _Int = None,
+    max_steps: _Int = None,
+    set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    instances: str | None = None,
+    metrics: str | None = None,
+    references: bool = True,
+    out: Path | None = None,
+    figures: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    running: _Running = _Carrying(),
+) -> int:
+    """Compare methods on the same instances and seeds, beside random, scripted and silent teams.
+
+    What is missing is run, what is there is used again. Prints values with intervals, paired differences as
+    sentences, and writes tables (Markdown, LaTeX, CSV) and figures into --out.
+
+    Parameters
+    ----------
+
+    Methods:
+        Two methods or more, or one to see beside the references; variants as drwell:no_memory.
+    world:
+        Name of a world (see: teamworld worlds).
+    level:
+        Level of the world (see: teamworld levels). [default: paper-n2]
+    reasoner:
+        The mind, see: teamworld run --help. [default: rules]
+    answers:
+        Form of a language model's answers, see: teamworld run --help.
+    retries:
+        How often a bad answer is asked again. [default: 2]
+    sampling:
+        A change of how language models are sampled, see: teamworld run --help.
+    episodes:
+        Episodes in a row for each seed. [default: 1]
+    seed:
+        The first seed. [default: 0]
+    seeds:
+        So many seeds, counting up; the units that intervals and tests go by. [default: 1]
+    max_steps:
+        Steps of the world after which an episode ends. [default: 150]
+    set:
+        An option as OWNER.OPTION=VALUE, see: teamworld run --help.
+    instances:
+        fixed or fresh, see: teamworld run --help.
+    metrics:
+        Ids with commas (see: teamworld metrics), or all. [default: those of a results table]
+    references:
+        Whether random, greedy (the world's scripted team) and silent (the methods when nobody hears a message) stand
+        beside.
+    out:
+        Folder of the comparison. [default: a name made from the arguments, under runs/]
+    figures:
+        Also draw values, frontiers, profiles and learning curves (needs the extra: plots).
+    json:
+        Print one JSON object, and nothing else.
+    """
+    from teamworld.cli import comparing
+    from teamworld.experiment.config import build, samplings, settings
+
+    if not methods:
+        raise UserError("which methods? expected at least one, such as: teamworld compare drwell zero_shot --seeds 20")
+    given: dict[str, Any] = {
+        "world": world,
+        "level": level,
+        "methods": _split(list(methods)),
+        "reasoner": reasoner,
+        "answers": answers,
+        "retries": retries,
+        "sampling": samplings(sampling) if sampling else None,
+        "episodes": episodes,
+        "seeds": _seeds(seed, seeds),
+        "max_steps": max_steps,
+        "options": settings(set) if set else None,
+        "instances": instances,
+    }
+    asked = build({name: value for name, value in given.items() if value is not None})
+    comparing.compare(asked, out, running, wanted=metrics, references=references, figures=figures, as_json=json)
     return 0
 
 

@@ -15,9 +15,12 @@ from teamworld.experiment.config import Experiment
 from teamworld.experiment.running import Running
 from teamworld.metrics.definition import metrics
 from teamworld.report import export, study
-from teamworld.report.compare import Comparison, Row, Sample, claims
+from teamworld.report.compare import LEVEL, Comparison, Row, Sample, claims, least_p
 from teamworld.report.metrics import number
 from teamworld.report.tables import Table, mind, rich_tables
+
+#: Metrics of which a difference that is not supported is worth a sentence.
+MAIN = ("O2", "O4", "E1")
 
 
 def compare(
@@ -33,10 +36,9 @@ def compare(
     """Run what is missing, compare, print, and write the files."""
     names = study.named(wanted)
     folder = out if out is not None else _default(asked, references)
-    found = study.parts(asked, folder, references=references)
-    total = sum(len(part.experiment.cells()) * part.experiment.episodes for part in found)
-    with watched(total, found[0].experiment, running) as (step, watch):
-        study.run_all(found, step, running, watch)
+    methods = len(asked.methods) + references * (len(study.REFERENCES) + len(asked.methods))
+    with watched(methods * len(asked.seeds) * asked.episodes, asked, running) as (step, watch):
+        found = study.run_all(asked, folder, references=references, progress=step, running=running, watch=watch)
     errors = Console(stderr=True)
     with errors.status("measuring"):
         samples = list(study.samples(found))
@@ -44,7 +46,7 @@ def compare(
     table = _table(comparison, names, asked)
     _write(folder, comparison, table)
     if figures:
-        _draw(folder, comparison, samples, names, table.caption)
+        _draw(folder, comparison, samples, names, _caption(asked))
     if as_json:
         print(json.dumps({"run": str(folder), **plain(comparison)}, allow_nan=False))
         return
@@ -52,14 +54,22 @@ def compare(
     for part in rich_tables(table, Console().width):
         Console().print(part)
     print(f"{table.caption}\n")
-    for sentence in claims(comparison):
+    for sentence in claims(comparison, MAIN):
         print(sentence)
+    hidden = sum(not pair.supported and pair.metric not in MAIN for pair in comparison.paired)
+    if hidden:
+        print(f"{hidden} further differences are not supported; all are in {folder / 'comparison.md'}")
+    if least_p(len(asked.seeds)) > LEVEL:
+        print(f"with {len(asked.seeds)} seeds no difference can be supported, whatever it is: take 8 or more")
     print(f"\nTables (Markdown, LaTeX, CSV) and runs are in {folder}")
 
 
 def plain(comparison: Comparison) -> dict[str, list[dict[str, Any]]]:
     """Return a comparison as plain data."""
-    return {"rows": [row._asdict() for row in comparison.rows], "paired": [pair._asdict() for pair in comparison.paired]}
+    return {
+        "rows": [row._asdict() for row in comparison.rows],
+        "paired": [pair._asdict() for pair in comparison.paired],
+    }
 
 
 def _default(asked: Experiment, references: bool) -> Path:
@@ -72,12 +82,16 @@ def _table(comparison: Comparison, names: Sequence[str], asked: Experiment) -> T
     found: Mapping[tuple[str, str], Row] = {(row.method, row.metric): row for row in comparison.rows}
     shown = [name for name in names if any(found[method, name].value is not None for method in methods)]
     rows = [(f"{name} {metrics()[name].name}", *(_cell(found[method, name]) for method in methods)) for name in shown]
-    seeds, episodes = len(asked.seeds), asked.episodes
-    caption = (
-        f"{asked.world} {asked.level}, {seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]}: value "
-        f"[95 % bootstrap interval over seeds] (n-: seeds without one); {mind(asked)}"
-    )
+    caption = f"{_caption(asked)}; (n-): seeds without a value"
     return Table("Methods on the same instances and seeds", ("metric", *methods), tuple(rows), caption)
+
+
+def _caption(asked: Experiment) -> str:
+    seeds, episodes = len(asked.seeds), asked.episodes
+    return (
+        f"{asked.world} {asked.level}, {seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]}, 95 % "
+        f"bootstrap intervals over seeds; {mind(asked)}"
+    )
 
 
 def _cell(row: Row) -> str:
@@ -98,9 +112,7 @@ def _write(folder: Path, comparison: Comparison, table: Table) -> None:
         export.write_csv(folder / f"{name}.csv", rows)
 
 
-def _draw(
-    folder: Path, comparison: Comparison, samples: Sequence[Sample], names: Sequence[str], caption: str
-) -> None:
+def _draw(folder: Path, comparison: Comparison, samples: Sequence[Sample], names: Sequence[str], caption: str) -> None:
     from teamworld.report.compare_figures import draw
 
     for path in draw(comparison, samples, names, caption, folder / "figures"):

@@ -6,7 +6,8 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,16 +104,14 @@ def _dump(data: object) -> None:
     print(json.dumps(data, allow_nan=False))
 
 
-def execute(
-    experiment: Experiment, out: Path | None, running: Running, *, figures: bool = False, as_json: bool
-) -> None:
-    """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
-    folder = out if out is not None else default_folder(experiment)
+@contextmanager
+def watched(total: int, experiment: Experiment, running: Running) -> Iterator[tuple[Callable[[Row], None], Watch]]:
+    """Show a progress bar for so many episodes; give what is called with each and what watches their minds."""
     errors = Console(stderr=True)
     # A bar that redraws itself would garble what a person reads and types.
     keyboard = Keyboard() if any(share.name == HUMAN for share in shares(experiment.reasoner)) else None
     with _progress(errors, shown=keyboard is None) as bar:
-        task = bar.add_task("episodes", total=len(experiment.cells()) * experiment.episodes)
+        task = bar.add_task("episodes", total=total)
 
         def step(row: Row) -> None:
             bar.update(task, advance=1, description=f"{row.method}, seed {row.seed}")
@@ -131,7 +130,16 @@ def execute(
             for line in _expected(estimate(experiment, prices), prices, running):
                 notice(line)
 
-        watch = Watch(spent, notice, begins, keyboard)
+        yield step, Watch(spent, notice, begins, keyboard)
+
+
+def execute(
+    experiment: Experiment, out: Path | None, running: Running, *, figures: bool = False, as_json: bool
+) -> None:
+    """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
+    folder = out if out is not None else default_folder(experiment)
+    total = len(experiment.cells()) * experiment.episodes
+    with watched(total, experiment, running) as (step, watch):
         rows = run(experiment, folder, step, running, watch)
     if as_json:
         if figures:

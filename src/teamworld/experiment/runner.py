@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
-from teamworld.experiment import before
+from teamworld.experiment import apart, before
 from teamworld.experiment.again import from_record, recall
 from teamworld.experiment.before import Memories
 from teamworld.experiment.calls import NotRecorded
@@ -86,6 +86,9 @@ def run(
         if brought and not folder.experiment_file.exists():
             before.bring(folder, brought)
         folder.claim(experiment, None if plan is None or not plan.endpoints else plan.prices.table())
+        nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
+        if nobody and (processes := _processes(experiment, running)) > 1:
+            return _apart(experiment, folder, processes, progress)
         minds: AbstractAsyncContextManager[Minds] = nullcontext(idle(experiment))
         if source is not None:
             minds = from_record(experiment, folder, source)
@@ -100,6 +103,42 @@ def _finished(experiment: Experiment, folder: Folder) -> bool:
         return False
     with Results(folder.results_file, readonly=True) as results:
         return all(len(results.rows(cell)) == experiment.episodes for cell in experiment.cells())
+
+
+def _processes(experiment: Experiment, running: Running) -> int:
+    """Return how many processes run the cells, where nobody is asked."""
+    if running.processes is not None:
+        return running.processes
+    worth = len(experiment.cells()) * experiment.episodes >= apart.WORTH
+    return apart.processors() if worth else 1
+
+
+def _apart(experiment: Experiment, folder: Folder, processes: int, progress: Progress) -> list[Row]:
+    cells = experiment.cells()
+    with Results(folder.results_file) as results, MemoryStore.open(folder.memory_file):
+        missing = [cell for cell in cells if len(results.rows(cell)) < experiment.episodes]
+        for cell in cells:
+            for row in results.rows(cell) if cell not in missing else ():
+                progress(row)
+        if missing:
+            apart.run_apart(run_cell, experiment, folder, missing, processes, progress)
+        return [row for cell in cells for row in results.rows(cell)]
+
+
+def run_cell(experiment: Experiment, folder: Folder, cell: Cell) -> list[Row]:
+    """Run what is missing of one cell whose minds ask nobody, in a folder that the caller holds; return its rows."""
+
+    async def whole() -> list[Row]:
+        with (
+            Results(folder.results_file) as results,
+            MemoryStore.open(folder.memory_file) as memory,
+            before.opened(folder, experiment) as earlier,
+        ):
+            memories, turn = Memories(memory, earlier), asyncio.Semaphore(1)
+            await Job(experiment, folder, results, memories, idle(experiment), lambda row: None, turn).run(cell)
+            return results.rows(cell)
+
+    return completed(whole())
 
 
 async def _run(

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from teamworld.errors import UserError
 
-_RANGES = {"calls": (1, 10_000), "jobs": (1, 10_000), "timeout": (1, 86_400), "patience": (0, 604_800)}
+_RANGES = {
+    "processes": (1, 1_000),
+    "calls": (1, 10_000),
+    "jobs": (1, 10_000),
+    "timeout": (1, 86_400),
+    "patience": (0, 604_800),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +27,8 @@ class Running:
         episode_budget: Most that the calls of one episode may cost, in the same form.
         cache: File with answers of earlier runs: the same request at the same place is not paid again.
         prices: YAML file with prices of models; they win over the published ones.
+        processes: Processes that run methods and seeds side by side, where nobody is asked; left out: as many as there
+            are processors where the run is long enough, else one.
         calls: Calls in flight at most, for each model.
         jobs: Episodes at the same time, where language models answer.
         timeout: Seconds to wait for one answer.
@@ -35,6 +43,7 @@ class Running:
     episode_budget: str | None = None
     cache: Path | None = None
     prices: Path | None = None
+    processes: int | None = None
     calls: int = 128
     jobs: int = 64
     timeout: float = 180.0
@@ -44,5 +53,7 @@ class Running:
         """Check the numbers."""
         for name, (least, most) in _RANGES.items():
             value = getattr(self, name)
+            if value is None:
+                continue
             if not least <= value <= most:
                 raise UserError(f"--{name} is a number from {least:,} to {most:,}, got {value:g}")

@@ -78,7 +78,9 @@ class Comparison(NamedTuple):
 Units = Mapping[str, Value]
 
 
-def compare(samples: Iterable[Sample], names: Sequence[str], references: Sequence[str] = ()) -> Comparison:
+def compare(
+    samples: Iterable[Sample], names: Sequence[str], wanted: Sequence[tuple[str, str]] | None = None
+) -> Comparison:
     """Compare methods in some metrics.
 
     A unit is an instance: the episodes of one seed share a memory and are one observation, not many.
@@ -86,7 +88,7 @@ def compare(samples: Iterable[Sample], names: Sequence[str], references: Sequenc
     Args:
         samples: Measured episodes of all methods.
         names: Ids of metrics.
-        references: Methods that others are compared with, and not with one another.
+        wanted: The pairs of methods that are compared; all if None.
     """
     found = list(samples)
     strata = {sample.instance: sample.stratum for sample in found}
@@ -97,7 +99,7 @@ def compare(samples: Iterable[Sample], names: Sequence[str], references: Sequenc
         metric = metrics()[name]
         units = {method: _units(metric, [one for one in found if one.method == method]) for method in methods}
         rows += [_row(method, metric, units[method], strata) for method in methods]
-        pairs += _pairs(metric, units, strata, references)
+        pairs += _pairs(metric, units, strata, tuple(combinations(methods, 2)) if wanted is None else wanted)
     return Comparison(tuple(rows), tuple(pairs))
 
 
@@ -121,13 +123,10 @@ def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str]) -
 
 
 def _pairs(
-    metric: Metric, units: Mapping[str, Units], strata: Mapping[str, str], references: Sequence[str]
+    metric: Metric, units: Mapping[str, Units], strata: Mapping[str, str], wanted: Sequence[tuple[str, str]]
 ) -> Iterator[Pair]:
     found: list[tuple[str, str, Paired]] = []
-    for a, b in combinations(units, 2):
-        if a in references and b in references:
-            continue
-        one, other = (b, a) if a in references else (a, b)  # a reference is what is compared with
+    for one, other in wanted:
         both = [
             (instance, first.value, second.value)
             for instance, first in units[one].items()
@@ -144,20 +143,33 @@ def _pairs(
         )
 
 
-def claims(comparison: Comparison) -> Iterator[str]:
-    """Yield what may be said of the differences, one sentence each, with its numbers."""
+def least_p(pairs: int) -> float:
+    """Return the smallest p that so many pairs can have: all differences have one sign."""
+    return 2.0 / 2.0**pairs
+
+
+def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterator[str]:
+    """Yield what may be said of the differences, one sentence each, with its numbers.
+
+    Args:
+        comparison: What was compared.
+        names: Metrics of which differences that are not supported are told too; of all if None.
+    """
     for pair in comparison.paired:
+        if not (pair.supported or names is None or pair.metric in names):
+            continue
         metric = metrics()[pair.metric]
         what = metric.name.lower() if metric.symbol is None else f"{metric.name.lower()} ({metric.symbol})"
         unit = f" {metric.unit}" if metric.unit else ""
         numbers = (
-            f"95 % interval {_number(pair.low)} to {_number(pair.high)}, "
+            f"95 % interval of the difference {_number(pair.low)} to {_number(pair.high)}, "
             f"p = {_number(pair.p_corrected)} corrected for several comparisons"
         )
         over = f"over {pair.n} paired instances"
         if pair.supported:
-            more = "more" if pair.difference > 0 else "less"
-            yield f"{over}, {pair.a} has {_number(abs(pair.difference))}{unit} {more} {what} than {pair.b}, {numbers}"
+            more = "higher" if pair.difference > 0 else "lower"
+            by = f"{_number(abs(pair.difference))}{unit} {more} than of {pair.b}"
+            yield f"{over} the {what} of {pair.a} is {by}, {numbers}"
         else:
             yield (
                 f"not supported: a difference in {what} between {pair.a} and {pair.b} "

@@ -21,7 +21,9 @@ COSTS = ("K3", "K2", "M1")
 _ROWS = 1.5  # inches of a row of panels
 
 
-def draw(comparison: Comparison, samples: Sequence[Sample], names: Sequence[str], caption: str, out: Path) -> list[Path]:
+def draw(
+    comparison: Comparison, samples: Sequence[Sample], names: Sequence[str], caption: str, out: Path
+) -> list[Path]:
     """Draw all figures of a comparison; return the PNG files, each with an SVG beside it.
 
     Raises:
@@ -46,7 +48,7 @@ def _known(comparison: Comparison, metric: str) -> bool:
 
 def _label(name: str) -> str:
     metric = metrics()[name]
-    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
+    return f"{metric.name}, {metric.unit}" if metric.unit not in (None, metric.name.lower()) else metric.name
 
 
 def _values(comparison: Comparison, names: Sequence[str], caption: str, stem: Path) -> Path:
@@ -64,7 +66,7 @@ def _values(comparison: Comparison, names: Sequence[str], caption: str, stem: Pa
             bare(axes)
         for axes in panels.flat[len(shown) :]:
             axes.set_visible(False)
-        drawn.suptitle(caption, fontsize=8, x=0.01, ha="left")
+        drawn.suptitle(_wrapped(caption), fontsize=8, x=0.01, ha="left")
         return save(drawn, stem)
 
 
@@ -75,7 +77,8 @@ def _points(axes: Axes, methods: Sequence[str], by_method: Mapping[str, Row]) ->
             axes.annotate("none", (0.02, at), xycoords=("axes fraction", "data"), va="center", color="0.4", fontsize=7)
             continue
         drawn = look(at)
-        axes.plot([row.low, row.high], [at, at], color=drawn["color"], linewidth=1.2)
+        low, high = (row.value if end is None else end for end in (row.low, row.high))
+        axes.plot([low, high], [at, at], color=drawn["color"], linewidth=1.2)
         axes.plot([row.value], [at], color=drawn["color"], marker=drawn["marker"], markersize=4)
     axes.set_yticks(range(len(methods)), methods)
     axes.set_ylim(len(methods) - 0.5, -0.5)
@@ -95,8 +98,8 @@ def _frontiers(comparison: Comparison, cost: str, caption: str, stem: Path) -> P
                 if x is None or y is None or x.value is None or y.value is None:
                     continue
                 style = look(at)
-                axes.plot([x.low, x.high], [y.value, y.value], color=style["color"], linewidth=0.8)
-                axes.plot([x.value, x.value], [y.low, y.high], color=style["color"], linewidth=0.8)
+                axes.plot([x.low or 0.0, x.high or 0.0], [y.value, y.value], color=style["color"], linewidth=0.8)
+                axes.plot([x.value, x.value], [y.low or 0.0, y.high or 0.0], color=style["color"], linewidth=0.8)
                 axes.plot(x.value, y.value, color=style["color"], marker=style["marker"], linestyle="", label=method)
                 points.append((x.value, y.value))
             best = sorted(undominated([(x, better * y) for x, y in points]))
@@ -105,7 +108,7 @@ def _frontiers(comparison: Comparison, cost: str, caption: str, stem: Path) -> P
             axes.set_ylabel(_label(name))
             bare(axes)
         drawn.legend(*panels[0].get_legend_handles_labels(), frameon=False, loc="outside lower center", ncols=4)
-        drawn.suptitle(f"{caption}; line: not beaten in both", fontsize=8, x=0.01, ha="left")
+        drawn.suptitle(_wrapped(f"{caption}; line: not beaten in both"), fontsize=8, x=0.01, ha="left")
         return save(drawn, stem)
 
 
@@ -120,7 +123,7 @@ def undominated(points: Sequence[tuple[float, float]]) -> list[tuple[float, floa
 
 def _profiles(samples: Sequence[Sample], caption: str, stem: Path) -> Path:
     """Draw which share of episodes completes at least so much, one line a method (Agarwal et al. 2021)."""
-    with figure(WIDTH / 2, 2.8) as drawn:
+    with figure(WIDTH / 2, 3.2) as drawn:
         axes = drawn.subplots()
         levels = np.linspace(0.0, 1.0, 101)
         for at, method in enumerate(dict.fromkeys(sample.method for sample in samples)):
@@ -128,18 +131,19 @@ def _profiles(samples: Sequence[Sample], caption: str, stem: Path) -> Path:
             if not reached:
                 continue
             shares = np.array([[np.mean(np.asarray(values) >= level) for level in levels] for values in reached])
-            intervals = [mean_interval(column.tolist()) for column in shares.T[::10]]
+            intervals = [mean_interval(column.tolist()) for column in shares.T]
             style = look(at)
             axes.plot(levels, shares.mean(axis=0), color=style["color"], linestyle=style["linestyle"], label=method)
             if len(reached) > 1:
-                bands = [(one.low, one.high) for one in intervals if one is not None]
-                axes.fill_between(levels[::10], *zip(*bands, strict=True), color=style["color"], alpha=0.15, linewidth=0)
+                bounds = [one for one in intervals if one is not None]
+                low, high = [one.low for one in bounds], [one.high for one in bounds]
+                axes.fill_between(levels, low, high, color=style["color"], alpha=0.15, linewidth=0)
         axes.set_xlabel("completion τ")
-        axes.set_ylabel("share of episodes with completion ≥ τ")
+        axes.set_ylabel("share of episodes that reach τ")
         axes.set_ylim(-0.02, 1.04)
         bare(axes)
         drawn.legend(frameon=False, loc="outside lower center", ncols=2)
-        drawn.suptitle(_wrapped(caption), fontsize=7, x=0.01, ha="left")
+        drawn.suptitle(_wrapped(caption, 58), fontsize=7, x=0.01, ha="left")
         return save(drawn, stem)
 
 
@@ -165,7 +169,7 @@ def _curves(samples: Sequence[Sample], caption: str, stem: Path) -> Path:
             bare(axes)
         panels[0].set_ylim(-0.03, 1.05)
         drawn.legend(*panels[0].get_legend_handles_labels(), frameon=False, loc="outside lower center", ncols=4)
-        drawn.suptitle(caption, fontsize=8, x=0.01, ha="left")
+        drawn.suptitle(_wrapped(caption), fontsize=8, x=0.01, ha="left")
         return save(drawn, stem)
 
 
@@ -183,7 +187,7 @@ def _curve(axes: Axes, samples: Sequence[Sample], name: str, label: str, at: int
     axes.fill_between(episodes, low, high, color=style["color"], alpha=0.15, linewidth=0)
 
 
-def _wrapped(text: str, width: int = 62) -> str:
+def _wrapped(text: str, width: int = 112) -> str:
     import textwrap
 
     return "\n".join(textwrap.wrap(text, width))

@@ -82,7 +82,7 @@ def ratio_interval(strata: Mapping[str, Sequence[tuple[float, float]]]) -> Inter
     values = sums[0, sums[1] != 0.0] / sums[1, sums[1] != 0.0]
     tail = 100.0 * _NORMAL.cdf(math.sqrt(number / free) * _student(0.025, free))
     low, high = np.percentile(values, (tail, 100.0 - tail))
-    return Interval(value, _same(low), _same(high), number)
+    return Interval(_same(value), _same(low), _same(high), number)
 
 
 @lru_cache(maxsize=16)

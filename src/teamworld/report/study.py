@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,59 +36,75 @@ class Part(NamedTuple):
     """Of its methods, as the comparison calls them."""
 
 
-def parts(asked: Experiment, out: Path, *, references: bool = True) -> list[Part]:
-    """Return the runs of a comparison: what was asked for with the reference teams, and the same in silence.
+def aloud(asked: Experiment, out: Path, *, references: bool) -> Part:
+    """Return the run of the methods that are compared, with the reference teams.
 
     Args:
         asked: The methods to compare, and where.
         out: Folder of the comparison.
         references: Whether to add reference rows.
     """
-    methods = asked.methods
-    if not references:
-        return [Part(out / "run", asked, {method: method for method in methods})]
-    beside = tuple(name for name in REFERENCES if name not in methods)
-    talkers = tuple(method for method in methods if method not in REFERENCES)
-    found = [asked.model_copy(update={"methods": methods + beside})]
-    names = [{method: method for method in methods + beside}]
-    if talkers:
-        lost = {**asked.options, "messages": {**asked.options.get("messages", {}), "loss": 1.0}}
-        found.append(asked.model_copy(update={"methods": talkers, "options": _without(lost, methods, talkers)}))
-        names.append({method: SILENT if method == talkers[0] else f"{SILENT}:{method}" for method in talkers})
-    folders = (out / "run", out / SILENT)
-    return [Part(*part) for part in zip(folders, found, names, strict=False)]
+    beside = tuple(name for name in REFERENCES if references and name not in asked.methods)
+    methods = asked.methods + beside
+    return Part(out / "run", asked.model_copy(update={"methods": methods}), {method: method for method in methods})
 
 
-def _without(options: dict[str, dict[str, object]], methods: Sequence[str], kept: Sequence[str]) -> dict[str, object]:
-    """Leave out the options of methods that are not run: a run refuses them."""
-    gone = set(methods) - set(kept)
-    return {owner: given for owner, given in options.items() if owner not in gone}
+def in_silence(asked: Experiment, out: Path, spoke: Collection[str]) -> Part | None:
+    """Return the run of the same methods when nobody hears a message, None if all of them are reference teams.
+
+    Args:
+        asked: As for ``aloud``.
+        out: Folder of the comparison.
+        spoke: Methods that sent messages. Others would do the same in silence; the first method's row always stands.
+    """
+    own = [method for method in asked.methods if method not in REFERENCES]
+    talkers = [method for method in own if method == own[0] or method in spoke]
+    if not talkers:
+        return None
+    gone = set(asked.methods) - set(talkers)  # a run refuses options of what is no part of it
+    options = {owner: given for owner, given in asked.options.items() if owner not in gone}
+    options["messages"] = {**options.get("messages", {}), "loss": 1.0}
+    experiment = asked.model_copy(update={"methods": tuple(talkers), "options": options})
+    return Part(out / SILENT, experiment, {method: silent_name(method, own) for method in talkers})
 
 
-def run_all(found: Sequence[Part], progress: Callable[[Row], None], running: Running, watch: Watch) -> None:
-    """Run what is missing of a comparison; what is there is used again.
+def run_all(
+    asked: Experiment,
+    out: Path,
+    *,
+    references: bool,
+    progress: Callable[[Row], None],
+    running: Running,
+    watch: Watch,
+) -> list[Part]:
+    """Run what is missing of a comparison, use again what is there, and return its runs.
 
     Raises:
         UserError: A run cannot be made, or a limit was reached: the same call goes on.
     """
-    for part in found:
-        run(part.experiment, part.folder, progress, running, watch)
+    first = aloud(asked, out, references=references)
+    rows = run(first.experiment, first.folder, progress, running, watch)
+    spoke = {row.method for row in rows if row.summary.messages}
+    second = in_silence(asked, out, spoke) if references else None
+    if second is None:
+        return [first]
+    run(second.experiment, second.folder, progress, running, watch)
+    return [first, second]
 
 
 def samples(found: Sequence[Part]) -> Iterator[Sample]:
     """Measure all finished episodes of a comparison, one after the other."""
     for part in found:
         folder, experiment = Folder(part.folder), part.experiment
-        with Results(folder.results_file, readonly=True) as results, _calls(folder) as calls:
+        with (
+            Results(folder.results_file, readonly=True) as results,
+            CallStore(folder.results_file, readonly=True) as calls,
+        ):
             done = [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
             for cell, row in done:
                 values = _measured(folder.log(cell, row.episode), calls.rows(cell, row.episode))
                 instance = f"{experiment.level}/{cell.seed}"
                 yield Sample(part.names[cell.method], instance, experiment.level, row.episode, values)
-
-
-def _calls(folder: Folder) -> CallStore:
-    return CallStore(folder.results_file, readonly=True)
 
 
 def _measured(log: Path, calls: Sequence[CallRow]) -> dict[str, Value]:
@@ -113,8 +130,17 @@ def named(text: str | None) -> tuple[str, ...]:
 
 
 def compared(found: Sequence[Sample], names: Sequence[str]) -> Comparison:
-    """Compare measured episodes; reference rows are compared with the methods, and not with one another."""
-    methods = dict.fromkeys(sample.method for sample in found)
-    beside = [name for name in methods if name in REFERENCES or name.partition(":")[0] == SILENT]
-    own = [name for name in methods if name not in beside]
-    return compare(found, names, beside if own else ())
+    """Compare measured episodes: methods with one another, with the reference teams, each with itself in silence."""
+    methods = list(dict.fromkeys(sample.method for sample in found))
+    beside = [name for name in methods if name in REFERENCES]
+    silent = [name for name in methods if name.partition(":")[0] == SILENT]
+    own = [name for name in methods if name not in (*beside, *silent)]
+    pairs = list(combinations(own or beside, 2))
+    pairs += [(name, reference) for name in own for reference in beside]
+    pairs += [(name, quiet) for name in own for quiet in silent if quiet == silent_name(name, own)]
+    return compare(found, names, pairs)
+
+
+def silent_name(method: str, methods: Sequence[str]) -> str:
+    """Return what a method in silence is called: ``silent`` for the first."""
+    return SILENT if method == methods[0] else f"{SILENT}:{method}"

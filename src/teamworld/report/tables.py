@@ -106,10 +106,11 @@ def rich_tables(table: Table, width: int = 80) -> list[RichTable]:
 
     Where so many columns would not fit into ``width``, the later ones follow in further tables, the first in each.
     """
-    lines = table.narrow or (table.columns, *table.rows)
-    needs = [  # a heading stays on one line
-        max(len(word) for cell in column for word in (column[0], *cell.split())) for column in zip(*lines, strict=True)
-    ]
+    heading, *rows = table.narrow or (table.columns, *table.rows)
+    lines = [heading, *((first, *map(_broken, cells)) for first, *cells in rows)]
+    columns = list(zip(*lines, strict=True))
+    needs = [max(len(word) for cell in columns[0] for word in (columns[0][0], *cell.split()))]
+    needs += [max(len(line) for cell in column for line in cell.split("\n")) for column in columns[1:]]
     parts: list[list[int]] = [[]]
     for column in range(1, len(needs)):
         used = needs[0] + sum(needs[other] + 1 for other in parts[-1])
@@ -129,10 +130,15 @@ def _rich_table(lines: Sequence[Sequence[str]]) -> RichTable:
         if index == 0:  # says whose line it is: never cut
             shown.add_column(heading, overflow="fold", min_width=len(heading))
         else:
-            shown.add_column(heading, justify="right", min_width=len(heading))
+            shown.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        shown.add_row(*(Text(cell.replace(" [", "\n[").replace(" (", "\n(")) for cell in row))
+        shown.add_row(*map(Text, row))
     return shown
+
+
+def _broken(cell: str) -> str:
+    """Return a cell with what stands in brackets on lines of their own."""
+    return cell.replace(" [", "\n[").replace(" (", "\n(")
 
 
 def _some(values: Iterable[float | None]) -> list[float]:

@@ -1,0 +1,105 @@
+"""Cells in processes of their own: the same run, one error ends all, and no worker outlives who started it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from teamworld.errors import UserError
+from teamworld.experiment import apart
+from teamworld.experiment.config import build
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.replay import replay
+from teamworld.experiment.results import Row
+from teamworld.experiment.runner import run
+from teamworld.experiment.running import Running
+from teamworld.memory.store import MemoryStore
+
+GIVEN = {"methods": ["drwell", "greedy"], "seeds": [0, 1, 2], "episodes": 2, "max_steps": 25}
+
+
+def state(out: Path) -> dict[str, object]:
+    with MemoryStore.open(out / "memory.sqlite", readonly=True) as memory:
+        deltas = {name: memory.deltas(name) for name in memory.runs()}
+    logs = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
+    return {"logs": logs, "memory": deltas}
+
+
+def test_a_run_in_several_processes_is_the_same(tmp_path: Path) -> None:
+    told: list[Row] = []
+    rows = run(build(GIVEN), tmp_path / "several", told.append, Running(processes=3))
+    alone = run(build(GIVEN), tmp_path / "one", running=Running(processes=1))
+    assert [row._replace(seconds=0.0) for row in rows] == [row._replace(seconds=0.0) for row in alone]
+    assert state(tmp_path / "several") == state(tmp_path / "one")
+    assert sorted(row[:2] for row in told) == sorted(row[:2] for row in rows)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    folder = Folder(tmp_path / "several")
+    assert {checked.difference for checked in replay(folder, folder.experiment(), scratch)} == {None}
+
+
+def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    first = run(build(GIVEN), out, running=Running(processes=2))
+    for path in out.glob("logs/greedy-s1/*.zst"):
+        path.unlink()  # a finished episode's log is not needed to know that it is finished
+    told: list[Row] = []
+    assert run(build(GIVEN), out, told.append, Running(processes=2)) == first
+    assert len(told) == len(first)
+    assert not list(out.glob("logs/greedy-s1/*.zst"))
+
+
+def test_an_error_in_a_cell_is_one_error(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run(build(GIVEN), out, running=Running(processes=1))
+    (out / "memory.sqlite").unlink()
+    next(out.glob("logs/drwell-s1/*0001*")).unlink()
+    more = build(GIVEN | {"episodes": 3})
+    (out / "experiment.yaml").write_text((out / "experiment.yaml").read_text().replace("episodes: 2", "episodes: 3"))
+    with pytest.raises(UserError, match=r"drwell-s1.* is missing or altered"):
+        run(more, out, running=Running(processes=2))
+
+
+def test_short_runs_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "run_apart", lambda *given: pytest.fail("not worth it"))
+    assert len(run(build(GIVEN), tmp_path / "run")) == 12
+    assert apart.processors() >= 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills processes")
+def test_workers_end_with_who_started_them(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "teamworld",
+        "run",
+        "cube",
+        "--method",
+        "drwell",
+        "--seeds",
+        "4",
+        "--episodes",
+        "300",
+    ]
+    begun = subprocess.Popen([*command, "--processes", "2", "--out", str(tmp_path / "run")], stderr=subprocess.DEVNULL)
+    try:
+        limit = time.monotonic() + 60
+        workers: list[psutil.Process] = []
+        while time.monotonic() < limit and not list(tmp_path.glob("run/logs/*/0002*")):
+            time.sleep(0.1)
+        workers = psutil.Process(begun.pid).children(recursive=True)
+        assert len(workers) >= 2
+        begun.send_signal(signal.SIGKILL)
+        begun.wait()
+        gone, alive = psutil.wait_procs(workers, timeout=10)
+        assert not alive, gone
+    finally:
+        begun.kill()
+        begun.wait()

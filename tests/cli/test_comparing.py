@@ -88,7 +88,7 @@ def test_one_method_alone_and_without_references(tmp_path: Path, capsys: pytest.
     )
     assert {row["method"] for row in found["rows"]} == {"greedy"}
     assert found["paired"] == []
-    assert study.in_silence(Folder(folder / "run").experiment(), tmp_path, ()) is None
+    assert study.in_silence(Folder(tmp_path / "c" / "run").experiment(), tmp_path, ()) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,122 @@
+"""Metrics that take several runs, or a reference plan: one episode alone does not tell them (metrics spec, tier 3).
+
+Each takes plain values of paired runs, on the same instances and seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+
+from teamworld.metrics.definition import NULL, Value, only, share
+
+#: Weight of the actions that were taken, beside those of the reference, in a trajectory's efficiency (TES).
+BETA = 0.95
+
+
+def normalised(score: float, random: float, reference: float) -> Value:
+    """O7: where a score lies between a random team's (0) and a reference team's (1), on the same instance."""
+    return share(score - random, reference - random)
+
+
+def reliability(successes: Sequence[int], repeats: int, k: int) -> Value:
+    """O8, pass^k: how likely k repeats of an instance all succeed, averaged over instances.
+
+    Args:
+        successes: Of each instance, among its repeats.
+        repeats: Of every instance.
+        k: At most ``repeats``.
+    """
+    if not 1 <= k <= repeats:
+        return NULL
+    return share(sum(comb(found, k) for found in successes) / comb(repeats, k), len(successes))
+
+
+def improvement(one: Sequence[float], team: Sequence[float], *, fewer_is_better: bool) -> Value:
+    """E2, EI: how much better a team does than one agent, from -1 to 1; the mean over instances."""
+    gains = []
+    for alone, together in zip(one, team, strict=True):
+        better = alone - together if fewer_is_better else together - alone
+        most = max(alone, together)
+        gains.append(better / most if most else 0.0)
+    return share(sum(gains), len(gains))
+
+
+def speed_up(one: Sequence[float | None], team: Sequence[float | None], agents: int) -> tuple[Value, Value]:
+    """E3: steps of one agent over those of the team, and that for each agent; over instances that both solved.
+
+    Args:
+        one: Steps of one agent; None where the instance was not solved.
+        team: Steps of the team.
+        agents: In the team.
+    """
+    ratios = [alone / together for alone, together in zip(one, team, strict=True) if alone and together]
+    mean = share(sum(ratios), len(ratios))
+    return mean, share(sum(ratios) / agents, len(ratios))
+
+
+def optimality(success: bool, steps: float, reference: float) -> Value:
+    """E4, SPL: success, weighted by the reference planner's steps over those taken (Anderson et al. 2018)."""
+    return share(success * reference, max(steps, reference))
+
+
+def trajectory(actions: Sequence[str], references: Sequence[Sequence[str]]) -> Value:
+    """E13, TES: how much of a reference was done in order, against its length and that of what was done.
+
+    ``(1 + β²) d / (|R| + β² |A|)`` with β = 0.95, where d is how many actions of the reference, from its first on,
+    stand in the actions in this order; the best over references.
+    """
+    return max((_match(actions, reference) for reference in references if reference), default=NULL)
+
+
+def _match(actions: Sequence[str], reference: Sequence[str]) -> Value:
+    done = 0
+    for action in actions:
+        if done < len(reference) and action == reference[done]:
+            done += 1
+    square = BETA**2
+    return share((1.0 + square) * done, len(reference) + square * len(actions))
+
+
+def gained(before: Sequence[str], after: Sequence[str], references: Sequence[Sequence[str]]) -> Value:
+    """E13, ITES: the efficiency of a trajectory after a step minus before."""
+    then, now = trajectory(before, references).value, trajectory(after, references).value
+    return only(None if now is None or then is None else now - then)
+
+
+def mean_difference(one: Sequence[float | None], other: Sequence[float | None]) -> Value:
+    """M14, B14: the mean of paired values of one minus the other; pairs without both are left out."""
+    known = [a - b for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+    return share(sum(known), len(known))
+
+
+def talk_return(gain: float | None, tokens: float) -> Value:
+    """M15: completion gained for each 1,000 tokens of messages."""
+    return NULL if gain is None else share(1000.0 * gain, tokens)
+
+
+def scaling_tax(completion: float, smaller: Sequence[float]) -> Value:
+    """D23: what a team loses against the best smaller team on the same instances, as a share of it."""
+    best = max(smaller, default=0.0)
+    return share(best - completion, best)
+
+
+def later_gain(values: Sequence[float]) -> Value:
+    """B11: the mean of the last third of a cell's episodes minus that of the first; null of fewer than three."""
+    third = len(values) // 3
+    if not third:
+        return NULL
+    return share(sum(values[-third:]) - sum(values[:third]), third)
+
+
+def lift(reused: tuple[int, int], fresh: tuple[int, int]) -> Value:
+    """B12: success of plans that were reused minus that of fresh ones, each as (successes, plans)."""
+    both = [won / plans for won, plans in (reused, fresh) if plans]
+    return only(both[0] - both[1] if len(both) == 2 else None)
+
+
+def honesty(reported: float | None, held_out: Sequence[bool]) -> Value:
+    """B13: how far the success rate that a memory reports is from that of held-out episodes."""
+    if reported is None or not held_out:
+        return NULL
+    return only(abs(reported - sum(held_out) / len(held_out)), len(held_out))

@@ -146,6 +146,9 @@ class ToyWorld:
             for job, (_, quorum) in enumerate(self.jobs)
         ]
 
+    def truth(self) -> Facts:
+        return ToyView(self, "", self.t).facts
+
     def snapshot(self) -> Mapping[str, Any]:
         return {"left": list(self.left)}
 

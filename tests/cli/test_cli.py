@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from teamworld.cli import run
+from teamworld.record import Observe, read_log
 
 FAST = ["--max-steps", "12"]
 
@@ -80,6 +81,7 @@ def test_prices_of_a_report_belong_to_its_bill(capsys: pytest.CaptureFixture[str
         ["run", "cube", "--seed", "1e3"],
         ["run", "cube", "--set", "drwell.explore=1", "--set", "drwell.explore=2"],
         ["run", "cube", "--max-steps", "0"],
+        ["run", "cube", "--log-level", "belief"],
         ["run", "cube", "--seed", "-1"],
         ["run", "cube", "--seeds", "0"],
         ["run", "cube", "--set", "drwell.task_identity"],
@@ -334,3 +336,14 @@ def test_a_plain_terminal_can_show_everything(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "teamworld", "run", "cube", "--method", "random", *FAST, *extra]
         done = subprocess.run([*command, "--out", str(tmp_path / "ünï")], capture_output=True, env=plain, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_a_run_that_logs_beliefs_can_be_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "out")
+    assert call(capsys, "run", "cube", "--log-level", "beliefs", "--out", out, *FAST)[0] == 0
+    (log,) = (tmp_path / "out").rglob("*.jsonl.zst")
+    assert any(isinstance(event, Observe) for event in read_log(log))
+    assert call(capsys, "replay", out)[0] == 0
+    code, _, said = call(capsys, "run", "cube", "--out", out, *FAST)
+    assert code == 2
+    assert "log_level is beliefs, not play" in said

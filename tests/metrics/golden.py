@@ -16,17 +16,29 @@ from teamworld.record import (
     GoalChange,
     GoalInfo,
     MessageSent,
+    Observe,
     StepDone,
+    Truth,
 )
 from tests.metrics.logs import act, commit, ended, plan
 
 #: Of the message, in words that a tokenizer by words counts as 12.
-TEXT = "I stand left of block two ; it needs two of us ."
+TEXT = "I stand left of block two ; it needs two agents ."
+#: What it tells: the place of a, new to b, and the quorum of g2, which b sees.
+PLACE, QUORUM = "a AT <block>(2)", "<block>(2) QUORUM 2"
 
 
 def goal(name: str, k: int) -> GoalInfo:
     return GoalInfo(
-        id=name, kind="deliver", thing=None, label=name, weight=float(k), quorum=k, places=k, exclusive=True, units=2
+        id=name,
+        kind="deliver",
+        thing=f"<block>({name[1:]})",
+        label=name,
+        weight=float(k),
+        quorum=k,
+        places=k,
+        exclusive=True,
+        units=2,
     )
 
 
@@ -65,11 +77,12 @@ def attempt(have: int, success: bool) -> AttemptMade:
 def steps() -> list[list[Any]]:
     """Return the events of each step, in order."""
     first = plan("a", 0, "g2"), plan("b", 1, "g1", quorum=1)
-    inform = MessageSent(
-        agent="a", id=0, recipients=("b",), act="inform", text=TEXT, goal="g2", facts=("at(a, left)", "needs(g2, 2)")
-    )
+    inform = MessageSent(agent="a", id=0, recipients=("b",), act="inform", text=TEXT, goal="g2", facts=(PLACE, QUORUM))
     return [
         [
+            Truth(true=(QUORUM,)),
+            Observe(agent="a", seen=(QUORUM,)),
+            Observe(agent="b", seen=(QUORUM,)),
             commit("a", "g2"),
             commit("b", "g1"),
             *first,
@@ -77,6 +90,8 @@ def steps() -> list[list[Any]]:
             act("b", "g1", plan=1, moved=True),
         ],
         [
+            Truth(true=(PLACE,)),
+            Observe(agent="a", seen=(PLACE,)),
             inform,
             Deliver(agent="b", message=0),
             act("a", "g2", plan=0, ready="g2"),

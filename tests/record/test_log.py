@@ -12,14 +12,20 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.record import (
+    FORMATS,
     SCHEMA,
+    Believe,
     EpisodeEnd,
     EpisodeStart,
     Event,
+    Held,
     LogWriter,
     MessageSent,
+    Observe,
+    Predict,
     Stage,
     StepDone,
+    Truth,
     decode,
     encode,
     read_log,
@@ -78,6 +84,27 @@ def test_every_line_is_json_that_names_its_kind(tmp_path: Path) -> None:
     assert b"\n" not in line
     assert msgspec.json.decode(line)["kind"] == "message"
     assert decode(line) == message
+
+
+def test_records_of_beliefs_are_read_back_with_what_was_left_out() -> None:
+    for line, event in (
+        (b'{"kind":"truth"}', Truth()),
+        (b'{"kind":"observe","agent":"a","seen":["b AT (1, 2)"]}', Observe(agent="a", seen=("b AT (1, 2)",))),
+        (b'{"kind":"belief","agent":"a","held":[{"fact":"f"}]}', Believe(agent="a", held=(Held(fact="f"),))),
+        (
+            b'{"kind":"predict","agent":"a","subject":"plan_effect","about":"3","value":7}',
+            Predict(agent="a", subject="plan_effect", about="3", value=7.0),
+        ),
+        (
+            b'{"kind":"predict","agent":"a","subject":"partner_goal","about":"b","value":["g"]}',
+            Predict(agent="a", subject="partner_goal", about="b", value=("g",)),
+        ),
+    ):
+        assert decode(line) == decode(encode(event)) == event
+
+
+def test_the_level_of_play_writes_the_format_that_it_always_did() -> None:
+    assert FORMATS == {"play": 2, "beliefs": SCHEMA}
 
 
 def test_keys_of_maps_are_sorted_so_their_order_of_making_does_not_matter() -> None:

@@ -81,6 +81,19 @@ def check_option(option: Option, view: View, domain: Domain) -> None:
     assert option.goal is None or option.goal in {goal.id for goal in view.goals}
 
 
+@pytest.mark.parametrize("options", [{}, {"view_radius": 4}])
+def test_what_is_perceived_is_true_but_for_what_nobody_has_seen(options: dict[str, object]) -> None:
+    here = cube("n8", options=options)
+    agents = here.spec.agents
+    for step in range(12):
+        truth = set(here.truth())
+        assert {fact.predicate for fact in truth} == {"SIDE", "AT", "WEIGHT", "STATE"}
+        for agent in agents:
+            assert {fact for fact in here.view(agent).facts if fact.predicate != "UNSEEN"} <= truth
+        orders = {agent: here.view(agent).options[(index + step) % 3].action for index, agent in enumerate(agents)}
+        here.advance(orders)
+
+
 def test_reset_gives_equal_instances_for_equal_seeds() -> None:
     assert cube("n8").snapshot() == cube("n8").snapshot()
     other = registry.make("cube", "n8", 4, 30, {})

@@ -72,6 +72,7 @@ def run(
     set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     instances: str | None = None,
     memory: Path | None = None,
+    log_level: str | None = None,
     out: Path | None = None,
     figures: Annotated[bool, Parameter(negative=())] = False,
     estimate: Annotated[bool, Parameter(negative=())] = False,
@@ -123,6 +124,9 @@ def run(
         own (published layouts are the same in both). [default: fixed]
     memory:
         Folder of a run whose world models the methods begin with. They are copied into the new run.
+    log_level:
+        play, or beliefs: logs also hold what is true, what agents perceive, and what methods say that they believe
+        and predict. The metrics of beliefs need it. [default: play]
     out:
         Folder of the run. [default: a name made from the arguments, under runs/]
     figures:
@@ -148,6 +152,7 @@ def run(
         "options": settings(set) if set else None,
         "instances": instances,
         "memory": memory,
+        "log_level": log_level,
     }
     given = {name: value for name, value in given.items() if value is not None}
     if world.endswith((".yaml", ".yml")):

@@ -8,17 +8,25 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from teamworld.language import AgentId
-from teamworld.record import Event, LogWriter
+from teamworld.record import Believe, Event, LogLevel, LogWriter, Observe, Predict, Truth
 
 Branch = TypeVar("Branch")
+#: What only the log level ``beliefs`` records.
+_BELIEFS = (Truth, Observe, Believe, Predict)
 _branch: ContextVar[list[Event] | None] = ContextVar("teamworld_branch", default=None)
 
 
 class Journal:
-    """Writes events at the current clocks, in an order that never depends on who answers first."""
+    """Writes events at the current clocks, in an order that never depends on who answers first.
 
-    def __init__(self, log: LogWriter) -> None:
+    Args:
+        log: Where to.
+        level: What is recorded; events of a higher level are passed over.
+    """
+
+    def __init__(self, log: LogWriter, level: LogLevel = "play") -> None:
         self._log = log
+        self.level: LogLevel = level
         self.step = 0
         self.tick = 0
 
@@ -29,6 +37,8 @@ class Journal:
 
     def record(self, event: Event) -> None:
         """Write an event; inside a branch of ``together`` it waits for its turn."""
+        if self.level == "play" and isinstance(event, _BELIEFS):
+            return
         waiting = _branch.get()
         if waiting is not None:
             waiting.append(event)

@@ -11,6 +11,7 @@ from teamworld.episode.journal import Journal
 from teamworld.episode.moment import Now, Views
 from teamworld.episode.stages import Stages
 from teamworld.episode.talk import Channel, MessageRule
+from teamworld.episode.witness import Witness
 from teamworld.language import Action, AgentId, GoalId, show
 from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
@@ -18,7 +19,7 @@ from teamworld.methods.parts.dryrun import dry_run
 from teamworld.reasoning.asking import RETRIES
 from teamworld.reasoning.contract import Reasoner
 from teamworld.record import (
-    SCHEMA,
+    FORMATS,
     ActionStep,
     AttemptMade,
     Commit,
@@ -29,6 +30,7 @@ from teamworld.record import (
     GoalChange,
     GoalInfo,
     Gone,
+    LogLevel,
     LogWriter,
     PlanEnd,
     PlanStart,
@@ -54,6 +56,7 @@ class Setting:
     topology: str = "complete"
     retries: int = RETRIES
     """How often a bad answer is asked again."""
+    log_level: LogLevel = "play"
 
 
 class Episode:
@@ -75,7 +78,8 @@ class Episode:
         self._memory = memory
         self._streams = streams
         self._setting = setting
-        self._journal = Journal(log)
+        self._journal = Journal(log, setting.log_level)
+        self._witness = Witness(self._journal.record)
         self._alive = list(world.spec.agents)
         self._courses: dict[AgentId, Course] = {}
         self._committed: dict[AgentId, str] = {}
@@ -103,6 +107,7 @@ class Episode:
         over: Over | None = None if self._alive else "quit"
         while over is None:
             views = self._views()
+            self._look(views)
             self._settle(views)
             self._waiting = await self._decide(views)
             over = self._advance(self._orders(views))
@@ -113,6 +118,11 @@ class Episode:
 
     def _views(self) -> Views:
         return Views(self._alive, self._world.view)
+
+    def _look(self, views: Views) -> None:
+        """Record what agents perceive before they decide."""
+        if self._journal.level == "beliefs":
+            self._witness.observe({agent: view.facts for agent, view in views.items()})
 
     def _settle(self, views: Views) -> None:
         """Pass over actions that cannot start; end plans that are over."""
@@ -198,6 +208,7 @@ class Episode:
                 first_action_legal=reviewed.first_legal,
                 dry_run_ok=reviewed.ok,
                 predicted_steps=reviewed.ticks,
+                length=len(plan.actions),
             )
         )
         self._plans += 1
@@ -252,7 +263,7 @@ class Episode:
         record(StepDone(ticks=report.ticks, score=dict(report.score)))
         self._journal.step += 1
         self._journal.tick += report.ticks
-        record(Frame(state=dict(self._world.snapshot())))
+        self._show()
         self._journal.flush()
         return report.over or (None if self._alive else "quit")
 
@@ -287,7 +298,7 @@ class Episode:
         spec, setting = self._world.spec, self._setting
         self._journal.record(
             EpisodeStart(
-                schema=SCHEMA,
+                schema=FORMATS[setting.log_level],
                 world=spec.world,
                 level=spec.level,
                 world_options=dict(spec.options),
@@ -307,10 +318,16 @@ class Episode:
                 reasoner=self._reasoner.name,
                 message_rule=setting.messages.model_dump(mode="json"),
                 topology=setting.topology,
-                log_level="play",
+                log_level=setting.log_level,
             )
         )
+        self._show()
+
+    def _show(self) -> None:
+        """Record what a drawing of this moment needs, and what is true."""
         self._journal.record(Frame(state=dict(self._world.snapshot())))
+        if self._journal.level == "beliefs":
+            self._witness.truth(self._world.truth())
 
     def _record_action(self, agent: AgentId, outcome: Outcome, course: Course | None) -> None:
         self._journal.record(
@@ -329,6 +346,8 @@ class Episode:
                 blocker=outcome.blocker,
                 ready=outcome.ready,
                 primitives=outcome.primitives,
+                place=None if outcome.place is None else show(outcome.place),
+                aim=None if outcome.aim is None else show(outcome.aim),
             )
         )
 

@@ -12,7 +12,7 @@ from teamworld.methods.contract import Message
 from teamworld.reasoning.asking import ask
 from teamworld.reasoning.contract import Answer, Question, Reasoner
 from teamworld.reasoning.team import mind_of
-from teamworld.record import AnswerError, Commit, Event, LlmCall, QuestionAsked, Release, Share
+from teamworld.record import AnswerError, Believe, Commit, Event, LlmCall, Predict, QuestionAsked, Release, Share
 from teamworld.worlds.contract import View
 
 Branch = TypeVar("Branch")
@@ -116,6 +116,6 @@ class Now:
         """Run what does not depend on one another at the same time; records keep the given order."""
         return await self._journal.together(branches)
 
-    def note(self, event: Commit | Release) -> None:
-        """Put a commitment or its release on record."""
+    def note(self, event: Commit | Release | Believe | Predict) -> None:
+        """Put a commitment or its release on record; at the log level ``beliefs`` beliefs and predictions too."""
         self._journal.record(event)

@@ -13,6 +13,7 @@ from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.running import Running
 from teamworld.reasoning.asking import RETRIES
+from teamworld.record import LogLevel
 
 
 def run(
@@ -30,6 +31,7 @@ def run(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     instances: Literal["fixed", "fresh"] = "fixed",
     memory: Path | str | None = None,
+    log_level: LogLevel = "play",
     out: Path | str,
     progress: Callable[[Row], None] = lambda row: None,
     running: Running | None = None,
@@ -54,6 +56,8 @@ def run(
         instances: ``fixed``: the episodes of a seed take place in one instance of the level; ``fresh``: each in
             one of its own. Published layouts are the same in both.
         memory: Folder of a run whose world models the methods begin with; they are copied.
+        log_level: ``play``, or ``beliefs``: logs also hold what is true, what agents perceive, and what methods say
+            that they believe and predict. The metrics of beliefs need it.
         out: Folder of the run.
         progress: Called with each finished episode.
         running: How to carry it out: budget, keys, calls in flight, cache.
@@ -80,6 +84,7 @@ def run(
             "options": options or {},
             "instances": instances,
             "memory": memory,
+            "log_level": log_level,
         }
         given["seeds"] = [int(one) if isinstance(one, Integral) else one for one in given["seeds"]]
     except TypeError as error:

@@ -22,6 +22,7 @@ from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning import team
 from teamworld.reasoning.asking import RETRIES
 from teamworld.reasoning.llm.mind import Override
+from teamworld.record import LogLevel
 from teamworld.seeding import Streams, generator
 from teamworld.worlds import registry as worlds
 
@@ -106,6 +107,9 @@ class Experiment(BaseModel):
     )
     memory: str | None = Field(
         default=None, description="folder of a run whose world models the methods begin with; null: with empty ones"
+    )
+    log_level: LogLevel = Field(
+        default="play", description="what logs hold: beliefs adds what is true, perceived, believed and predicted"
     )
 
     @field_validator("methods", "seeds")

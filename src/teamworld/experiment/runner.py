@@ -252,6 +252,7 @@ async def play(
                 method_options=options[cell.method],
                 messages=experiment.message_rule(),
                 retries=experiment.retries,
+                log_level=experiment.log_level,
             ),
         )
         await played.play()

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from teamworld.language import AgentId, Fact, GoalId, Plan
 from teamworld.memory.contract import Memory, MemoryDelta
 from teamworld.reasoning.contract import Answer, Question
-from teamworld.record import Commit, Event, Release
+from teamworld.record import Believe, Commit, Event, Predict, Release
 from teamworld.seeding import Streams
 from teamworld.worlds.contract import Domain, View, WorldSpec
 
@@ -134,8 +134,8 @@ class Moment(Protocol):
     async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
         """Run what does not depend on one another at the same time; records keep the agents' order."""
 
-    def note(self, event: Commit | Release) -> None:
-        """Put a commitment or its release on record."""
+    def note(self, event: Commit | Release | Believe | Predict) -> None:
+        """Put a commitment or its release on record; at the log level ``beliefs`` beliefs and predictions too."""
 
 
 class Variant(NamedTuple):

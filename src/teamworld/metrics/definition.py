@@ -18,7 +18,8 @@ import msgspec
 #: How values of several episodes become one: ``micro`` sums numerators and denominators, for rates of events; ``macro``
 #: is the mean of the episodes' values.
 Pooling: TypeAlias = Literal["micro", "macro"]
-#: What a metric is made from: the log of one episode, or those of several runs.
+#: What a metric is made from: the log of one episode (for seconds and dollars, its calls on record too), or those of
+#: several runs.
 Basis: TypeAlias = Literal["log", "runs"]
 
 

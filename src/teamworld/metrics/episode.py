@@ -7,7 +7,7 @@ rest only what a metric reads is kept.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from teamworld.record import (
     ActionStep,
     AttemptMade,
+    Believe,
     Commit,
     Deliver,
     EpisodeEnd,
@@ -28,13 +29,16 @@ from teamworld.record import (
     Gone,
     LlmCall,
     MessageSent,
+    Observe,
     PlanEnd,
     PlanStart,
+    Predict,
     QuestionAsked,
     Release,
     Share,
     Stage,
     StepDone,
+    Truth,
 )
 
 #: What an agent's step was spent on (metrics spec, section 3). ``think`` is for real-time runs.
@@ -82,6 +86,10 @@ class Acts:
     """Index of the goal in whose place the agent stood, waiting for others."""
     blocker: Ints
     """Index of the agent in the way; ``NOBODY`` for none, and for a thing."""
+    place: Ints
+    """Number of the place where the agent stood when the step began; ``NOBODY`` where the log has no places."""
+    aim: Ints
+    """Number of the place that the agent tried to enter; ``NOBODY`` where it tried none."""
     legal: NDArray[np.bool_]
     effect: NDArray[np.bool_]
     moved: NDArray[np.bool_]
@@ -111,6 +119,21 @@ class Stays:
     """Index in ``STAGES``."""
     step: Ints
     tick: Ints
+    seq: Ints
+
+
+@dataclass(frozen=True)
+class Sights:
+    """What came to be perceived or true and what no longer is, in the order of the log; the log level ``beliefs``."""
+
+    seq: Ints
+    step: Ints
+    agent: Ints
+    """Who perceives; ``NOBODY`` where it is about the truth."""
+    fact: Ints
+    """Index in ``Episode.facts``."""
+    on: NDArray[np.bool_]
+    """Whether it does from here on."""
 
 
 STAGES = ("R", "W", "X", "I")
@@ -146,6 +169,11 @@ class Episode:
     acts: Acts
     deliveries: Delivery
     stays: Stays
+    facts: tuple[str, ...]
+    """Whatever was perceived or true, in written form."""
+    sights: Sights
+    failed: list[ActionStep]
+    """Steps in which an action failed; kept at the log level ``beliefs`` alone."""
     kept: dict[type[Any], list[Any]] = field(repr=False)
     """All events of the kinds of which all is read, in order."""
 
@@ -162,6 +190,11 @@ class Episode:
     def all(self, kind: type[Kind]) -> list[Kind]:
         """Return the events of one kind, in order."""
         return self.kept[kind]
+
+    @property
+    def passed_over(self) -> list[ActionStep]:
+        """Actions that could not start and were passed over at no cost, in order; they are no agent-steps."""
+        return self.kept[ActionStep]
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -211,13 +244,34 @@ class Episode:
         return tuple(sorted(found, key=lambda word: word.seq))
 
     @cached_property
+    def row(self) -> Ints:
+        """For each step and agent, its row of ``acts``; ``NOBODY`` where it did nothing."""
+        found = np.full((self.steps, len(self.team)), NOBODY, np.int64)
+        found[self.acts.step, self.acts.agent] = np.arange(len(self.acts))
+        return found
+
+    @cached_property
     def clock(self) -> Ints:
         """Ticks gone at the beginning of each step and at the end: one more than there are steps."""
         return np.concatenate(([0], np.cumsum(self.ticks)))
 
 
 #: Events of which all is kept; there are few of them, beside what agents do.
-_KEPT = (AttemptMade, Commit, GoalChange, Gone, LlmCall, MessageSent, PlanEnd, PlanStart, QuestionAsked, Release, Share)
+_KEPT = (
+    AttemptMade,
+    Believe,
+    Commit,
+    GoalChange,
+    Gone,
+    LlmCall,
+    MessageSent,
+    PlanEnd,
+    PlanStart,
+    Predict,
+    QuestionAsked,
+    Release,
+    Share,
+)
 
 
 class _Columns:
@@ -229,30 +283,43 @@ class _Columns:
         self.who = {agent: at for at, agent in enumerate(start.team)}
         self.goals = {goal.id: at for at, goal in enumerate(start.goals)}
         self.goals_or_none: dict[str | None, int] = {None: NOBODY} | dict(self.goals)
+        self.places: dict[str | None, int] = {None: NOBODY}
         self.acts = array("q")
         self.deliveries = array("q")
         self.stays = array("q")
+        self.facts: dict[str, int] = {}
+        self.sights = array("q")
+        """One row for each record."""
+        self.changes = array("q")
+        """One number for each change: twice the fact, and one more for what begins."""
+        self.failed: list[ActionStep] = []
+        self.keeps_failed = start.log_level != "play"
         self.ticks = array("q")
         self.score: dict[str, float] = {}
-        self.kept: dict[type[Any], list[Any]] = {kind: [] for kind in _KEPT}
+        self.kept: dict[type[Any], list[Any]] = {kind: [] for kind in (*_KEPT, ActionStep)}
 
     def takers(self) -> dict[type[Any], Callable[[Any], None]]:
         """Return what takes each kind of event."""
         return {
+            **{kind: found.append for kind, found in self.kept.items()},
             ActionStep: self._act,
             Deliver: self._deliver,
             Stage: self._stage,
+            Truth: lambda event: self._sight(event, NOBODY, event.true, event.false),
+            Observe: lambda event: self._sight(event, self.who[event.agent], event.seen, event.unseen),
             StepDone: self._step,
             EpisodeEnd: self._end,
             EpisodeStart: lambda event: None,
             Frame: lambda event: None,
-            **{kind: found.append for kind, found in self.kept.items()},
         }
 
     def _act(self, act: ActionStep) -> None:
         if not act.spent:
+            self.kept[ActionStep].append(act)
             return
-        goals = self.goals_or_none
+        if self.keeps_failed and act.status == "failed":
+            self.failed.append(act)
+        goals, places = self.goals_or_none, self.places
         self.acts.extend(
             (
                 act.step,
@@ -262,6 +329,8 @@ class _Columns:
                 NOBODY if act.plan is None else act.plan,
                 goals[act.ready] if act.ready in goals else self.goal(act.ready),
                 self.who.get(act.blocker, NOBODY) if act.blocker is not None else NOBODY,
+                places.setdefault(act.place, len(places)),
+                places.setdefault(act.aim, len(places)),
                 LEGAL * act.legal + EFFECT * act.effect + MOVED * act.moved + FAILED * (act.status == "failed"),
             )
         )
@@ -277,7 +346,13 @@ class _Columns:
             self.deliveries.extend((event.message, self.who[event.agent], event.step, event.seq))
 
     def _stage(self, event: Stage) -> None:
-        self.stays.extend((self.who[event.agent], STAGES.index(event.stage), event.step, event.tick))
+        self.stays.extend((self.who[event.agent], STAGES.index(event.stage), event.step, event.tick, event.seq))
+
+    def _sight(self, event: Truth | Observe, agent: int, on: Sequence[str], off: Sequence[str]) -> None:
+        facts, changes = self.facts, self.changes
+        self.sights.extend((event.seq, event.step, agent, len(on) + len(off)))
+        for which, now in ((on, 1), (off, 0)):
+            changes.extend([2 * facts.setdefault(fact, len(facts)) + now for fact in which])
 
     def _step(self, event: StepDone) -> None:
         self.ticks.append(event.ticks)
@@ -304,11 +379,14 @@ def gather(log: Iterable[Event]) -> Episode:
         takers[type(event)](event)
     if columns.end is None:
         raise ValueError("an unfinished log has no metrics")
-    for kind in (GoalChange, Commit):
+    for kind in (GoalChange, Commit, PlanStart, AttemptMade):
         for event in columns.kept[kind]:
             columns.goal(event.goal)
-    step, agent, spent, goal, plan, ready, blocker, flags = _table(columns.acts, 8)
-    told, stays = _table(columns.deliveries, 4), _table(columns.stays, 4)
+    step, agent, spent, goal, plan, ready, blocker, place, aim, flags = _table(columns.acts, 10)
+    told, stays = _table(columns.deliveries, 4), _table(columns.stays, 5)
+    *records, number = _table(columns.sights, 4)
+    seq, when, who = (np.repeat(column, number) for column in records)
+    change = np.frombuffer(columns.changes, np.int64)
     return Episode(
         start=start,
         end=columns.end,
@@ -324,10 +402,15 @@ def gather(log: Iterable[Event]) -> Episode:
             plan,
             ready,
             blocker,
+            place,
+            aim,
             *((flags & bit) > 0 for bit in (LEGAL, EFFECT, MOVED, FAILED)),
         ),
         deliveries=Delivery(*told),
         stays=Stays(*stays),
+        facts=tuple(columns.facts),
+        sights=Sights(seq, when, who, change >> 1, (change & 1) > 0),
+        failed=columns.failed,
         kept=columns.kept,
     )
 

@@ -6,12 +6,17 @@ Facts, actions and plans stand in the written form of ``teamworld.language``.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-#: Version of the log format; a reader refuses newer ones.
-SCHEMA = 2
+#: What is recorded: what happened (``play``), and beside it what is true, perceived, believed and predicted.
+LogLevel: TypeAlias = Literal["play", "beliefs"]
+#: Version of the log format that each level is written in. What ``play`` writes is what format 2 was.
+FORMATS: Final[Mapping[LogLevel, int]] = {"play": 2, "beliefs": 3}
+#: Newest version of the log format; a reader refuses newer ones.
+SCHEMA = max(FORMATS.values())
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", gc=False):
@@ -199,6 +204,8 @@ class PlanStart(_Record, frozen=True, kw_only=True, tag="plan"):
     first_action_legal: bool
     dry_run_ok: bool
     predicted_steps: int
+    length: int | None = None
+    """Actions in the plan; None in logs that were written before it was kept."""
 
 
 class PlanEnd(_Record, frozen=True, kw_only=True, tag="plan_end"):
@@ -233,6 +240,10 @@ class ActionStep(_Record, frozen=True, kw_only=True, tag="action"):
     primitives: tuple[str, ...] = ()
     spent: bool = True
     """False where the action was passed over at no cost because its preconditions did not hold."""
+    place: str | None = None
+    """Where the agent stood when the step began, in written form; None if the world or an older log has no places."""
+    aim: str | None = None
+    """The place that it tried to enter in this step; None where it tried none."""
 
 
 class AttemptMade(_Record, frozen=True, kw_only=True, tag="attempt"):
@@ -268,6 +279,62 @@ class Frame(_Record, frozen=True, kw_only=True, tag="frame"):
     state: dict[str, Any]
 
 
+class Truth(_Record, frozen=True, kw_only=True, tag="truth"):
+    """What became true or false in the world since the last such record; the first one says all that is true."""
+
+    true: tuple[str, ...] = ()
+    """Facts, as everywhere here in written form."""
+    false: tuple[str, ...] = ()
+
+
+class Observe(_Record, frozen=True, kw_only=True, tag="observe"):
+    """What an agent perceives, as changes against its last such record; the first one says all."""
+
+    agent: str
+    seen: tuple[str, ...] = ()
+    """Facts that it perceives now and did not then."""
+    unseen: tuple[str, ...] = ()
+    """Facts that it perceived then and does not now: they are out of its sight, or no longer true."""
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact that somebody believes."""
+
+    fact: str
+    probability: float = 1.0
+    since: int = 0
+    """Tick at which the belief was formed."""
+    source: str = "own"
+    """``own``, ``inferred``, or ``message:ID``."""
+
+
+class Believe(_Record, frozen=True, kw_only=True, tag="belief"):
+    """What an agent believes, as changes against its last such record about the same."""
+
+    agent: str
+    about: str | None = None
+    """None for beliefs about the world (level 0); an agent, for what ``agent`` believes that this one holds (level 1).
+    A probability below one half then says that it lacks the fact."""
+    held: tuple[Held, ...] = ()
+    """Taken up, or held with another probability, tick or source."""
+    dropped: tuple[str, ...] = ()
+    """Facts no longer held."""
+
+
+class Predict(_Record, frozen=True, kw_only=True, tag="predict"):
+    """What an agent expects."""
+
+    agent: str
+    subject: Literal["constraint", "conflict", "partner_goal", "plan_effect"]
+    about: str
+    """A goal, whose next joint act is meant (``constraint``); the agent or goal in conflict with it (``conflict``); a
+    team-mate (``partner_goal``); the number of a plan (``plan_effect``)."""
+    value: str | float | tuple[str, ...] | None = None
+    """The constraint that will not be met, None if all will be; the goal in conflict, None where that is left open; the
+    goal that the team-mate commits itself to next, or several, the likeliest first; the ticks that the plan takes."""
+    confidence: float | None = None
+
+
 class Gone(_Record, frozen=True, kw_only=True, tag="gone"):
     """An agent left for good."""
 
@@ -298,6 +365,10 @@ Event: TypeAlias = (
     | GoalChange
     | StepDone
     | Frame
+    | Truth
+    | Observe
+    | Believe
+    | Predict
     | Gone
     | EpisodeEnd
 )

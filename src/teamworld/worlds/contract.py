@@ -166,6 +166,10 @@ class Outcome(NamedTuple):
     """Tick at which the action began."""
     ready: GoalId | None = None
     """The goal at whose working place the agent stands, waiting for the quorum."""
+    place: Term | None = None
+    """Where it stood when the step began; None in worlds without places, and in what the agent noticed."""
+    aim: Term | None = None
+    """The place that it tried to enter in this step; None where it tried none."""
 
 
 class GoalEvent(NamedTuple):
@@ -344,6 +348,9 @@ class World(Protocol):
 
     def goals(self) -> Sequence[Goal]:
         """All goals as they truly stand, hidden ones too: for the log and metrics only."""
+
+    def truth(self) -> Facts:
+        """All that is true now, hidden things too: for the log and metrics only."""
 
     def snapshot(self) -> Mapping[str, Any]:
         """What a drawing of this moment needs: plain data, small, versioned."""

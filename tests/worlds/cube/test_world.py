@@ -53,11 +53,21 @@ def test_a_new_order_stops_what_ran() -> None:
     assert finished.status == "done"
 
 
+def test_outcomes_tell_where_an_agent_stood_and_what_cell_it_tried_to_enter() -> None:
+    here = world(10, [(4, 0), (0, 0)], [W1])
+    walks = give(here, "move(down)").outcomes
+    assert [(walks[agent].place, walks[agent].aim) for agent in walks] == [((4, 0), (5, 0)), ((0, 0), None)]
+    assert give(here, "move(left)").outcomes["agent_0"][-2:] == ((5, 0), (5, -1)), "a wall is aimed at too"
+    refused = give(here, "push_block(0, 1)").outcomes["agent_0"]
+    assert (refused.legal, refused.place, refused.aim) == (False, (5, 0), None)
+    assert {outcome.place for outcome in here.view("agent_0").history} == {None}
+
+
 def test_waiting_stops_what_ran_and_idle_agents_are_reported_too() -> None:
     here = world(10, [(4, 0), (0, 0)], [W1])
     give(here, "move(down, 5)")
     report = here.advance({"agent_0": WAIT})
-    assert report.outcomes["agent_0"] == Outcome(WAIT, "done", primitives=("STAY",), start=1)
+    assert report.outcomes["agent_0"] == Outcome(WAIT, "done", primitives=("STAY",), start=1, place=(5, 0))
     assert report.outcomes["agent_1"].action == WAIT
     assert here.scene.agents["agent_0"] == (5, 0)
     assert here.view("agent_0").doing == {}

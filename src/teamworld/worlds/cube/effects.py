@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from teamworld.language import AgentId
+from teamworld.language import AgentId, Cell
 from teamworld.worlds.contract import Attempt, Constraint, GoalEvent
 from teamworld.worlds.cube import concepts
 from teamworld.worlds.cube.physics import push_attempt
@@ -74,16 +74,22 @@ class Effects:
     def _line_of(self) -> Mapping[AgentId, Push]:
         return {agent: push for push in self.pushes for agent in push.pushers}
 
+    def aim(self, agent: AgentId) -> Cell | None:
+        """Return the cell that the agent tried to enter, None if it stayed by itself."""
+        direction = self.tried.get(agent)
+        if direction is None:
+            return None
+        (row, col), (rows, cols) = self.before.agents[agent], DELTA[direction]
+        return row + rows, col + cols
+
     def blocker(self, agent: AgentId) -> str | None:
         """Return who or what kept the agent from going where it tried to, None if it went or stayed."""
-        direction = self.tried.get(agent)
-        if direction is None or agent in self.moved:
+        cell = self.aim(agent)
+        if cell is None or agent in self.moved:
             return None
         push = self._line_of.get(agent)
         if push is not None:
             return push.obstacle or str(entity(push.block))
-        rows, cols = DELTA[direction]
-        cell = self.before.agents[agent][0] + rows, self.before.agents[agent][1] + cols
         if not self.before.inside(cell):
             return WALL_WORD
         there = self.before.by_cell.get(cell) or self.after.by_cell.get(cell)

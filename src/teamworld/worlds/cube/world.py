@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId
+from teamworld.language import Action, AgentId, Facts
 from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Report, WorldSpec
 from teamworld.worlds.cube import concepts, physics
 from teamworld.worlds.cube.crew import STAY, Crew, Refused, Result, Skill
@@ -202,6 +202,10 @@ class CubeWorld:
         """Return one goal for each block, by id, delivered ones included."""
         return goals(self._scene)
 
+    def truth(self) -> Facts:
+        """Return all places, weights and states. What nobody has seen yet is knowledge and no truth of the world."""
+        return self._scene.facts
+
     def snapshot(self) -> Mapping[str, Any]:
         """Return positions: agents as [row, column], blocks as [row, column] of the top-left cell, null if delivered.
 
@@ -286,13 +290,17 @@ class CubeWorld:
         for run in self._runs.values():
             run.skill.spent += 1
             run.skill.watch(effects)
-        return {
+        outcomes = {
             agent: self._refusal(agent, orders[agent], refused[agent])
             if agent in refused
             else self._step_of(agent, self._runs[agent], effects, crew)
             if agent in self._runs
             else self._wait(agent, effects)
             for agent in self._names
+        }
+        return {
+            agent: outcome._replace(place=effects.before.agents[agent], aim=effects.aim(agent))
+            for agent, outcome in outcomes.items()
         }
 
     def _refusal(self, agent: AgentId, order: Action, refused: Refused) -> Outcome:

@@ -1,0 +1,393 @@
+"""Small valid logs at random: what can happen in an episode, in the order in which the loop writes it.
+
+Nothing is assumed of a method or a world beyond what the log format says: a living agent has one act a step, one plan
+at most, plans and messages have numbers of their own, what is done stays done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+from hypothesis import strategies as st
+
+from teamworld.record import (
+    ActionStep,
+    AnswerError,
+    AttemptMade,
+    Commit,
+    Deliver,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    GoalChange,
+    GoalInfo,
+    Gone,
+    LlmCall,
+    MessageSent,
+    PlanEnd,
+    PlanStart,
+    QuestionAsked,
+    Release,
+    Share,
+    Stage,
+    StepDone,
+)
+
+NAMES: Final = ("ann", "ben", "cat", "dan")
+GOALS: Final = ("g_one", "g_two", "g_three", "g_four")
+#: A goal that nobody announced.
+SURPRISE: Final = "g_new"
+CONSTRAINTS: Final = ("dependency", "capability", "participation", "spatial", "temporal")
+CAUSES: Final = ("done", "failed", "reassigned", "agreed", "interrupted", "a word of its own")
+PLACES: Final = ("(0, 0)", "(0, 1)", "(1, 0)")
+ACTS: Final = ("inform", "request", "propose", "accept", "reject", "commit", "release", "ack", "other")
+WORDS: Final = ("I", "go", "to", "the", "block", "now", "wait", "for", "me")
+FACTS: Final = ("<block>(1) AT (0, 1)", "<block>(1) WEIGHT 2", "ann AT (1, 0)")
+
+
+Status: TypeAlias = Literal["success", "failed", "interrupted", "superseded", "expired", "unfinished"]
+
+
+class Maker:
+    """Makes one log, step by step."""
+
+    def __init__(self, rng: Random, agents: int, goals: int, steps: int) -> None:
+        self.rng = rng
+        self.steps = steps
+        self.team = list(NAMES[:agents])
+        self.alive = list(self.team)
+        self.goals = list(GOALS[:goals])
+        #: How often things happen differs from log to log.
+        habits = ("talk", "bind", "plan", "move", "work", "ready", "try")
+        self.often = {what: rng.choice((0.01, 0.1, 0.4, 0.8)) for what in habits}
+        self.placed = rng.random() < 0.8
+        self.place = dict.fromkeys(self.team, PLACES[0])
+        self.progress: dict[str, float] = {}
+        self.over: set[str] = set()
+        self.held: dict[str, str] = {}
+        self.running: dict[str, PlanStart] = {}
+        self.plans = self.messages = 0
+        self.events: list[Any] = []
+        self.step = self.tick = 0
+
+    def chance(self, often: float) -> bool:
+        return self.rng.random() < often
+
+    def some(self, values: Sequence[str], least: int = 0) -> tuple[str, ...]:
+        chosen = tuple(value for value in values if self.chance(0.5))
+        return chosen if len(chosen) >= least else tuple(values[:least])
+
+    def write(self, *events: Any) -> None:
+        for event in events:
+            placed = msgspec.structs.replace(event, seq=len(self.events), step=self.step, tick=self.tick)
+            self.events.append(placed)
+
+    def log(self) -> list[Event]:
+        self.write(self._start())
+        for _ in range(self.steps):
+            if not self.alive:
+                break
+            self._talk()
+            for agent in self.alive:
+                self._decide(agent)
+            acts = [self._act(agent) for agent in self.alive]
+            self._meet(acts)
+            self.write(*acts)
+            self._world()
+            ticks = self.rng.choice((1, 1, 1, 3))
+            self.write(StepDone(ticks=ticks, score={"reward": self.rng.randint(-2, 2) / 2}))
+            self.step, self.tick = self.step + 1, self.tick + ticks
+        for agent in list(self.running):
+            self._end_plan(agent, "unfinished", "horizon")
+        if self.chance(0.7):
+            self.write(*(Release(agent=agent, goal=goal, cause="ended") for agent, goal in self.held.items()))
+        done = bool(self.goals) and all(self.progress.get(goal) == 1.0 for goal in self.goals)
+        self.write(EpisodeEnd(reason="all_done" if done else self.rng.choice(("horizon", "quit"))))
+        return self.events
+
+    def _start(self) -> EpisodeStart:
+        rng = self.rng
+        goals = []
+        for goal in self.goals:
+            quorum = rng.randint(1, 3)
+            places = quorum + rng.choice((0, 0, 1))
+            goals.append(
+                GoalInfo(
+                    id=goal,
+                    kind="job",
+                    thing=None,
+                    label="job",
+                    weight=rng.choice((0.5, 1.0, 2.0)),
+                    quorum=quorum,
+                    places=places,
+                    exclusive=places <= quorum,
+                    units=4,
+                    deadline=rng.choice((None, 5)),
+                )
+            )
+        return EpisodeStart(
+            schema=2,
+            world="toy",
+            level="one",
+            world_options={},
+            world_seed=0,
+            seed=0,
+            episode=1,
+            team=tuple(self.team),
+            kinds={},
+            goals=tuple(goals),
+            measures={},
+            relations=(),
+            static={},
+            horizon=3 * self.steps + rng.randint(0, 3),
+            task="work",
+            method="none",
+            method_options={},
+            reasoner="rules",
+            message_rule={},
+            topology="complete",
+            log_level="play",
+        )
+
+    # ---- before the step
+
+    def _talk(self) -> None:
+        rng = self.rng
+        while self.chance(self.often["talk"] / 2):
+            sender = rng.choice(self.alive)
+            others = [agent for agent in self.alive if agent != sender]
+            message = MessageSent(
+                agent=sender,
+                id=self.messages,
+                recipients=self.some(others),
+                act=rng.choice(ACTS),
+                text=" ".join(rng.choice(WORDS) for _ in range(rng.randint(0, 6))),
+                goal=self._any_goal(),
+                facts=self.some(FACTS),
+                reply_to=rng.choice((None, self.messages - 1)) if self.messages else None,
+                room=rng.choice((None, 0)),
+            )
+            self.messages += 1
+            self.write(message)
+            self.write(
+                *(Deliver(agent=one, message=message.id, dropped=self.chance(0.2)) for one in message.recipients)
+            )
+            if self.chance(0.5):
+                self._ask(sender)
+
+    def _ask(self, agent: str) -> None:
+        """A question to a mind, with its calls."""
+        purpose = self.rng.choice(("draft", "propose"))
+        others = tuple(one for one in self.alive if one != agent)
+        if others and self.chance(0.3):
+            self.write(Share(agent=agent, purpose=purpose, views=others))
+        tries = self.rng.randint(1, 3)
+        for attempt in range(tries):
+            self.write(
+                LlmCall(
+                    agent=agent,
+                    purpose=purpose,
+                    model="test",
+                    prompt_tokens=self.rng.choice((None, 100, 200)),
+                    cached_tokens=self.rng.choice((None, 50)),
+                    output_tokens=self.rng.choice((None, 10)),
+                    reasoning_tokens=self.rng.choice((None, 5)),
+                    usable=attempt == tries - 1,
+                    attempt=attempt,
+                )
+            )
+        errors = (AnswerError(flaw="json", text="not JSON"),) * (tries - 1)
+        self.write(QuestionAsked(agent=agent, purpose=purpose, reasoner="test", answer={}, errors=errors))
+
+    def _any_goal(self) -> str | None:
+        return self.rng.choice([None, *self.goals, *(goal for goal in self.progress if goal == SURPRISE)])
+
+    def _decide(self, agent: str) -> None:
+        if self.chance(self.often["bind"] / 2):
+            self._bind(agent)
+        running = agent in self.running
+        stopped = running and self.chance(0.1)
+        if stopped:
+            self.write(Stage(agent=agent, stage="I"))
+        elif running and self.chance(self.often["plan"] / 2):
+            self._end_plan(agent, self.rng.choice(("success", "failed", "failed", "superseded", "expired")), "why")
+        if stopped or agent not in self.running:
+            self.write(Stage(agent=agent, stage="R"), Stage(agent=agent, stage="W"))
+            if self.chance(self.often["plan"]):
+                if stopped:
+                    self._end_plan(agent, "interrupted", "resync")
+                self._plan(agent)
+            self.write(Stage(agent=agent, stage="X"))
+
+    def _bind(self, agent: str) -> None:
+        if agent in self.held and self.chance(0.6):
+            self.write(Release(agent=agent, goal=self.held.pop(agent), cause=self.rng.choice(CAUSES)))
+        goal = self._any_goal()
+        if goal is not None and self.chance(0.7):
+            self.write(Commit(agent=agent, goal=goal))
+            self.held[agent] = goal
+
+    def _plan(self, agent: str) -> None:
+        rng = self.rng
+        goal = self.held.get(agent) if self.chance(0.5) else self._any_goal()
+        self.running[agent] = PlanStart(
+            agent=agent,
+            plan=self.plans,
+            goal=goal,
+            thing=None,
+            label=None,
+            units=1,
+            quorum=rng.randint(0, 3),
+            text=f"plan {goal} {rng.randint(0, 1)}",
+            origin=rng.choice(("fresh", "revised", "reused")),
+            cause=rng.choice(("start", "idle", "goal_done", "resync", "timer")),
+            parsed=self.chance(0.8),
+            first_action_legal=self.chance(0.8),
+            dry_run_ok=self.chance(0.8),
+            predicted_steps=rng.randint(1, 9),
+            length=rng.choice((None, 2, 3)),
+        )
+        self.plans += 1
+        self.write(self.running[agent])
+        if self.chance(0.2):
+            self.write(self._made(agent, self.running[agent], spent=False, legal=False, status="failed"))
+
+    def _end_plan(self, agent: str, status: Status, cause: str) -> None:
+        plan = self.running.pop(agent)
+        self.write(
+            PlanEnd(
+                agent=agent,
+                plan=plan.plan,
+                goal=plan.goal,
+                status=status,
+                cause=cause,
+                actions_done=self.rng.randint(0, 2),
+                goal_done=plan.goal is not None and self.progress.get(plan.goal) == 1.0,
+                units_left=0,
+            )
+        )
+
+    # ---- the step
+
+    def _made(self, agent: str, plan: PlanStart | None, **given: Any) -> ActionStep:
+        fields: dict[str, Any] = {"status": "running", "legal": True, "effect": False, "moved": False} | given
+        goal = plan.goal if plan is not None else None
+        number = plan.plan if plan is not None else None
+        return ActionStep(
+            agent=agent, verb=self.rng.choice(("work", "talk")), args=(), goal=goal, plan=number, **fields
+        )
+
+    def _act(self, agent: str) -> ActionStep:
+        rng = self.rng
+        plan = self.running.get(agent) if self.chance(0.9) else None
+        legal = self.chance(0.9)
+        aim = rng.choice([cell for cell in PLACES if cell != self.place[agent]]) if self.chance(0.6) else None
+        moved = legal and aim is not None and self.chance(self.often["move"])
+        act = self._made(
+            agent,
+            plan,
+            legal=legal,
+            status=rng.choice(("running", "done", "failed")) if legal else "failed",
+            effect=legal and self.chance(self.often["work"] / 2),
+            moved=moved,
+            ready=rng.choice([None, *self.goals]) if self.chance(self.often["ready"]) else None,
+            blocker=None if moved else rng.choice([None, "wall", *(one for one in self.alive if one != agent)]),
+            place=self.place[agent] if self.placed else None,
+            aim=aim if self.placed else None,
+        )
+        if moved and aim is not None:
+            self.place[agent] = aim
+        return act
+
+    def _meet(self, acts: list[ActionStep]) -> None:
+        """Let two agents stand in each other's way now and then."""
+        if len(acts) < 2 or not self.placed or not self.chance(0.3):
+            return
+        one, two = acts[0], acts[1]
+        if not (one.moved or two.moved) and one.legal and two.legal and one.place != two.place:
+            acts[0] = msgspec.structs.replace(one, blocker=two.agent, aim=two.place, effect=False)
+            acts[1] = msgspec.structs.replace(two, blocker=one.agent, aim=one.place, effect=False)
+
+    def _world(self) -> None:
+        rng = self.rng
+        for goal in self.goals:
+            if goal not in self.over and self.chance(self.often["try"]):
+                self._attempt(goal)
+            if goal not in self.over and self.chance(self.often["try"] / 2):
+                self._change(goal)
+        if SURPRISE not in self.progress and self.chance(0.05):
+            self.write(GoalChange(goal=SURPRISE, event="opened", delta=0.0, participants=()))
+            self.progress[SURPRISE] = 0.0
+        if self.chance(0.02):
+            self._leave(rng.choice(self.alive))
+
+    def _attempt(self, goal: str) -> None:
+        rng = self.rng
+        k = rng.randint(1, 3)
+        need = dict.fromkeys(self.some(CONSTRAINTS), k) | {"participation": k}
+        have = {name: rng.randint(0, k) if self.chance(0.5) else k for name in need}
+        success = have == need and self.chance(0.9)
+        who = self.some(self.alive, 1)
+        self.write(AttemptMade(goal=goal, k=k, have=have, need=need, participants=who, success=success))
+
+    def _change(self, goal: str) -> None:
+        rng, now = self.rng, self.progress.get(goal, 0.0)
+        who = self.some(self.alive, 1)
+        if self.chance(0.1):
+            self.write(GoalChange(goal=goal, event="lost", delta=0.0, participants=()))
+            self.over.add(goal)
+            return
+        delta = rng.choice((0.25, 0.5)) if now == 0.0 or self.chance(0.8) else -0.25
+        self.progress[goal] = min(1.0, now + delta)
+        if self.progress[goal] < 1.0:
+            self.write(GoalChange(goal=goal, event="progress", delta=delta, participants=who))
+            return
+        self.over.add(goal)
+        if self.chance(0.5):  # the last part of the way as a record of its own, as in CUBE
+            self.write(GoalChange(goal=goal, event="progress", delta=1.0 - now, participants=who))
+            now = 1.0
+        self.write(GoalChange(goal=goal, event="done", delta=1.0 - now, participants=who))
+
+    def _leave(self, agent: str) -> None:
+        self.write(Gone(agent=agent, why="lost"))
+        self.alive.remove(agent)
+        if agent in self.running:
+            self._end_plan(agent, "failed", "gone")
+        if agent in self.held:
+            self.write(Release(agent=agent, goal=self.held.pop(agent), cause="gone"))
+
+
+def made(rng: Random, agents: int = 4, goals: int = 4, steps: int = 12) -> list[Event]:
+    """Return a log with so many agents (1 to 4), announced goals (0 to 4) and steps, fewer if all agents leave."""
+    return Maker(rng, agents, goals, steps).log()
+
+
+#: Short logs; a failing one is made small by its numbers of agents, goals and steps.
+logs: st.SearchStrategy[list[Event]] = st.builds(
+    made, st.integers(0, 10**9).map(Random), st.integers(1, 4), st.integers(0, 4), st.integers(0, 14)
+)
+
+
+Order: TypeAlias = Literal["kept", "reversed"]
+
+
+def renamed(log: Sequence[Event], order: Order = "kept") -> list[Event]:
+    """Return the log with other names for agents and goals; with ``reversed`` in another order in its first record."""
+    names: Mapping[str, str] = {old: f"{old[::-1]}_{at}" for at, old in enumerate((*NAMES, *GOALS, SURPRISE))}
+
+    def change(value: object) -> object:
+        if isinstance(value, str):
+            return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), value)
+        if isinstance(value, dict):
+            return {change(key): change(one) for key, one in value.items()}
+        return [change(one) for one in value] if isinstance(value, list | tuple) else value
+
+    events = [msgspec.convert(change(msgspec.to_builtins(event)), type(event)) for event in log]
+    start = events[0]
+    if order == "reversed" and isinstance(start, EpisodeStart):
+        events[0] = msgspec.structs.replace(start, team=start.team[::-1], goals=start.goals[::-1])
+    return events

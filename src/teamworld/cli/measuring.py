@@ -10,12 +10,9 @@ from rich.progress import track
 
 from teamworld.errors import UserError
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Results
+from teamworld.experiment.measured import finished, of_log, of_run
 from teamworld.metrics.definition import Value, metrics
-from teamworld.metrics.episode import gather
-from teamworld.metrics.measure import measure
 from teamworld.metrics.pooling import pooled
-from teamworld.record import read_log
 from teamworld.report import metrics as tables
 from teamworld.report.tables import Table, rich_tables
 
@@ -47,33 +44,24 @@ def of_path(path: Path, *, as_json: bool) -> None:
         _print(tables.of_episode(values, str(path)))
 
 
-def of_log(path: Path) -> dict[str, Value]:
-    """Return the metrics of a log.
-
-    Raises:
-        UserError: It is no finished log.
-    """
-    return measure(gather(read_log(path)))
-
-
 def _of_run(folder: Folder, *, as_json: bool) -> None:
     experiment = folder.experiment()
-    if not folder.results_file.exists():
-        raise UserError(f"{folder.path} has no finished episode yet: nothing to measure")
-    with Results(folder.results_file, readonly=True) as results:
-        done = [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
-    if not done:
+    number = len(finished(folder, experiment))
+    if not number:
         raise UserError(f"{folder.path} has no finished episode yet: nothing to measure")
     errors = Console(stderr=True)
     found: dict[str, list[dict[str, Value]]] = {method: [] for method in experiment.methods}
-    for cell, row in track(done, "measuring", console=errors, transient=True, disable=not errors.is_terminal):
-        found[cell.method].append(of_log(folder.log(cell, row.episode)))
+    measured = of_run(folder, experiment)
+    for cell, _, values in track(
+        measured, "measuring", number, console=errors, transient=True, disable=not errors.is_terminal
+    ):
+        found[cell.method].append(values)
     by_method = {method: pooled(values) for method, values in found.items()}
     if as_json:
         plain = {method: {name: one._asdict() for name, one in some.items()} for method, some in by_method.items()}
         print(json.dumps({"run": str(folder.path), "methods": plain}, allow_nan=False))
     else:
-        _print(tables.of_run(by_method, f"{experiment.world} {experiment.level}: {len(done)} episodes"))
+        _print(tables.of_run(by_method, f"{experiment.world} {experiment.level}: {number} episodes"))
 
 
 def _print(table: Table) -> None:

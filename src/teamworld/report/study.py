@@ -8,17 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.calls import CallRow, CallStore
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
+from teamworld.experiment.measured import of_run
 from teamworld.experiment.minds import Watch
-from teamworld.experiment.results import Results, Row
+from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
-from teamworld.metrics.definition import Value, metrics
-from teamworld.metrics.episode import gather
-from teamworld.metrics.measure import measure
-from teamworld.record import read_log
+from teamworld.metrics.definition import metrics
 from teamworld.report.compare import HEADLINE, Comparison, Sample, compare
 
 #: Reference rows that stand beside every comparison: agents that draw at random, and the world's scripted team.
@@ -95,20 +92,9 @@ def run_all(
 def samples(found: Sequence[Part]) -> Iterator[Sample]:
     """Measure all finished episodes of a comparison, one after the other."""
     for part in found:
-        folder, experiment = Folder(part.folder), part.experiment
-        with (
-            Results(folder.results_file, readonly=True) as results,
-            CallStore(folder.results_file, readonly=True) as calls,
-        ):
-            done = [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
-            for cell, row in done:
-                values = _measured(folder.log(cell, row.episode), calls.rows(cell, row.episode))
-                instance = f"{experiment.level}/{cell.seed}"
-                yield Sample(part.names[cell.method], instance, experiment.level, row.episode, values)
-
-
-def _measured(log: Path, calls: Sequence[CallRow]) -> dict[str, Value]:
-    return measure(gather(read_log(log)))
+        level = part.experiment.level
+        for cell, row, values in of_run(Folder(part.folder), part.experiment):
+            yield Sample(part.names[cell.method], f"{level}/{cell.seed}", level, row.episode, values)
 
 
 def named(text: str | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 import teamworld
 from teamworld.errors import UserError
-from teamworld.report.frames import load
+from teamworld.experiment.frames import load
 
 pytest.importorskip("polars", reason="needs teamworld[tables]")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,8 @@ from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Cell
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Results, Row
+from teamworld.experiment.measured import finished, of_run
 from teamworld.metrics.definition import metrics
-from teamworld.metrics.episode import gather
-from teamworld.metrics.measure import measure
 from teamworld.record import read_log
 
 if TYPE_CHECKING:
@@ -44,11 +41,9 @@ class Frames:
     def episodes(self) -> DataFrame:
         """One row an episode: where and with what it was run, its seconds, and all metrics by id; null where null."""
         rows = []
-        for cell, row in self._finished():
-            values = measure(gather(read_log(self._folder.log(cell, row.episode))))
-            rows.append(
-                self._place(cell, row.episode) | {"seconds": row.seconds} | {k: v.value for k, v in values.items()}
-            )
+        for cell, row, values in of_run(self._folder, self._experiment):
+            told = {name: value.value for name, value in values.items()}
+            rows.append(self._place(cell, row.episode) | {"seconds": row.seconds} | told)
         measured = [name for name, metric in metrics().items() if metric.basis == "log"]
         return _frame(rows, numbers=("seconds", *measured))
 
@@ -68,20 +63,13 @@ class Frames:
     def events(self) -> DataFrame:
         """One row an event of the logs; what has no column of its own stands as JSON in ``data``."""
         rows = []
-        for cell, row in self._finished():
+        for cell, row in finished(self._folder, self._experiment):
             place = self._place(cell, row.episode)
             for event in read_log(self._folder.log(cell, row.episode)):
                 told = msgspec.to_builtins(event)
                 own = {name: told.pop(name, None) for name in _EVENT}
                 rows.append(place | own | {"data": msgspec.json.encode(told).decode()})
         return _frame(rows)
-
-    def _finished(self) -> Iterator[tuple[Cell, Row]]:
-        if not self._folder.results_file.exists():
-            return
-        with Results(self._folder.results_file, readonly=True) as results:
-            found = [(cell, row) for cell in self._experiment.cells() for row in results.rows(cell)]
-        yield from found
 
     def _place(self, cell: Cell, episode: int) -> dict[str, Any]:
         run = self._experiment

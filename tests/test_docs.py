@@ -26,6 +26,8 @@ PAGES = [
     "docs/prompts.md",
     "docs/records.md",
     "docs/models.md",
+    "docs/metrics.md",
+    "docs/compare.md",
 ]
 #: Where pages have a server of their reader's own; the tests put one of theirs there, and at OpenAI's address.
 SERVER = "http://localhost:8000/v1"

@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
+from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallRow, CallStore
 from teamworld.experiment.config import Experiment, build
@@ -27,6 +28,7 @@ from teamworld.experiment.results import Results
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
 from teamworld.reasoning.llm.budget import OutOfBudget
+from teamworld.reasoning.llm.contract import CallKey
 from teamworld.reasoning.prompts import versions
 from teamworld.record import LlmCall, QuestionAsked, read_log
 from tests.reasoning.llm.server import Peer, running
@@ -312,3 +314,22 @@ def test_a_price_that_is_given_later_holds_for_earlier_calls(server: Peer, tmp_p
     with pytest.raises(OutOfBudget, match=f"has spent {spent / 1e6:.6f}".rstrip("0")):
         run(experiment, tmp_path / "a", running=Running(budget="0.000001usd", prices=prices))
     run(experiment, tmp_path / "a", running=Running(budget="5usd", prices=prices))
+
+
+def test_a_prompt_is_shown_as_it_was_sent_and_sent_again(
+    server: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "a"
+    run(plain(server, reasoner=server.name("once-prose"), max_steps=3), out)
+    asked = ["prompts", "drwell.propose", "--run", str(out), "--agent", "agent_1"]
+    with CallStore(out / "results.sqlite", readonly=True) as store:
+        for attempt in (0, 1):
+            record = store.of(build({}).cells()[0], 1).find(CallKey("agent_1", "drwell.propose", 1, attempt))
+            assert record is not None
+            assert command([*asked, "--attempt", str(attempt)]) == 0
+            told = "".join(f"==== {turn.role} ====\n{turn.text}\n" for turn in record.request.turns)
+            assert capsys.readouterr().out == told
+    assert "This answer cannot be used: " in told
+    assert "Answer with one JSON object" in told  # the form that this server's model is told
+    assert command([*asked, "--attempt", "3"]) == 2
+    assert "was not asked drwell.propose number 1 again 3 times" in capsys.readouterr().err

@@ -536,6 +536,7 @@ def prompts(
     agent: str | None = None,
     number: _Int = None,
     step: _Int = None,
+    attempt: _Int = None,
 ) -> int:
     """List the prompts with their versions and hashes, or print one as a mind was shown it.
 
@@ -557,10 +558,12 @@ def prompts(
         Which of these questions to that agent in the episode, from 1. [default: 1]
     step:
         Instead of --number: the step in which it was asked.
+    attempt:
+        Where a model answered: 1 for what it was sent when it was asked again, 2 for the time after. [default: 0]
     """
     from teamworld.cli import prompting
 
-    moment = prompting.Moment(method, seed, episode, agent, number, step)
+    moment = prompting.Moment(method, seed, episode, agent, number, step, attempt)
     if question is None:
         if run is not None or moment != prompting.Moment():
             raise UserError("which question? expected one such as drwell.propose; see: teamworld prompts")

@@ -25,6 +25,7 @@ class Moment(NamedTuple):
     agent: str | None = None
     number: int | None = None
     step: int | None = None
+    attempt: int | None = None
 
 
 def listing() -> Iterator[str]:
@@ -47,10 +48,10 @@ def show(kind: str, folder: Path, moment: Moment) -> None:
     chosen = choose(folder, moment.method, moment.seed, moment.episode)
     which = prompts.choose(list(read_log(chosen.log)), kind, moment.agent, moment.number, moment.step)
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
-        found = prompts.shown(Folder(folder), chosen.cell, chosen.episode, which, Path(scratch))
+        found = prompts.shown(Folder(folder), chosen.cell, chosen.episode, which, Path(scratch), moment.attempt)
     place = f"{chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}, step {found.step}"
     print(f"{kind} number {which.number} to {which.mind}: {place}", file=sys.stderr)
     if found.changed:
         print("the template has changed since this run began: this is what it would show now", file=sys.stderr)
-    for part, text in found.prompt._asdict().items():
-        print(f"==== {part} ====\n{text}")
+    for turn in found.turns:
+        print(f"==== {turn.role} ====\n{turn.text}")

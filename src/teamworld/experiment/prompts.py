@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.before import Memories, opened
+from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.runner import completed, play
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
+from teamworld.reasoning.llm.contract import CallKey, Turn
 from teamworld.reasoning.prompts import Prompt, info, render
 from teamworld.record import Event, QuestionAsked, read_log
 
@@ -31,10 +33,10 @@ class Which(NamedTuple):
 class Shown(NamedTuple):
     """A question as it was put."""
 
-    which: Which
+    turns: tuple[Turn, ...]
+    """Its prompt; of a re-ask the answers that could not be used too, and what was said of them."""
     step: int
-    prompt: Prompt
-    changed: bool
+    changed: bool = False
     """The template says something else than when the run began: this is what it would show now."""
 
 
@@ -85,8 +87,10 @@ def _at(steps: Sequence[int], step: int, number: int | None, told: str) -> int:
     return found[0]
 
 
-def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path) -> Shown:
-    """Return the prompt of a question, from the episode played again with the answers of its log.
+def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path, attempt: int | None = None) -> Shown:
+    """Return the prompt of a question: as it was sent where a model or a person answered, to the byte.
+
+    Where rules answered nothing was sent: then it is made from the episode, played again with the answers of its log.
 
     Args:
         folder: The run; it is only read.
@@ -94,12 +98,20 @@ def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path)
         episode: A finished episode.
         which: The question; see ``choose``.
         scratch: An empty folder.
+        attempt: 0 for the first time it was put, counting re-asks; the first if None.
 
     Raises:
-        UserError: The episode went another way than its log says, or what was known before it is not there.
+        UserError: It was not put so often; or the episode went another way than its log says, or what was known before
+            it is not there.
     """
     experiment = folder.experiment()
     log = list(read_log(folder.log(cell, episode)))
+    with CallStore(folder.results_file, readonly=True) as calls:
+        sent = calls.of(cell, episode).find(CallKey(which.mind, which.kind, which.number, attempt or 0))
+    if sent is not None:
+        return Shown(sent.request.turns, _step(log, which))
+    if attempt:
+        raise UserError(f"{which.mind} was not asked {which.kind} number {which.number} again {attempt} times")
     mind = _Playback(log, which)
     with (
         MemoryStore.open(scratch / "memory.sqlite") as memory,
@@ -112,8 +124,18 @@ def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path)
             template = methods.kinds()[which.kind].template
             recorded = folder.prompts().get(template)
             changed = recorded is not None and recorded != info(template)._asdict()
-            return Shown(which, reached.step, reached.prompt, changed)
+            turns = (Turn("system", reached.prompt.system), Turn("user", reached.prompt.user))
+            return Shown(turns, reached.step, changed)
     raise _other_way(which.kind, which.mind)
+
+
+def _step(log: Sequence[Event], which: Which) -> int:
+    steps = [
+        event.step
+        for event in log
+        if isinstance(event, QuestionAsked) and (event.purpose, event.agent) == (which.kind, which.mind)
+    ]
+    return steps[which.number - 1]
 
 
 def _before(folder: Folder, experiment: Experiment, cell: Cell, episode: int, memory: MemoryStore) -> None:

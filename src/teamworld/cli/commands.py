@@ -87,7 +87,7 @@ def run(
     Parameters
     ----------
     world:
-        Name of a world (see: teamworld worlds), or an experiment file ending in .yaml.
+        Name of a world (see: teamworld worlds), or an experiment file ending in .yaml, which may name a grid of runs.
     level:
         Level of the world (see: teamworld levels). [default: paper-n2]
     method:
@@ -121,7 +121,8 @@ def run(
         its variants too; drwell:mine.explore=3 makes a variant of your own.
     instances:
         fixed: the episodes of a seed take place in one instance of the level; fresh: each in one of its
-        own (published layouts are the same in both). [default: fixed]
+        own; a number: all seeds in the instance of that seed (published layouts are always the same).
+        [default: fixed]
     memory:
         Folder of a run whose world models the methods begin with. They are copied into the new run.
     log_level:
@@ -136,8 +137,10 @@ def run(
     json:
         Print one JSON object with every episode, and nothing else.
     """
+    from teamworld.cli import gridding
     from teamworld.cli.running import execute, expect
     from teamworld.experiment.config import build, load, samplings, settings
+    from teamworld.experiment.grid import is_grid
 
     given: dict[str, Any] = {
         "level": level,
@@ -159,6 +162,11 @@ def run(
         if given:
             raise UserError(f"an experiment file says it all: leave out --{'/--'.join(given)} or write it into {world}")
         given = load(Path(world))
+        if is_grid(given):
+            if estimate or figures:
+                raise UserError("--estimate and --figures are for single runs: leave them out of a grid")
+            gridding.execute(given, out, running, as_json=json)
+            return 0
     else:
         given["world"] = world
     if estimate:
@@ -188,6 +196,23 @@ def resume(
     from teamworld.experiment.folder import Folder
 
     execute(Folder(folder).experiment(), folder, running, as_json=json)
+    return 0
+
+
+@app.command
+def status(folder: Path, *, json: Annotated[bool, Parameter(negative=())] = False) -> int:
+    """Show how far a run, or each run of a grid, is; also while it goes on.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run or the grid.
+    json:
+        Print one JSON object, and nothing else.
+    """
+    from teamworld.cli import gridding
+
+    gridding.status(folder, as_json=json)
     return 0
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import build
+from teamworld.experiment.config import Instances, build
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.running import Running
@@ -29,7 +29,7 @@ def run(
     seed: int | Sequence[int] = 0,
     max_steps: int = 150,
     options: Mapping[str, Mapping[str, Any]] | None = None,
-    instances: Literal["fixed", "fresh"] = "fixed",
+    instances: Instances = "fixed",
     memory: Path | str | None = None,
     log_level: LogLevel = "play",
     out: Path | str,
@@ -54,7 +54,7 @@ def run(
         options: Options by owner, for example ``{"drwell": {"task_identity": "class"}}``. Those of a method hold
             for its variants too; ``{"drwell:mine": {"explore": 3}}`` makes a variant of one's own.
         instances: ``fixed``: the episodes of a seed take place in one instance of the level; ``fresh``: each in
-            one of its own. Published layouts are the same in both.
+            one of its own; a number: all seeds in the instance of that seed. Published layouts are always the same.
         memory: Folder of a run whose world models the methods begin with; they are copied.
         log_level: ``play``, or ``beliefs``: logs also hold what is true, what agents perceive, and what methods say
             that they believe and predict. The metrics of beliefs need it.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import yaml
 from numpy.random import Generator
@@ -31,8 +31,9 @@ _TRIED = 20
 #: What a run's own experiment file holds beside the experiment.
 RECORDED = ("versions", "prompts", "price_tables")
 
-#: Where the episodes of a cell take place: in one instance of the level, or each in a fresh one.
-Instances: TypeAlias = Literal["fixed", "fresh"]
+#: Where the episodes of a cell take place: in one instance of the level, each in a fresh one, or all cells in one that
+#: is named by its seed.
+Instances: TypeAlias = Literal["fixed", "fresh"] | Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class Cell(NamedTuple):
@@ -48,7 +49,9 @@ class Cell(NamedTuple):
         return f"{self.method.replace(':', '-')}-s{self.seed}"
 
     def world_seed(self, episode: int, instances: Instances) -> int:
-        """Return the seed that places the world of an episode: the cell's, or a fresh one for each episode."""
+        """Return the seed that places the world of an episode: the cell's, one of its own, or the one that is named."""
+        if isinstance(instances, int):
+            return instances
         if instances == "fixed":
             return self.seed
         return int(generator(self.seed, "instance", episode).integers(2**63))
@@ -103,7 +106,9 @@ class Experiment(BaseModel):
         default_factory=dict, description="options of the world, the methods and the messages, by name"
     )
     instances: Instances = Field(
-        default="fixed", description="whether episodes share one instance of the level, or each has a fresh one"
+        default="fixed",
+        description="fixed: a seed's episodes share one instance of the level; fresh: each has its own; a number: all "
+        "take place in the instance of that seed",
     )
     memory: str | None = Field(
         default=None, description="folder of a run whose world models the methods begin with; null: with empty ones"

@@ -30,6 +30,8 @@ class Folder:
         self.path = path
         self.experiment_file = path / "experiment.yaml"
         self.results_file = path / "results.sqlite"
+        self.lock_file = path / _LOCK
+        """Held by the process that runs here."""
         self.memory_file = path / "memory.sqlite"
         self.before_file = path / _BEFORE
         """World models that the run began with, where it began with any."""
@@ -132,7 +134,7 @@ class Folder:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path / _LOCK, timeout=0):
+            with FileLock(self.lock_file, timeout=0):
                 for draft in self.path.glob(".*.new"):  # of a database that a kill left unmade
                     draft.unlink(missing_ok=True)
                 yield

@@ -1,0 +1,134 @@
+"""Grids: one file, a run for each combination, and how far they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import teamworld
+from teamworld.cli import run as command
+from teamworld.errors import UserError
+from teamworld.experiment import grid
+from teamworld.experiment.config import Cell
+from teamworld.experiment.folder import Folder
+from teamworld.record import EpisodeStart, read_log
+
+DATA: dict[str, Any] = {
+    "world": "cube",
+    "methods": ["greedy", "zero_shot"],
+    "seeds": [0, 1],
+    "max_steps": 12,
+    "grid": {"level": ["n1", "n2"], "instances": [5, "fixed"], "reasoner": ["rules", "rules:slips=0.5"]},
+}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("grid") / "grid.yaml"
+    path.write_text(yaml.safe_dump(DATA))
+    return path
+
+
+@pytest.fixture(scope="module")
+def out(file: Path) -> Path:
+    folder = file.parent / "out"
+    assert command(["run", str(file), "--out", str(folder)]) == 0
+    return folder
+
+
+def test_every_combination_is_a_run_of_its_own() -> None:
+    parts = grid.expand(DATA)
+    assert len(parts) == len({part.name for part in parts}) == 8
+    assert [part.values for part in parts[:2]] == [
+        {"level": "n1", "reasoner": "rules", "instances": 5},
+        {"level": "n1", "reasoner": "rules", "instances": "fixed"},
+    ]
+    assert parts[0].name == "level=n1,reasoner=rules,instances=5"
+    assert parts[2].name.startswith("level=n1,reasoner=rules_slips=0.5,instances=5-")  # fit for every file system
+    turned = {**DATA, "grid": dict(reversed(DATA["grid"].items()))}
+    assert [part.name for part in grid.expand(turned)] == [part.name for part in parts]
+    assert all(part.experiment.methods == ("greedy", "zero_shot") for part in parts)
+    assert grid.differing([part.experiment for part in parts]) == ["level", "reasoner", "instances"]
+
+
+@pytest.mark.parametrize(
+    ("axes", "says"),
+    [
+        ([], "expected lists of values"),
+        ({}, "expected lists of values"),
+        ({"levels": ["n1"]}, "'levels' cannot vary from run to run; did you mean 'level'"),
+        ({"seeds": [[0], [1]]}, "'seeds' cannot vary"),
+        ({"world": ["cube"]}, "world is given twice"),
+        ({"level": "n1"}, "expected a list of values for level"),
+        ({"level": []}, "expected a list of values for level"),
+        ({"level": ["n1", "n1"]}, "a value is named twice"),
+        ({"max_steps": [0]}, "max_steps"),
+        ({"instances": ["often"]}, "instances"),
+    ],
+)
+def test_what_is_no_grid_is_refused(axes: object, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        grid.expand(DATA | {"grid": axes})
+
+
+def test_a_named_instance_is_the_same_for_all_seeds(out: Path) -> None:
+    part = next(part for part in grid.expand(DATA) if part.values["instances"] == 5)
+    folder = Folder(out / part.name)
+    for seed in (0, 1):
+        start = next(iter(read_log(folder.log(Cell("greedy", seed), 1))))
+        assert isinstance(start, EpisodeStart)
+        assert (start.world_seed, start.seed) == (5, seed)
+
+
+def test_a_grid_goes_on_and_is_loaded_as_one(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    times = {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")}
+    assert len(times) == 8 * 4
+    assert command(["run", str(file), "--out", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["runs"]
+    assert [len(rows) for rows in found.values()] == [4] * 8
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")} == times
+    pytest.importorskip("polars")
+    frame = teamworld.load(out).episodes
+    assert frame.height == 32
+    assert frame.select("level", "instances", "reasoner").unique().height == 8
+
+
+def test_another_grid_in_the_same_folder_is_refused(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.yaml"
+    other.write_text(yaml.safe_dump(DATA | {"episodes": 2}))
+    assert command(["run", str(other), "--out", str(out)]) == 2
+    assert "holds another grid" in capsys.readouterr().err
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "note").write_text("mine")
+    assert command(["run", str(other), "--out", str(tmp_path / "full")]) == 2
+    assert command(["run", str(other)]) == 2
+    assert "add --out DIR" in capsys.readouterr().err
+
+
+def test_nothing_begins_where_one_run_cannot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(yaml.safe_dump(DATA | {"grid": {"level": ["n1", "n0"]}}))
+    assert command(["run", str(bad), "--out", str(tmp_path / "out")]) == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_status_tells_how_far_all_are(out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["status", str(out), "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [(one["done"], one["wanted"], one["running"]) for one in runs] == [(4, 4, False)] * 8
+    with Folder(Path(runs[0]["run"])).locked():
+        assert command(["status", str(out)]) == 0
+    told = capsys.readouterr().out
+    assert told.count("running") == 1
+    assert "32 of 32 episodes are finished" in told
+    half = tmp_path / "half"
+    teamworld.run(method="greedy", max_steps=5, out=half)
+    assert command(["status", str(half)]) == 0
+    assert "1 of 1" in capsys.readouterr().out
+    assert command(["status", str(tmp_path)]) == 2

@@ -358,5 +358,6 @@ def test_a_world_without_a_drawer_and_with_longer_steps(browser: Page, files: di
         assert "stand-in" in shown.inner_text("#facts")
         assert shown.locator("#team .agent").nth(2).inner_text().find("gone: fell") > 0
         shown.click("#tab-joints")
-        assert "the way was not clear" in shown.inner_text("#joints")
+        # The list is drawn with the next frame of the browser, which may be late.
+        wait(shown, "document.querySelector('#joints').innerText.includes('the way was not clear')")
         assert "did not reach c" in shown.inner_text("body") or shown.locator("#talk .bad").count() == 1

@@ -62,6 +62,18 @@ def test_tables_are_written_in_every_form(out: Path) -> None:
     assert (out / "paired.csv").read_text("utf-8").startswith("a,b,metric,difference,low,high,p,p_corrected,effect,n\n")
 
 
+def test_parquet_holds_what_csv_does(out: Path) -> None:
+    polars = pytest.importorskip("polars")
+    for name in ("rows", "paired"):
+        frame = polars.read_parquet(out / f"{name}.parquet")
+        told = list(csv.DictReader((out / f"{name}.csv").read_text("utf-8").splitlines()))
+        assert frame.columns == list(told[0])
+        assert frame["metric"].to_list() == [row["metric"] for row in told]
+        for value, text in zip(frame["low"].to_list(), (row["low"] for row in told), strict=True):
+            assert (value is None) == (text == "")
+            assert value is None or value == float(text)
+
+
 def test_silence_is_a_run_in_which_nobody_hears(out: Path) -> None:
     silent = Folder(out / "silent").experiment()
     assert silent.methods == ("drwell",)  # zero_shot says nothing anyway

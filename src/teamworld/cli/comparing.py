@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def compare(
         print(f"{hidden} further differences are not supported; all are in {folder / 'comparison.md'}")
     if least_p(len(asked.seeds)) > LEVEL:
         print(f"with {len(asked.seeds)} seeds no difference can be supported, whatever it is: take 8 or more")
-    print(f"\nTables (Markdown, LaTeX, CSV) and runs are in {folder}")
+    print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
 
 
 def plain(comparison: Comparison) -> dict[str, list[dict[str, Any]]]:
@@ -110,6 +111,8 @@ def _write(folder: Path, comparison: Comparison, table: Table) -> None:
     (folder / "comparison.tex").write_text(export.latex(table.columns, table.rows, table.caption), "utf-8")
     for name, rows in plain(comparison).items():
         export.write_csv(folder / f"{name}.csv", rows)
+        if find_spec("polars") is not None:
+            export.write_parquet(folder / f"{name}.parquet", rows)
 
 
 def _draw(folder: Path, comparison: Comparison, samples: Sequence[Sample], names: Sequence[str], caption: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,8 +107,3 @@ def runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
             yield folder / part.name, part.experiment
     else:
         yield folder, Folder(folder).experiment()
-
-
-def differing(experiments: Sequence[Experiment]) -> list[str]:
-    """Return the axes in which some experiments differ."""
-    return [name for name in AXES if len({str(getattr(one, name)) for one in experiments}) > 1]

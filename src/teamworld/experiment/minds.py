@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from teamworld.errors import UserError
 from teamworld.experiment.cache import Cache, EpisodeCache
@@ -369,5 +369,5 @@ def idle(experiment: Experiment) -> Minds:
     return Minds(experiment, _nowhere, _nowhere, _nowhere)
 
 
-def _nowhere(*asked: object) -> Any:  # noqa: ANN401  (never returns)
+def _nowhere(*asked: object) -> NoReturn:
     raise AssertionError(asked)  # rules, and runs that are finished, ask neither a model nor a person

@@ -148,23 +148,37 @@ class Made(Protocol):
     """A call on record, such as a row of ``experiment.calls.CallStore``."""
 
     @property
-    def cell(self) -> str: ...  # noqa: D102
+    def cell(self) -> str:
+        """Name of its cell."""
+
     @property
-    def episode(self) -> int: ...  # noqa: D102
+    def episode(self) -> int:
+        """Its episode."""
+
     @property
-    def mind(self) -> str: ...  # noqa: D102
+    def mind(self) -> str:
+        """Who was asked."""
+
     @property
-    def purpose(self) -> str: ...  # noqa: D102
+    def purpose(self) -> str:
+        """Kind of the question."""
+
     @property
-    def number(self) -> int: ...  # noqa: D102
+    def number(self) -> int:
+        """Which of these questions, from 1."""
+
     @property
     def finish(self) -> str | None:
         """None where no completion came."""
 
     @property
-    def usd(self) -> float | None: ...  # noqa: D102
+    def usd(self) -> float | None:
+        """Its price; None where none is known."""
+
     @property
-    def seconds(self) -> float: ...  # noqa: D102
+    def seconds(self) -> float:
+        """From the first sending to the answer."""
+
     @property
     def cached(self) -> bool:
         """It came from a cache of earlier runs, at no cost."""

@@ -28,6 +28,11 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1)))
 
 
+def alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
+    """Whether the Jaccard likeness of two texts' ``grams`` is at least 0.8."""
+    return _DEN * len(one & other) >= _NUM * len(one | other)
+
+
 def repeats(said: Sequence[tuple[Hashable, str, Iterable[Hashable]]]) -> list[bool]:
     """Return of each text whether it repeats an earlier one of the same speaker to a common hearer.
 
@@ -54,7 +59,7 @@ def repeats(said: Sequence[tuple[Hashable, str, Iterable[Hashable]]]) -> list[bo
             continue
         mine = heard[speaker, own]
         again = bool(mine & hearers) or any(
-            _DEN * len(own & other) >= _NUM * len(own | other) and heard[speaker, other] & hearers
+            alike(own, other) and heard[speaker, other] & hearers
             for gram in rarest[own]
             for other in rare[speaker, gram]
         )

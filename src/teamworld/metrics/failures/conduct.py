@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from teamworld.language import AgentId
 from teamworld.metrics.failures.trace import Trace, runs
+from teamworld.metrics.words import alike, grams
 from teamworld.record import Commit, Deliver, GoalChange, MessageSent, PlanStart, QuestionAsked
 from teamworld.worlds.contract import Finding
 
@@ -20,8 +21,8 @@ PLANS, WITHIN = 3, 10
 PATIENCE = 10
 #: Speech acts that change what agents are bound to: news, whatever the words.
 _BINDING = ("commit", "release", "accept", "reject")
-#: Messages in a row that are chatter, and the likeness of a repeated one (metrics spec 10, M6).
-IN_A_ROW, LIKE = 3, 0.8
+#: Messages in a row that are chatter (metrics spec 10).
+IN_A_ROW = 3
 
 
 def free_riders(trace: Trace) -> Iterator[Finding]:
@@ -189,7 +190,7 @@ def chatter(trace: Trace) -> Iterator[Finding]:
     """Find runs of messages among the same agents that tell nothing new (M5, M6)."""
     heard = {(event.message, event.agent) for event in trace.all(Deliver) if not event.dropped}
     told: dict[AgentId, set[str]] = {}
-    said: dict[tuple[AgentId, AgentId], dict[frozenset[str], None]] = {}
+    said: dict[tuple[AgentId, AgentId], dict[frozenset[tuple[str, ...]], None]] = {}
     row: list[MessageSent] = []
     for message in [*trace.all(MessageSent), None]:
         if message is not None:
@@ -197,7 +198,7 @@ def chatter(trace: Trace) -> Iterator[Finding]:
             for agent in message.recipients:
                 if (message.id, agent) in heard:
                     told.setdefault(agent, set()).update(message.facts)
-                said.setdefault((message.agent, agent), {})[_grams(message.text)] = None
+                said.setdefault((message.agent, agent), {})[grams(message.text)] = None
         if row and (message is None or not empty or _circle(message) != _circle(row[0])):
             if len(row) >= IN_A_ROW:
                 first, last = min(row[0].step, trace.last), min(row[-1].step, trace.last)
@@ -215,19 +216,12 @@ def _circle(message: MessageSent) -> frozenset[AgentId]:
 def _tells_nothing(
     message: MessageSent,
     told: dict[AgentId, set[str]],
-    said: dict[tuple[AgentId, AgentId], dict[frozenset[str], None]],
+    said: dict[tuple[AgentId, AgentId], dict[frozenset[tuple[str, ...]], None]],
 ) -> bool:
     """All facts of the message were told to its recipients before; without facts, its text is a repetition."""
     if not message.recipients or message.act in _BINDING:
         return False
     if message.facts:
         return all(set(message.facts) <= told.get(agent, set()) for agent in message.recipients)
-    grams = _grams(message.text)
-    earlier = (old for agent in message.recipients for old in said.get((message.agent, agent), ()))
-    return any(len(grams & old) >= LIKE * len(grams | old) for old in earlier)
-
-
-def _grams(text: str) -> frozenset[str]:
-    """Return the runs of three words; of a shorter text, the text."""
-    words = text.lower().split()
-    return frozenset(" ".join(words[k : k + 3]) for k in range(max(1, len(words) - 2)))
+    own = grams(message.text)
+    return any(alike(own, old) for agent in message.recipients for old in said.get((message.agent, agent), ()))

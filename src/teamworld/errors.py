@@ -1,5 +1,11 @@
 """The one exception that means: the input is wrong, the program is not."""
 
+import reprlib
+
+_SHOWN = 80  # characters of a value in a message
+_BRIEF = reprlib.Repr()
+_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother, _BRIEF.maxlong = 3, _SHOWN, _SHOWN, _SHOWN
+
 
 class UserError(ValueError):
     """Input that cannot be used: one line that says what was expected, what came, and what to do.
@@ -9,6 +15,12 @@ class UserError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+
+def brief(value: object) -> str:
+    """Return a value as a message quotes it: as Python writes it, cut where it is long."""
+    told = _BRIEF.repr(value)
+    return told if len(told) <= _SHOWN else f"{told[: _SHOWN - 3]}..."
 
 
 def suggest(name: str, known: list[str]) -> str:

@@ -11,6 +11,8 @@ import pytest
 
 from teamworld.cli import run as command
 from teamworld.experiment.folder import Folder
+from teamworld.experiment.grid import runs
+from teamworld.record import EpisodeStart, read_log
 from teamworld.report import study
 
 SMALL = ["--seeds", "3", "--episodes", "2", "--max-steps", "20"]
@@ -34,7 +36,11 @@ def test_one_json_object_tells_all(out: Path, capsys: pytest.CaptureFixture[str]
     for row in found["rows"]:
         assert {"method", "metric", "value", "low", "high", "n", "nulls"} == set(row)
         assert row["n"] + row["nulls"] == 3
-        assert row["value"] is None or row["low"] <= row["value"] <= row["high"]
+        told = row["value"] is not None and row["low"] is not None
+        assert not told or row["low"] <= row["value"] <= row["high"]
+        assert told or row["n"] < 2
+    assert (found["world"], found["level"]) == ("cube", "paper-n2")
+    assert found["mind"] == "built-in rules, no language model"
     pairs = {(pair["a"], pair["b"]) for pair in found["paired"]}
     assert pairs == {
         ("drwell", "zero_shot"),
@@ -55,11 +61,15 @@ def test_tables_are_written_in_every_form(out: Path) -> None:
     assert "| metric | drwell |" in (out / "comparison.md").read_text("utf-8")
     tex = (out / "comparison.tex").read_text("utf-8")
     assert r"zero\_shot" in tex
-    assert tex.count(r"\\") == (out / "comparison.md").read_text("utf-8").count("\n| ")
+    assert tex.count(r"\\") == (out / "comparison.md").read_text("utf-8").count("\n| ") - 1  # less the line of dashes
     rows = list(csv.DictReader((out / "rows.csv").read_text("utf-8").splitlines()))
     assert rows[0]["method"] == "drwell"
     assert any(row["value"] == "" for row in rows) or all(row["value"] for row in rows)
-    assert (out / "paired.csv").read_text("utf-8").startswith("a,b,metric,difference,low,high,p,p_corrected,effect,n\n")
+    assert (
+        (out / "paired.csv")
+        .read_text("utf-8")
+        .startswith("a,b,metric,difference,low,high,p,p_corrected,effect,n,nulls,family,world,level,mind\n")
+    )
 
 
 def test_parquet_holds_what_csv_does(out: Path) -> None:
@@ -85,7 +95,8 @@ def test_sentences_say_what_is_supported(out: Path, capsys: pytest.CaptureFixtur
     assert command(["compare", "drwell", "zero_shot", *SMALL, "--out", str(out)]) == 0
     told = capsys.readouterr().out
     assert "not supported: a difference in completion (C) between drwell and zero_shot" in told
-    assert "with 3 seeds no difference can be supported" in told
+    assert "with 3 instances none of these 18 differences can be supported" in told
+    assert "take 10 or more" in told  # 18 * 2 / 2**10 is below 0.05
 
 
 def test_figures_are_drawn(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,12 +111,74 @@ def test_one_method_alone_and_without_references(tmp_path: Path, capsys: pytest.
     )
     assert {row["method"] for row in found["rows"]} == {"greedy"}
     assert found["paired"] == []
-    assert study.in_silence(Folder(tmp_path / "c" / "run").experiment(), tmp_path, ()) is None
+    alone = study.Setting("", {}, Folder(tmp_path / "c" / "run").experiment())
+    assert study.in_silence(alone, tmp_path, ()) is None
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sizes") / "c"
+    vary = ["--vary", "cube.agents=1,2", "--vary", "instances=1,2", "--level", "n2"]
+    wanted = ["--metrics", "O1,O2,E1,E2.T,E3.speed,D23"]
+    arguments = ["compare", "greedy", *vary, *wanted, "--seeds", "2", "--max-steps", "60", "--out", str(folder)]
+    assert command([*arguments, "--figures"]) == 0
+    return folder
+
+
+def test_teams_of_several_sizes_meet_the_same_instances(sizes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    teams: dict[tuple[str, int], list[tuple[object, ...]]] = {}
+    for path, experiment in runs(sizes):
+        for cell in experiment.cells():
+            start = next(iter(read_log(Folder(path).log(cell, 1))))
+            assert isinstance(start, EpisodeStart)
+            teams.setdefault((cell.method, start.world_seed), []).append((len(start.team), start.goals))
+    assert {seed for _, seed in teams} == {1, 2}
+    for found in teams.values():
+        assert {team for team, _ in found} == {1, 2}
+        assert len({goals for _, goals in found}) == 1
+
+
+def test_what_varies_is_told_setting_by_setting(sizes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (sizes / "comparison.md").read_text("utf-8")
+    assert "D23 Scaling tax" in text
+    assert "| method | instances=1,cube.agents=1 |" in text
+    assert command(["compare", str(sizes / "comparison.yaml"), "--out", str(sizes), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [part["setting"] for part in found["settings"]] == [
+        f"instances={layout},cube.agents={agents}" for layout in (1, 2) for agents in (1, 2)
+    ]
+    rows = {row["metric"]: row for row in found["rows"] if row["method"] == "greedy"}
+    assert rows["O2"]["n"] == 8
+    alone = next(row for row in found["settings"][0]["rows"] if (row["method"], row["metric"]) == ("greedy", "O2"))
+    assert alone["value"] <= 0.5  # one agent cannot push the block that takes two
+    assert {path.name for path in (sizes / "figures").iterdir()} >= {"by_cube_agents.png", "by_instances.png"}
+
+
+def test_a_folder_of_something_else_is_left_alone(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "comparison.md").write_text("mine")
+    assert command(["compare", "drwell", *SMALL, "--out", str(tmp_path)]) == 2
+    assert "is not empty and holds no comparison" in capsys.readouterr().err
+    assert (tmp_path / "comparison.md").read_text() == "mine"
+    assert command(["compare", "drwell", *SMALL, "--out", str(out)]) == 2
+    assert "holds another comparison" in capsys.readouterr().err
+    assert command(["status", str(out)]) == 0
+    assert "30 of 30 episodes are finished" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["drwell", "--vary", "level"], "--vary takes FIELD=VALUE,VALUE"),
+        (["drwell", "--vary", "level=n1,"], "--vary takes FIELD=VALUE,VALUE"),
+        (["drwell", "--vary", "level=n1", "--vary", "level=n2"], "--vary level is given twice"),
+        (["drwell", "--vary", "levels=n1"], "did you mean 'level'"),
+        (["drwell", "--vary", "cube.agent=1"], "cube"),
+        (["drwell", "--vary", "cube.agents=3", "--level", "n2"], "level n2 has 2 agents, got 3"),
+        (["drwell", "--vary", "cube.agents=0"], "cube"),
+        (["nowhere.yaml"], "nowhere.yaml cannot be read"),
+        (["nowhere.yaml", "--seeds", "3"], "leave out --seeds"),
         ([], "which methods?"),
         (["drwel"], "drwell"),
         (["drwell", "--metrics", "O99"], "there is no metric 'O99'"),

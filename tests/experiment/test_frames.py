@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import teamworld
 from teamworld.errors import UserError
+from teamworld.experiment.calls import CallRow
 from teamworld.experiment.frames import load
 
 pytest.importorskip("polars", reason="needs teamworld[tables]")
+
+#: Of the table of calls; those of ``NULL`` are null in a call that no completion came of.
+NULL = (
+    *("text", "finish", "served", "prompt_tokens", "cached_tokens", "written_tokens", "output_tokens"),
+    *("reasoning_tokens", "usd"),
+)
+COLUMNS = (
+    *("cell", "episode", "mind", "purpose", "number", "attempt", "model", "digest", "request"),
+    *(*NULL, "seconds", "faults", "cached"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +58,30 @@ def test_events_are_rows_in_order(out: Path) -> None:
     assert set(acts["agent"]) == {"agent_0", "agent_1"}
 
 
-def test_a_run_on_rules_has_no_calls(out: Path) -> None:
-    assert load(out).calls.height == 0
+def test_frames_without_rows_have_all_columns(out: Path, tmp_path: Path) -> None:
+    shutil.copy(out / "experiment.yaml", tmp_path)
+    begun, empty = load(out), load(tmp_path)
+    assert empty.episodes.schema == begun.episodes.schema
+    assert empty.events.schema == begun.events.schema
+    assert (empty.episodes.height, empty.events.height, empty.calls.height, begun.calls.height) == (0, 0, 0, 0)
+    assert empty.calls.schema == begun.calls.schema
+    assert {"seed": "Int64", "usd": "Float64", "cached": "Boolean", "finish": "String"}.items() <= {
+        name: str(kind) for name, kind in begun.calls.schema.items()
+    }.items()
+    assert empty.calls.group_by("purpose").agg().height == 0
+
+
+def test_every_field_of_a_call_is_a_column(tmp_path: Path, out: Path) -> None:
+    place = {"run", "world", "level", "instances", "method", "reasoner", "seed"}
+    assert set(load(out).calls.columns) == place | set(CallRow._fields) - {"cell"}
+    shutil.copytree(out, tmp_path / "called")
+    with closing(sqlite3.connect(tmp_path / "called/results.sqlite")) as db, db:
+        known: dict[str, object] = {"cell": "greedy-s1", "episode": 2, "mind": "agent_0", "faults": "[]"}
+        row = [None if name in NULL else known.get(name, 1) for name in COLUMNS]
+        db.execute(f"INSERT INTO calls ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})", row)
+    frame = load(tmp_path / "called").calls
+    assert frame.schema == load(out).calls.schema
+    assert frame.select("method", "seed", "episode", "mind", "usd").row(0) == ("greedy", 1, 2, "agent_0", None)
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 import yaml
@@ -67,11 +70,38 @@ def test_every_combination_is_a_run_of_its_own() -> None:
         ({"level": ["n1", "n1"]}, "a value is named twice"),
         ({"max_steps": [0]}, "max_steps"),
         ({"instances": ["often"]}, "instances"),
+        ({"level": {"a": 1}}, "expected a list of values for level, got {'a': 1}"),
+        (
+            {"retries": list(range(600)), "instances": list(range(600))},
+            "600 retries x 600 instances are 360,000 runs",
+        ),
     ],
 )
 def test_what_is_no_grid_is_refused(axes: object, says: str) -> None:
     with pytest.raises(UserError, match=says):
         grid.expand(DATA | {"grid": axes})
+
+
+def test_a_large_grid_is_refused_before_anything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(_: object) -> None:
+        raise AssertionError("built")
+
+    monkeypatch.setattr(grid, "build", build)
+    with pytest.raises(UserError, match="20,000 runs, and at most 10,000 are taken"):
+        grid.expand(DATA | {"grid": {"instances": list(range(20_000))}})
+
+
+@pytest.mark.parametrize("grid_of", [lambda bomb: bomb, lambda bomb: {"level": {"x": bomb}}, lambda bomb: {bomb: [1]}])
+def test_what_is_quoted_is_short(grid_of: Callable[[str], object]) -> None:
+    with pytest.raises(UserError) as caught:
+        grid.expand(DATA | {"grid": grid_of("x" * 10**6)})
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("options", [3, [1], {"drwell": 3}])
+def test_options_that_are_none_are_refused(options: object) -> None:
+    with pytest.raises(UserError, match="options"):
+        grid.expand(DATA | {"options": options, "grid": {"drwell.explore": [1, 2]}})
 
 
 def test_a_named_instance_is_the_same_for_all_seeds(out: Path) -> None:
@@ -94,6 +124,20 @@ def test_a_grid_goes_on_and_is_loaded_as_one(file: Path, out: Path, capsys: pyte
     frame = teamworld.load(out).episodes
     assert frame.height == 32
     assert frame.select("level", "instances", "reasoner").unique().height == 8
+
+
+def test_the_table_of_a_grid_tells_its_minds_and_counts(
+    file: Path, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(["run", str(file), "--out", str(out)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "2 seeds, mean of 1 episode each [95 % bootstrap interval over seeds]; at most 12 steps" in told
+    assert "rules: built-in rules, no language model; rules:slips=0.5: stand-in rules:slips=0.5" in told
+    one = tmp_path / "one.yaml"
+    one.write_text(yaml.safe_dump({"methods": ["greedy"], "grid": {"level": ["n1"], "max_steps": [3, 4]}}))
+    assert command(["run", str(one), "--out", str(tmp_path / "out")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "1 seed, mean of 1 episode each, no interval; at most 3 or 4 steps; built-in rules, no language" in told
 
 
 def test_another_grid_in_the_same_folder_is_refused(
@@ -131,3 +175,55 @@ def test_status_tells_how_far_all_are(out: Path, tmp_path: Path, capsys: pytest.
     assert command(["status", str(half)]) == 0
     assert "1 of 1" in capsys.readouterr().out
     assert command(["status", str(tmp_path)]) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks cannot be shared there")
+def test_status_takes_no_lock_and_writes_nothing(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fcntl
+
+    folder = Folder(next(iter(grid.runs(out)))[0])
+    with folder.locked():
+        assert folder.held() is True
+    with folder.lock_file.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)  # somebody else looks at the same moment
+        assert folder.held() is False
+    modes = []
+
+    def opened(path: Path, mode: str) -> IO[Any]:
+        modes.append(mode)
+        return open(path, mode)
+
+    monkeypatch.setattr(Path, "open", opened)
+    assert folder.held() is False
+    assert modes == ["rb"]  # nothing that a folder which is only read would refuse
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refused)
+    assert folder.held() is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks cannot be shared there")
+def test_a_run_begins_while_somebody_looks(out: Path) -> None:
+    import fcntl
+
+    folder = Folder(next(iter(grid.runs(out)))[0])
+    other = folder.lock_file.open("rb")
+    fcntl.flock(other, fcntl.LOCK_SH)
+    threading.Timer(0.1, other.close).start()
+    with folder.locked():
+        assert other.closed
+
+
+def test_a_lock_that_cannot_be_seen_is_told(
+    out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Folder, "held", lambda _: None)
+    assert command(["status", str(out), "--json"]) == 0
+    assert {one["running"] for one in json.loads(capsys.readouterr().out)["runs"]} == {None}
+    assert command(["status", str(out)]) == 0
+    assert "done" in capsys.readouterr().out
+    monkeypatch.setattr("teamworld.cli.gridding.finished", lambda *_: [])
+    assert command(["status", str(out)]) == 0
+    assert capsys.readouterr().out.count("not known") == 8

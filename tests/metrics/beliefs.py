@@ -78,6 +78,8 @@ def enriched(log: Sequence[Event], rng: Random) -> list[Event]:
         if isinstance(event, Stage) and event.stage == "R" and rng.random() < 0.7:
             seen, unseen = eyes[event.agent].change()
             events.append(Observe(agent=event.agent, seen=seen, unseen=unseen, step=event.step, tick=event.tick))
+            if goals and rng.random() < 0.3:
+                events.append(_foreseen(rng, rng.choice(goals).id, event))
         if isinstance(event, Stage) and event.stage == "W" and rng.random() < 0.7:
             events.append(_belief(rng, start, event))
         if isinstance(event, Commit) and rng.random() < 0.5:
@@ -107,6 +109,11 @@ def _prediction(rng: Random, start: EpisodeStart, event: Commit) -> Predict:
     return Predict(
         subject="conflict", about=rng.choice([*start.team, *goals]), value=rng.choice([None, *goals]), **where
     )
+
+
+def _foreseen(rng: Random, goal: str, event: Stage) -> Predict:
+    unmet = rng.choice((None, "participation", "temporal"))
+    return Predict(agent=event.agent, subject="constraint", about=goal, value=unmet, step=event.step, tick=event.tick)
 
 
 #: Short logs.

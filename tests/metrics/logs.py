@@ -28,6 +28,7 @@ from teamworld.record import (
     Event,
     Frame,
     GoalInfo,
+    LogLevel,
     LogWriter,
     PlanEnd,
     PlanStart,
@@ -171,14 +172,14 @@ class Given(Method):
         return {agent: Choice(left.pop(0)) if (left := self._left.get(agent)) else WAIT for agent in moment.free}
 
 
-def play(path: Path, world: World, method: Method) -> list[Event]:
+def play(path: Path, world: World, method: Method, log_level: LogLevel = "play") -> list[Event]:
     """Play an episode into a log file and return its events."""
 
     def streams(*names: str | int) -> np.random.Generator:
         return generator(0, *names)
 
     with LogWriter(path) as writer:
-        setting = Setting(0, 0, 1, {}, MessageRule())
+        setting = Setting(0, 0, 1, {}, MessageRule(), log_level=log_level)
         asyncio.run(Episode(world, method, Rules(streams), Experience(), writer, streams, setting).play())
         writer.finish()
         return writer.events

@@ -20,7 +20,6 @@ from teamworld.record import (
     Event,
     GoalChange,
     GoalInfo,
-    Gone,
     MessageSent,
     PlanEnd,
     PlanStart,
@@ -61,6 +60,26 @@ def at(log: Log) -> dict[tuple[int, str], ActionStep]:
 
 def joint_goals(log: Log) -> list[GoalInfo]:
     return [goal for goal in first(log).goals if goal.quorum >= 2]
+
+
+# ---- E6.sync, E8
+
+
+def waiting(log: Log) -> Pair:
+    """Return the ticks of agents in place for the goal of their own plan: not refused, blocked, talking or at work."""
+    length = ticks(log)
+    waits = [
+        act
+        for act in acts(log)
+        if act.ready is not None and act.ready == act.goal and act.legal and not act.effect and act.verb != "talk"
+    ]
+    waits = [act for act in waits if act.moved or act.blocker is None]
+    return sum(length[act.step] for act in waits), sum(length[act.step] for act in acts(log))
+
+
+def invalid(log: Log) -> Pair:
+    tried = of(log, ActionStep)  # those passed over too
+    return len([act for act in tried if not act.legal]), len(tried)
 
 
 # ---- D1 to D9
@@ -210,7 +229,6 @@ def coherence(log: Log) -> Pair:
         if isinstance(event, PlanStart | PlanEnd):
             news.setdefault(event.step, []).append(event)
     there, length = at(log), ticks(log)
-    gone = {event.agent: event.step for event in of(log, Gone)}
     aims: dict[str, str | None] = {}
     total = whole = 0.0
     for step in range(steps(log)):
@@ -219,7 +237,7 @@ def coherence(log: Log) -> Pair:
         active = [agent for agent in first(log).team if (step, agent) in there]
         if not active:
             continue
-        bound = [aims.get(agent) for agent in first(log).team if gone.get(agent, step + 1) > step]
+        bound = [aims.get(agent) for agent in active]
         staffed = sum(min(bound.count(goal), k) for goal, k in quorum.items() if bound.count(goal) >= k)
         total += length[step] * staffed / len(active)
         whole += length[step]
@@ -373,6 +391,8 @@ _CONSTRAINTS = ("dependency", "capability", "participation", "spatial", "tempora
 _ENDS = ("success", "failed", "interrupted", "superseded", "expired", "unfinished")
 
 SHARES: Mapping[str, Callable[[Log], Pair]] = {
+    "E6.sync": waiting,
+    "E8": invalid,
     "D1": success,
     **{f"D2.{name}": deficit(name) for name in _CONSTRAINTS},
     **{f"D3.{name}": first_unmet(name) for name in _CONSTRAINTS},

@@ -6,8 +6,7 @@ at most, plans and messages have numbers of their own, what is done stays done.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any, Final, Literal, TypeAlias
 
@@ -65,6 +64,8 @@ class Maker:
         habits = ("talk", "bind", "plan", "move", "work", "ready", "try")
         self.often = {what: rng.choice((0.01, 0.1, 0.4, 0.8)) for what in habits}
         self.placed = rng.random() < 0.8
+        #: How often a provider does not count its tokens.
+        self.uncounted = rng.choice((0.0, 0.0, 0.5))
         self.place = dict.fromkeys(self.team, PLACES[0])
         self.progress: dict[str, float] = {}
         self.over: set[str] = set()
@@ -127,6 +128,7 @@ class Maker:
                     exclusive=places <= quorum,
                     units=4,
                     deadline=rng.choice((None, 5)),
+                    losable=goal != GOALS[0],
                 )
             )
         return EpisodeStart(
@@ -192,16 +194,19 @@ class Maker:
                     agent=agent,
                     purpose=purpose,
                     model="test",
-                    prompt_tokens=self.rng.choice((None, 100, 200)),
-                    cached_tokens=self.rng.choice((None, 50)),
-                    output_tokens=self.rng.choice((None, 10)),
-                    reasoning_tokens=self.rng.choice((None, 5)),
+                    prompt_tokens=self._counted(100, 200),
+                    cached_tokens=self._counted(0, 50),
+                    output_tokens=self._counted(10, 20),
+                    reasoning_tokens=self._counted(0, 5),
                     usable=attempt == tries - 1,
                     attempt=attempt,
                 )
             )
         errors = (AnswerError(flaw="json", text="not JSON"),) * (tries - 1)
         self.write(QuestionAsked(agent=agent, purpose=purpose, reasoner="test", answer={}, errors=errors))
+
+    def _counted(self, *counts: int) -> int | None:
+        return None if self.chance(self.uncounted) else self.rng.choice(counts)
 
     def _any_goal(self) -> str | None:
         return self.rng.choice([None, *self.goals, *(goal for goal in self.progress if goal == SURPRISE)])
@@ -213,6 +218,8 @@ class Maker:
         stopped = running and self.chance(0.1)
         if stopped:
             self.write(Stage(agent=agent, stage="I"))
+            if self.chance(0.3):
+                return  # the talk goes on in the next step
         elif running and self.chance(self.often["plan"] / 2):
             self._end_plan(agent, self.rng.choice(("success", "failed", "failed", "superseded", "expired")), "why")
         if stopped or agent not in self.running:
@@ -244,7 +251,7 @@ class Maker:
             quorum=rng.randint(0, 3),
             text=f"plan {goal} {rng.randint(0, 1)}",
             origin=rng.choice(("fresh", "revised", "reused")),
-            cause=rng.choice(("start", "idle", "goal_done", "resync", "timer")),
+            cause=rng.choice(("start", "idle", "goal_done", "resync", "timer", "repair")),
             parsed=self.chance(0.8),
             first_action_legal=self.chance(0.8),
             dry_run_ok=self.chance(0.8),
@@ -370,24 +377,3 @@ def made(rng: Random, agents: int = 4, goals: int = 4, steps: int = 12) -> list[
 logs: st.SearchStrategy[list[Event]] = st.builds(
     made, st.integers(0, 10**9).map(Random), st.integers(1, 4), st.integers(0, 4), st.integers(0, 14)
 )
-
-
-Order: TypeAlias = Literal["kept", "reversed"]
-
-
-def renamed(log: Sequence[Event], order: Order = "kept") -> list[Event]:
-    """Return the log with other names for agents and goals; with ``reversed`` in another order in its first record."""
-    names: Mapping[str, str] = {old: f"{old[::-1]}_{at}" for at, old in enumerate((*NAMES, *GOALS, SURPRISE))}
-
-    def change(value: object) -> object:
-        if isinstance(value, str):
-            return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), value)
-        if isinstance(value, dict):
-            return {change(key): change(one) for key, one in value.items()}
-        return [change(one) for one in value] if isinstance(value, list | tuple) else value
-
-    events = [msgspec.convert(change(msgspec.to_builtins(event)), type(event)) for event in log]
-    start = events[0]
-    if order == "reversed" and isinstance(start, EpisodeStart):
-        events[0] = msgspec.structs.replace(start, team=start.team[::-1], goals=start.goals[::-1])
-    return events

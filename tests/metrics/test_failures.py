@@ -296,7 +296,9 @@ def test_steps_have_one_class_each() -> None:
     assert step_class(act("a", blocker="b", moved=True)) == "move"
     assert step_class(act("a", verb="talk")) == "talk"
     assert step_class(act("a", effect=True, moved=True)) == "work"
-    assert step_class(act("a", ready="g")) == "sync"
+    assert step_class(act("a", "g", ready="g")) == "sync"
+    assert step_class(act("a", "other", ready="g", moved=True)) == "move", "it only passes by"
+    assert step_class(act("a", ready="g")) == "idle", "it works on nothing"
     assert step_class(act("a")) == "idle"
 
 

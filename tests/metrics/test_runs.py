@@ -51,7 +51,8 @@ def test_order_and_the_first_action_count() -> None:
 def test_a_team_against_one_agent() -> None:
     assert runs.improvement([100, 80], [50, 80], fewer_is_better=True).value == 0.25
     assert runs.improvement([0.5], [1.0], fewer_is_better=False).value == 0.5
-    assert runs.improvement([0.0], [0.0], fewer_is_better=False).value == 0.0
+    assert runs.improvement([0.0], [0.0], fewer_is_better=False).value is None, "nobody did anything: no team is worse"
+    assert runs.improvement([0.0, 0.5], [0.0, 1.0], fewer_is_better=False) == (0.5, 0.5, 1)
     assert runs.improvement([], [], fewer_is_better=True).value is None
     speed, efficiency = runs.speed_up([100, None, 60], [50, 40, None], 4)
     assert (speed.value, speed.den, efficiency.value) == (2.0, 1.0, 0.5)
@@ -79,6 +80,4 @@ def test_learning_and_memory() -> None:
     assert runs.later_gain([1, 2]) == NULL
     assert runs.lift((3, 4), (1, 2)).value == 0.25
     assert runs.lift((3, 4), (0, 0)).value is None
-    assert runs.honesty(0.9, [True, False]) == (0.4, None, 2)
-    assert runs.honesty(None, [True]) == NULL
     assert runs.optimality(False, 6, 4).value == 0.0

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.record import (
     FORMATS,
+    OLDEST,
     SCHEMA,
     Believe,
     EpisodeEnd,
@@ -171,11 +172,16 @@ def raw(path: Path, lines: list[bytes]) -> Path:
         ([encode(msgspec.structs.replace(start(), seq=3))], "damaged"),
         ([encode(msgspec.structs.replace(start(SCHEMA + 1), seq=0))], "newer"),
         ([b'{"kind":"episode_start","schema":99,"new":1}'], "newer"),
+        ([encode(msgspec.structs.replace(start(OLDEST - 1), seq=0))], "older"),
+        ([b'{"kind":"episode_start","schema":1,"old":1}'], "older"),
+        ([b'{"kind":"episode_start","schema":"two"}'], "another"),
         ([b'{"kind":"episode_start","seq":0,"step":"x"}'], "damaged"),
         ([], "not finished"),
     ],
 )
-def test_foreign_damaged_and_newer_logs_are_told_in_one_line(tmp_path: Path, lines: list[bytes], says: str) -> None:
+def test_foreign_and_damaged_logs_and_other_formats_are_told_in_one_line(
+    tmp_path: Path, lines: list[bytes], says: str
+) -> None:
     with pytest.raises(UserError, match=says) as caught:
         list(read_log(raw(tmp_path / "log", lines)))
     assert "\n" not in str(caught.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from teamworld.metrics.definition import Value, count, only, share
 from teamworld.report.compare import LEVEL, Comparison, Pair, Row, Sample, claims, compare
-from teamworld.report.statistics import holm, mean_interval, paired, permuted_signs, ratio_interval
+from teamworld.report.statistics import exchanged, fitting_interval, holm, mean_interval, paired, ratio_interval
 
 CASES, PAIRS = 1000, 20
 
@@ -24,6 +25,16 @@ def samples(method: str, values: list[float], metric: str = "O2", episodes: int 
     ]
 
 
+def means(values: Sequence[float]) -> list[tuple[float, float]]:
+    return [(value, 1.0) for value in values]
+
+
+def signs(differences: Sequence[float]) -> float:
+    """Return the p of pairs of means with these differences."""
+    units = np.array([[x, 1.0, 0.0, 1.0] for x in differences]).T
+    return exchanged(units, 1e-12)
+
+
 def found_of(shift: float, seed: int) -> tuple[int, int]:
     """Return how many of the simulated cases show a difference, and how many intervals hold the true one."""
     rng = np.random.default_rng(seed)
@@ -31,7 +42,7 @@ def found_of(shift: float, seed: int) -> tuple[int, int]:
     for _ in range(CASES):
         instance = rng.normal(0.0, 1.0, PAIRS)  # what both share; a pair's difference has variance 2 · 0.25
         one, other = instance + rng.normal(shift, 0.5, PAIRS), instance + rng.normal(0.0, 0.5, PAIRS)
-        result = paired(one.tolist(), other.tolist())
+        result = paired(means(one.tolist()), means(other.tolist()))
         assert result is not None
         significant += result.p < LEVEL
         covered += result.low <= shift <= result.high
@@ -83,22 +94,84 @@ def test_nothing_to_divide_by_is_no_interval() -> None:
 
 
 @given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 2)), min_size=1, max_size=8))
-def test_signs_are_all_tried_where_pairs_are_few(differences: list[float]) -> None:
-    values = np.array(differences)
+def test_exchanges_are_all_tried_where_pairs_are_few(differences: list[float]) -> None:
     count_of = 0
-    for bits in range(2 ** len(values)):  # from the text: the same sum or one further from 0
-        signs = [1 if bits >> at & 1 else -1 for at in range(len(values))]
+    for bits in range(2 ** len(differences)):  # from the text: the same sum or one further from 0
+        ways = [1 if bits >> at & 1 else -1 for at in range(len(differences))]
         count_of += (
-            abs(sum(sign * value for sign, value in zip(signs, differences, strict=True)))
-            >= abs(sum(differences)) - 1e-9
+            abs(sum(way * value for way, value in zip(ways, differences, strict=True))) >= abs(sum(differences)) - 1e-9
         )
-    assert permuted_signs(values) == pytest.approx(count_of / 2 ** len(values), abs=1e-12)
+    assert signs(differences) == pytest.approx(count_of / 2 ** len(differences), abs=1e-12)
 
 
-def test_signs_are_drawn_where_pairs_are_many() -> None:
-    assert permuted_signs(np.ones(30)) == pytest.approx(1 / 10_001)
-    assert permuted_signs(np.zeros(30)) == 1.0
-    assert permuted_signs(np.array([1.0, -1.0] * 15)) == 1.0
+def test_exchanges_are_drawn_where_pairs_are_many() -> None:
+    assert signs([1.0] * 30) == pytest.approx(1 / 10_001)
+    assert signs([0.0] * 30) == 1.0
+    assert signs([1.0, -1.0] * 15) == 1.0
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 9)] * 2, *[st.integers(1, 9)] * 2), min_size=1, max_size=6))
+def test_rates_are_exchanged_whole(pairs: list[tuple[int, int, int, int]]) -> None:
+    units = np.array([(a, x, b, y) for a, b, x, y in pairs], float).T
+    rows = [((a, x), (b, y)) for a, b, x, y in pairs]
+
+    def difference(exchange: int) -> float:
+        sides = [row[::-1] if exchange >> at & 1 else row for at, row in enumerate(rows)]
+        one, other = ([side[which] for side in sides] for which in (0, 1))
+        return abs(
+            sum(a for a, _ in one) / sum(x for _, x in one) - sum(b for b, _ in other) / sum(y for _, y in other)
+        )
+
+    as_far = sum(difference(exchange) >= difference(0) - 1e-9 for exchange in range(2 ** len(rows)))
+    assert exchanged(units, 1e-9) == pytest.approx(as_far / 2 ** len(rows))
+
+
+def test_a_difference_of_rates_is_that_of_the_rows() -> None:
+    # One seed has hardly any attempts: the mean of the seeds' rates says the opposite of the rate over all.
+    one, other = [share(9, 10), share(10, 100)], [share(8, 10), share(90, 100)]
+    found = compare(
+        [
+            Sample(method, f"l/{seed}", "l", 1, {"D1": value})
+            for method, values in (("a", one), ("b", other))
+            for seed, value in enumerate(values)
+        ],
+        ["D1"],
+    )
+    rows = {row.method: row.value or 0.0 for row in found.rows}
+    assert found.paired[0].difference == pytest.approx(rows["a"] - rows["b"])
+    assert found.paired[0].difference < 0
+
+
+def test_rounding_is_no_difference() -> None:
+    found = paired(means([0.1 + 0.2] * 8), means([0.3] * 8))
+    assert found is not None
+    assert (found.difference, found.low, found.high, found.p, found.effect) == (0.0, 0.0, 0.0, 1.0, None)
+    same = paired(means([0.3, 0.5, 1.0, 0.1, 0.7]), means([0.2, 0.4, 0.9, 0.0, 0.6]))
+    assert same is not None
+    assert same.effect is None  # all differ by 0.1
+
+
+@pytest.mark.parametrize("number", [2, 3, 4, 5, 8, 20])
+def test_intervals_cover_few_units_and_shares_near_their_ends(number: int) -> None:
+    rng = np.random.default_rng(7)
+    held = {"normal": 0, "0 or 1": 0, "pairs of 0 or 1": 0}
+    for _ in range(400):
+        drawn = fitting_interval({"": means(rng.normal(0, 1, number).tolist())}, shares=False)
+        wins, fewer = ((rng.random(number) < share).astype(float).tolist() for share in (0.9, 0.6))
+        won = fitting_interval({"": means(wins)}, shares=True)
+        both = paired(means(wins), means(fewer), shares=True)
+        assert drawn is not None
+        assert won is not None
+        assert both is not None
+        held["normal"] += drawn.low <= 0 <= drawn.high
+        held["0 or 1"] += won.low <= 0.9 <= won.high
+        held["pairs of 0 or 1"] += both.low <= 0.3 <= both.high
+    assert min(held.values()) / 400 >= 0.86, held  # 0.50 and 0.44 of two and five units by the bootstrap alone
+
+
+def test_strata_of_single_units_are_not_sure_of_themselves() -> None:
+    strata = {str(at): [(value, 1.0)] for at, value in enumerate((0.1, 0.5, 0.4, 0.9, 0.6, 0.3))}
+    assert ratio_interval(strata) == ratio_interval({"": [unit for units in strata.values() for unit in units]})
 
 
 def test_several_ps_are_corrected() -> None:
@@ -133,6 +206,7 @@ def test_a_method_is_compared_with_each_other_and_with_references() -> None:
     assert first.difference == pytest.approx(0.3)
     assert first.p == 2 / 2**10
     assert first.p_corrected == pytest.approx(min(1.0, 5 * first.p))
+    assert first.family == 5
     assert first.supported
     same = found.paired[2]
     assert (same.difference, same.effect, same.supported) == (0.0, None, False)
@@ -153,7 +227,7 @@ def test_what_is_null_is_counted_and_pairs_need_both() -> None:
     other = [*samples("b", [0.1, 0.2]), Sample("b", "level/2", "level", 1, {"O2": only(None)})]
     found = compare(one + other, ["O2"])
     assert [row[5:] for row in found.rows] == [(3, 0), (2, 1)]
-    assert found.paired[0].n == 2
+    assert (found.paired[0].n, found.paired[0].nulls) == (2, 1)
     nothing = compare(one, ["O5"])
     assert nothing.rows == (Row("a", "O5", None, None, None, 0, 3),)
 
@@ -171,10 +245,10 @@ def test_rates_pool_within_an_instance_and_over_instances() -> None:
 
 
 def test_claims_are_sentences_and_what_is_not_supported_says_so() -> None:
-    good = Pair("drwell", "zero_shot", "O2", 0.21, 0.14, 0.28, 0.0002, 0.0004, 1.2, 20)
+    good = Pair("drwell", "zero_shot", "O2", 0.21, 0.14, 0.28, 0.0002, 0.0004, 1.2, 20, 0, 2)
     assert list(claims(Comparison((), (good,)))) == [
         "over 20 paired instances the completion (C) of drwell is 0.21 higher than of zero_shot, 95 % interval of the "
-        "difference 0.14 to 0.28, p = 0.0004 corrected for several comparisons"
+        "difference 0.14 to 0.28, p = 0.0004 corrected for 2 comparisons"
     ]
     less = good._replace(metric="E1", difference=-12.5, low=-20.0, high=-5.0)
     assert "the steps (T) of drwell is 12.5 steps lower than of zero_shot" in next(claims(Comparison((), (less,))))
@@ -185,7 +259,7 @@ def test_claims_are_sentences_and_what_is_not_supported_says_so() -> None:
 
 def test_one_value_has_no_width() -> None:
     assert mean_interval([3.0]) == (3.0, 3.0, 3.0, 1)
-    result = paired([3.0], [1.0])
+    result = paired([(3.0, 1.0)], [(1.0, 1.0)])
     assert result is not None
     assert (result.difference, result.p, result.effect) == (2.0, 1.0, None)
     assert Value(1.0, None, None).value == 1.0

@@ -46,7 +46,22 @@ def test_counts_keep_what_they_are_a_share_of() -> None:
     assert rows["deadlock"] == ("2", "0.50 (1/2)", "0", "0.00 (0/1)", "none", "none")
     assert set(rows) == {"deadlock", "cell-race"}
     assert "understaffed" in table.caption
+    assert "not looked for" not in table.caption
     assert table.narrow[1] == ("cell-race", "1 in 1/2", "0", "none")
+
+
+def test_what_no_log_can_show_is_not_said_to_be_absent() -> None:
+    experiment = Experiment(methods=("greedy", "random"))
+    takes = {"withheld": "eyes"}
+    found = [Tagged("greedy", 0, 1, (), takes), Tagged("random", 0, 1, (), takes)]
+    caption = counts(found, experiment).caption
+    assert caption.endswith("\nnot looked for: withheld (takes eyes)")
+    assert "withheld" not in caption.partition("not seen: ")[2].partition("\n")[0]
+    rows = {(row["label"], row["method"]): row for row in plain(found, experiment)["counts"]}
+    assert rows["withheld", "greedy"]["tags"] is None
+    assert rows["deadlock", "greedy"]["tags"] == 0
+    mixed = counts([found[0], Tagged("random", 0, 1, (tag("withheld"),))], experiment)
+    assert mixed.rows == (("withheld", "none", "none", "1", "1.00 (1/1)"),)
 
 
 def test_the_list_shows_some_of_each_label_and_counts_the_rest() -> None:
@@ -69,6 +84,7 @@ def test_the_report_of_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert "understaffed" in out
     assert "greedy: seed 0 episode 1 step" in out
     assert "not seen:" in out
+    assert "not looked for: false-belief, ignored-input, withheld (takes --log-level beliefs)" in " ".join(out.split())
     everything = shown(capsys, str(folder), "--failures", "--all")
     assert "more (--all" in out
     assert "more (--all" not in everything
@@ -83,8 +99,12 @@ def test_json_has_every_tag(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert data["unfinished"] == 0
     for row in data["counts"]:
         mine = [one for one in data["tags"] if (one["label"], one["method"]) == (row["label"], row["method"])]
-        assert row["tags"] == len(mine)
-        assert row["episodes"] == {"num": len({(one["seed"], one["episode"]) for one in mine}), "den": 4}
+        can = not LABELS[row["label"]].knowing  # the run's log level is play
+        assert row["tags"] == (len(mine) if can else None)
+        assert row["episodes"] == {
+            "num": len({(one["seed"], one["episode"]) for one in mine}),
+            "den": 4 if can else 0,
+        }
     assert {row["label"] for row in data["counts"]} == set(LABELS)
     log = list(read_log(folder / "logs" / "random-s1" / "0002.jsonl.zst"))
     here = [one for one in data["tags"] if (one["method"], one["seed"], one["episode"]) == ("random", 1, 2)]
@@ -130,10 +150,10 @@ def test_episodes_still_to_come_are_counted(tmp_path: Path, capsys: pytest.Captu
     assert json.loads(shown(capsys, str(tmp_path / "r"), "--failures", "--json"))["unfinished"] == 2
 
 
-def test_plain_of_nothing_is_null_free() -> None:
+def test_plain_of_nothing_is_null() -> None:
     data = plain([], Experiment(methods=("greedy",)))
     assert data["tags"] == []
-    assert all(row["episodes"] == {"num": 0, "den": 0} for row in data["counts"])
+    assert all(row["tags"] is None and row["episodes"] == {"num": 0, "den": 0} for row in data["counts"])
 
 
 def test_the_page_says_what_the_rules_say() -> None:

@@ -5,27 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from teamworld.cli.running import default_folder, watched
-from teamworld.experiment.config import Experiment
+from teamworld.cli.running import default_folder, expect_all, watched
+from teamworld.experiment import grid
 from teamworld.experiment.running import Running
-from teamworld.metrics.definition import metrics
-from teamworld.report import export, study
-from teamworld.report.compare import LEVEL, Comparison, Row, Sample, claims, least_p
-from teamworld.report.metrics import number
-from teamworld.report.tables import Table, mind, rich_tables
-
-#: Metrics of which a difference that is not supported is worth a sentence.
-MAIN = ("O2", "O4", "E1")
+from teamworld.report import compare_tables, study
+from teamworld.report.compare import MAIN, Comparison, Sample, claims, enough
+from teamworld.report.compare_tables import plain
+from teamworld.report.tables import rich_tables
 
 
 def compare(
-    asked: Experiment,
+    asked: Mapping[str, Any],
     out: Path | None,
     running: Running,
     *,
@@ -34,89 +29,105 @@ def compare(
     figures: bool,
     as_json: bool,
 ) -> None:
-    """Run what is missing, compare, print, and write the files."""
-    names = study.named(wanted)
-    folder = out if out is not None else _default(asked, references)
-    methods = len(asked.methods) + references * (len(study.REFERENCES) + len(asked.methods))
-    with watched(methods * len(asked.seeds) * asked.episodes, asked, running) as (step, watch):
-        found = study.run_all(asked, folder, references=references, progress=step, running=running, watch=watch)
-    errors = Console(stderr=True)
-    with errors.status("measuring"):
-        samples = list(study.samples(found))
+    """Run what is missing, compare, print, and write the files.
+
+    Args:
+        asked: Fields of an experiment; what varies stands under ``grid``.
+        out: Folder of the comparison; None: one with a name made from what is asked.
+        running: How runs are carried out.
+        wanted: Ids of metrics with commas; None for those of a results table.
+        references: Whether reference rows stand beside.
+        figures: Whether figures are drawn too.
+        as_json: Whether to print one JSON object, and nothing else.
+
+    Raises:
+        UserError: Something asked for cannot be used, or a limit was reached.
+    """
+    names = study.named(wanted, references=references)
+    found = study.settings(asked)
+    for setting in found:
+        setting.experiment.resolved()  # all of them, before the first begins
+    first = found[0].experiment
+    folder = out if out is not None else _default(found, references)
+    grid.claim(folder, asked, "comparison")
+    methods = len(first.methods) + references * (len(study.REFERENCES) + len(first.methods))
+    total, silent = methods * len(first.seeds) * first.episodes * len(found), None if references else ()
+    planned = study.planned(found, folder, references=references, silent=silent)
+    told = expect_all([(part.folder, part.experiment) for part in planned], running)
+    with watched(total, first, running, told=told) as (step, watch):
+        parts = study.run_all(
+            found,
+            folder,
+            references=references,
+            silent=silent,
+            progress=step,
+            running=running,
+            watch=watch,
+        )
+    with Console(stderr=True).status("measuring"):
+        samples = list(study.samples(parts, names))
         comparison = study.compared(samples, names)
-    table = _table(comparison, names, asked)
-    _write(folder, comparison, table)
+        settings = _by_setting(samples, names) if len(found) > 1 else {}
+    asked_of = [one.experiment for one in found]
+    caption, where = compare_tables.caption(asked_of), compare_tables.where(asked_of)
+    tables = [compare_tables.table(comparison, names, caption)]
+    tables += [compare_tables.by_setting(settings, name, caption) for name in MAIN if settings and name in names]
+    compare_tables.write(folder, comparison, tables, settings, where)
     if figures:
-        _draw(folder, comparison, samples, names, _caption(asked))
+        _draw(folder, comparison, samples, names, caption, found)
     if as_json:
-        print(json.dumps({"run": str(folder), **plain(comparison)}, allow_nan=False))
+        each = {"settings": [{"setting": name, **plain(one)} for name, one in settings.items()]} if settings else {}
+        print(json.dumps({"run": str(folder), **where, **plain(comparison), **each}, allow_nan=False))
         return
-    print(table.title)
-    for part in rich_tables(table, Console().width):
-        Console().print(part)
-    print(f"{table.caption}\n")
-    for sentence in claims(comparison, MAIN):
+    for table in tables:
+        print(table.title)
+        for part in rich_tables(table, Console().width):
+            Console().print(part)
+    print(f"{tables[0].caption}\n")
+    main = [name for name in names if name in MAIN] or names
+    for sentence in claims(comparison._replace(paired=tuple(p for p in comparison.paired if p.metric in main)), main):
         print(sentence)
-    hidden = sum(not pair.supported and pair.metric not in MAIN for pair in comparison.paired)
-    if hidden:
-        print(f"{hidden} further differences are not supported; all are in {folder / 'comparison.md'}")
-    if least_p(len(asked.seeds)) > LEVEL:
-        print(f"with {len(asked.seeds)} seeds no difference can be supported, whatever it is: take 8 or more")
+    others = [pair.supported for pair in comparison.paired if pair.metric not in main]
+    if others:
+        print(
+            f"of {len(others)} differences in other metrics {sum(others)} are supported; all are in "
+            f"{folder / 'comparison.md'}"
+        )
+    instances = len(first.seeds) * len(found)
+    family = max((pair.family for pair in comparison.paired if pair.metric in main), default=0)
+    if family and instances < enough(family):
+        print(
+            f"with {instances} instances none of these {family} differences can be supported, whatever it is: take "
+            f"{enough(family)} or more, or fewer methods and --metrics"
+        )
     print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
 
 
-def plain(comparison: Comparison) -> dict[str, list[dict[str, Any]]]:
-    """Return a comparison as plain data."""
-    return {
-        "rows": [row._asdict() for row in comparison.rows],
-        "paired": [pair._asdict() for pair in comparison.paired],
-    }
+def _by_setting(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, Comparison]:
+    """Return the comparison of each setting alone; what pairs settings is measured in the comparison of all."""
+    by_name: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_name.setdefault(sample.setting, []).append(sample)
+    return {name: study.compared(some, names) for name, some in by_name.items()}
 
 
-def _default(asked: Experiment, references: bool) -> Path:
-    told = json.dumps([asked.model_dump(mode="json"), references], sort_keys=True).encode()
-    return default_folder(asked).with_name(f"compare-{hashlib.blake2b(told, digest_size=4).hexdigest()}")
+def _default(found: Sequence[study.Setting], references: bool) -> Path:
+    asked = [setting.experiment.model_dump(mode="json") for setting in found]
+    told = json.dumps([*asked, references], sort_keys=True).encode()
+    name = f"compare-{hashlib.blake2b(told, digest_size=4).hexdigest()}"
+    return default_folder(found[0].experiment).with_name(name)
 
 
-def _table(comparison: Comparison, names: Sequence[str], asked: Experiment) -> Table:
-    methods = list(dict.fromkeys(row.method for row in comparison.rows))
-    found: Mapping[tuple[str, str], Row] = {(row.method, row.metric): row for row in comparison.rows}
-    shown = [name for name in names if any(found[method, name].value is not None for method in methods)]
-    rows = [(f"{name} {metrics()[name].name}", *(_cell(found[method, name]) for method in methods)) for name in shown]
-    caption = f"{_caption(asked)}; (n-): seeds without a value"
-    return Table("Methods on the same instances and seeds", ("metric", *methods), tuple(rows), caption)
-
-
-def _caption(asked: Experiment) -> str:
-    seeds, episodes = len(asked.seeds), asked.episodes
-    return (
-        f"{asked.world} {asked.level}, {seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]}, 95 % "
-        f"bootstrap intervals over seeds; {mind(asked)}"
-    )
-
-
-def _cell(row: Row) -> str:
-    if row.value is None:
-        return "none"
-    bounds = "" if row.low == row.high else f" [{number(row.low)}, {number(row.high)}]"
-    return f"{number(row.value)}{bounds}{f' ({row.nulls}-)' if row.nulls else ''}"
-
-
-def _write(folder: Path, comparison: Comparison, table: Table) -> None:
-    (folder / "comparison.md").write_text(
-        f"{export.markdown(table.columns, table.rows)}\n{table.caption}\n\n"
-        + "".join(f"- {sentence}\n" for sentence in claims(comparison)),
-        "utf-8",
-    )
-    (folder / "comparison.tex").write_text(export.latex(table.columns, table.rows, table.caption), "utf-8")
-    for name, rows in plain(comparison).items():
-        export.write_csv(folder / f"{name}.csv", rows)
-        if find_spec("polars") is not None:
-            export.write_parquet(folder / f"{name}.parquet", rows)
-
-
-def _draw(folder: Path, comparison: Comparison, samples: Sequence[Sample], names: Sequence[str], caption: str) -> None:
+def _draw(
+    folder: Path,
+    comparison: Comparison,
+    samples: Sequence[Sample],
+    names: Sequence[str],
+    caption: str,
+    settings: Sequence[study.Setting],
+) -> None:
     from teamworld.report.compare_figures import draw
 
-    for path in draw(comparison, samples, names, caption, folder / "figures"):
+    varied = {setting.name: setting.values for setting in settings}
+    for path in draw(comparison, samples, names, caption, folder / "figures", varied):
         Console(stderr=True).print(f"drawn: {path}", highlight=False, soft_wrap=True)

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress_bar import ProgressBar
 from rich.table import Table as RichTable
 
-from teamworld.cli.running import watched
+from teamworld.cli.running import expect_all, watched
 from teamworld.errors import UserError
 from teamworld.experiment import grid
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.measured import finished
+from teamworld.experiment.purse import Purse
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
@@ -26,8 +26,17 @@ from teamworld.report import tables
 from teamworld.report.tables import Table, rich_tables
 
 
-def execute(data: Mapping[str, Any], out: Path | None, running: Running, *, as_json: bool) -> None:
-    """Run what is missing of a grid, one run after the other, and print a table of all.
+def execute(
+    data: Mapping[str, Any], out: Path | None, running: Running, *, estimate: bool = False, as_json: bool
+) -> None:
+    """Run what is missing of a grid, one run after the other under one budget, and print a table of all.
+
+    Args:
+        data: Of the experiment file.
+        out: Folder of the grid.
+        running: How the runs are carried out.
+        estimate: Run nothing; print what calls of language models would take.
+        as_json: Whether to print one JSON object, and nothing else.
 
     Raises:
         UserError: The grid, one of its runs or the folder cannot be used.
@@ -37,12 +46,19 @@ def execute(data: Mapping[str, Any], out: Path | None, running: Running, *, as_j
         part.experiment.resolved()  # all of them, before the first begins
     if out is None:
         raise UserError("a grid of runs needs a folder: add --out DIR")
+    folders = {part.name: out / part.name for part in parts}
+    told = expect_all([(folders[part.name], part.experiment) for part in parts], running)
+    if estimate:
+        print("\n".join(told) or "no language model is asked")
+        return
+    purse = Purse(running, folders.values())
     grid.claim(out, data)
     total = sum(len(part.experiment.cells()) * part.experiment.episodes for part in parts)
     done: dict[str, list[Row]] = {}
-    with watched(total, parts[0].experiment, running) as (step, watch):
+    with watched(total, parts[0].experiment, running, told=told) as (step, watch):
         for part in parts:
-            done[part.name] = run(part.experiment, out / part.name, step, running, watch)
+            folder = folders[part.name]
+            done[part.name] = run(part.experiment, folder, step, purse.running(folder), watch)
     if as_json:
         plain = {part.name: [row.plain() for row in done[part.name]] for part in parts}
         print(json.dumps({"grid": str(out), "runs": plain}, allow_nan=False))
@@ -62,11 +78,26 @@ def _table(parts: Sequence[grid.Part], done: Mapping[str, list[Row]]) -> Table:
         at = [lines.columns.index(name) for name in ("method", "episodes", "completion", "solved", "steps")]
         told = " ".join(f"{name}={part.values[name]}" for name in axes)
         rows += [(f"{told} {line[at[0]]}", *(line[place] for place in at[1:])) for line in lines.rows]
-    first = parts[0].experiment
-    caption = (
-        f"mean of episodes [95 % bootstrap interval over seeds]; {len(first.seeds)} seeds, {first.episodes} episodes"
-    )
+    caption = _caption([part.experiment for part in parts])
     return Table(f"{len(parts)} runs", ("run", "episodes", "completion", "solved", "steps"), tuple(rows), caption)
+
+
+def _caption(experiments: Sequence[Experiment]) -> str:
+    """Return what the numbers of some runs are: of how many seeds and episodes, and of which minds."""
+    seeds = _several("seed", [len(one.seeds) for one in experiments])
+    episodes = _several("episode", [one.episodes for one in experiments])
+    steps = _several("step", [one.max_steps for one in experiments])
+    minds = {one.reasoner: tables.mind(one) for one in experiments}
+    told = [text if len(minds) == 1 or text == name else f"{name}: {text}" for name, text in minds.items()]
+    several = any(len(one.seeds) > 1 for one in experiments)
+    over = f"mean of {episodes} each{' [95 % bootstrap interval over seeds]' if several else ', no interval'}"
+    return f"{seeds}, {over}; at most {steps}; {'; '.join(told)}"
+
+
+def _several(word: str, counts: Sequence[int]) -> str:
+    """Return a count with its word, as in '1 seed'; of runs that differ all counts, as in '2 or 4 seeds'."""
+    found = sorted(set(counts))
+    return f"{' or '.join(map(str, found))} {word}{'' if found == [1] else 's'}"
 
 
 class Progress(NamedTuple):
@@ -76,8 +107,8 @@ class Progress(NamedTuple):
     done: int
     """Episodes."""
     wanted: int
-    running: bool
-    """A process holds it now."""
+    running: bool | None
+    """A process holds it now; None where that cannot be seen."""
     calls: int
 
 
@@ -91,24 +122,14 @@ def progress(folder: Path) -> Iterator[Progress]:
         yield Progress(str(path), *_far(Folder(path), experiment))
 
 
-def _far(folder: Folder, experiment: Experiment) -> tuple[int, int, bool, int]:
+def _far(folder: Folder, experiment: Experiment) -> tuple[int, int, bool | None, int]:
     wanted = len(experiment.cells()) * experiment.episodes
     done = len(finished(folder, experiment))
     calls = 0
     if folder.results_file.exists():
         with CallStore(folder.results_file, readonly=True) as store:
             calls = store.count()
-    return done, wanted, _held(folder), calls
-
-
-def _held(folder: Folder) -> bool:
-    if not folder.lock_file.exists():
-        return False
-    try:
-        with FileLock(folder.lock_file, timeout=0):
-            return False
-    except Timeout:
-        return True
+    return done, wanted, folder.held(), calls
 
 
 def status(folder: Path, *, as_json: bool) -> None:
@@ -121,9 +142,18 @@ def status(folder: Path, *, as_json: bool) -> None:
     for heading in ("run", "", "episodes", "calls", ""):
         table.add_column(heading, justify="left" if heading in ("run", "") else "right")
     for one in found:
-        state = "running" if one.running else "done" if one.done == one.wanted else "stopped" if one.done else "waiting"
         bar = ProgressBar(one.wanted, one.done, width=24)
-        table.add_row(Path(one.run).name, bar, f"{one.done} of {one.wanted}", str(one.calls or ""), state)
+        table.add_row(Path(one.run).name, bar, f"{one.done} of {one.wanted}", str(one.calls or ""), _state(one))
     Console(highlight=False).print(table)
     done, wanted = sum(one.done for one in found), sum(one.wanted for one in found)
     print(f"{done} of {wanted} episodes are finished")
+
+
+def _state(one: Progress) -> str:
+    if one.running:
+        return "running"
+    if one.done == one.wanted:
+        return "done"
+    if one.running is None:
+        return "not known"
+    return "stopped" if one.done else "waiting"

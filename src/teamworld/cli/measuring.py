@@ -14,7 +14,7 @@ from teamworld.experiment.measured import finished, of_log, of_run
 from teamworld.metrics.definition import Value, metrics
 from teamworld.metrics.pooling import pooled
 from teamworld.report import metrics as tables
-from teamworld.report.tables import Table, rich_tables
+from teamworld.report.tables import Table, mind, rich_tables
 
 
 def listing(*, markdown: bool, as_json: bool) -> None:
@@ -52,16 +52,17 @@ def _of_run(folder: Folder, *, as_json: bool) -> None:
     errors = Console(stderr=True)
     found: dict[str, list[dict[str, Value]]] = {method: [] for method in experiment.methods}
     measured = of_run(folder, experiment)
-    for cell, _, values in track(
+    for cell, _, values, _ in track(
         measured, "measuring", number, console=errors, transient=True, disable=not errors.is_terminal
     ):
         found[cell.method].append(values)
     by_method = {method: pooled(values) for method, values in found.items()}
     if as_json:
         plain = {method: {name: one._asdict() for name, one in some.items()} for method, some in by_method.items()}
-        print(json.dumps({"run": str(folder.path), "methods": plain}, allow_nan=False))
+        print(json.dumps({"run": str(folder.path), "mind": mind(experiment), "methods": plain}, allow_nan=False))
     else:
-        _print(tables.of_run(by_method, f"{experiment.world} {experiment.level}: {number} episodes"))
+        title = f"{experiment.world} {experiment.level}: {number} episode{'' if number == 1 else 's'}"
+        _print(tables.of_run(by_method, title, mind(experiment)))
 
 
 def _print(table: Table) -> None:

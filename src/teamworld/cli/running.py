@@ -28,6 +28,7 @@ from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Spent
 from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.registry import models
 from teamworld.reasoning.team import shares
 from teamworld.report import bills, tables
 
@@ -68,6 +69,36 @@ def _bill(spent: Spent) -> str:
     return f"{dollars}{spent.tokens.total:,.0f} tokens"
 
 
+def expect_all(runs: Sequence[tuple[Path, Experiment]], running: Running) -> list[str]:
+    """Return what several runs with language models will take together, as lines; none if nobody will be asked.
+
+    Args:
+        runs: Folders and experiments; what is begun is left out, for it was told when it began.
+        running: How they are carried out.
+
+    Raises:
+        UserError: An experiment, the budget or the file of prices cannot be used.
+    """
+    from teamworld.experiment.estimate import Expected, estimate
+
+    prices = Prices.load(running.prices)
+    new = [
+        one
+        for path, one in runs
+        if models(one.reasoner) and not replays(one) and not Folder(path).experiment_file.exists()
+    ]
+    sums: dict[str, list[Expected]] = {}
+    for experiment in new:
+        for one in estimate(experiment.resolved(), prices):
+            sums.setdefault(one.model, []).append(one)
+    found = []
+    for model, some in sums.items():
+        usd = None if any(one.usd is None for one in some) else sum(one.usd or 0.0 for one in some)
+        calls, prompt, output = (sum(getattr(one, name) for one in some) for name in ("calls", "prompt", "output"))
+        found.append(Expected(model, calls, prompt, output, usd))
+    return [f"{len(new)} runs together:", *_expected(found, prices, running)] if found else []
+
+
 def expect(experiment: Experiment, running: Running, *, as_json: bool) -> None:
     """Print what a run with language models will take, without asking one."""
     from teamworld.experiment.estimate import estimate
@@ -105,8 +136,17 @@ def _dump(data: object) -> None:
 
 
 @contextmanager
-def watched(total: int, experiment: Experiment, running: Running) -> Iterator[tuple[Callable[[Row], None], Watch]]:
-    """Show a progress bar for so many episodes; give what is called with each and what watches their minds."""
+def watched(
+    total: int, experiment: Experiment, running: Running, *, told: Sequence[str] | None = None
+) -> Iterator[tuple[Callable[[Row], None], Watch]]:
+    """Show a progress bar for so many episodes; give what is called with each and what watches their minds.
+
+    Args:
+        total: Episodes.
+        experiment: The first of what is run.
+        running: How it is carried out.
+        told: What is said of the costs before anything is asked; None: what each new run says for itself.
+    """
     errors = Console(stderr=True)
     # A bar that redraws itself would garble what a person reads and types.
     keyboard = Keyboard() if any(share.name == HUMAN for share in shares(experiment.reasoner)) else None
@@ -124,12 +164,16 @@ def watched(total: int, experiment: Experiment, running: Running) -> Iterator[tu
             errors.print(line, markup=False, highlight=False, soft_wrap=True)
 
         def begins(experiment: Experiment, prices: Prices) -> None:
+            if told is not None:
+                return
             from teamworld.experiment.estimate import estimate
 
             bar.update(task, description="estimate: a dry run with the rules")
             for line in _expected(estimate(experiment, prices), prices, running):
                 notice(line)
 
+        for line in told or ():
+            notice(line)
         yield step, Watch(spent, notice, begins, keyboard)
 
 

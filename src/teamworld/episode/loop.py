@@ -420,4 +420,5 @@ def _info(goal: Goal) -> GoalInfo:
         constraints=goal.constraints,
         prerequisites=goal.prerequisites,
         deadline=goal.deadline,
+        losable=goal.losable,
     )

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from teamworld.episode.talk import MessageRule
 from teamworld.errors import UserError, suggest
+from teamworld.experiment.reading import Refused, parse
 from teamworld.experiment.running import Running
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
@@ -228,9 +229,11 @@ def load(path: Path) -> dict[str, Any]:
         UserError: It cannot be read or is no YAML mapping.
     """
     try:
-        data = yaml.safe_load(path.read_text("utf-8"))
+        data = parse(path.read_text("utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except Refused as error:
+        raise UserError(f"{path}: {error.told()}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates that are none, bytes that are no text
         where = getattr(error, "problem_mark", None)
         place = f", line {where.line + 1}, column {where.column + 1}" if where is not None else ""

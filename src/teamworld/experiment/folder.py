@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +18,13 @@ from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, Experiment, build, load
 from teamworld.reasoning.prompts import versions
 
+#: The file by which a run's folder is known.
+EXPERIMENT_FILE = "experiment.yaml"
 _LOCK, _DRAFT = ".lock", "experiment.yaml.tmp"
 #: What a kill can leave behind before the experiment file stands.
 _OURS_EARLY = frozenset({_LOCK, _DRAFT})
 _BEFORE = "before.sqlite"
+_WAIT = 0.5  # seconds, longer than somebody looks whether a run is held
 
 
 class Folder:
@@ -28,7 +32,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.experiment_file = path / "experiment.yaml"
+        self.experiment_file = path / EXPERIMENT_FILE
         self.results_file = path / "results.sqlite"
         self.lock_file = path / _LOCK
         """Held by the process that runs here."""
@@ -134,12 +138,45 @@ class Folder:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.lock_file, timeout=0):
+            with FileLock(self.lock_file, timeout=_WAIT):
                 for draft in self.path.glob(".*.new"):  # of a database that a kill left unmade
                     draft.unlink(missing_ok=True)
                 yield
         except Timeout:
             raise UserError(f"another process is running in {self.path}: wait for it, or use another --out") from None
+
+    def held(self) -> bool | None:
+        """Return whether a process holds the folder now; None where that cannot be seen. Nothing is written."""
+        try:
+            return _is_locked(self.lock_file)
+        except FileNotFoundError:
+            return False
+        except OSError:  # not ours to read, or a file system without locks
+            return None
+
+
+if sys.platform == "win32":
+
+    def _is_locked(path: Path) -> bool:
+        if not path.exists():
+            return False
+        try:
+            with FileLock(path, timeout=0):
+                return False
+        except Timeout:
+            return True
+
+else:
+    import fcntl
+
+    def _is_locked(path: Path) -> bool:
+        """Try for a lock that any number may share: who looks takes nothing from another who looks."""
+        with path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False  # closing lets go of it
 
 
 def _ours_early(name: str) -> bool:

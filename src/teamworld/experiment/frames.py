@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -20,12 +21,25 @@ from teamworld.record import read_log
 if TYPE_CHECKING:
     from polars import DataFrame
 
+_Columns: TypeAlias = Mapping[str, type]
+#: Columns that all frames begin with: where a row is from.
+_PLACE: _Columns = {
+    **{"run": str, "world": str, "level": str, "instances": str, "method": str, "reasoner": str},
+    **{"seed": int, "episode": int},
+}
+_CALL: _Columns = {
+    **{"mind": str, "purpose": str, "number": int, "attempt": int, "model": str, "served": str, "finish": str},
+    **{"prompt_tokens": int, "cached_tokens": int, "written_tokens": int, "output_tokens": int},
+    **{"reasoning_tokens": int, "seconds": float, "usd": float, "faults": int, "cached": bool},
+}
 #: What stands in a column of its own in the frame of events; the rest is JSON.
-_EVENT = ("seq", "step", "tick", "kind", "agent", "goal", "plan")
+_EVENT: _Columns = {"seq": int, "step": int, "tick": int, "kind": str, "agent": str, "goal": str, "plan": int}
 
 
 class Frames:
     """The results of a run or a grid of runs; each frame is made when it is first read.
+
+    A frame has the same columns of the same types for every run, also where it has no row.
 
     Args:
         folder: Of the run or the grid.
@@ -42,11 +56,11 @@ class Frames:
         """One row an episode: where and with what it was run, its seconds, and all metrics by id; null where null."""
         rows = []
         for folder, experiment in self._runs:
-            for cell, row, values in of_run(folder, experiment):
+            for cell, row, values, _ in of_run(folder, experiment):
                 told = {name: value.value for name, value in values.items()}
                 rows.append(_place(folder, experiment, cell, row.episode) | {"seconds": row.seconds} | told)
         measured = [name for name, metric in metrics().items() if metric.basis == "log"]
-        return _frame(rows, numbers=("seconds", *measured))
+        return _frame(rows, {"seconds": float, **dict.fromkeys(measured, float)})
 
     @cached_property
     def calls(self) -> DataFrame:
@@ -58,9 +72,9 @@ class Frames:
             cells = {cell.name: cell for cell in experiment.cells()}
             with CallStore(folder.results_file, readonly=True) as store:
                 for call in store.rows():
-                    told = {name: value for name, value in call._asdict().items() if name not in ("cell", "episode")}
+                    told = {name: value for name, value in call._asdict().items() if name in _CALL}
                     rows.append(_place(folder, experiment, cells[call.cell], call.episode) | told)
-        return _frame(rows, numbers=("usd", "seconds"))
+        return _frame(rows, _CALL)
 
     @cached_property
     def events(self) -> DataFrame:
@@ -73,7 +87,7 @@ class Frames:
                     told = msgspec.to_builtins(event)
                     own = {name: told.pop(name, None) for name in _EVENT}
                     rows.append(place | own | {"data": msgspec.json.encode(told).decode()})
-        return _frame(rows)
+        return _frame(rows, {**_EVENT, "data": str})
 
 
 def _place(folder: Folder, experiment: Experiment, cell: Cell, episode: int) -> dict[str, Any]:
@@ -104,11 +118,9 @@ def load(folder: Path | str) -> Frames:
     return Frames(Path(folder))
 
 
-def _frame(rows: list[dict[str, Any]], numbers: tuple[str, ...] = ()) -> DataFrame:
+def _frame(rows: Sequence[dict[str, Any]], columns: _Columns) -> DataFrame:
     try:
         import polars
     except ImportError:
         raise UserError("data frames need another package: pip install 'teamworld[tables]'") from None
-    names = dict.fromkeys(name for row in rows for name in row)
-    kinds = {name: polars.Float64 for name in (*numbers,) if name in names}
-    return polars.DataFrame(rows, schema_overrides=kinds, infer_schema_length=None)
+    return polars.DataFrame(rows, schema={**_PLACE, **columns}, orient="row")

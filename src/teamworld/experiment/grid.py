@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import yaml
 
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError, brief, suggest
 from teamworld.experiment.config import Experiment, build, load
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import EXPERIMENT_FILE, Folder
 
 #: In an experiment file: fields of which several values are named.
 GRID = "grid"
-#: What can vary from run to run. Methods and seeds vary within a run already; options of methods as variants of them.
-AXES = ("world", "level", "reasoner", "instances", "max_steps", "retries", "answers", "log_level")
-_FILE = "grid.yaml"
+#: What can vary from run to run, beside options as OWNER.OPTION. Methods and seeds vary within a run already; options
+#: of methods as variants of them.
+AXES = ("world", "level", "reasoner", "instances", "memory", "max_steps", "retries", "answers", "log_level")
+#: What a folder of several runs holds, and the file that says so.
+Kind: TypeAlias = Literal["grid", "comparison", "evidence"]
+_FILES: Mapping[Kind, str] = {"grid": "grid.yaml", "comparison": "comparison.yaml", "evidence": "evidence.yaml"}
 _LONGEST = 80
+#: Runs of a grid; more are surely a slip.
+MOST = 10_000
 
 
 class Part(NamedTuple):
@@ -41,6 +47,8 @@ def is_grid(data: Mapping[str, Any]) -> bool:
 def expand(data: Mapping[str, Any]) -> list[Part]:
     """Return the runs of a grid, the last of ``AXES`` changing fastest, in whatever order the file names them.
 
+    Options come after ``AXES``, in alphabetical order.
+
     Args:
         data: Of an experiment file: fields of an experiment, and under ``grid`` a list of values for some of them.
 
@@ -50,22 +58,64 @@ def expand(data: Mapping[str, Any]) -> list[Part]:
     rest = {name: value for name, value in data.items() if name != GRID}
     axes = data[GRID]
     if not isinstance(axes, dict) or not axes:
-        raise UserError(f"grid: expected lists of values by field, such as level: [n2, n4]; got {axes!r}")
+        raise UserError(f"grid: expected lists of values by field, such as level: [n2, n4]; got {brief(axes)}")
     for name, values in axes.items():
-        if name not in AXES:
-            raise UserError(f"grid: '{name}' cannot vary from run to run{suggest(str(name), list(AXES))}")
+        if name not in AXES and "." not in str(name):
+            told = str(name)[:_LONGEST]
+            raise UserError(f"grid: '{told}' cannot vary from run to run{suggest(told, list(AXES))}")
         if name in rest:
             raise UserError(f"grid: {name} is given twice, once outside of the grid")
         if not isinstance(values, list) or not values:
-            raise UserError(f"grid: expected a list of values for {name}, got {values!r}")
+            raise UserError(f"grid: expected a list of values for {name[:_LONGEST]}, got {brief(values)}")
+    number = prod(map(len, axes.values()))
+    if number > MOST:
+        sizes = " x ".join(f"{len(values)} {name[:_LONGEST]}" for name, values in axes.items())
+        raise UserError(f"grid: {sizes} are {number:,} runs, and at most {MOST:,} are taken: name fewer values")
     parts = []
-    names = [name for name in AXES if name in axes]
+    names = [name for name in AXES if name in axes] + sorted(name for name in axes if name not in AXES)
     for chosen in product(*(axes[name] for name in names)):
         values = dict(zip(names, chosen, strict=True))
-        parts.append(Part(_name(values), values, build(rest | values)))
+        parts.append(Part(_name(values), values, build(_with(rest, values))))
     if len({part.name for part in parts}) < len(parts):
         raise UserError("grid: a value is named twice")
     return parts
+
+
+def axes(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what varies of ``FIELD=VALUE,VALUE,...`` texts; values are read as YAML.
+
+    Raises:
+        UserError: A text is not of this form.
+    """
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        parts = [part.strip() for part in values.split(",")]
+        if not equals or not name or not all(parts):
+            raise UserError(f"--vary takes FIELD=VALUE,VALUE,..., such as level=n1,n2,n4; got '{text}'")
+        if name in found:
+            raise UserError(f"--vary {name} is given twice")
+        try:
+            found[name] = [yaml.safe_load(part) if ":" not in part else part for part in parts]
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise UserError(f"the values of --vary {name} do not parse: '{values[:80]}'") from None
+    return found
+
+
+def _with(rest: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of one run: those that all share, with its own values and options."""
+    fields = {**rest, **{name: value for name, value in values.items() if name in AXES}}
+    given = fields.get("options") or {}
+    if not isinstance(given, dict) or not all(isinstance(some, dict) for some in given.values()):
+        build(fields)  # which says what is wrong with them
+    options = {owner: dict(some) for owner, some in given.items()}
+    for name, value in values.items():
+        if name not in AXES:
+            owner, _, option = name.rpartition(".")
+            if option in options.get(owner, {}):
+                raise UserError(f"grid: {name} is given twice, once outside of the grid")
+            options.setdefault(owner, {})[option] = value
+    return {**fields, "options": options} if options else fields
 
 
 def _name(values: Mapping[str, Any]) -> str:
@@ -77,33 +127,44 @@ def _name(values: Mapping[str, Any]) -> str:
     return f"{name[:_LONGEST]}-{hashlib.blake2b(told.encode(), digest_size=3).hexdigest()}"
 
 
-def claim(folder: Path, data: Mapping[str, Any]) -> None:
-    """Make a folder a grid's own, or see that it is.
+def claim(folder: Path, data: Mapping[str, Any], kind: Kind = "grid", *, same: bool = True) -> None:
+    """Make a folder that of a grid, a comparison or a page of evidence, or see that it is.
+
+    Args:
+        folder: The folder.
+        data: What is run in it; stands there as a file.
+        kind: What it is to hold.
+        same: Whether it may hold nothing else of this kind; else the file is written anew.
 
     Raises:
         UserError: It holds something else.
     """
-    path = folder / _FILE
-    if path.exists():
+    path = folder / _FILES[kind]
+    if path.exists() and same:
         if load(path) != dict(data):
-            raise UserError(f"{folder} holds another grid: use another --out")
+            raise UserError(f"{folder} holds another {kind}: use another --out")
         return
     draft = path.with_suffix(".tmp")
-    if folder.exists() and (not folder.is_dir() or any(entry != draft for entry in folder.iterdir())):
-        raise UserError(f"{folder} is not empty and holds no grid: use another --out")
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file: expected a folder for the runs of a {kind}")
+    if folder.exists() and not path.exists() and any(entry != draft for entry in folder.iterdir()):
+        raise UserError(f"{folder} is not empty and holds no {kind}: use another --out")
     folder.mkdir(parents=True, exist_ok=True)
     draft.write_text(yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True), "utf-8")
     draft.replace(path)
 
 
 def runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
-    """Yield the runs of a folder, be it one run or a grid, begun or not.
+    """Yield the runs of a folder, be it one run, a grid (begun or not), a comparison or a page of evidence.
 
     Raises:
-        UserError: It holds neither.
+        UserError: It holds none of these.
     """
-    if (folder / _FILE).exists():
-        for part in expand(load(folder / _FILE)):
+    if (folder / _FILES["grid"]).exists():
+        for part in expand(load(folder / _FILES["grid"])):
             yield folder / part.name, part.experiment
+    elif any((folder / _FILES[kind]).exists() for kind in ("comparison", "evidence")):
+        for path in sorted(folder.rglob(EXPERIMENT_FILE)):
+            yield path.parent, Folder(path.parent).experiment()
     else:
         yield folder, Folder(folder).experiment()

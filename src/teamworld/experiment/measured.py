@@ -6,15 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Results, Row
+from teamworld.methods.registry import method_of
 from teamworld.metrics.definition import Value
-from teamworld.metrics.episode import gather
+from teamworld.metrics.episode import Episode
+from teamworld.metrics.extract import Extract, extract
+from teamworld.metrics.gathering import gather
 from teamworld.metrics.measure import measure
+from teamworld.metrics.sound import Unsound
 from teamworld.reasoning.llm.prices import Prices
-from teamworld.record import read_log
+from teamworld.record import EpisodeStart, read_log
 
 
 class Measured(NamedTuple):
@@ -23,15 +28,38 @@ class Measured(NamedTuple):
     cell: Cell
     row: Row
     values: dict[str, Value]
+    extract: Extract
+    """What metrics across runs need of it."""
 
 
 def of_log(path: Path) -> dict[str, Value]:
     """Return the metrics of a log alone: what needs seconds or dollars is null.
 
     Raises:
-        UserError: It is no finished log.
+        UserError: It is no finished log, or one that no episode can have written.
     """
-    return measure(gather(read_log(path)))
+    return measure(_episode(path))
+
+
+def _episode(path: Path) -> Episode:
+    """Gather a log; raises UserError."""
+    try:
+        return gather(read_log(path))
+    except Unsound as error:
+        raise UserError(f"{path} cannot be measured: {error}") from None
+
+
+def _check_place(path: Path, cell: Cell, number: int, start: EpisodeStart) -> None:
+    """See that a log is that of the episode in whose place it stands.
+
+    Raises:
+        UserError: It is another's.
+    """
+    expected = method_of(cell.method), cell.seed, number
+    found = start.method, start.seed, start.episode
+    if found != expected:
+        told = ["method {}, seed {}, episode {}".format(*one) for one in (expected, found)]
+        raise UserError(f"{path} is the log of another episode: expected {told[0]}, got {told[1]}; put its own back")
 
 
 def finished(folder: Folder, experiment: Experiment) -> list[tuple[Cell, Row]]:
@@ -46,7 +74,7 @@ def of_run(folder: Folder, experiment: Experiment) -> Iterator[Measured]:
     """Measure the finished episodes of a run one after the other.
 
     Raises:
-        UserError: A log is missing or damaged.
+        UserError: A log is missing or damaged, is another episode's, or one that no episode can have written.
     """
     done = finished(folder, experiment)
     if not done:
@@ -55,4 +83,7 @@ def of_run(folder: Folder, experiment: Experiment) -> Iterator[Measured]:
     with CallStore(folder.results_file, readonly=True) as store:
         for cell, row in done:
             calls = [call._replace(usd=call.price(prices)) for call in store.rows(cell, row.episode)]
-            yield Measured(cell, row, measure(gather(read_log(folder.log(cell, row.episode))), calls))
+            path = folder.log(cell, row.episode)
+            episode = _episode(path)
+            _check_place(path, cell, row.episode, episode.start)
+            yield Measured(cell, row, measure(episode, calls), extract(episode))

@@ -17,7 +17,7 @@ from teamworld.experiment.runner import completed, play
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import summarise
-from teamworld.record import read_log
+from teamworld.record import OtherFormat, read_log
 from teamworld.record.log import encode
 
 
@@ -66,7 +66,11 @@ def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Ch
 
 
 def difference(old: Path, new: Path) -> str | None:
-    """Return the first difference between two logs, in words; None if they are equal byte for byte."""
+    """Return the first difference between two logs, in words; None if they are equal byte for byte.
+
+    Raises:
+        OtherFormat: One is of a version that is not read.
+    """
     try:
         if old.read_bytes() == new.read_bytes():
             return None
@@ -74,6 +78,8 @@ def difference(old: Path, new: Path) -> str | None:
         return f"it cannot be read ({error.strerror})"
     try:
         before, after = list(read_log(old)), list(read_log(new))
+    except OtherFormat:
+        raise
     except UserError:
         return "it is damaged, cut off or altered: put back a copy of it"
     for one, other in zip(before, after, strict=False):

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError, brief, suggest
 from teamworld.methods import parts
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Question
@@ -138,7 +138,7 @@ def _below(base: type[Any]) -> Iterator[type[Any]]:
 def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> str:
     """Return one line on the first thing wrong with some options."""
     first = error.errors()[0]
-    option = ".".join(map(str, first["loc"]))
+    option = ".".join(map(str, first["loc"]))[:80]
     if first["type"] == "extra_forbidden":
         return f"unknown option '{option}' of {owner}{suggest(option, list(model.model_fields))}"
     if first["type"] == "too_short":
@@ -146,4 +146,4 @@ def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> 
     says = first["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
     if not option:
         return f"options of {owner}: {says}"
-    return f"option '{option}' of {owner}: {says}, got {first['input']!r}"
+    return f"option '{option}' of {owner}: {says}, got {brief(first['input'])}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from teamworld.metrics import holding
 from teamworld.metrics.communication import WITHIN
-from teamworld.metrics.definition import NULL, Value, only, share
+from teamworld.metrics.definition import NULL, Value, mean, only, share
 from teamworld.metrics.episode import NOBODY, Episode
 from teamworld.metrics.knowledge import Knowledge
 from teamworld.record import Believe, Commit, MessageSent, PlanEnd, PlanStart, Predict, Release
@@ -178,4 +178,4 @@ def _effects(episode: Episode) -> Value:
         for end in episode.all(PlanEnd)
         if end.status == "success" and end.plan in predicted and (took := end.tick - predicted[end.plan][0]) > 0
     ]
-    return share(sum(errors), len(errors))
+    return mean(errors)

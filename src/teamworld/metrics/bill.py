@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import fsum
 from typing import Final, NamedTuple, Protocol, TypeVar, get_args, get_type_hints
 
 import numpy as np
@@ -45,7 +46,8 @@ class Tokens(NamedTuple):
     output: Count
     reasoning: Count
     cache: Rate
-    """K9: prompt tokens read from the provider's cache, of all prompt tokens, over the calls that counted both."""
+    """K9: prompt tokens read from the provider's cache, of all prompt tokens, over the calls that counted both; no
+    call has more of the former, whatever its provider says."""
     unusable: Rate
     """K8: calls whose answer could not be used, of all calls."""
     retries: Rate
@@ -121,7 +123,7 @@ def tokens(calls: Iterable[LlmCall]) -> Tokens:
         cached=_count([call.cached_tokens for call in calls]),
         output=_count([call.output_tokens for call in calls]),
         reasoning=_count([call.reasoning_tokens for call in calls]),
-        cache=Rate(sum(cached for cached, _ in both), sum(prompt for _, prompt in both)),
+        cache=Rate(sum(min(some) for some in both), sum(prompt for _, prompt in both)),
         unusable=Rate(sum(not call.usable for call in calls), len(calls)),
         retries=Rate(sum(call.attempt > 0 for call in calls), len(calls)),
     )
@@ -220,19 +222,19 @@ def cost(calls: Iterable[Made]) -> Cost:
     calls = list(calls)
     paid = [call.usd for call in calls if call.finish is not None and not call.cached]
     prices = [usd for usd in paid if usd is not None]
-    return Cost(float(sum(prices)), len(prices), len(paid), sum(call.cached for call in calls))
+    return Cost(fsum(prices), len(prices), len(paid), sum(call.cached for call in calls))
 
 
 def latency(calls: Iterable[Made]) -> Latency:
     """Return K5 of some calls: seconds of each decision, percentiles linear between neighbours."""
     decisions = grouped(calls, lambda call: (call.cell, call.episode, call.mind, call.purpose, call.number))
     waited = [
-        sum(call.seconds for call in some) for some in decisions.values() if not any(call.cached for call in some)
+        fsum(call.seconds for call in some) for some in decisions.values() if not any(call.cached for call in some)
     ]
     if not waited:
         return Latency(0, 0.0, None, None, None)
     p50, p95 = np.percentile(waited, (50, 95))
-    return Latency(len(waited), sum(waited), float(p50), float(p95), max(waited))
+    return Latency(len(waited), fsum(waited), float(p50), float(p95), max(waited))
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Result]) -> dict[Result, list[Item]]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
+from statistics import median, pstdev
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from teamworld.metrics import telling
 from teamworld.metrics.balance import gini
@@ -38,7 +37,6 @@ def measure(episode: Episode, calls: Sequence[Made] | None = None) -> Mapping[st
         calls: Its calls of language models on record, for the seconds of M11; None where there is no record.
     """
     messages = episode.all(MessageSent)
-    reached = float(sum(episode.weights[episode.index[goal]] for goal in episode.done))
     texts = Counter(message.text for message in messages)
     said = count(sum(len(tokens(text)) * times for text, times in texts.items()))
     again = repeats([(message.agent, message.text, message.recipients) for message in messages])
@@ -47,9 +45,9 @@ def measure(episode: Episode, calls: Sequence[Made] | None = None) -> Mapping[st
         "M1": count(len(messages)),
         "M1.rate": share(100 * len(messages), len(episode.team) * episode.steps),
         "M2": said,
-        "M2.unit": share(said.num or 0.0, reached),
+        "M2.unit": share(said.num or 0.0, episode.reached),
         "M2b": _published(episode),
-        "M3": only(float(by_agent.std()), len(by_agent)) if len(by_agent) else NULL,
+        "M3": only(pstdev(by_agent), len(by_agent)) if by_agent else NULL,
         "M3.gini": gini(by_agent),
         "M6": share(sum(again), len(messages)),
         **_requests(episode),
@@ -60,9 +58,9 @@ def measure(episode: Episode, calls: Sequence[Made] | None = None) -> Mapping[st
     }
 
 
-def _by_agent(episode: Episode) -> NDArray[np.float64]:
-    sent = [episode.who[one.agent] for one in episode.all(MessageSent) if one.agent in episode.who]
-    return np.bincount(np.array(sent, np.int64), minlength=len(episode.team)).astype(np.float64)
+def _by_agent(episode: Episode) -> list[int]:
+    sent = Counter(message.agent for message in episode.all(MessageSent))
+    return [sent[agent] for agent in episode.team]
 
 
 def _published(episode: Episode) -> Value:

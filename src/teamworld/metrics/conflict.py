@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,23 +44,19 @@ def _over_staffed(episode: Episode) -> Value:
 
 def _staffing_coherence(episode: Episode) -> Value:
     """Return the mean over ticks of the share of agents whose plans give a goal its full quorum (D11)."""
-    steps = episode.steps
+    there, goals = episode.row != NOBODY, len(episode.goals)
     ended = {ending.plan: ending.step for ending in episode.all(PlanEnd)}
-    changes: dict[str, list[tuple[int, int]]] = {}
+    aim = np.full(there.shape, NOBODY, np.int64)
     for plan in episode.all(PlanStart):
-        if plan.goal is not None:
-            spans = changes.setdefault(plan.goal, [])
-            spans += ((plan.step, 1), (min(ended.get(plan.plan, steps), steps), -1))
-    staffed = np.zeros(steps, np.int64)
-    for goal, spans in changes.items():
-        quorum = episode.quorum[episode.index[goal]]
-        at, by = np.array(spans, np.int64).T
-        agents = np.cumsum(np.bincount(at, weights=by, minlength=steps + 1)).astype(np.int64)[:steps]
-        staffed += np.where(agents >= quorum, np.minimum(agents, quorum), 0)
-    active = (episode.row != NOBODY).sum(axis=1)
+        goal = NOBODY if plan.goal is None else episode.index[plan.goal]
+        aim[plan.step : ended.get(plan.plan, episode.steps), episode.who[plan.agent]] = goal
+    step, agent = np.nonzero(there & (aim != NOBODY))
+    agents = np.bincount(step * goals + aim[step, agent], minlength=episode.steps * goals).reshape(episode.steps, goals)
+    staffed = np.where(agents >= episode.quorum, np.minimum(agents, episode.quorum), 0).sum(axis=1)
+    active = there.sum(axis=1)
     some = active > 0
     ticks = episode.ticks[some]
-    return share(float((ticks * staffed[some] / active[some]).sum()), float(ticks.sum()))
+    return share(fsum(ticks * staffed[some] / active[some]), float(ticks.sum()))
 
 
 def _spatial(episode: Episode) -> dict[str, Value]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from math import fsum
 
 from teamworld.metrics.bill import Count, Made, Slope, cost, grouped, growth, latency, tokens
 from teamworld.metrics.decisions import paths, seconds_of
-from teamworld.metrics.definition import NULL, Value, count, only, share
+from teamworld.metrics.definition import NULL, Value, count, mean, only, share
 from teamworld.metrics.episode import STAGES, Episode
 from teamworld.record import LlmCall
 
@@ -26,7 +27,6 @@ def measure(episode: Episode, calls: Sequence[Made] | None = None) -> Mapping[st
     """
     made = episode.all(LlmCall)
     took = tokens(made)
-    reached = float(sum(episode.weights[episode.index[goal]] for goal in episode.done))
     slopes = [slope.value for slope in _growth(made).values() if slope.value is not None]
     usd = _dollars(calls)
     both = _whole(took.prompt, took.output)
@@ -40,10 +40,10 @@ def measure(episode: Episode, calls: Sequence[Made] | None = None) -> Mapping[st
         "K2.output": _whole(took.output),
         "K2.reasoning": _whole(took.reasoning),
         "K3": usd,
-        "K4.usd": NULL if usd.num is None else share(usd.num, reached),
-        "K4.tokens": NULL if both.num is None else share(both.num, reached),
+        "K4.usd": NULL if usd.num is None else share(usd.num, episode.reached),
+        "K4.tokens": NULL if both.num is None else share(both.num, episode.reached),
         **_seconds(episode, calls),
-        "K7": share(sum(slopes), len(slopes)),
+        "K7": mean(slopes),
         "K8": share(took.unusable.num, took.unusable.den),
         "K8.retries": share(took.retries.num, took.retries.den),
         "K9": share(took.cache.num, took.cache.den),
@@ -110,10 +110,11 @@ def _seconds(episode: Episode, calls: Sequence[Made] | None) -> dict[str, Value]
     ready = stays.stage == STAGES.index("W")
     entries = zip(stays.step[ready].tolist(), stays.agent[ready].tolist(), strict=True)
     decided = {*own, *((step, episode.team[agent]) for step, agent in entries)}
-    deciding = sum(own.values())
-    waiting = sum(critical.get(step, 0.0) - own.get((step, agent), 0.0) for step, agent in sorted(decided))
+    deciding = fsum(own.values())
+    # Rounding can make a path shorter than the only questions in it, by the last digit.
+    waiting = fsum(max(0.0, critical.get(step, 0.0) - own.get((step, agent), 0.0)) for step, agent in decided)
     return found | {
-        "K5.path": share(sum(critical.values()), len(critical)),
+        "K5.path": mean(critical.values()),
         "K6": share(waiting, deciding + waiting),
         "K6.decision": share(deciding, len(episode.team)),
         "K6.waiting": share(waiting, len(episode.team)),

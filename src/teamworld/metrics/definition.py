@@ -3,14 +3,18 @@
 The definitions stand in ``definitions.csv``. A metric is a pure function of the log of one episode, or (``runs``) of
 the values of several. Whatever it cannot tell is null, never 0 or 1; a share keeps what it is a share of (metrics
 spec, section 1).
+
+Fractions are added with ``math.fsum``: exactly, so that the order, the processor and the version of Python do not
+matter. Dot products, ``numpy.sum`` of fractions and powers do not have that.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.resources import files
+from math import fsum
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -39,6 +43,11 @@ def share(num: float, den: float) -> Value:
     return Value(num / den if den else None, float(num), float(den))
 
 
+def mean(values: Collection[float]) -> Value:
+    """Return the mean of values; of none it is null."""
+    return share(fsum(values), len(values))
+
+
 def count(number: float) -> Value:
     """Return a count, or a sum."""
     return Value(float(number), float(number), None)
@@ -46,7 +55,7 @@ def count(number: float) -> Value:
 
 def only(value: float | None, over: float | None = None) -> Value:
     """Return a value that is no ratio, such as a median, and over how many it was taken."""
-    return Value(value, None, over)
+    return Value(None if value is None else float(value), None, None if over is None else float(over))
 
 
 #: Not there to be measured.

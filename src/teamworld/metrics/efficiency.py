@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from teamworld.metrics.definition import Value, count, only, share
+from teamworld.metrics.definition import NULL, Value, count, only, share
 from teamworld.metrics.episode import CLASSES, NOBODY, Episode, Ints
 from teamworld.record import PlanStart
 
@@ -19,19 +19,20 @@ def measure(episode: Episode) -> Mapping[str, Value]:
     spent = np.bincount(acts.spent, weights=ticks, minlength=len(CLASSES))
     shares = {name: share(float(spent[code]), whole) for code, name in enumerate(CLASSES)}
     legal = float(acts.legal.sum())
+    refused = len(episode.passed_over)
     in_vain = acts.legal & ~acts.effect & ~acts.moved & (acts.spent != CLASSES.index("sync"))
-    reached = float(sum(episode.weights[episode.index[goal]] for goal in episode.done))
     return {
         "E1": count(episode.steps),
+        "E1.solved": count(episode.steps) if episode.solved else NULL,
         "E1.ticks": count(int(episode.ticks.sum())),
         "E5": shares["work"],
         **{f"E6.{name}": value for name, value in shares.items()},
         "E7": shares["idle"],
-        "E8": share(len(acts) - legal, len(acts)),
+        "E8": share(len(acts) - legal + refused, len(acts) + refused),
         "E9": share(float(in_vain.sum()), legal),
         "E10": share(float(ticks[duplicate(episode)].sum()), whole),
         "E11": only(None),
-        "E12": share(float(acts.moved.sum()), reached),
+        "E12": share(float(acts.moved.sum()), episode.reached),
     }
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from math import fsum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from teamworld.metrics.definition import NULL, Value, only, share
+from teamworld.metrics.definition import NULL, Value, mean, only, share
 from teamworld.metrics.episode import NOBODY, STAGES, Episode
 from teamworld.metrics.knowledge import Knowledge
 from teamworld.metrics.telling import failures
-from teamworld.record import Believe
+from teamworld.record import ActionStep, Believe
 
 _NUMBERS = 1 << 18  # of tables that wait to be worked out together: two megabytes
 BINS = 10
@@ -30,11 +32,33 @@ IDS = (
 
 def measure(episode: Episode) -> Mapping[str, Value]:
     """Measure beliefs about the world against the truth; null where nobody declared any."""
-    if episode.start.log_level == "play" or not any(one.about is None for one in episode.all(Believe)):
+    if not declared(episode):
         return dict.fromkeys(IDS, NULL)
     following = _Following(episode, Knowledge(episode))
     following.run()
     return following.values()
+
+
+def declared(episode: Episode) -> bool:
+    """Return whether anybody says what it believes of the world, in a log that also says what is true."""
+    return episode.start.log_level != "play" and any(one.about is None for one in episode.all(Believe))
+
+
+class Misled(NamedTuple):
+    """An action that failed while its agent asserted false facts about what it named (B3)."""
+
+    act: ActionStep
+    false: Mapping[str, int | None]
+    """These facts, each with the step from which on it is true no more; None for what never was."""
+
+
+def misled(episode: Episode, knowledge: Knowledge) -> list[Misled]:
+    """Return the actions that failed with a false belief, in the order of the log; none where nobody declares any."""
+    if not declared(episode):
+        return []
+    following = _Following(episode, knowledge)
+    following.run()
+    return following.misled
 
 
 class _Mind:
@@ -88,7 +112,8 @@ class _Following:
         """For facts that are true no more, the step from which on they are not."""
         self.all_true = 0
         """How many facts of R are true."""
-        self.sums = {name: _Sum() for name in IDS[:7]}
+        self.sums = {name: _Sum() for name in IDS[:7] if name != "B3"}
+        self.misled: list[Misled] = []
         self.gaps = [0.0] * BINS
         self.overlap = _Overlap(len(episode.team))
 
@@ -135,7 +160,7 @@ class _Following:
             return
         mind, chance, true = self.minds[agent], self.minds[agent].chance[fact], fact in self.true
         mind.judged += sign
-        mind.square += sign * (chance - true) ** 2
+        mind.square += sign * (chance - true) * (chance - true)
         mind.gaps[min(BINS - 1, int(chance * BINS))] += sign * (chance - true)
         if chance < 0.5:
             return
@@ -202,13 +227,16 @@ class _Following:
         failure = self.failures[number]
         about = self.minds[failure.agents[0]].about
         things = (self.knowledge.subjects.get(name, NOBODY) for name in failure.about)
-        false = any(about[thing] - self.true for thing in things if thing in about)
-        self.sums["B3"].add(false)
+        false = sorted({fact for thing in things if thing in about for fact in about[thing] - self.true})
+        if false:
+            ended = {self.knowledge.facts[fact]: self.ended.get(fact) for fact in false}
+            self.misled.append(Misled(self.episode.failed[number], ended))
 
     def values(self) -> dict[str, Value]:
         """Return what was measured."""
         found = {name: share(one.num, one.den) for name, one in self.sums.items()}
-        found["B4.ece"] = share(sum(map(abs, self.gaps)), self.sums["B4"].den)
+        found["B3"] = share(len(self.misled), len(self.failures))
+        found["B4.ece"] = share(fsum(map(abs, self.gaps)), self.sums["B4"].den)
         return found | self.overlap.values()
 
 
@@ -264,7 +292,8 @@ class _Overlap:
         common = both[:, :, one, other]
         either = own[:, :, one] + own[:, :, other] - common
         pairs = (either > 0).sum(axis=-1)
-        alike = np.divide(common, either, out=np.zeros_like(common), where=either > 0).sum(axis=-1)
+        ratios = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
+        alike = np.array([[fsum(some) for some in tables] for tables in ratios.tolist()])
         self._means.append(np.divide(alike, pairs, out=np.full_like(alike, np.nan), where=pairs > 0))
         self._shots.clear()
 
@@ -276,11 +305,11 @@ class _Overlap:
         told = [(step, alike) for step, alike in enumerate(points[:, 0].tolist()) if alike == alike]
         true = [alike for alike in points[:, 1].tolist() if alike == alike]
         return {
-            "B7": share(sum(alike for _, alike in told), len(told)),
+            "B7": mean([alike for _, alike in told]),
             "B7.start": only(told[0][1], 1) if told else NULL,
             "B7.end": only(told[-1][1], 1) if told else NULL,
             "B7.slope": _slope(told),
-            "B7.true": share(sum(true), len(true)),
+            "B7.true": mean(true),
         }
 
 
@@ -288,6 +317,7 @@ def _slope(points: list[tuple[int, float]]) -> Value:
     """Return the least-squares slope of some values per 100 steps; null for fewer than two."""
     if len(points) < 2:
         return NULL
-    x, y = np.array(points, np.float64).T
-    x = x - x.mean()
-    return share(100 * float(x @ (y - y.mean())), float(x @ x))
+    middle = fsum(step for step, _ in points) / len(points)
+    level = fsum(alike for _, alike in points) / len(points)
+    rise = fsum((step - middle) * (alike - level) for step, alike in points)
+    return share(100 * rise, fsum((step - middle) * (step - middle) for step, _ in points))

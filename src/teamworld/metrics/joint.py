@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
 from typing import NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -101,9 +102,9 @@ def _columns(episode: Episode) -> Attempts:
 def _deficits(attempts: Attempts) -> dict[str, Value]:
     """Return for each constraint the mean share of it that was missing, over attempts that could fail on it."""
     met = np.maximum(attempts.have, 0) / np.maximum(attempts.need, 1)
-    missing = np.where(attempts.need > 0, np.maximum(0.0, 1.0 - met), 0.0).sum(axis=0).tolist()
+    missing = np.where(attempts.need > 0, np.maximum(0.0, 1.0 - met), 0.0)
     could = (attempts.need >= 0).sum(axis=0).tolist()
-    return {f"D2.{name}": share(*pair) for name, *pair in zip(CONSTRAINTS, missing, could, strict=True)}
+    return {f"D2.{name}": share(fsum(some), of) for name, some, of in zip(CONSTRAINTS, missing.T, could, strict=True)}
 
 
 def _first_unmet(attempts: Attempts) -> dict[str, Value]:

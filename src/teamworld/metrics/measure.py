@@ -15,12 +15,13 @@ from teamworld.metrics import (
     joint,
     outcome,
     plans,
+    repair,
 )
 from teamworld.metrics.bill import Made
 from teamworld.metrics.definition import Value, metrics
 from teamworld.metrics.episode import Episode
 
-_FAMILIES = (outcome, efficiency, communication, joint, conflict, plans, balance, agreement, belief, cost)
+_FAMILIES = (outcome, efficiency, communication, joint, conflict, plans, balance, agreement, repair, belief, cost)
 #: Those that also read the calls on record.
 _READ_CALLS = (communication, cost)
 

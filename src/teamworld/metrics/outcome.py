@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import fsum
 
 import numpy as np
 
@@ -14,17 +15,17 @@ from teamworld.record import GoalChange
 def measure(episode: Episode) -> Mapping[str, Value]:
     """Measure the outcome; without goals there is none."""
     weights, done = episode.weights, _done(episode)
-    total, reached = float(weights.sum()), float(weights[done].sum())
+    total = episode.total
     joint = episode.quorum >= 2
-    everything = bool(done.all()) if len(done) else None
+    everything = episode.solved
     success = NULL if everything is None else share(everything, 1)
     quit_early = NULL if everything is None else share(episode.end.reason == "quit" and not everything, 1)
     return {
         "O1": success,
-        "O2": share(reached, total),
-        "O3": share(float(weights @ _best_progress(episode)), total),
+        "O2": share(episode.reached, total),
+        "O3": share(fsum(weights * _best_progress(episode)), total),
         "O4": _anytime(episode, total),
-        "O5": share(float(weights[done & joint].sum()), float(weights[joint].sum())),
+        "O5": share(fsum(weights[done & joint]), fsum(weights[joint])),
         "O6": _loss(episode),
         "O7.raw": count(episode.score["reward"]) if "reward" in episode.score else NULL,
         "O9": quit_early,
@@ -49,18 +50,23 @@ def _best_progress(episode: Episode) -> np.ndarray[tuple[int], np.dtype[np.float
 
 def _anytime(episode: Episode, total: float) -> Value:
     """C after each tick, averaged over the horizon: what a step brings about holds from its last tick on."""
+    if not total:
+        return share(0, 0)
     clock, horizon = episode.clock, episode.horizon
-    area = sum(
+    area = fsum(
         episode.weights[episode.index[goal]] * max(0, horizon - int(clock[step + 1]) + 1)
         for goal, step in episode.done.items()
     )
-    return share(float(area), total * horizon)
+    return share(area / total, horizon)
 
 
 def _loss(episode: Episode) -> Value:
+    """O6; null where a goal was lost that the log does not call one that can be: nor does it tell which others can."""
     lost = {change.goal for change in episode.all(GoalChange) if change.event == "lost"}
-    can = [goal for goal in episode.start.goals if goal.deadline is not None or goal.id in lost]
-    return share(sum(goal.weight for goal in can if goal.id in lost), sum(goal.weight for goal in can))
+    can = [goal for goal in episode.start.goals if goal.losable or goal.deadline is not None]
+    if lost & {goal.id for goal in episode.start.goals} - {goal.id for goal in can}:
+        return NULL
+    return share(fsum(goal.weight for goal in can if goal.id in lost), fsum(goal.weight for goal in can))
 
 
 def _missed(episode: Episode) -> Value:

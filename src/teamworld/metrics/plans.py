@@ -1,4 +1,4 @@
-"""Plans: whether they could be carried out, how they ended, what made agents plan anew (metrics spec, D14 to D16)."""
+"""Plans: whether they could be carried out, how they ended, why agents planned anew (metrics spec, D14 to D16, B12)."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ def measure(episode: Episode) -> Mapping[str, Value]:
         ),
         **_replanning(episode),
         "D16.resume": share(sum(resumed), len(resumed)),
+        "B12.reuse": share(sum(plan.origin == "reused" for plan in plans), len(plans)),
     }
 
 

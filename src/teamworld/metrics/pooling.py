@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import NamedTuple
 
 from teamworld.metrics.definition import Metric, Value, metrics
@@ -28,10 +29,10 @@ def pool(metric: Metric, values: Sequence[Value]) -> Pooled:
     nulls = len(values) - len(known)
     if metric.pooling == "micro":
         # Numerators without a denominator count: moves of an episode in which nothing was done are travel too.
-        num = sum(one.num for one in values if one.num is not None)
-        den = sum(one.den for one in values if one.den is not None)
+        num = fsum(one.num for one in values if one.num is not None)
+        den = fsum(one.den for one in values if one.den is not None)
     else:
-        num, den = sum(one.value for one in known if one.value is not None), float(len(known))
+        num, den = fsum(one.value for one in known if one.value is not None), float(len(known))
     return Pooled(num / den if den else None, num, den, len(known), nulls)
 
 

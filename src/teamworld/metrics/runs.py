@@ -6,9 +6,9 @@ Each takes plain values of paired runs, on the same instances and seeds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
+from math import comb, fsum
 
-from teamworld.metrics.definition import NULL, Value, only, share
+from teamworld.metrics.definition import NULL, Value, mean, only, share
 
 #: Weight of the actions that were taken, beside those of the reference, in a trajectory's efficiency (TES).
 BETA = 0.95
@@ -33,13 +33,12 @@ def reliability(successes: Sequence[int], repeats: int, k: int) -> Value:
 
 
 def improvement(one: Sequence[float], team: Sequence[float], *, fewer_is_better: bool) -> Value:
-    """E2, EI: how much better a team does than one agent, from -1 to 1; the mean over instances."""
+    """E2, EI: how much better a team does than one agent, from -1 to 1; the mean, instances of two 0 left out."""
     gains = []
     for alone, together in zip(one, team, strict=True):
-        better = alone - together if fewer_is_better else together - alone
-        most = max(alone, together)
-        gains.append(better / most if most else 0.0)
-    return share(sum(gains), len(gains))
+        if most := max(alone, together):
+            gains.append((alone - together if fewer_is_better else together - alone) / most)
+    return mean(gains)
 
 
 def speed_up(one: Sequence[float | None], team: Sequence[float | None], agents: int) -> tuple[Value, Value]:
@@ -51,8 +50,7 @@ def speed_up(one: Sequence[float | None], team: Sequence[float | None], agents: 
         agents: In the team.
     """
     ratios = [alone / together for alone, together in zip(one, team, strict=True) if alone and together]
-    mean = share(sum(ratios), len(ratios))
-    return mean, share(sum(ratios) / agents, len(ratios))
+    return mean(ratios), share(fsum(ratios) / agents, len(ratios))
 
 
 def optimality(success: bool, steps: float, reference: float) -> Value:
@@ -74,7 +72,7 @@ def _match(actions: Sequence[str], reference: Sequence[str]) -> Value:
     for action in actions:
         if done < len(reference) and action == reference[done]:
             done += 1
-    square = BETA**2
+    square = BETA * BETA
     return share((1.0 + square) * done, len(reference) + square * len(actions))
 
 
@@ -87,7 +85,7 @@ def gained(before: Sequence[str], after: Sequence[str], references: Sequence[Seq
 def mean_difference(one: Sequence[float | None], other: Sequence[float | None]) -> Value:
     """M14, B14: the mean of paired values of one minus the other; pairs without both are left out."""
     known = [a - b for a, b in zip(one, other, strict=True) if a is not None and b is not None]
-    return share(sum(known), len(known))
+    return mean(known)
 
 
 def talk_return(gain: float | None, tokens: float) -> Value:
@@ -106,7 +104,7 @@ def later_gain(values: Sequence[float]) -> Value:
     third = len(values) // 3
     if not third:
         return NULL
-    return share(sum(values[-third:]) - sum(values[:third]), third)
+    return share(fsum(values[-third:]) - fsum(values[:third]), third)
 
 
 def lift(reused: tuple[int, int], fresh: tuple[int, int]) -> Value:
@@ -115,8 +113,10 @@ def lift(reused: tuple[int, int], fresh: tuple[int, int]) -> Value:
     return only(both[0] - both[1] if len(both) == 2 else None)
 
 
-def honesty(reported: float | None, held_out: Sequence[bool]) -> Value:
-    """B13: how far the success rate that a memory reports is from that of held-out episodes."""
-    if reported is None or not held_out:
-        return NULL
-    return only(abs(reported - sum(held_out) / len(held_out)), len(held_out))
+def undominated(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """K10: the points of (cost, gain) that no other beats: as cheap and better, or cheaper and as good."""
+    return [
+        (cost, gain)
+        for cost, gain in points
+        if not any((c <= cost and g >= gain) and (c < cost or g > gain) for c, g in points)
+    ]

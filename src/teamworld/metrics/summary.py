@@ -1,4 +1,4 @@
-"""The headline numbers of an episode, from its log (metrics spec, sections 4 to 7).
+"""The headline numbers of an episode, as a run's results keep them: some of its metrics, and what else a table shows.
 
 Empty cases are None, never 0 or 1; rates keep numerator and denominator.
 """
@@ -10,17 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from teamworld.record import (
-    AttemptMade,
-    EpisodeEnd,
-    EpisodeStart,
-    Event,
-    GoalChange,
-    MessageSent,
-    PlanEnd,
-    QuestionAsked,
-    StepDone,
-)
+from teamworld.metrics import outcome
+from teamworld.metrics.gathering import gather
+from teamworld.record import AttemptMade, Event, MessageSent, PlanEnd, QuestionAsked
 
 
 class Rate(NamedTuple):
@@ -72,61 +64,25 @@ def summarise(log: Iterable[Event]) -> Summary:
     Raises:
         ValueError: The log has no start or no end.
     """
-    start: EpisodeStart | None = None
-    end: EpisodeEnd | None = None
-    done: dict[str, int | None] = {}
-    steps = messages = questions = re_asked = fallbacks = 0
-    reward = area = 0.0
-    plans = attempts = Rate(0, 0)
-    fresh: list[str] = []  # goals done in the step that is being read
-    for event in log:
-        match event:
-            case EpisodeStart():
-                start, done = event, dict.fromkeys((goal.id for goal in event.goals), None)
-            case EpisodeEnd():
-                end = event
-            case GoalChange(event="done"):
-                fresh.append(event.goal)
-            case StepDone():
-                steps += 1
-                reward += event.score.get("reward", 0.0)
-                area += _weight(start, done) * (event.ticks - 1)
-                done.update(dict.fromkeys(fresh, event.tick + event.ticks))
-                fresh.clear()
-                area += _weight(start, done)  # what a step brought about holds from its last tick on
-            case PlanEnd():
-                plans = Rate(plans.num + (event.status == "success"), plans.den + 1)
-            case AttemptMade() if event.k >= 2:
-                attempts = Rate(attempts.num + event.success, attempts.den + 1)
-            case MessageSent():
-                messages += 1
-            case QuestionAsked():
-                questions += 1
-                re_asked += len(event.errors)
-                fallbacks += event.fallback
-            case _:
-                pass
-    if start is None or end is None:
-        raise ValueError("an unfinished log has no summary")
-    total = sum(goal.weight for goal in start.goals)
-    rest = start.horizon - min(end.tick, start.horizon)
+    episode = gather(log)
+    values = outcome.measure(episode)
+    success = values["O1"].value
+    plans: list[PlanEnd] = episode.all(PlanEnd)
+    attempts = [attempt for attempt in episode.all(AttemptMade) if attempt.k >= 2]
+    questions: list[QuestionAsked] = episode.all(QuestionAsked)
+    over = {goal: int(episode.clock[step + 1]) for goal, step in episode.done.items()}
     return Summary(
-        completion=_weight(start, done) / total if total else None,
-        success=all(tick is not None for tick in done.values()) if done else None,
-        steps=steps,
-        anytime=(area + _weight(start, done) * rest) / total / start.horizon if total else None,
-        reward=round(reward, 10),
-        done=done,
-        plans=plans,
-        attempts=attempts,
-        messages=messages,
-        questions=questions,
-        re_asked=re_asked,
-        fallbacks=fallbacks,
-        reason=end.reason,
+        completion=values["O2"].value,
+        success=None if success is None else bool(success),
+        steps=episode.steps,
+        anytime=values["O4"].value,
+        reward=round(episode.score.get("reward", 0.0), 10),
+        done=dict.fromkeys((goal.id for goal in episode.start.goals), None) | over,
+        plans=Rate(sum(plan.status == "success" for plan in plans), len(plans)),
+        attempts=Rate(sum(attempt.success for attempt in attempts), len(attempts)),
+        messages=len(episode.all(MessageSent)),
+        questions=len(questions),
+        re_asked=sum(len(question.errors) for question in questions),
+        fallbacks=sum(question.fallback for question in questions),
+        reason=episode.end.reason,
     )
-
-
-def _weight(start: EpisodeStart | None, done: dict[str, int | None]) -> float:
-    """Return the weight of the goals done so far."""
-    return sum(goal.weight for goal in start.goals if done[goal.id] is not None) if start is not None else 0.0

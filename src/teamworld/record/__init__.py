@@ -2,6 +2,7 @@
 
 from teamworld.record.events import (
     FORMATS,
+    OLDEST,
     SCHEMA,
     ActionStep,
     AnswerError,
@@ -32,10 +33,11 @@ from teamworld.record.events import (
     StepDone,
     Truth,
 )
-from teamworld.record.log import LogWriter, decode, encode, read_log
+from teamworld.record.log import LogWriter, OtherFormat, decode, encode, read_log
 
 __all__ = [
     "FORMATS",
+    "OLDEST",
     "SCHEMA",
     "ActionStep",
     "AnswerError",
@@ -56,6 +58,7 @@ __all__ = [
     "LogWriter",
     "MessageSent",
     "Observe",
+    "OtherFormat",
     "PlanEnd",
     "PlanStart",
     "Predict",

@@ -15,8 +15,8 @@ import msgspec
 LogLevel: TypeAlias = Literal["play", "beliefs"]
 #: Version of the log format that each level is written in. What ``play`` writes is what format 2 was.
 FORMATS: Final[Mapping[LogLevel, int]] = {"play": 2, "beliefs": 3}
-#: Newest version of the log format; a reader refuses newer ones.
-SCHEMA = max(FORMATS.values())
+#: Oldest and newest version of the log format; a reader refuses others.
+OLDEST, SCHEMA = min(FORMATS.values()), max(FORMATS.values())
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", gc=False):
@@ -46,6 +46,8 @@ class GoalInfo(msgspec.Struct, frozen=True, kw_only=True):
     constraints: tuple[str, ...] = ()
     prerequisites: tuple[str, ...] = ()
     deadline: int | None = None
+    losable: bool = False
+    """It can be lost, also without a deadline."""
 
 
 class RelationInfo(msgspec.Struct, frozen=True, kw_only=True):

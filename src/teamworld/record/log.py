@@ -14,7 +14,7 @@ import msgspec
 import zstandard
 
 from teamworld.errors import UserError
-from teamworld.record.events import SCHEMA, EpisodeStart, Event
+from teamworld.record.events import OLDEST, SCHEMA, EpisodeStart, Event
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
@@ -24,6 +24,10 @@ _CHUNK = 1 << 16
 _LONGEST_LINE = 1 << 26
 
 Record = TypeVar("Record", bound=Event)
+
+
+class OtherFormat(UserError):
+    """A log in a format that this version does not read."""
 
 
 def encode(event: Event) -> bytes:
@@ -112,7 +116,8 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
             being written, or was cut off by a kill, yields what is there.
 
     Raises:
-        UserError: Not a log, damaged, of a newer version, or (with ``whole``) not finished.
+        OtherFormat: It is of an older or a newer version.
+        UserError: Not a log, damaged, or (with ``whole``) not finished.
     """
     path = Path(path)
     last: Event | None = None
@@ -162,7 +167,7 @@ def _decoded(path: Path, first: int, lines: bytes) -> Iterator[Event]:
             try:
                 event = _DECODER.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise UserError(_why_not(path, number, line, error)) from None
+                raise _why_not(path, number, line, error) from None
             yield _placed(path, number, event)
         return
     for number, event in enumerate(events, first):
@@ -175,21 +180,25 @@ def _placed(path: Path, number: int, event: Event) -> Event:
         raise UserError(f"{path} is not a log of teamworld: its first record is no episode_start")
     if event.seq != number:
         raise UserError(f"{path} is damaged: record {number} says it is number {event.seq}")
-    if number == 0 and isinstance(event, EpisodeStart) and event.schema > SCHEMA:
-        raise UserError(_newer(path, event.schema))
+    if number == 0 and isinstance(event, EpisodeStart) and not OLDEST <= event.schema <= SCHEMA:
+        raise _other(path, event.schema)
     return event
 
 
-def _why_not(path: Path, number: int, line: bytes, error: Exception) -> str:
-    """A newer version may not even decode: look at the version before blaming the line."""
+def _why_not(path: Path, number: int, line: bytes, error: Exception) -> UserError:
+    """Another version may not even decode: look at the version before blaming the line."""
     try:
-        schema = msgspec.json.decode(line, type=dict).get("schema")
+        schema = msgspec.json.decode(line, type=dict).get("schema", SCHEMA) if number == 0 else SCHEMA
     except (msgspec.DecodeError, UnicodeDecodeError):
-        schema = None
-    if isinstance(schema, int) and schema > SCHEMA:
-        return _newer(path, schema)
-    return f"{path} is damaged: record {number} is not an event ({error})"
+        schema = SCHEMA
+    if type(schema) is not int or not OLDEST <= schema <= SCHEMA:
+        return _other(path, schema)
+    return UserError(f"{path} is damaged: record {number} is not an event ({error})")
 
 
-def _newer(path: Path, schema: int) -> str:
-    return f"{path} was written by a newer teamworld (log format {schema}, this one reads up to {SCHEMA}): upgrade it"
+def _other(path: Path, schema: object) -> OtherFormat:
+    whose, then = "another", "read it with that one, or run it anew"
+    if type(schema) is int:
+        whose, then = ("a newer", "upgrade it") if schema > SCHEMA else ("an older", then)
+    reads = f"this one reads {OLDEST} to {SCHEMA}"
+    return OtherFormat(f"{path} was written by {whose} teamworld (log format {schema}, {reads}): {then}")

@@ -7,13 +7,20 @@ from itertools import combinations
 from typing import NamedTuple
 
 from teamworld.metrics.definition import Metric, Value, metrics
+from teamworld.metrics.extract import Extract
 from teamworld.metrics.pooling import pool
-from teamworld.report.statistics import Paired, holm, paired, ratio_interval
+from teamworld.report.statistics import fitting_interval, holm, least, paired
 
 #: What a results table shows first (metrics spec, section 11).
 HEADLINE = (
-    *("O2", "O5", "O4", "O1", "E1", "D1", "D5", "E5", "E6.sync", "M1", "M2", "M5", "D11", "D17.gini", "K1", "K2", "K3"),
+    *("O2", "O5", "O4", "O1", "E1", "E1.solved", "D1", "D5", "E5", "E6.sync"),
+    *("M1", "M2", "M5", "D11", "D17.gini", "K1", "K2", "K3", "K5.p95"),
 )
+#: What a frontier sets against completion and steps: the first of these that was measured.
+COSTS = ("K3", "K2", "M1")
+#: The metrics that a comparison is made for: their differences are corrected for one another, all others among
+#: themselves.
+MAIN = ("O2", "O4", "E1")
 #: A difference is supported if its corrected p is below.
 LEVEL = 0.05
 
@@ -23,11 +30,19 @@ class Sample(NamedTuple):
 
     method: str
     instance: str
-    """Level and seed: what pairs it with those of other methods."""
+    """Setting, level and seed: what pairs it with those of other methods."""
     stratum: str
-    """The level: units are resampled within it."""
+    """Setting and level, or the instance where it is one and the same for all seeds: units are resampled within it."""
     episode: int
     values: Mapping[str, Value]
+    extract: Extract = Extract(0, 0, {}, {})
+    """What metrics across runs need beside them."""
+    setting: str = ""
+    """Name of what varies in the comparison; empty where nothing does."""
+    twin: str = ""
+    """The instance without the size of the team and without where a memory came from: what pairs it across settings."""
+    taught: bool = False
+    """Whether it began with the memory of another run."""
 
 
 class Row(NamedTuple):
@@ -37,7 +52,7 @@ class Row(NamedTuple):
     metric: str
     value: float | None
     low: float | None
-    """Of the 95 % interval."""
+    """Of the 95 % interval; of a single instance the metric's range, or None where it has no bounds."""
     high: float | None
     n: int
     """Instances with a value."""
@@ -46,24 +61,32 @@ class Row(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A metric of one method minus that of another, on the instances where both have one."""
+    """A metric of one method minus that of another, on the instances that both met."""
 
     a: str
     b: str
     metric: str
     difference: float
-    low: float
-    high: float
+    low: float | None
+    """Of the 95 % interval; None of a single instance, as is the next."""
+    high: float | None
     p: float
     p_corrected: float
-    """For all pairs of methods that are compared in this metric (Holm)."""
+    """For all differences of its family (Holm): the main metrics, or all others."""
     effect: float | None
-    """Mean over standard deviation of the differences; None where they do not vary."""
+    """Mean over standard deviation of the instances' differences; None where they do not vary."""
     n: int
+    """Instances that count."""
+    nulls: int = 0
+    """Instances where one or both have no value; a mean leaves them out, which may be what makes the difference."""
+    family: int = 1
+    """Differences that the p is corrected for."""
 
     @property
     def supported(self) -> bool:
         """Whether the data support that there is a difference."""
+        if self.low is None or self.high is None:
+            return False
         return self.p_corrected < LEVEL and not self.low <= 0.0 <= self.high
 
 
@@ -100,7 +123,7 @@ def compare(
         units = {method: _units(metric, [one for one in found if one.method == method]) for method in methods}
         rows += [_row(method, metric, units[method], strata) for method in methods]
         pairs += _pairs(metric, units, strata, tuple(combinations(methods, 2)) if wanted is None else wanted)
-    return Comparison(tuple(rows), tuple(pairs))
+    return Comparison(tuple(rows), tuple(_corrected(pairs)))
 
 
 def _units(metric: Metric, samples: Sequence[Sample]) -> Units:
@@ -111,41 +134,84 @@ def _units(metric: Metric, samples: Sequence[Sample]) -> Units:
     return {instance: Value(one.value, one.num, one.den) for instance, one in pooled.items()}
 
 
+def _ratio(metric: Metric, unit: Value) -> tuple[float, float]:
+    """Return what a unit adds to a ratio of sums; of a mean, its value over one."""
+    return (unit.num or 0.0, unit.den or 0.0) if metric.pooling == "micro" else (unit.value or 0.0, 1.0)
+
+
+def _are_shares(metric: Metric) -> bool:
+    return metric.pooling == "macro" and (metric.low, metric.high) == (0.0, 1.0)
+
+
 def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str]) -> Row:
     known = {instance: unit for instance, unit in units.items() if unit.value is not None}
-    by_stratum: dict[str, list[tuple[float, float]]] = {}
+    by_stratum: dict[str, list[tuple[float, ...]]] = {}
     for instance, unit in (units if metric.pooling == "micro" else known).items():
-        ratio = (unit.num or 0.0, unit.den or 0.0) if metric.pooling == "micro" else (unit.value or 0.0, 1.0)
-        by_stratum.setdefault(strata[instance], []).append(ratio)
-    interval = ratio_interval(by_stratum)
-    value, low, high = (None, None, None) if interval is None else interval[:3]
-    return Row(method, metric.id, value, low, high, len(known), len(units) - len(known))
+        by_stratum.setdefault(strata[instance], []).append(_ratio(metric, unit))
+    interval = fitting_interval(by_stratum, shares=_are_shares(metric))
+    nulls = len(units) - len(known)
+    if interval is None:
+        return Row(method, metric.id, None, None, None, len(known), nulls)
+    low, high = _within(metric, interval.low, interval.high) if interval.n > 1 else _all(metric)
+    return Row(method, metric.id, interval.mean, low, high, len(known), nulls)
+
+
+def _all(metric: Metric) -> tuple[float | None, float | None]:
+    """Return the whole range of a metric, which is all that one instance tells; None where it has no bounds."""
+    return (None, None) if metric.low is None or metric.high is None else (metric.low, metric.high)
+
+
+def _within(metric: Metric, low: float, high: float) -> tuple[float, float]:
+    """Cut an interval to what is possible."""
+    return (
+        low if metric.low is None else max(low, metric.low),
+        high if metric.high is None else min(high, metric.high),
+    )
 
 
 def _pairs(
     metric: Metric, units: Mapping[str, Units], strata: Mapping[str, str], wanted: Sequence[tuple[str, str]]
 ) -> Iterator[Pair]:
-    found: list[tuple[str, str, Paired]] = []
     for one, other in wanted:
-        both = [
-            (instance, first.value, second.value)
+        both = {
+            instance: (first, units[other][instance])
             for instance, first in units[one].items()
-            if (second := units[other].get(instance)) is not None and None not in (first.value, second.value)
-        ]
-        values = [(first, second) for _, first, second in both if first is not None and second is not None]
-        result = paired([x for x, _ in values], [y for _, y in values], [strata[instance] for instance, *_ in both])
-        if result is not None:
-            found.append((one, other, result))
-    corrected = holm([result.p for *_, result in found])
-    for (one, other, result), p in zip(found, corrected, strict=True):
+            if instance in units[other]
+        }
+        known = {
+            instance: pair for instance, pair in both.items() if pair[0].value is not None and pair[1].value is not None
+        }
+        counted = both if metric.pooling == "micro" and known else known
+        result = paired(
+            [_ratio(metric, first) for first, _ in counted.values()],
+            [_ratio(metric, second) for _, second in counted.values()],
+            [strata[instance] for instance in counted],
+            shares=_are_shares(metric),
+        )
+        if result is None:
+            continue
+        low, high = (result.low, result.high) if result.n > 1 else (None, None)
+        nulls = len(both) - len(known)
         yield Pair(
-            *(one, other, metric.id, result.difference, result.low, result.high, result.p, p, result.effect, result.n)
+            one, other, metric.id, result.difference, low, high, result.p, result.p, result.effect, len(known), nulls
         )
 
 
-def least_p(pairs: int) -> float:
-    """Return the smallest p that so many pairs can have: all differences have one sign."""
-    return 2.0 / 2.0**pairs
+def _corrected(pairs: Sequence[Pair]) -> Iterator[Pair]:
+    """Yield the pairs with their p values corrected within their family."""
+    corrected: dict[int, tuple[float, int]] = {}
+    for main in (True, False):
+        family = [at for at, pair in enumerate(pairs) if (pair.metric in MAIN) == main]
+        ps = holm([pairs[at].p for at in family])
+        corrected |= {at: (p, len(family)) for at, p in zip(family, ps, strict=True)}
+    for at, pair in enumerate(pairs):
+        p, size = corrected[at]
+        yield pair._replace(p_corrected=p, family=size)
+
+
+def enough(family: int) -> int:
+    """Return how many pairs it takes that one of so many differences can be supported: all with one sign."""
+    return next((pairs for pairs in range(1, 64) if family * least(pairs) < LEVEL), 64)
 
 
 def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterator[str]:
@@ -161,11 +227,12 @@ def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterat
         metric = metrics()[pair.metric]
         what = metric.name.lower() if metric.symbol is None else f"{metric.name.lower()} ({metric.symbol})"
         unit = f" {metric.unit}" if metric.unit else ""
-        numbers = (
-            f"95 % interval of the difference {_number(pair.low)} to {_number(pair.high)}, "
-            f"p = {_number(pair.p_corrected)} corrected for several comparisons"
-        )
-        over = f"over {pair.n} paired instances"
+        bounds = "no interval of one instance"
+        if pair.low is not None and pair.high is not None:
+            bounds = f"95 % interval of the difference {_number(pair.low)} to {_number(pair.high)}"
+        numbers = f"{bounds}, p = {_number(pair.p_corrected)} corrected for {pair.family} comparisons"
+        left = f", {pair.nulls} more without a value of one or both" if pair.nulls else ""
+        over = f"over {pair.n} paired instances{left}"
         if pair.supported:
             more = "higher" if pair.difference > 0 else "lower"
             by = f"{_number(abs(pair.difference))}{unit} {more} than of {pair.b}"

@@ -9,7 +9,12 @@ from typing import Any
 
 from teamworld.report.style import need
 
-_TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}"}
+_TEX = {
+    **{char: f"\\{char}" for char in "&%_#${}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " "},
+}
+_WIDE = 90  # characters of a small line that a page of one column holds
 
 
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -19,18 +24,31 @@ def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def latex(columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    """Return a table in LaTeX (needs the package booktabs)."""
-    lines = [" & ".join(map(_tex, line)) + r" \\" for line in (columns, *rows)]
-    body = "\n".join(lines[1:])
-    return (
-        "\\begin{table}\n\\centering\n\\caption{" + _tex(caption) + "}\n"
-        "\\begin{tabular}{l" + "r" * (len(columns) - 1) + "}\n\\toprule\n"
-        f"{lines[0]}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
-    )
+    r"""Return a table in LaTeX, in small type, and shrunk to the page where it is wider.
+
+    A document that takes it in needs ``\usepackage{booktabs}`` for its lines and ``\usepackage{graphicx}`` for the
+    shrinking, and an engine that reads UTF-8.
+    """
+    lines = [" & ".join(map(_cell, line)) + r" \\" for line in (columns, *rows)]
+    body = "\n".join([r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
+    table = f"\\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}\n{body}\n\\end{{tabular}}"
+    if _width([columns, *rows]) > _WIDE:
+        table = f"\\resizebox{{\\textwidth}}{{!}}{{%\n{table}%\n}}"
+    return f"\\begin{{table}}\n\\centering\n\\small\n\\caption{{{_tex(caption)}}}\n{table}\n\\end{{table}}\n"
+
+
+def _width(lines: Sequence[Sequence[str]]) -> int:
+    """Return how many characters a line of the table takes, two between columns."""
+    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
+
+
+def _cell(text: str) -> str:
+    """Return a text for a cell; what would be taken for an option of the line before begins with nothing."""
+    return ("{}" if text.lstrip().startswith(("[", "*")) else "") + _tex(text)
 
 
 def _tex(text: str) -> str:
-    return "".join(_TEX.get(char, char) for char in text.replace("\\", r"\textbackslash "))
+    return "".join(_TEX.get(char, char) for char in text)
 
 
 def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -29,6 +30,8 @@ class Tagged(NamedTuple):
     seed: int
     episode: int
     tags: tuple[Tag, ...]
+    blind: Mapping[str, str] = MappingProxyType({})
+    """Labels that its log cannot show, each with what that takes."""
 
 
 def tags(log: Sequence[Event]) -> list[dict[str, Any]]:
@@ -81,14 +84,14 @@ def tagged(folder: Folder, experiment: Experiment, rows: Iterable[Row]) -> Itera
     finder = worlds.finder(experiment.world)
     logs = {cell.name: cell for cell in experiment.cells()}
     for row in rows:
-        found = failures.tags(read_log(folder.log(logs[row.cell], row.episode)), finder)
-        yield Tagged(row.method, row.seed, row.episode, tuple(found))
+        log = list(read_log(folder.log(logs[row.cell], row.episode)))
+        yield Tagged(row.method, row.seed, row.episode, tuple(failures.tags(log, finder)), failures.blind(log))
 
 
 def counts(found: Sequence[Tagged], experiment: Experiment) -> Table:
     """Return how many tags of each label each method has, and in how many of its episodes.
 
-    Labels that nobody has are named in the caption.
+    Labels that nobody has are named in the caption, and those that no log can show with what they take.
     """
     columns = ["label"]
     for method in experiment.methods:
@@ -96,8 +99,12 @@ def counts(found: Sequence[Tagged], experiment: Experiment) -> Table:
     lines: list[tuple[str, ...]] = []
     narrow: list[tuple[str, ...]] = [("label", *experiment.methods)]
     absent = []
+    lacking: dict[str, list[str]] = {}
     for label in LABELS:
-        cells = [_cells(label, [one for one in found if one.method == method]) for method in experiment.methods]
+        cells = [_cells(label, _showing(found, label, method)) for method in experiment.methods]
+        if found and all(label in one.blind for one in found):
+            lacking.setdefault(found[0].blind[label], []).append(label)
+            continue
         if all(tags in ("none", "0") for tags, _ in cells):
             absent.append(label)
             continue
@@ -106,9 +113,16 @@ def counts(found: Sequence[Tagged], experiment: Experiment) -> Table:
     caption = f"tags, and episodes with a tag of all episodes; {mind(experiment)}"
     if absent:
         caption += f"\nnot seen: {', '.join(absent)}"
+    for takes, names in lacking.items():
+        caption += f"\nnot looked for: {', '.join(names)} (takes {takes})"
     return Table(
         f"{experiment.world} {experiment.level}: failures", tuple(columns), tuple(lines), caption, tuple(narrow)
     )
+
+
+def _showing(found: Sequence[Tagged], label: str, method: str) -> list[Tagged]:
+    """Return the episodes of a method whose logs can show a label."""
+    return [one for one in found if one.method == method and label not in one.blind]
 
 
 def _cells(label: str, found: Sequence[Tagged]) -> tuple[str, str]:
@@ -153,19 +167,18 @@ def _line(one: Tagged, tag: Tag) -> str:
 
 
 def plain(found: Sequence[Tagged], experiment: Experiment) -> dict[str, Any]:
-    """Return counts and all tags as plain data, for ``--json``."""
-    by_method = {method: [one for one in found if one.method == method] for method in experiment.methods}
+    """Return counts and all tags as plain data, for ``--json``; null where no episode's log can show a label."""
     return {
         "counts": [
             {
                 "label": label,
                 "method": method,
-                "tags": sum(each),
+                "tags": sum(each) if each else None,
                 "episodes": {"num": sum(map(bool, each)), "den": len(each)},
             }
             for label in LABELS
-            for method, some in by_method.items()
-            for each in [[sum(tag.label == label for tag in one.tags) for one in some]]
+            for method in experiment.methods
+            for each in [[sum(tag.label == label for tag in one.tags) for one in _showing(found, label, method)]]
         ],
         "tags": [
             {"method": one.method, "seed": one.seed, "episode": one.episode} | _plain(tag)

@@ -83,7 +83,7 @@ def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float | None], label
     episodes = sorted(by_episode)
     intervals = [interval for episode in episodes if (interval := mean_interval(by_episode[episode])) is not None]
     drawn = look(index)
-    axes.plot(episodes, [i.mean for i in intervals], **drawn, markersize=4, label=label)  # type: ignore[arg-type]
+    axes.plot(episodes, [i.mean for i in intervals], **drawn, markersize=4, label=label)
     if any(interval.n > 1 for interval in intervals):
         axes.fill_between(
             episodes,

@@ -29,8 +29,8 @@ def of_episode(values: Mapping[str, Value], title: str) -> Table:
     return Table(title, ("id", "metric", "value", "of", "unit"), rows, f"{left} metrics had nothing to measure")
 
 
-def of_run(by_method: Mapping[str, Mapping[str, Pooled]], title: str) -> Table:
-    """Return the pooled metrics of a run's methods as a table."""
+def of_run(by_method: Mapping[str, Mapping[str, Pooled]], title: str, mind: str) -> Table:
+    """Return the pooled metrics of a run's methods as a table, which says in words which mind it was."""
     rows = []
     for name, metric in metrics().items():
         found = [values.get(name) for values in by_method.values()]
@@ -38,7 +38,7 @@ def of_run(by_method: Mapping[str, Mapping[str, Pooled]], title: str) -> Table:
             cells = [_pooled(one) for one in found]
             rows.append((name, metric.name, *cells, metric.pooling))
     caption = "micro: ratio of sums over episodes; macro: mean of episodes; (n-): episodes with nothing to measure"
-    return Table(title, ("id", "metric", *by_method, "pooled"), tuple(rows), caption)
+    return Table(title, ("id", "metric", *by_method, "pooled"), tuple(rows), f"{mind}; {caption}")
 
 
 def number(value: float | None) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,14 @@ from teamworld.seeding import generator
 _RESAMPLES = 10_000
 #: Pairs up to which all signs are tried instead of drawn.
 _EXACT = 13
+#: Units below which a bootstrap covers too seldom.
+_FEW = 5
+#: Share of a value below which a difference is that of rounding.
+_NOISE = 1e-12
 _NORMAL = NormalDist()
+
+#: A numerator and its denominator.
+Ratio: TypeAlias = tuple[float, ...]
 
 
 class Interval(NamedTuple):
@@ -29,14 +36,14 @@ class Interval(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """A mean difference of pairs."""
+    """The difference of pairs."""
 
     difference: float
     low: float
     """Of the 95 % interval."""
     high: float
     p: float
-    """Two-sided, that the signs of the differences are chance."""
+    """Two-sided, that it is chance which of a pair is the one."""
     effect: float | None
     """Mean over standard deviation of the differences (Cohen's d_z); None where they do not vary."""
     n: int
@@ -56,11 +63,12 @@ def stratified_interval(strata: Mapping[str, Sequence[float]]) -> Interval | Non
     return ratio_interval({name: [(value, 1.0) for value in values] for name, values in strata.items()})
 
 
-def ratio_interval(strata: Mapping[str, Sequence[tuple[float, float]]]) -> Interval | None:
+def ratio_interval(strata: Mapping[str, Sequence[Ratio]]) -> Interval | None:
     """Return a ratio of sums over independent units with its 95 % bootstrap interval, resampled within strata.
 
     A percentile interval, widened for few units as Student's distribution is wider than the normal one (the expanded
-    percentile interval of Hesterberg 2015, section 4.3.3): the plain one covers too seldom.
+    percentile interval of Hesterberg 2015, section 4.3.3): the plain one covers too seldom. Strata of a single unit are
+    resampled together: alone they would show no uncertainty.
 
     Args:
         strata: Numerator and denominator of each unit, by stratum, such as the level that it is from.
@@ -68,21 +76,76 @@ def ratio_interval(strata: Mapping[str, Sequence[tuple[float, float]]]) -> Inter
     Returns:
         None where the denominators sum to nothing. One unit has no interval: its bounds are its value.
     """
-    parts = [np.asarray(units, np.float64).T for units in strata.values() if len(units)]
-    number = sum(part.shape[1] for part in parts)
+    parts = _parts(strata)
     num, den = (sum(float(part[at].sum()) for part in parts) for at in (0, 1))
+    number = sum(part.shape[1] for part in parts)
     if not number or not den:
         return None
-    value, free = num / den, number - len(parts)
-    if free < 1:
-        return Interval(value, value, value, number)
-    sums = np.zeros((2, _RESAMPLES))
+    if number == len(parts):
+        return Interval(num / den, num / den, num / den, number)
+    sums = _sums(parts)
+    values = sums[0, sums[1] != 0.0] / sums[1, sums[1] != 0.0]
+    return Interval(_same(num / den), *_bounds(values, number, len(parts)), number)
+
+
+def fitting_interval(strata: Mapping[str, Sequence[Ratio]], *, shares: bool) -> Interval | None:
+    """Return the interval that covers best for such units.
+
+    The bootstrap's; Student's of fewer than 5 units; Wilson's (1927) of shares that are all 0 or 1, over all strata: a
+    bootstrap of ten successes would be sure of the eleventh.
+
+    Args:
+        strata: As for ``ratio_interval``.
+        shares: Whether each unit is a share from 0 to 1 of its own, over 1.
+    """
+    found = ratio_interval(strata)
+    units = np.concatenate([*_parts(strata), np.empty((2, 0))], axis=1)
+    if found is None or found.n < 2:
+        return found
+    if shares and np.isin(units[0], (0.0, 1.0)).all():
+        return Interval(found.mean, *_wilson(found.mean, found.n), found.n)
+    if found.n < _FEW:
+        residuals = (units[0] - found.mean * units[1]) / units[1].mean()
+        return Interval(found.mean, *_around(found.mean, residuals), found.n)
+    return found
+
+
+def _parts(strata: Mapping[str, Sequence[Ratio]]) -> list[NDArray[np.float64]]:
+    """Return (2, units) of each stratum; those of a single unit are one."""
+    parts = [np.asarray(units, np.float64).reshape(-1, 2).T for units in strata.values() if len(units)]
+    alone = [part for part in parts if part.shape[1] == 1]
+    together = [np.concatenate(alone, axis=1)] if alone else []
+    return [part for part in parts if part.shape[1] > 1] + together
+
+
+def _sums(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the sums of (rows, units) over resamples of the units of each part: (rows, resamples)."""
+    sums = np.zeros((parts[0].shape[0], _RESAMPLES))
     for stratum, part in enumerate(parts):
         sums += part @ _resampled(part.shape[1], stratum)
-    values = sums[0, sums[1] != 0.0] / sums[1, sums[1] != 0.0]
+    return sums
+
+
+def _bounds(values: NDArray[np.float64], number: int, parts: int) -> tuple[float, float]:
+    """Return the expanded percentile interval of resampled values."""
+    free = number - parts
     tail = 100.0 * _NORMAL.cdf(math.sqrt(number / free) * _student(0.025, free))
     low, high = np.percentile(values, (tail, 100.0 - tail))
-    return Interval(_same(value), _same(low), _same(high), number)
+    return _same(low), _same(high)
+
+
+def _wilson(value: float, number: int) -> tuple[float, float]:
+    z = _NORMAL.inv_cdf(0.975)
+    middle = (value + z * z / (2 * number)) / (1 + z * z / number)
+    half = z / (1 + z * z / number) * math.sqrt(value * (1 - value) / number + z * z / (4 * number * number))
+    return _same(max(0.0, middle - half)), _same(min(1.0, middle + half))
+
+
+def _around(value: float, residuals: NDArray[np.float64]) -> tuple[float, float]:
+    """Return Student's interval round a mean or, linearised, round a ratio of sums."""
+    free = len(residuals) - 1
+    half = abs(_student(0.025, free)) * math.sqrt(float((residuals**2).sum()) / free / len(residuals))
+    return _same(value - half), _same(value + half)
 
 
 @lru_cache(maxsize=16)
@@ -101,7 +164,14 @@ def _same(value: float) -> float:
 
 
 def _student(tail: float, free: int) -> float:
-    """Return a quantile of Student's distribution (Abramowitz and Stegun 26.7.5), to 0.01 from 3 degrees of freedom."""
+    """Return a quantile of Student's distribution (Abramowitz and Stegun 26.7.5), to 0.01 from 3 degrees of freedom.
+
+    Of one and two degrees it is exact.
+    """
+    if free == 1:
+        return math.tan(math.pi * (tail - 0.5))
+    if free == 2:
+        return (2 * tail - 1) / math.sqrt(2 * tail * (1 - tail))
     z: float = _NORMAL.inv_cdf(tail)
     terms: tuple[float, ...] = (
         (z**3 + z) / 4,
@@ -121,49 +191,117 @@ def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | 
     return mean_interval([a - b for a, b in zip(one, other, strict=True)])
 
 
-def paired(one: Sequence[float], other: Sequence[float], strata: Sequence[str] | None = None) -> Paired | None:
-    """Compare pairs: the mean of ``one - other``, its interval, and a test that permutes signs.
+def paired(
+    one: Sequence[Ratio], other: Sequence[Ratio], strata: Sequence[str] | None = None, *, shares: bool = False
+) -> Paired | None:
+    """Compare pairs: the ratio of sums of the one minus that of the other, its interval, and a permutation test.
+
+    The test exchanges the two of each pair; of means it permutes the signs of the differences. Of shares that are all 0
+    or 1 the interval is that of Agresti and Min (2005) for matched pairs, of fewer than 5 pairs Student's.
 
     Args:
-        one: Values on some instances and seeds.
-        other: Values on the same, in the same order.
+        one: Numerator and denominator on some instances and seeds; (value, 1) of values that are averaged.
+        other: Those of the other on the same, in the same order.
         strata: What each pair is from, such as its level; all from one if None.
+        shares: Whether each value is a share from 0 to 1, over 1.
 
     Returns:
-        None where there is no pair.
+        None where there is no pair, or the denominators of one sum to nothing.
 
     Raises:
         ValueError: The lengths differ.
     """
-    differences = np.array([a - b for a, b in zip(one, other, strict=True)], np.float64)
-    by_stratum: dict[str, list[float]] = {}
-    for stratum, value in zip(strata or [""] * len(differences), differences, strict=True):
-        by_stratum.setdefault(stratum, []).append(float(value))
-    interval = stratified_interval(by_stratum)
-    if interval is None:
+    if not len(one) == len(other) == len(strata or one):
+        raise ValueError(f"{len(one)} and {len(other)} values are no pairs")
+    by_stratum: dict[str, list[tuple[float, ...]]] = {}
+    for stratum, a, b in zip(strata or [""] * len(one), one, other, strict=True):
+        by_stratum.setdefault(stratum, []).append((*a, *b))
+    parts = _pair_parts(by_stratum)
+    if not parts:
         return None
-    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
-    effect = interval.mean / spread if spread else None
-    return Paired(*interval[:3], permuted_signs(differences), effect, interval.n)
+    units = np.concatenate(parts, axis=1)
+    totals, number = units.sum(axis=1), units.shape[1]
+    if not totals[1] or not totals[3]:
+        return None
+    seen = float(_ratio_difference(totals[:, None])[0])
+    scale = max(abs(totals[0] / totals[1]), abs(totals[2] / totals[3]))
+    difference = _same(seen) if abs(seen) > _NOISE * scale else 0.0
+    low, high = _pair_bounds(parts, difference, shares=shares)
+    each = _ratio_difference(units[:, (units[1] != 0.0) & (units[3] != 0.0)])
+    spread = float(each.std(ddof=1)) if len(each) > 1 else 0.0
+    effect = _same(float(each.mean()) / spread) if spread > _NOISE * scale else None
+    return Paired(difference, low, high, exchanged(units, _NOISE * scale), effect, number)
 
 
-def permuted_signs(differences: NDArray[np.float64]) -> float:
-    """Return how likely a mean of differences at least as far from 0 is if each sign is chance.
+def _pair_parts(strata: Mapping[str, Sequence[tuple[float, ...]]]) -> list[NDArray[np.float64]]:
+    """Return (4, pairs) of each stratum: numerator and denominator of the one, then of the other."""
+    ones = _parts({name: [unit[:2] for unit in units] for name, units in strata.items()})
+    others = _parts({name: [unit[2:] for unit in units] for name, units in strata.items()})
+    return [np.concatenate(both) for both in zip(ones, others, strict=True)]
 
-    All signs are tried of few pairs; of more, 10,000 are drawn, and the given ones count as one of them.
+
+def _ratio_difference(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the difference of ratios of (4, n) sums; those without a denominator are left out."""
+    sums = sums[:, (sums[1] != 0.0) & (sums[3] != 0.0)]
+    return np.asarray(sums[0] / sums[1] - sums[2] / sums[3])
+
+
+def _pair_bounds(parts: Sequence[NDArray[np.float64]], difference: float, *, shares: bool) -> tuple[float, float]:
+    units = np.concatenate(parts, axis=1)
+    number = units.shape[1]
+    if number < 2:
+        return difference, difference
+    if shares and np.isin(units[[0, 2]], (0.0, 1.0)).all():
+        return _matched(units[0] - units[2])
+    if number < _FEW:
+        a, b = units[0].sum() / units[1].sum(), units[2].sum() / units[3].sum()
+        residuals = (units[0] - a * units[1]) / units[1].mean() - (units[2] - b * units[3]) / units[3].mean()
+        return _around(difference, residuals)
+    values = _ratio_difference(_sums(parts))
+    low, high = _bounds(values, number, len(parts))
+    noise = _NOISE * max(1.0, float(np.abs(values).max(initial=0.0)))
+    return (low if abs(low) > noise else 0.0), (high if abs(high) > noise else 0.0)
+
+
+def _matched(differences: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the interval of a difference of matched shares, half a pair added to each kind (Agresti and Min 2005)."""
+    more, less = np.count_nonzero(differences > 0) + 0.5, np.count_nonzero(differences < 0) + 0.5
+    number = len(differences) + 2
+    middle = (more - less) / number
+    half = _NORMAL.inv_cdf(0.975) * math.sqrt((more + less) - (more - less) ** 2 / number) / number
+    return _same(max(-1.0, middle - half)), _same(min(1.0, middle + half))
+
+
+def exchanged(units: NDArray[np.float64], noise: float = 0.0) -> float:
+    """Return how likely a difference at least as large is if it is chance which of a pair is the one.
+
+    All exchanges are tried of few pairs; of more, 10,000 are drawn, and the given order counts as one of them.
+
+    Args:
+        units: (4, pairs): numerator and denominator of the one, then of the other.
+        noise: Differences below are those of rounding.
     """
-    number = len(differences)
-    seen = abs(differences.sum()) * (1.0 - 1e-9)  # sums of equal numbers in another order are equal
-    further = np.count_nonzero(np.abs(_signs(number) @ differences) >= seen)
+    number = units.shape[1]
+    swaps = _swaps(number)
+    totals = units.sum(axis=1)
+    moved = np.stack([(units[2] - units[0]) @ swaps, (units[3] - units[1]) @ swaps])
+    sums = np.concatenate([totals[:2, None] + moved, totals[2:, None] - moved])
+    seen = abs(float(_ratio_difference(totals[:, None])[0])) * (1.0 - 1e-9) - noise
+    further = np.count_nonzero(np.abs(_ratio_difference(sums)) >= seen)
     return float(further / 2**number) if number <= _EXACT else float((1 + further) / (1 + _RESAMPLES))
 
 
+def least(pairs: int) -> float:
+    """Return the smallest p that so many pairs can have: all differ in one direction."""
+    return 2.0 / 2.0**pairs if pairs <= _EXACT else 1.0 / (1 + _RESAMPLES)
+
+
 @lru_cache(maxsize=16)
-def _signs(number: int) -> NDArray[np.float64]:
-    """Return rows of signs: all there are, or drawn ones where these are too many."""
+def _swaps(number: int) -> NDArray[np.float64]:
+    """Return (pairs, exchanges) of 0 and 1: all there are, or drawn ones where these are too many."""
     few = number <= _EXACT
     bits = (np.arange(2**number)[:, None] >> np.arange(number)) & 1 if few else _drawn_bits(number)
-    return np.where(bits, -1.0, 1.0)
+    return np.ascontiguousarray(bits.T.astype(np.float64))
 
 
 def _drawn_bits(number: int) -> NDArray[np.int64]:
@@ -180,9 +318,10 @@ def holm(ps: Sequence[float]) -> list[float]:
     return corrected
 
 
-def slope(values: Sequence[float]) -> float:
-    """Return the least-squares slope of values over their index; 0 for a single value."""
+def slope(values: Sequence[float], at: Sequence[float] | None = None) -> float:
+    """Return the least-squares slope of values over where they are, their index if None; 0 for a single value."""
     if len(values) < 2:
         return 0.0
-    x = np.arange(len(values), dtype=np.float64)
-    return float(np.polynomial.polynomial.polyfit(x, np.asarray(values, dtype=np.float64), 1)[1])
+    x = np.asarray(range(len(values)) if at is None else at, dtype=np.float64)
+    found = np.polynomial.polynomial.polyfit(x, np.asarray(values, dtype=np.float64), 1)[1]
+    return round(float(found), 12)  # what is level is 0, not the rounding of a sum

@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.config import Experiment
+from teamworld.experiment import grid
+from teamworld.experiment.config import Cell, Experiment, build
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.measured import of_run
+from teamworld.experiment.measured import Measured, of_run
 from teamworld.experiment.minds import Watch
+from teamworld.experiment.purse import Purse
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
 from teamworld.metrics.definition import metrics
-from teamworld.report.compare import HEADLINE, Comparison, Sample, compare
+from teamworld.report import across, reread
+from teamworld.report.across import GREEDY, RANDOM
+from teamworld.report.compare import COSTS, HEADLINE, Comparison, Sample, compare
 
 #: Reference rows that stand beside every comparison: agents that draw at random, and the world's scripted team.
-REFERENCES = ("random", "greedy")
+REFERENCES = (RANDOM, GREEDY)
 #: The third: the method itself when nobody hears a message. Talk has to beat silence to count as useful.
 SILENT = "silent"
+#: Metrics across runs that the usual table shows too.
+ACROSS = ("O7", "M14.C", "M14.T", "M15")
+#: Defined, but not by runs of a comparison: the gain of a step, and what benchmarks measure.
+_UNMEASURED = ("E13.gain", "K11")
+#: A method whose memory never learns: what DR. WELL's is measured against (B11).
+FROZEN = "drwell:frozen"
+
+
+class Setting(NamedTuple):
+    """One place of a comparison: a world, a level, a mind, ... in which all methods are run."""
+
+    name: str
+    """Of its folder and in tables; empty where there is no other."""
+    values: Mapping[str, Any]
+    """What it has of what varies."""
+    experiment: Experiment
+    """The methods to compare, and where."""
+
+    def folder(self, out: Path) -> Path:
+        """Return its place in the folder of the comparison."""
+        return out / self.name if self.name else out
 
 
 class Part(NamedTuple):
@@ -31,81 +57,160 @@ class Part(NamedTuple):
     experiment: Experiment
     names: dict[str, str]
     """Of its methods, as the comparison calls them."""
+    setting: Setting
 
 
-def aloud(asked: Experiment, out: Path, *, references: bool) -> Part:
+def settings(data: Mapping[str, Any]) -> list[Setting]:
+    """Return the settings of a comparison: one for each combination of a grid, or one alone.
+
+    Args:
+        data: Fields of an experiment; what varies stands under ``grid``.
+
+    Raises:
+        UserError: One line on the first thing wrong with it.
+    """
+    if not grid.is_grid(data):
+        return [Setting("", {}, build(data))]
+    return [Setting(*part) for part in grid.expand(data)]
+
+
+def aloud(setting: Setting, out: Path, *, references: bool) -> Part:
     """Return the run of the methods that are compared, with the reference teams.
 
     Args:
-        asked: The methods to compare, and where.
+        setting: Where.
         out: Folder of the comparison.
         references: Whether to add reference rows.
     """
+    asked = setting.experiment
     beside = tuple(name for name in REFERENCES if references and name not in asked.methods)
     methods = asked.methods + beside
-    return Part(out / "run", asked.model_copy(update={"methods": methods}), {method: method for method in methods})
+    names = {method: method for method in methods}
+    return Part(setting.folder(out) / "run", asked.model_copy(update={"methods": methods}), names, setting)
 
 
-def in_silence(asked: Experiment, out: Path, spoke: Collection[str]) -> Part | None:
-    """Return the run of the same methods when nobody hears a message, None if all of them are reference teams.
+def in_silence(
+    setting: Setting, out: Path, spoke: Collection[str], wanted: Collection[str] | None = None
+) -> Part | None:
+    """Return the run of the same methods when nobody hears a message, None if there is none to run.
 
     Args:
-        asked: As for ``aloud``.
+        setting: As for ``aloud``.
         out: Folder of the comparison.
         spoke: Methods that sent messages. Others would do the same in silence; the first method's row always stands.
+        wanted: Methods to run in silence, whether they spoke or not; None for those above.
     """
+    asked = setting.experiment
     own = [method for method in asked.methods if method not in REFERENCES]
-    talkers = [method for method in own if method == own[0] or method in spoke]
+    chosen = {*own[:1], *spoke} if wanted is None else wanted
+    talkers = [method for method in own if method in chosen]
     if not talkers:
         return None
     gone = set(asked.methods) - set(talkers)  # a run refuses options of what is no part of it
     options = {owner: given for owner, given in asked.options.items() if owner not in gone}
     options["messages"] = {**options.get("messages", {}), "loss": 1.0}
     experiment = asked.model_copy(update={"methods": tuple(talkers), "options": options})
-    return Part(out / SILENT, experiment, {method: silent_name(method, own) for method in talkers})
+    names = {method: silent_name(method, own) for method in talkers}
+    return Part(setting.folder(out) / SILENT, experiment, names, setting)
+
+
+def planned(found: Sequence[Setting], out: Path, *, references: bool, silent: Collection[str] | None) -> Iterator[Part]:
+    """Yield the runs that a comparison can take: in silence those of all methods, for any may turn out to talk."""
+    for setting in found:
+        yield aloud(setting, out, references=references)
+        quiet = in_silence(setting, out, setting.experiment.methods, silent)
+        if quiet is not None:
+            yield quiet
 
 
 def run_all(
-    asked: Experiment,
+    found: Sequence[Setting],
     out: Path,
     *,
     references: bool,
+    silent: Collection[str] | None,
     progress: Callable[[Row], None],
     running: Running,
     watch: Watch,
 ) -> list[Part]:
     """Run what is missing of a comparison, use again what is there, and return its runs.
 
+    Args:
+        found: Its settings.
+        out: Its folder.
+        references: Whether random and scripted teams stand beside.
+        silent: Methods that are run in silence too; None for all that talk, and the first.
+        progress: Called with each episode.
+        running: How runs are carried out.
+        watch: Told how many calls are in flight.
+
     Raises:
         UserError: A run cannot be made, or a limit was reached: the same call goes on.
     """
-    first = aloud(asked, out, references=references)
-    rows = run(first.experiment, first.folder, progress, running, watch)
-    spoke = {row.method for row in rows if row.summary.messages}
-    second = in_silence(asked, out, spoke) if references else None
-    if second is None:
-        return [first]
-    run(second.experiment, second.folder, progress, running, watch)
-    return [first, second]
+    parts = []
+    purse = Purse(running, [part.folder for part in planned(found, out, references=references, silent=silent)])
+    for setting in found:
+        first = aloud(setting, out, references=references)
+        rows = run(first.experiment, first.folder, progress, purse.running(first.folder), watch)
+        parts.append(first)
+        spoke = {row.method for row in rows if row.summary.messages}
+        second = in_silence(setting, out, spoke, silent)
+        if second is not None:
+            run(second.experiment, second.folder, progress, purse.running(second.folder), watch)
+            parts.append(second)
+    return parts
 
 
-def samples(found: Sequence[Part]) -> Iterator[Sample]:
-    """Measure all finished episodes of a comparison, one after the other."""
-    for part in found:
-        level = part.experiment.level
-        for cell, row, values in of_run(Folder(part.folder), part.experiment):
-            yield Sample(part.names[cell.method], f"{level}/{cell.seed}", level, row.episode, values)
+def samples(parts: Sequence[Part], names: Sequence[str] = ()) -> Iterator[Sample]:
+    """Measure all finished episodes of a comparison, one after the other.
+
+    Args:
+        parts: Its runs.
+        names: Ids of metrics that are wanted; what takes more than one look at the logs is measured only if it is.
+    """
+    for part in parts:
+        folder = Folder(part.folder)
+        by_cell: dict[Cell, list[Sample]] = {}
+        for measured in of_run(folder, part.experiment):
+            by_cell.setdefault(measured.cell, []).append(_sample(part, measured))
+        for cell, found in by_cell.items():
+            more = {}
+            if reread.HONESTY & set(names):
+                more = reread.honesty(folder, part.experiment, cell)
+            for one in found:
+                if reread.TRAJECTORY in names:
+                    more |= reread.trajectory(folder, cell, Cell(GREEDY, cell.seed), one.episode)
+                yield one._replace(values={**one.values, **more})
 
 
-def named(text: str | None) -> tuple[str, ...]:
+def _sample(part: Part, measured: Measured) -> Sample:
+    setting, asked = part.setting, part.experiment
+    place = f"{asked.level} {asked.instances}" if isinstance(asked.instances, int) else asked.level
+    stratum = f"{setting.name}|{place}"
+    apart = ("memory", f"{asked.world}.agents")
+    same = {name: value for name, value in setting.values.items() if name not in apart}
+    return Sample(
+        method=part.names[measured.cell.method],
+        instance=f"{stratum}|{measured.cell.seed}",
+        stratum=stratum,
+        episode=measured.row.episode,
+        values=measured.values,
+        extract=measured.extract,
+        setting=setting.name,
+        twin=f"{json.dumps(same, sort_keys=True)}|{place}|{measured.cell.seed}",
+        taught=asked.memory is not None,
+    )
+
+
+def named(text: str | None, *, references: bool = True) -> tuple[str, ...]:
     """Return the ids of metrics in a text with commas; those of a results table if there is none, all for ``all``.
 
     Raises:
         UserError: There is no such metric.
     """
-    known = [name for name, metric in metrics().items() if metric.basis == "log"]
+    known = [name for name in metrics() if name not in _UNMEASURED]
     if text is None:
-        return tuple(name for name in HEADLINE if name in known)
+        return tuple(name for name in known if name in (*HEADLINE, *(ACROSS if references else ())))
     if text == "all":
         return tuple(known)
     names = [name.strip() for name in text.split(",") if name.strip()]
@@ -123,8 +228,28 @@ def compared(found: Sequence[Sample], names: Sequence[str]) -> Comparison:
     own = [name for name in methods if name not in (*beside, *silent)]
     pairs = list(combinations(own or beside, 2))
     pairs += [(name, reference) for name in own for reference in beside]
-    pairs += [(name, quiet) for name in own for quiet in silent if quiet == silent_name(name, own)]
-    return compare(found, names, pairs)
+    pairs += list(_quiet(methods).items())
+    found = across_runs(found, names)
+    shown = compare(found, [name for name in names if name not in across.WHOLE], pairs)
+    if not any(name in across.WHOLE for name in names):
+        return shown
+    rows = (*shown.rows, *across.of_methods(found, COSTS))
+    return Comparison(tuple(row for row in rows if row.metric in names), shown.paired)
+
+
+def across_runs(found: Sequence[Sample], names: Sequence[str]) -> list[Sample]:
+    """Return the samples with those metrics across runs of which some are wanted; see ``across``."""
+    if not any(metrics()[name].basis == "runs" for name in names):
+        return list(found)
+    methods = list(dict.fromkeys(sample.method for sample in found))
+    frozen = {name: FROZEN for name in methods if name == FROZEN.partition(":")[0]}
+    return [*across.of_episodes(found, across.Partners(_quiet(methods), frozen)), *across.of_units(found)]
+
+
+def _quiet(methods: Sequence[str]) -> dict[str, str]:
+    """Return by method what it is called in silence, where that was run."""
+    own = [name for name in methods if name not in REFERENCES and name.partition(":")[0] != SILENT]
+    return {name: silent_name(name, own) for name in own if silent_name(name, own) in methods}
 
 
 def silent_name(method: str, methods: Sequence[str]) -> str:

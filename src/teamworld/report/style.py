@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 #: Colour-blind safe (Okabe and Ito 2008), in a fixed order.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 MARKERS = ("o", "s", "^", "D", "v", "P")
-#: Of lines, where there are more of them than colours.
-STYLES = ("-", "--", "-.", ":")
+#: Of lines: what tells them apart in black and white, with the markers. Dashes are (offset, lengths).
+STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1.5, 1, 1.5, 1, 1.5)), (0, (2.5, 1)))
 #: What came out well, and what did not.
 GOOD, BAD = "#12A67C", "#E0763C"
 #: Width of a figure over both columns of a page, in inches.
 WIDTH = 7.0
+#: And over one of them.
+COLUMN = 3.3
 
 _RC: Any = {  # matplotlib types the names of its settings one by one
     "font.size": 8,
@@ -38,10 +40,29 @@ _RC: Any = {  # matplotlib types the names of its settings one by one
 }
 
 
-def look(index: int) -> dict[str, str]:
-    """Return how the line of this index is drawn: colour and marker, and a style of line for each round of them."""
+def look(index: int) -> dict[str, Any]:
+    """Return how the line of this index is drawn: colour, marker and style of line.
+
+    No two of the first 36 have the same marker and style, so that they are told apart without colours too.
+    """
     lap, place = divmod(index, len(COLOURS))
-    return {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": STYLES[lap % len(STYLES)]}
+    marker, style = (place + 2 * lap) % len(MARKERS), (place + lap) % len(STYLES)
+    return {"color": COLOURS[place], "marker": MARKERS[marker], "linestyle": STYLES[style]}
+
+
+def layer(index: int, number: int) -> dict[str, Any]:
+    """Return how the line of this index lies among so many: the first on top and thinnest, so that none hides another.
+
+    Args:
+        index: Of the line.
+        number: Of all lines.
+    """
+    below = min(index, 5)
+    return {
+        "zorder": 3.0 - index / max(1, number),  # above the bands, which lie at 1
+        "linewidth": 1.0 + 0.3 * below,
+        "markersize": 3.0 + 0.5 * below,
+    }
 
 
 def need(**packages: str) -> None:

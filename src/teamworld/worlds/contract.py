@@ -110,6 +110,8 @@ class Goal:
     prerequisites: tuple[GoalId, ...] = ()
     deadline: int | None = None
     """Tick after which it is lost."""
+    losable: bool = False
+    """It can be lost, also without a deadline: what burns, who dies."""
     state: Literal["open", "done", "lost"] = "open"
 
     @property

@@ -119,9 +119,9 @@ def run(
             raise UserError(f"an experiment file says it all: leave out --{'/--'.join(given)} or write it into {world}")
         given = load(Path(world))
         if is_grid(given):
-            if estimate or figures:
-                raise UserError("--estimate and --figures are for single runs: leave them out of a grid")
-            gridding.execute(given, out, running, as_json=json)
+            if figures:
+                raise UserError("--figures is for single runs: leave it out of a grid; teamworld compare draws several")
+            gridding.execute(given, out, running, estimate=estimate, as_json=json)
             return 0
     else:
         given["world"] = world
@@ -191,7 +191,7 @@ def replay(folder: Path) -> int:
 @app.command
 def compare(
     *methods: str,
-    world: str = "cube",
+    world: str | None = None,
     level: str | None = None,
     reasoner: str | None = None,
     answers: str | None = None,
@@ -203,6 +203,7 @@ def compare(
     max_steps: Int = None,
     set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     instances: str | None = None,
+    vary: Names = None,
     metrics: str | None = None,
     references: bool = True,
     out: Path | None = None,
@@ -213,15 +214,16 @@ def compare(
     """Compare methods on the same instances and seeds, beside random, scripted and silent teams.
 
     What is missing is run, what is there is used again. Prints values with intervals, paired differences as
-    sentences, and writes tables (Markdown, LaTeX, CSV) and figures into --out.
+    sentences, and writes tables (Markdown, LaTeX, CSV, Parquet) and figures into --out.
 
     Parameters
     ----------
 
     Methods:
-        Two methods or more, or one to see beside the references; variants as drwell:no_memory.
+        Two methods or more, or one to see beside the references; variants as drwell:no_memory. Or an experiment file
+        ending in .yaml, which may name a grid of runs.
     world:
-        Name of a world (see: teamworld worlds).
+        Name of a world (see: teamworld worlds). [default: cube]
     level:
         Level of the world (see: teamworld levels). [default: paper-n2]
     reasoner:
@@ -244,6 +246,9 @@ def compare(
         An option as OWNER.OPTION=VALUE, see: teamworld run --help.
     instances:
         fixed or fresh, see: teamworld run --help.
+    vary:
+        What varies from setting to setting, as FIELD=VALUE,VALUE,...: level=n1,n2,n4 or cube.agents=1,2,4 for team
+        sizes, reasoner=rules,rules:slips=0.2, instances=1,2,3, an option as OWNER.OPTION=...; may be repeated.
     metrics:
         Ids with commas (see: teamworld metrics), or all. [default: those of a results table]
     references:
@@ -252,12 +257,13 @@ def compare(
     out:
         Folder of the comparison. [default: a name made from the arguments, under runs/]
     figures:
-        Also draw values, frontiers, profiles and learning curves (needs the extra: plots).
+        Also draw values, frontiers, profiles, learning curves and curves over what varies (needs the extra: plots).
     json:
         Print one JSON object, and nothing else.
     """
     from teamworld.cli import comparing
-    from teamworld.experiment.config import build, samplings, settings
+    from teamworld.experiment.config import load, samplings, settings
+    from teamworld.experiment.grid import axes
 
     if not methods:
         raise UserError("which methods? expected at least one, such as: teamworld compare drwell zero_shot --seeds 20")
@@ -274,9 +280,48 @@ def compare(
         "max_steps": max_steps,
         "options": settings(set) if set else None,
         "instances": instances,
+        "grid": axes(vary) if vary else None,
     }
-    asked = build({name: value for name, value in given.items() if value is not None})
-    comparing.compare(asked, out, running, wanted=metrics, references=references, figures=figures, as_json=json)
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(methods) == 1 and methods[0].endswith((".yaml", ".yml")):
+        asked = {name for name in given if name != "methods" and (name != "world" or world is not None)}
+        if asked:
+            told = "/--".join(sorted(asked)).replace("grid", "vary")
+            raise UserError(f"an experiment file says it all: leave out --{told} or write it into {methods[0]}")
+        given = load(Path(methods[0]))
+    else:
+        given.setdefault("world", "cube")
+    comparing.compare(given, out, running, wanted=metrics, references=references, figures=figures, as_json=json)
+    return 0
+
+
+@app.command
+def evidence(
+    file: Path,
+    *,
+    out: Path | None = None,
+    page: Path | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    running: RunningOptions = DEFAULTS,
+) -> int:
+    """Make a page of evidence: several comparisons in one file, with tables, figures and what they support.
+
+    The same command goes on where it stopped, and makes the same page again (needs the extra: plots).
+
+    Parameters
+    ----------
+    file:
+        YAML file of the page, such as experiments/evidence.yaml: what is compared, where, and why.
+    out:
+        Folder of the runs. [default: runs/NAME-OF-THE-FILE]
+    page:
+        The Markdown file to write; figures go into the folder images beside it. [default: evidence.md in --out]
+    json:
+        Print one JSON object with the paths, and nothing else.
+    """
+    from teamworld.cli import proving
+
+    proving.prove(file, out, page, running, as_json=json)
     return 0
 
 

@@ -11,13 +11,13 @@ from typing import Final
 
 import msgspec
 
-from teamworld.metrics.failures import conduct, joint
+from teamworld.metrics.failures import conduct, joint, knowing
 from teamworld.metrics.failures.labels import LABELS, Label
 from teamworld.metrics.failures.trace import Trace
-from teamworld.record import Event
+from teamworld.record import Believe, EpisodeStart, Event
 from teamworld.worlds.contract import Finder, Finding
 
-__all__ = ["LABELS", "RULES", "Label", "Tag", "Trace", "merged", "tags"]
+__all__ = ["LABELS", "RULES", "Label", "Tag", "Trace", "blind", "merged", "tags"]
 
 Rule = Callable[[Trace], Iterable[Finding]]
 
@@ -37,6 +37,9 @@ RULES: Final[Sequence[Rule]] = (
     conduct.bad_formats,
     conduct.unanswered,
     conduct.chatter,
+    knowing.false_beliefs,
+    knowing.ignored_inputs,
+    knowing.withheld,
 )
 
 
@@ -76,6 +79,21 @@ def tags(log: Iterable[Event], finder: Finder | None = None) -> list[Tag]:
     if unknown:
         raise ValueError(f"not a failure label: {', '.join(sorted(unknown))}")
     return merged(found)
+
+
+def blind(log: Iterable[Event]) -> dict[str, str]:
+    """Return the labels that a log cannot show, whatever happened, each with what it takes.
+
+    Args:
+        log: The episode's events; only as many are read as it takes to know.
+    """
+    events = iter(log)
+    start = next(events, None)
+    if not isinstance(start, EpisodeStart) or start.log_level == "play":
+        return {label.name: "--log-level beliefs" for label in LABELS.values() if label.knowing}
+    if any(isinstance(event, Believe) and event.about is None for event in events):
+        return {}
+    return {"false-belief": "a method that says what it believes"}
 
 
 def merged(found: Iterable[Finding]) -> list[Tag]:

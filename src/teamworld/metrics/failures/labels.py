@@ -20,6 +20,8 @@ class Label(NamedTuple):
     """The label that the same spans carry too, where this one says more."""
     spatial: bool = False
     """Found by the world, from its snapshots; not there for worlds that offer no finder."""
+    knowing: bool = False
+    """Found in logs of the level ``beliefs`` alone."""
 
 
 _M10, _A15 = "metrics spec 10", "CUBE A15"
@@ -170,6 +172,30 @@ _ALL = (
         "or facts told",
         "talk that tells nothing",
         f"{_M10}, M5, M6",
+    ),
+    Label(
+        "false-belief",
+        "an action fails while its agent believes something false about what it names, false since before its plan "
+        "was made",
+        "looking before acting",
+        f"{_M10}, B3",
+        knowing=True,
+    ),
+    Label(
+        "ignored-input",
+        "a true fact is news to an agent, whose next plan about it, within 10 steps, still goes by what it knew "
+        "before, or is for a goal that the fact says is done",
+        "heeding what is said",
+        f"{_M10}, M7",
+        knowing=True,
+    ),
+    Label(
+        "withheld",
+        "an action or a joint act fails while one who takes part knows something false about what it names, and a "
+        "team-mate that knows better has never told",
+        "telling what others lack",
+        f"{_M10}, M10",
+        knowing=True,
     ),
 )
 

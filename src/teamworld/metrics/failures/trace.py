@@ -8,7 +8,9 @@ from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
 from teamworld.language import Action, AgentId, Term, parse_term
-from teamworld.metrics.episode import StepClass, step_class
+from teamworld.metrics.episode import Episode, StepClass, step_class
+from teamworld.metrics.gathering import gather
+from teamworld.metrics.knowledge import Knowledge
 from teamworld.record import (
     ActionStep,
     AttemptMade,
@@ -92,6 +94,26 @@ class Trace:
     def done(self) -> Mapping[str, int]:
         """For each goal that was done, the step in which it was."""
         return {change.goal: change.step for change in self.all(GoalChange) if change.event == "done"}
+
+    @cached_property
+    def things(self) -> Mapping[str, str | None]:
+        """For each goal, the thing that it is about."""
+        return {goal.id: goal.thing for goal in self.start.goals}
+
+    @property
+    def tells_beliefs(self) -> bool:
+        """Whether the log also says what is true, perceived and believed."""
+        return self.start.log_level != "play"
+
+    @cached_property
+    def episode(self) -> Episode:
+        """The log as metrics read it."""
+        return gather(self.events)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What was true and what agents held; only of a log that ``tells_beliefs``."""
+        return Knowledge(self.episode)
 
     @cached_property
     def classes(self) -> Mapping[AgentId, Sequence[StepClass]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,8 @@ class CubeOptions(BaseModel):
     """chain: lines behind any block of a chain push it; rear: only lines behind its first block (CUBE spec B2)."""
     view_radius: int | None = Field(default=None, ge=1)
     """How many rows and columns away an agent sees; none: everything (CUBE spec B17)."""
+    agents: int | None = Field(default=None, ge=1)
+    """How many of the level's agents take part, the first so many; none: all. Blocks and places stay as they are."""
     timeouts: Timeouts = "spec"
     """Default time-outs: spec: scaled with the grid; paper: the published controller's (CUBE spec B28)."""
 
@@ -397,4 +399,15 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         name = ".".join(map(str, first["loc"]))
         hint = suggest(name, list(CubeOptions.model_fields)) if first["type"] == "extra_forbidden" else ""
         raise UserError(f"option '{name}' of world cube: {first['msg']}, got {first['input']!r}{hint}") from None
-    return CubeWorld(layout_for(level, seed), level, horizon, chosen)
+    return CubeWorld(_with_team(layout_for(level, seed), level, chosen.agents), level, horizon, chosen)
+
+
+def _with_team(layout: Layout, level: str, agents: int | None) -> Layout:
+    """Return a layout with some of its agents, so that teams of several sizes meet the same instance."""
+    if agents is None:
+        return layout
+    if agents > len(layout.agents):
+        raise UserError(
+            f"cube.agents: level {level} has {len(layout.agents)} agents, got {agents}: take a larger level"
+        )
+    return replace(layout, agents=layout.agents[:agents])

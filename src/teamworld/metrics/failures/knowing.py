@@ -1,0 +1,112 @@
+"""Rules on what agents know: they need the log level ``beliefs``, and find nothing below it.
+
+They stand on what the metrics B3, M7 and M10 count: withheld lists it, the other two a part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from teamworld.metrics import holding, telling
+from teamworld.metrics.communication import WITHIN
+from teamworld.metrics.episode import NOBODY
+from teamworld.metrics.failures.trace import Trace
+from teamworld.metrics.knowledge import names, parts
+from teamworld.record import ActionStep, AttemptMade, Deliver, MessageSent, PlanStart, Truth
+from teamworld.worlds.contract import Finding
+
+#: Names or facts of a long list that a text gives.
+_SHOWN = 3
+
+
+def false_beliefs(trace: Trace) -> Iterator[Finding]:
+    """Find failures of agents that were wrong about what the action named when its plan was made (B3)."""
+    if not trace.tells_beliefs:
+        return
+    for act, false in holding.misled(trace.episode, trace.knowledge):
+        plan = trace.plans.get(act.plan) if act.plan is not None else None
+        made = act.step if plan is None else plan.step
+        wrong = [
+            f"{fact} ({'never so' if ended is None else f'not so since step {ended}'})"
+            for fact, ended in false.items()
+            if ended is None or ended <= made
+        ]
+        if wrong:
+            text = f"{_failed(act)}; {act.agent} believed {_some(wrong)}"
+            yield Finding("false-belief", act.step, act.step, (act.agent,), act.goal, text)
+
+
+def ignored_inputs(trace: Trace) -> Iterator[Finding]:
+    """Find news that the recipient's next plan about it goes against (M7)."""
+    if not trace.tells_beliefs:
+        return
+    knowledge = trace.knowledge
+    delivers = {deliver.seq: deliver for deliver in trace.all(Deliver)}
+    plans = {plan.seq: plan for plan in trace.all(PlanStart)}
+    senders = {message.id: message.agent for message in trace.all(MessageSent)}
+    for agent, number, told, used in telling.taken_up(trace.episode, knowledge, WITHIN, by=(PlanStart,)):
+        deliver, plan, fact = delivers[told], plans[used], knowledge.facts[number]
+        who, what, heard, then = (np.array([one], np.int64) for one in (agent, number, told, used))
+        if not (knowledge.holds(who, what, then)[0] and knowledge.true(what, then)[0]):
+            continue  # it has since learned otherwise, or was right not to go by it
+        before = int(knowledge.instead(who, what, heard)[0])
+        how = _for_what_is_done(trace, plan, fact)
+        if how is None and before != NOBODY:
+            how = _by_what_was_known(trace, plan, fact, knowledge.facts[before])
+        if how is not None:
+            sender, first = senders[deliver.message], min(deliver.step, trace.last)
+            text = f"{sender} told {deliver.agent} {fact}; its plan of step {plan.step} {how}"
+            agents = (deliver.agent, sender)
+            yield Finding("ignored-input", first, min(plan.step, trace.last), agents, plan.goal, text)
+
+
+def _for_what_is_done(trace: Trace, plan: PlanStart, fact: str) -> str | None:
+    """Return that a plan is for a goal done before, if the fact is about its thing and came true with the goal."""
+    done = trace.done.get(plan.goal or "")
+    if done is None or parts(fact)[0] != trace.things.get(plan.goal or ""):
+        return None
+    since = [event.step for event in trace.all(Truth) if event.seq < plan.seq and fact in event.true][-1]
+    return f"is for {plan.goal}, done in step {done}" if since == done + 1 else None
+
+
+def _by_what_was_known(trace: Trace, plan: PlanStart, fact: str, known: str) -> str | None:
+    """Return that a plan about a thing goes by what was known of it, if it names this first and the news nowhere."""
+    thing, _, value = parts(fact)
+    old = parts(known)[2]
+    actions = [names(action) for action in plan.text.partition("{")[2].split(";")]
+    never = len(actions)
+
+    def first(name: str) -> int:
+        return next((at for at, some in enumerate(actions) if name in some), never)
+
+    about = thing in (plan.thing, trace.things.get(plan.goal or "")) or first(thing) < never
+    if about and first(value) == never and first(old) < never and first(old) <= first(thing):
+        return f"still goes by {known}"
+    return None
+
+
+def withheld(trace: Trace) -> Iterator[Finding]:
+    """Find failures of agents that were wrong about something which a team-mate knew and never told them (M10)."""
+    if not trace.tells_beliefs:
+        return
+    team, facts = trace.episode.team, trace.knowledge.facts
+    for failure, agent, fact, assumed, mates in telling.withheld(trace.episode, trace.knowledge):
+        event, holders = failure.event, [team[mate] for mate in mates]
+        text = (
+            f"{_failed(event)}; the last that {team[agent]} saw or heard was {facts[assumed]}; "
+            f"never told by {_some(holders)}: {facts[fact]}"
+        )
+        yield Finding("withheld", event.step, event.step, (team[agent], *holders), event.goal, text)
+
+
+def _failed(event: ActionStep | AttemptMade) -> str:
+    if isinstance(event, AttemptMade):
+        return "a joint act failed"
+    return f"{event.verb}({', '.join(event.args)}) failed" + (f" ({event.reason})" if event.reason else "")
+
+
+def _some(items: Sequence[str]) -> str:
+    more = len(items) - _SHOWN
+    return ", ".join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

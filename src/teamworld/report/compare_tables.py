@@ -1,0 +1,126 @@
+"""A comparison as tables and files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from teamworld.experiment.config import Experiment
+from teamworld.metrics.definition import Metric, metrics
+from teamworld.report import export
+from teamworld.report.compare import Comparison, Row, claims
+from teamworld.report.metrics import number
+from teamworld.report.tables import Table, mind
+
+
+def table(comparison: Comparison, names: Sequence[str], caption: str) -> Table:
+    """Return the values of all methods, a line a metric; metrics that nobody has a value of are left out."""
+    methods = list(dict.fromkeys(row.method for row in comparison.rows))
+    found = {(row.method, row.metric): row for row in comparison.rows}
+    shown = [name for name in names if any(found[method, name].value is not None for method in methods)]
+    rows = [(f"{name} {metrics()[name].name}", *(cell(found[method, name]) for method in methods)) for name in shown]
+    return Table(
+        "Methods on the same instances and seeds", ("metric", *methods), tuple(rows), f"{caption}; (n-): nulls"
+    )
+
+
+def by_setting(found: Mapping[str, Comparison], metric: str, caption: str) -> Table:
+    """Return one metric, a line a method and a column a setting."""
+    rows = {(row.method, setting): row for setting, one in found.items() for row in one.rows if row.metric == metric}
+    methods = list(dict.fromkeys(method for method, _ in rows))
+    lines = [
+        (method, *(cell(rows[method, setting]) if (method, setting) in rows else "" for setting in found))
+        for method in methods
+    ]
+    return Table(title(metrics()[metric]), ("method", *found), tuple(lines), caption)
+
+
+def title(metric: Metric) -> str:
+    """Return a metric's id and name, and its unit where the name does not say it."""
+    return f"{metric.id} {label(metric)}"
+
+
+def label(metric: Metric) -> str:
+    """Return a metric's name, and its unit where the name does not say it."""
+    said = metric.unit is None or re.search(rf"\b{re.escape(metric.unit)}\b", metric.name.lower())
+    return metric.name if said else f"{metric.name}, {metric.unit}"
+
+
+def caption(experiments: Sequence[Experiment]) -> str:
+    """Return what every table and figure of a comparison says of it: where, how many seeds and episodes, which mind."""
+    first = experiments[0]
+    seeds, episodes = len(first.seeds), first.episodes
+    levels = ", ".join(dict.fromkeys(one.level for one in experiments))
+    layouts = dict.fromkeys(str(one.instances) for one in experiments if isinstance(one.instances, int))
+    places = f"{levels}, layout{'s'[: len(layouts) - 1]} {', '.join(layouts)}" if layouts else levels
+    return (
+        f"{first.world} {places}; {seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]}, "
+        f"95 % intervals over seeds; {where(experiments)['mind']}"
+    )
+
+
+def cell(row: Row) -> str:
+    """Return a value with its interval and its nulls."""
+    if row.value is None:
+        return "none"
+    told = row.low is not None and row.high is not None and row.low != row.high
+    bounds = f" [{number(row.low)}, {number(row.high)}]" if told else ""
+    return f"{number(row.value)}{bounds}{f' ({row.nulls}-)' if row.nulls else ''}"
+
+
+def plain(comparison: Comparison) -> dict[str, list[dict[str, Any]]]:
+    """Return a comparison as plain data."""
+    return {
+        "rows": [row._asdict() for row in comparison.rows],
+        "paired": [pair._asdict() for pair in comparison.paired],
+    }
+
+
+def write(
+    folder: Path,
+    comparison: Comparison,
+    shown: Sequence[Table],
+    settings: Mapping[str, Comparison],
+    where: Mapping[str, str],
+) -> None:
+    """Write the tables into a folder: Markdown, LaTeX, CSV and, where polars is there, Parquet.
+
+    Args:
+        folder: Of the comparison.
+        comparison: Over all settings.
+        shown: Its tables.
+        settings: The comparison of each setting, by name; empty where there is only one.
+        where: What every row of the files says: world, levels and mind.
+    """
+    (folder / "comparison.md").write_text(
+        "".join(f"**{one.title}**\n\n{export.markdown(one.columns, one.rows)}\n{one.caption}\n\n" for one in shown)
+        + f"Differences, {shown[0].caption}:\n\n"
+        + "".join(f"- {sentence}\n" for sentence in claims(comparison)),
+        "utf-8",
+    )
+    tex = "\n".join(export.latex(one.columns, one.rows, f"{one.title}. {one.caption}") for one in shown)
+    (folder / "comparison.tex").write_text(tex, "utf-8")
+    for name, rows in plain(comparison).items():
+        _both(folder / name, [{**row, **where} for row in rows])
+    if settings:
+        for name in ("rows", "paired"):
+            told = [{"setting": at, **row, **where} for at, one in settings.items() for row in plain(one)[name]]
+            _both(folder / f"{name}_by_setting", told)
+
+
+def where(experiments: Sequence[Experiment]) -> dict[str, str]:
+    """Return where a comparison was made, and who decided: what is rules is called rules."""
+    return {
+        "world": experiments[0].world,
+        "level": ", ".join(dict.fromkeys(one.level for one in experiments)),
+        "mind": " and ".join(dict.fromkeys(mind(one) for one in experiments)),
+    }
+
+
+def _both(stem: Path, rows: Sequence[dict[str, Any]]) -> None:
+    export.write_csv(stem.with_suffix(".csv"), rows)
+    if find_spec("polars") is not None:
+        export.write_parquet(stem.with_suffix(".parquet"), rows)

@@ -1,0 +1,336 @@
+"""A page of evidence: several comparisons in one file, each with its tables, figures and what they support.
+
+The file says what is compared and why; every number and every verdict on the page is made from the runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from teamworld.errors import UserError, suggest
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.minds import Watch
+from teamworld.experiment.results import Row
+from teamworld.experiment.running import Running
+from teamworld.methods.registry import option_error
+from teamworld.metrics.definition import Metric, metrics
+from teamworld.reasoning.registry import in_words
+from teamworld.report import compare_tables, export, study
+from teamworld.report.compare import LEVEL, Comparison, Pair, Sample, compare
+from teamworld.report.metrics import number
+from teamworld.report.statistics import holm
+
+#: From so many metrics on, a table has them in its lines and the methods in its columns.
+_MANY = 4
+
+
+class Section(BaseModel):
+    """One comparison of a page."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """Of its folder; other sections name its memories by it."""
+    title: str
+    text: str = ""
+    """Markdown: what is asked, and how to read it."""
+    experiment: dict[str, Any]
+    """Fields of an experiment; what varies stands under ``grid``. A memory is a run's folder, from the page's."""
+    references: bool = False
+    """Whether random and scripted teams stand beside."""
+    silent: tuple[str, ...] = ()
+    """Methods that are also run when nobody hears a message."""
+    by: tuple[str, ...] = ()
+    """Axes of the grid that tables keep apart; over the others they pool. The first makes tables, the rest columns."""
+    metrics: tuple[str, ...] = ("O2", "E1")
+    against: str | None = None
+    """The method from which the others differ in one part each; its differences to them are tested."""
+    parts: dict[str, str] = Field(default_factory=dict)
+    """By method, what it lacks of the one that they are tested against."""
+    figure: str | None = None
+    """An axis of the grid that a figure goes over, or ``learning``: over the episodes."""
+
+
+class Evidence(BaseModel):
+    """A page."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    title: str
+    about: str = ""
+    """Markdown: what the page is about."""
+    common: dict[str, Any] = Field(default_factory=dict)
+    """Fields that all experiments share."""
+    sections: tuple[Section, ...] = Field(min_length=1)
+
+    def settings(self, section: Section, out: Path) -> list[study.Setting]:
+        """Return the settings of a section; memories of earlier sections are found in the folder of the page.
+
+        Raises:
+            UserError: One line on the first thing wrong with it.
+        """
+        try:
+            found = study.settings({**self.common, **section.experiment})
+        except UserError as error:
+            raise UserError(f"section {section.name}: {error}") from None
+        return [
+            setting
+            if (memory := setting.experiment.memory) is None
+            else setting._replace(
+                experiment=setting.experiment.model_copy(update={"memory": (out / memory).as_posix()})
+            )
+            for setting in found
+        ]
+
+
+def _with_memory(setting: study.Setting, out: Path) -> study.Setting:
+    asked = setting.experiment
+    if asked.memory is None:
+        return setting
+    return setting._replace(experiment=asked.model_copy(update={"memory": (out / asked.memory).as_posix()}))
+
+
+def parsed(data: Mapping[str, Any]) -> Evidence:
+    """Return a page from the plain data of its file.
+
+    Raises:
+        UserError: One line on the first thing wrong with it.
+    """
+    try:
+        page = Evidence.model_validate(dict(data))
+    except ValidationError as error:
+        raise UserError(option_error("a page of evidence", Evidence, error)) from None
+    names = [section.name for section in page.sections]
+    if len(set(names)) < len(names):
+        raise UserError(f"a page of evidence names its sections apart, got {', '.join(names)}")
+    for section in page.sections:
+        study.named(",".join(section.metrics))
+        found = page.settings(section, Path())
+        axes, methods = found[0].values, found[0].experiment.methods
+        for axis in (*section.by, *([section.figure] if section.figure not in (None, "learning") else [])):
+            if axis not in axes:
+                raise UserError(f"section {section.name}: nothing varies in '{axis}'{suggest(axis, list(axes))}")
+        rows = (*methods, *study.REFERENCES, *(study.silent_name(name, methods) for name in section.silent))
+        named = [(name, methods) for name in (*section.silent, *([section.against] if section.against else []))]
+        for method, known in (*named, *((name, rows) for name in section.parts)):
+            if method not in known:
+                raise UserError(f"section {section.name}: '{method}' is not run{suggest(method, list(known))}")
+        for setting in found:
+            setting.experiment.model_copy(update={"memory": None}).resolved()
+    return page
+
+
+def planned(page: Evidence, out: Path) -> list[tuple[Path, Experiment]]:
+    """Return the folders and experiments of all runs of a page."""
+    return [
+        (part.folder, part.experiment)
+        for section in page.sections
+        for part in study.planned(
+            page.settings(section, out), out / section.name, references=section.references, silent=section.silent
+        )
+    ]
+
+
+def episodes(page: Evidence) -> int:
+    """Return how many episodes a page takes."""
+    return sum(len(one.cells()) * one.episodes for _, one in planned(page, Path()))
+
+
+class Made(NamedTuple):
+    """A page that was made."""
+
+    text: str
+    """Markdown."""
+    figures: tuple[Path, ...]
+
+
+def make(
+    page: Evidence,
+    out: Path,
+    images: Path,
+    link: str,
+    command: str,
+    *,
+    progress: Callable[[Row], None],
+    running: Running,
+    watch: Watch,
+) -> Made:
+    """Run what is missing, and return the page.
+
+    Args:
+        page: What is asked.
+        out: Folder of the runs.
+        images: Folder of the figures.
+        link: How the page names that folder.
+        command: What the page says that it was made by.
+        progress: Called with each episode.
+        running: How runs are carried out.
+        watch: Told how many calls are in flight.
+
+    Raises:
+        UserError: A run cannot be made, or a limit was reached: the same call goes on.
+    """
+    parts: list[str] = [
+        f"# {page.title}\n",
+        f"Made by `{command}`; every number and every verdict comes from its runs.\n",
+    ]
+    parts += [page.about.strip() + "\n"] if page.about else []
+    figures: list[Path] = []
+    for section in page.sections:
+        settings = page.settings(section, out)
+        runs = study.run_all(
+            settings,
+            out / section.name,
+            references=section.references,
+            silent=section.silent,
+            progress=progress,
+            running=running,
+            watch=watch,
+        )
+        samples = list(study.samples(runs, section.metrics))
+        caption = compare_tables.caption([setting.experiment for setting in settings])
+        parts += [f"## {section.title}\n", *([section.text.strip() + "\n"] if section.text else []), f"*{caption}.*\n"]
+        if section.figure is not None:
+            drawn = list(_figures(section, settings, samples, caption, images))
+            figures += drawn
+            parts += [f"![{section.title}: {path.stem}]({link}{path.name})\n" for path in drawn]
+        parts += _tables(section, settings, study.across_runs(samples, section.metrics))
+    return Made("\n".join(parts), tuple(figures))
+
+
+Group = dict[tuple[str, ...], list[Sample]]
+
+
+def _groups(section: Section, settings: Sequence[study.Setting], samples: Sequence[Sample]) -> Group:
+    """Return the samples by the values of the axes that are kept apart, the last axis changing fastest."""
+    place = {one.name: tuple(str(one.values[axis]) for axis in section.by) for one in settings}
+    order = [list(dict.fromkeys(values)) for values in zip(*place.values(), strict=True)]
+    found: Group = {values: [] for values in product(*order)}
+    for sample in samples:
+        found[place[sample.setting]].append(sample)
+    return found
+
+
+def _tables(section: Section, settings: Sequence[study.Setting], samples: Sequence[Sample]) -> Iterator[str]:
+    """Yield what is supported, then all values."""
+    found = {values: _shown(section, some) for values, some in _groups(section, settings, samples).items()}
+    if section.against is not None:
+        yield from _verdicts(section, section.against, found)
+    if len(section.metrics) >= _MANY:
+        for values, one in found.items():
+            shown = compare_tables.table(one, section.metrics, "")
+            yield f"{_heading(section, values)}\n\n{export.markdown(shown.columns, shown.rows)}"
+        return
+    for first, name in product(dict.fromkeys(values[:1] for values in found), section.metrics):
+        columns = {" ".join(values[1:]) or "all": one for values, one in found.items() if values[:1] == first}
+        shown = compare_tables.by_setting(columns, name, "")
+        yield f"{_heading(section, first, shown.title)}\n\n{export.markdown(shown.columns, shown.rows)}"
+
+
+def _heading(section: Section, values: Sequence[str], title: str = "") -> str:
+    told = [in_words(value) if axis == "reasoner" else value for axis, value in zip(section.by, values, strict=False)]
+    return f"**{'; '.join([*([title] if title else []), *told]) or 'All'}**"
+
+
+def _shown(section: Section, samples: Sequence[Sample]) -> Comparison:
+    """Compare one group; metrics that only runs with a memory of others have are told of those."""
+    taught = [sample for sample in samples if sample.taught]
+    if taught and all(name.startswith("B14") for name in section.metrics):
+        samples = taught
+    pairs = [(name, section.against) for name in dict.fromkeys(one.method for one in samples)]
+    tested = [(one, other) for one, other in pairs if other is not None and one != other]
+    return compare(samples, section.metrics, tested)
+
+
+class _Tested(NamedTuple):
+    """A difference in one place."""
+
+    where: tuple[str, ...]
+    pair: Pair
+    """Its p is corrected for all differences of the section."""
+
+
+def _verdicts(section: Section, against: str, found: Mapping[tuple[str, ...], Comparison]) -> Iterator[str]:
+    """Yield a sentence for each part, then tables of all differences, corrected over the whole section."""
+    pairs = [(values, pair) for values, one in found.items() for pair in one.paired]
+    corrected = holm([pair.p for _, pair in pairs])
+    every = [_Tested(values, pair._replace(p_corrected=p)) for (values, pair), p in zip(pairs, corrected, strict=True)]
+    for name in section.metrics:
+        tested: dict[str, list[_Tested]] = {}
+        for one in every:
+            if one.pair.metric == name:
+                tested.setdefault(one.pair.a, []).append(one)
+        metric = metrics()[name]
+        yield (
+            f"**{compare_tables.title(metric)}: difference to `{against}`.** Paired by instance, seed and episode; "
+            f"bold: supported, p < {LEVEL} corrected for all {len(every)} differences of this section.\n"
+        )
+        said = [_worth(metric, section.parts.get(method, ""), some) for method, some in tested.items()]
+        yield "".join(f"- {sentence}\n" for sentence in said)
+        for first in dict.fromkeys(values[:1] for values in found):
+            columns = [values for values in found if values[:1] == first]
+            lines = [
+                (method, *({one.where: _difference(one) for one in some}.get(where, "none") for where in columns))
+                for method, some in tested.items()
+            ]
+            heads = [" ".join(values[1:]) or "all" for values in columns]
+            yield f"{_heading(section, first)}\n\n{export.markdown(('less ' + against, *heads), lines)}"
+
+
+def _difference(one: _Tested) -> str:
+    pair = one.pair
+    text = f"{number(pair.difference)} [{number(pair.low)}, {number(pair.high)}]"
+    return f"**{text}**" if pair.supported else text
+
+
+def _worth(metric: Metric, part: str, tested: Sequence[_Tested]) -> str:
+    """Say in how many places a method does worse, better, or not differently, and by how much."""
+    sign = -1.0 if metric.better == "low" else 1.0
+    unit = f" {metric.unit}" if metric.unit else ""
+    worse = [one for one in tested if one.pair.supported and sign * one.pair.difference < 0]
+    better = [one for one in tested if one.pair.supported and sign * one.pair.difference > 0]
+    said = []
+    for some, word in ((worse, "worse"), (better, "better")):
+        if some:
+            sizes = sorted(abs(one.pair.difference) for one in some)
+            by = number(sizes[0]) if len(some) == 1 else f"{number(sizes[0])} to {number(sizes[-1])}"
+            said.append(f"**{word}** by {by}{unit} in {len(some)} of {len(tested)} places ({_listed(some)})")
+    left = [one for one in tested if one not in worse and one not in better]
+    if left:
+        widest = max(abs(end) for one in left for end in (one.pair.low or 0.0, one.pair.high or 0.0))
+        where = "in any place" if len(left) == len(tested) else f"in {len(left)} ({_listed(left)})"
+        said.append(f"no supported difference {where}; intervals there reach {number(widest)}{unit} at most")
+    method = tested[0].pair.a
+    return f"`{method}`{f' (without {part})' if part else ''}: {'; '.join(said)}."
+
+
+def _listed(some: Sequence[_Tested]) -> str:
+    return ", ".join(" ".join(one.where) or "all" for one in some)
+
+
+def _figures(
+    section: Section, settings: Sequence[study.Setting], samples: Sequence[Sample], caption: str, images: Path
+) -> Iterator[Path]:
+    from teamworld.report import compare_figures
+    from teamworld.report.style import need
+
+    need(matplotlib="plots")
+    images.mkdir(parents=True, exist_ok=True)
+    groups = _groups(section, settings, samples)
+    for first in dict.fromkeys(values[:1] for values in groups):
+        some = [one for values, found in groups.items() if values[:1] == first for one in found]
+        told = [one for one in settings if one.name in {sample.setting for sample in some}]
+        where = "_".join(re.sub(r"[^a-z0-9]+", "_", part.lower()) for part in first)
+        stem = images / "_".join(["evidence", section.name, *([where] if where else [])])
+        text = compare_tables.caption([one.experiment for one in told])
+        if section.figure == "learning":
+            yield compare_figures.curves(some, text, stem)
+        elif section.figure is not None:
+            varied = {one.name: one.values for one in told}
+            yield compare_figures.over(section.figure, some, varied, section.metrics[:3], text, stem)

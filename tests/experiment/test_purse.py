@@ -1,0 +1,89 @@
+"""One budget for several runs, and what they take together told before the first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+pytest.importorskip("pydantic_ai")
+
+from teamworld.cli import run as command
+from teamworld.experiment import grid
+from teamworld.experiment.calls import CallStore
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.purse import Purse
+from teamworld.experiment.running import Running
+from teamworld.reasoning.llm.budget import OutOfBudget
+from tests.reasoning.llm.server import Peer, running
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Peer]:
+    with running("tests.reasoning.llm.player:plays") as peer:
+        yield peer
+
+
+def file(server: Peer, path: Path) -> Path:
+    data: dict[str, Any] = {
+        "methods": ["drwell"],
+        "max_steps": 8,
+        "grid": {"level": ["n1", "n2"], "reasoner": [server.name(), "rules"]},
+    }
+    path.write_text(yaml.safe_dump(data))
+    return path
+
+
+def tokens(folder: Path) -> float:
+    with CallStore(Folder(folder).results_file, readonly=True) as calls:
+        return calls.spent().tokens.total
+
+
+def spent(out: Path) -> list[float]:
+    return [tokens(folder) for folder, _ in grid.runs(out)]
+
+
+def test_a_grid_is_costed_before_it_starts(server: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = file(server, tmp_path / "grid.yaml")
+    server.reset()
+    assert command(["run", str(path), "--out", str(tmp_path / "out"), "--estimate"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("2 runs together:\nexpected of ")  # those on rules cost nothing
+    assert server.stats()["completions"] == 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_budget_holds_for_all_runs_together(server: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = file(server, tmp_path / "grid.yaml"), tmp_path / "out"
+    assert command(["run", str(path), "--out", str(out)]) == 0
+    assert capsys.readouterr().err.count("runs together") == 1  # told once, and before
+    whole = spent(out)
+    assert sum(taken > 0 for taken in whole) == 2
+    first, last = (taken for taken in whole if taken)
+
+    short = tmp_path / "short"
+    limit = round(first + last / 2)
+    assert command(["run", str(path), "--out", str(short), "--budget", f"{limit}tok"]) == 2
+    assert "with a larger --budget" in capsys.readouterr().err
+    parts = [part for part in grid.expand(yaml.safe_load(path.read_text())) if part.values["reasoner"] != "rules"]
+    one, other = (tokens(short / part.name) for part in parts)
+    assert one == first
+    assert 0 < other < last
+    assert command(["run", str(path), "--out", str(short), "--budget", f"{round(first + last) + 1}tok", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"].keys() == {
+        part.name for part in grid.expand(yaml.safe_load(path.read_text()))
+    }
+    assert spent(short) == whole
+
+
+def test_where_nothing_is_left_nothing_begins(server: Peer, tmp_path: Path) -> None:
+    path, out = file(server, tmp_path / "grid.yaml"), tmp_path / "out"
+    assert command(["run", str(path), "--out", str(out)]) == 0
+    folders = [folder for folder, _ in grid.runs(out)]
+    with pytest.raises(OutOfBudget, match="spent by the other runs"):
+        Purse(Running(budget="1tok"), folders).running(folders[-1])
+    assert Purse(Running(), folders).running(folders[0]) == Running()

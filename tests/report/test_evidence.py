@@ -1,0 +1,168 @@
+"""Pages of evidence: one file, its runs, its page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import teamworld
+from teamworld.cli import run as command
+from teamworld.errors import UserError
+from teamworld.experiment.config import load
+from teamworld.metrics.definition import metrics
+from teamworld.report import evidence
+from teamworld.report.compare import Pair
+
+PAGE: dict[str, Any] = {
+    "title": "A page",
+    "about": "What it is about.",
+    "common": {"world": "cube", "max_steps": 40, "seeds": [0, 1, 2, 3, 4]},
+    "sections": [
+        {
+            "name": "parts",
+            "title": "Parts",
+            "experiment": {
+                "methods": ["drwell", "drwell:no_memory"],
+                "grid": {"reasoner": ["rules", "rules:slips=0.2"], "level": ["n1", "n2"]},
+            },
+            "references": True,
+            "silent": ["drwell"],
+            "by": ["reasoner", "level"],
+            "metrics": ["O2", "E1"],
+            "against": "drwell",
+            "parts": {"drwell:no_memory": "the world model", "silent": "hearing"},
+            "figure": "level",
+        },
+        {
+            "name": "learning",
+            "title": "Learning",
+            "experiment": {
+                "methods": ["drwell", "drwell:frozen", "drwell:half"],
+                "options": {"drwell:half": {"freeze_after": 2}},
+                "episodes": 4,
+                "level": "n2",
+            },
+            "metrics": ["O2", "E1", "B11.T", "B11.area.T", "B13.rate", "B13.T"],
+            "figure": "learning",
+        },
+        {
+            "name": "transfer",
+            "title": "Transfer",
+            "experiment": {
+                "methods": ["drwell"],
+                "options": {"drwell": {"freeze_after": 0}},
+                "grid": {"memory": [None, "learning/run"], "level": ["n2", "n4"]},
+            },
+            "by": ["level"],
+            "metrics": ["B14.C", "B14.T"],
+        },
+    ],
+}
+
+
+def with_section(number: int, **given: Any) -> dict[str, Any]:
+    sections = [dict(section) for section in PAGE["sections"]]
+    sections[number] |= given
+    return PAGE | {"sections": sections}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("matplotlib")
+    folder = tmp_path_factory.mktemp("evidence")
+    (folder / "page.yaml").write_text(yaml.safe_dump(PAGE))
+    assert command(["evidence", str(folder / "page.yaml"), "--out", str(folder / "runs")]) == 0
+    return folder
+
+
+def test_a_page_holds_every_section_with_its_tables_figures_and_verdicts(made: Path) -> None:
+    text = (made / "runs" / "evidence.md").read_text("utf-8")
+    assert text.startswith("# A page\n\nMade by `teamworld evidence ")
+    assert [line for line in text.splitlines() if line.startswith("## ")] == ["## Parts", "## Learning", "## Transfer"]
+    assert "`drwell:no_memory` (without the world model): " in text
+    assert "corrected for all 32 differences of this section" in text  # 4 methods, 4 places, 2 metrics
+    assert "stand-in rules:slips=0.2: rules that err, no language model" in text
+    honest = next(line for line in text.splitlines() if line.startswith("| B13.rate"))
+    assert honest.split("|")[2:4] == [" none ", " none "]
+    assert "none" not in honest.split("|")[4]
+    assert "**B14.T Transfer, steps; n4**" in text
+    linked = [part.split(")")[0] for part in text.split("](")[1:] if part.startswith("images/")]
+    assert len(linked) == 3
+    assert all((made / "runs" / name).stat().st_size > 1000 for name in linked)
+
+
+def test_the_same_file_makes_the_same_page_from_the_same_runs(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, logs = made / "runs" / "evidence.md", sorted((made / "runs").rglob("*.zst"))
+    before, times = page.read_bytes(), [path.stat().st_mtime_ns for path in logs]
+    assert command(["evidence", str(made / "page.yaml"), "--out", str(made / "runs"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["page"], len(told["figures"])) == (str(page), 3)
+    assert page.read_bytes() == before
+    assert [path.stat().st_mtime_ns for path in logs] == times
+
+
+def test_the_folder_of_a_page_is_read_like_any_other(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("polars")
+    assert len(teamworld.load(made / "runs").episodes) == 4 * 5 * 5 + 3 * 5 * 4 + 4 * 5
+    assert command(["status", str(made / "runs"), "--json"]) == 0
+    assert all(run["done"] == run["wanted"] for run in json.loads(capsys.readouterr().out)["runs"])
+
+
+@pytest.mark.parametrize(
+    ("page", "says"),
+    [
+        ({}, "title"),
+        ({**PAGE, "sections": []}, "sections"),
+        ({**PAGE, "wrong": 1}, "wrong"),
+        (with_section(0, by=["levels"]), "section parts: nothing varies in 'levels'; did you mean 'level'"),
+        (with_section(0, figure="instances"), "nothing varies in 'instances'"),
+        (with_section(0, against="zero_shot"), "'zero_shot' is not run"),
+        (with_section(0, parts={"drwell:no_memori": "x"}), "did you mean 'drwell:no_memory'"),
+        (with_section(0, metrics=["O99"]), "there is no metric 'O99'"),
+        (with_section(0, experiment={"methods": ["drwell"], "levl": "n1"}), "section parts: .*levl"),
+        (with_section(0, experiment={"methods": ["drwel"], "grid": {"reasoner": ["rules"], "level": ["n1"]}}), "drwel"),
+        (with_section(1, name="parts"), "names its sections apart"),
+        (with_section(1, name="../up"), "name"),
+    ],
+)
+def test_what_is_no_page_is_told_in_one_line(page: dict[str, Any], says: str) -> None:
+    with pytest.raises(UserError, match=says) as told:
+        evidence.parsed(page)
+    assert "\n" not in str(told.value)
+
+
+def test_a_page_is_a_markdown_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "page.yaml").write_text(yaml.safe_dump(PAGE))
+    wrong = str(tmp_path / "page.html")
+    assert command(["evidence", str(tmp_path / "page.yaml"), "--page", wrong, "--out", str(tmp_path / "o")]) == 2
+    assert "--page is a Markdown file" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+
+
+def found(where: str, by: float, p: float, metric: str = "E1") -> evidence._Tested:
+    pair = Pair("a", "b", metric, by, by - 1, by + 1, p, p, 1.0, 20)
+    return evidence._Tested((where,), pair)
+
+
+def test_a_verdict_says_where_a_part_is_worth_something_and_where_nothing() -> None:
+    steps = metrics()["E1"]
+    told = evidence._worth(steps, "memory", [found("n1", 0.5, 0.9), found("n2", 12.0, 0.01), found("n4", 8.0, 0.01)])
+    assert told == (
+        "`a` (without memory): **worse** by 8 to 12 steps in 2 of 3 places (n2, n4); no supported difference in 1 (n1);"
+        " intervals there reach 1.5 steps at most."
+    )
+    better = evidence._worth(metrics()["O2"], "", [found("n2", 2.0, 0.01, "O2")])
+    assert better == "`a`: **better** by 2 in 1 of 1 places (n2)."  # of completion, more is better
+    nothing = evidence._worth(steps, "", [found("n1", 0.25, 0.9)])
+    assert nothing == "`a`: no supported difference in any place; intervals there reach 1.25 steps at most."
+
+
+def test_the_page_in_the_repository_can_be_made() -> None:
+    page = evidence.parsed(load(Path(__file__).parents[2] / "experiments" / "evidence.yaml"))
+    assert [section.name for section in page.sections] == ["parts", "learning", "transfer"]
+    assert len(page.common["seeds"]) == 20
+    assert evidence.episodes(page) == 41_280

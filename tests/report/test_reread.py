@@ -1,0 +1,98 @@
+"""Metrics that take a second look at logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+import teamworld
+from teamworld.experiment.config import Cell
+from teamworld.experiment.folder import Folder
+from teamworld.memory.store import MemoryStore
+from teamworld.record import ActionStep, PlanEnd, PlanStart, read_log
+from teamworld.report import reread
+
+
+def act(
+    agent: str, verb: str, status: Literal["running", "done", "failed"], *, plan: int = 0, spent: bool = True
+) -> ActionStep:
+    return ActionStep(
+        seq=0,
+        step=0,
+        tick=0,
+        agent=agent,
+        verb=verb,
+        args=("x", "1"),
+        goal=None,
+        plan=plan,
+        status=status,
+        legal=True,
+        effect=False,
+        moved=False,
+        spent=spent,
+    )
+
+
+def test_an_action_counts_once_however_long_it_runs() -> None:
+    log = [
+        act("a", "go", "running"),
+        act("b", "go", "done"),
+        act("a", "go", "running"),
+        act("a", "go", "done"),
+        act("a", "go", "done"),  # again
+        act("b", "push", "failed", spent=False),  # passed over
+        act("b", "push", "running"),
+        act("b", "push", "running", plan=1),  # the same action of another plan
+    ]
+    assert reread.actions(log) == {"a": ["go(x, 1)", "go(x, 1)"], "b": ["go(x, 1)", "push(x, 1)", "push(x, 1)"]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("reread") / "run"
+    teamworld.run(
+        level="n2",
+        method=["drwell", "drwell:half", "greedy"],
+        options={"drwell:half": {"freeze_after": 2}},
+        seed=[0],
+        episodes=4,
+        max_steps=80,
+        out=out,
+    )
+    return out
+
+
+def test_the_scripted_team_is_its_own_reference(folder: Path) -> None:
+    run, greedy = Folder(folder), Cell("greedy", 0)
+    assert reread.trajectory(run, greedy, greedy, 1)["E13"].value == pytest.approx(1.0)
+    other = reread.trajectory(run, Cell("drwell", 0), greedy, 1)["E13"]
+    assert other.value is not None
+    assert 0.0 <= other.value < 1.0
+    assert other.den == 2  # agents
+    assert reread.trajectory(run, greedy, Cell("random", 0), 1)["E13"].value is None  # not run
+
+
+def test_a_memory_is_held_against_the_episodes_after_it_was_frozen(folder: Path) -> None:
+    run, cell = Folder(folder), Cell("drwell:half", 0)
+    found = reread.honesty(run, run.experiment(), cell)
+    assert reread.honesty(run, run.experiment(), Cell("drwell", 0)) == {}
+    with MemoryStore.open(run.memory_file, readonly=True) as store:
+        assert store.episodes(cell.name) == (1, 2)
+        reported = store.experience(cell.name)
+    tries: dict[str, list[bool]] = {}
+    for episode in (3, 4):  # from the logs, without the guidebook's code
+        goals: dict[int, str] = {}
+        for event in read_log(run.log(cell, episode)):
+            if isinstance(event, PlanStart) and event.goal is not None:
+                goals[event.plan] = event.goal
+            if isinstance(event, PlanEnd) and event.plan in goals:
+                tries.setdefault(goals[event.plan], []).append(event.goal_done)
+    gaps = [
+        abs(rate - sum(won) / len(won))
+        for goal, won in tries.items()
+        if (rate := reported.guide(goal).rate) is not None
+    ]
+    assert found["B13.rate"].value == pytest.approx(sum(gaps) / len(gaps))
+    assert found["B13.T"].value is not None

@@ -11,6 +11,7 @@ from teamworld.metrics.definition import count, metrics, only, share
 from teamworld.metrics.extract import Extract
 from teamworld.report import compare_figures as drawing
 from teamworld.report.compare import Sample, compare
+from teamworld.report.compare_tables import label
 from teamworld.report.style import COLOURS, MARKERS, STYLES, layer, look
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def test_panels_of_values_tell_units_once_nulls_and_zeros(figures: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("name", "label"),
+    ("name", "told"),
     [
         ("M2", "Message tokens"),
         ("M14.T", "Value of talk, steps"),
@@ -138,14 +139,14 @@ def test_panels_of_values_tell_units_once_nulls_and_zeros(figures: dict[str, Any
         ("K3", "Cost, USD"),
     ],
 )
-def test_a_label_says_the_unit_once(name: str, label: str) -> None:
-    assert drawing._label(name) == label
+def test_a_label_says_the_unit_once(name: str, told: str) -> None:
+    assert label(metrics()[name]) == told
 
 
 @pytest.mark.parametrize("metric", metrics())
 def test_each_label_says_its_unit(metric: str) -> None:
     unit = metrics()[metric].unit
-    assert unit is None or unit.lower() in drawing._label(metric).lower()
+    assert unit is None or unit.lower() in label(metrics()[metric]).lower()
 
 
 def test_a_figure_of_nothing_is_left_out(drawn: dict[str, Any], tmp_path: Path) -> None:

@@ -158,8 +158,8 @@ def _tell(drawn: Figure, text: str, width: int = 112, size: int = 8) -> None:
 def _legend(drawn: Figure, panels: Sequence[Axes], columns: int = 5) -> None:
     entries: dict[str, Any] = {}
     for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(name, handle)
     where: Any = {"loc": "outside lower center", "ncols": columns}
     drawn.legend(list(entries.values()), list(entries), frameon=False, handlelength=3.5, **where)
 

@@ -16,7 +16,8 @@ from teamworld.experiment.calls import CallStore
 from teamworld.experiment.results import Row
 from teamworld.experiment.running import Running
 from teamworld.metrics.bill import cost
-from teamworld.report.statistics import mean_interval
+from teamworld.report.compare import LEVEL
+from teamworld.report.statistics import paired
 
 
 def play(mind: str, given: argparse.Namespace) -> tuple[list[Row], Path]:
@@ -75,10 +76,12 @@ def main() -> None:
     print(f"\n{given.minds[1]} minus {given.minds[0]}, mean and 95 % interval over {given.seeds} seeds")
     for name, value in measures.items():
         before, after = by_seed(one, value), by_seed(other, value)
-        found = mean_interval([after[seed] - before[seed] for seed in before if seed in after])
+        both = [seed for seed in before if seed in after]
+        found = paired([(after[seed], 1.0) for seed in both], [(before[seed], 1.0) for seed in both])
         if found is not None:
-            sure = "" if found.low <= 0.0 <= found.high else "   differs"
-            print(f"{name:<12}{found.mean:>8.2f}  [{found.low:.2f}, {found.high:.2f}]{sure}")
+            sure = "   supported" if found.p < LEVEL / len(measures) else "   not supported"  # Bonferroni
+            told = f"[{found.low:.2f}, {found.high:.2f}]  p = {found.p:.2g}"
+            print(f"{name:<12}{found.difference:>8.2f}  {told}{sure}")
 
 
 if __name__ == "__main__":

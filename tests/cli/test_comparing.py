@@ -95,7 +95,7 @@ def test_sentences_say_what_is_supported(out: Path, capsys: pytest.CaptureFixtur
     assert command(["compare", "drwell", "zero_shot", *SMALL, "--out", str(out)]) == 0
     told = capsys.readouterr().out
     assert "not supported: a difference in completion (C) between drwell and zero_shot" in told
-    assert "with 3 instances none of these 18 differences can be supported" in told
+    assert "with 3 instances none of the 18 differences in completion, anytime completion and steps can be" in told
     assert "take 10 or more" in told  # 18 * 2 / 2**10 is below 0.05
 
 
@@ -142,15 +142,19 @@ def test_what_varies_is_told_setting_by_setting(sizes: Path, capsys: pytest.Capt
     text = (sizes / "comparison.md").read_text("utf-8")
     assert "D23 Scaling tax" in text
     assert "| method | instances=1,cube.agents=1 |" in text
-    assert command(["compare", str(sizes / "comparison.yaml"), "--out", str(sizes), "--json"]) == 0
+    assert (
+        command(["compare", str(sizes / "comparison.yaml"), "--metrics", "O2,D23", "--out", str(sizes), "--json"]) == 0
+    )
     found = json.loads(capsys.readouterr().out)
     assert [part["setting"] for part in found["settings"]] == [
         f"instances={layout},cube.agents={agents}" for layout in (1, 2) for agents in (1, 2)
     ]
     rows = {row["metric"]: row for row in found["rows"] if row["method"] == "greedy"}
-    assert rows["O2"]["n"] == 8
+    assert rows["O2"]["n"] == 4  # two layouts, two seeds: teams of both sizes met the same
     alone = next(row for row in found["settings"][0]["rows"] if (row["method"], row["metric"]) == ("greedy", "O2"))
     assert alone["value"] <= 0.5  # one agent cannot push the block that takes two
+    larger = next(row for row in found["settings"][1]["rows"] if (row["method"], row["metric"]) == ("greedy", "D23"))
+    assert larger["value"] is not None  # what pairs settings is told in each
     assert {path.name for path in (sizes / "figures").iterdir()} >= {"by_cube_agents.png", "by_instances.png"}
 
 
@@ -177,6 +181,9 @@ def test_a_folder_of_something_else_is_left_alone(
         (["drwell", "--vary", "cube.agent=1"], "cube"),
         (["drwell", "--vary", "cube.agents=3", "--level", "n2"], "level n2 has 2 agents, got 3"),
         (["drwell", "--vary", "cube.agents=0"], "cube"),
+        (["drwell", "--vary", "cube.agents=1,1.0"], "named twice"),
+        (["drwell", "--vary", "instances=true,1"], "named twice"),
+        (["drwell", "--vary", "world=cub"], "there is no world 'cub'"),
         (["nowhere.yaml"], "nowhere.yaml cannot be read"),
         (["nowhere.yaml", "--seeds", "3"], "leave out --seeds"),
         ([], "which methods?"),
@@ -191,3 +198,12 @@ def test_what_cannot_be_compared_is_told(
     assert command(["compare", *arguments, "--out", str(tmp_path / "c")]) == 2
     assert says in capsys.readouterr().err
     assert not (tmp_path / "c").exists()
+
+
+def test_silence_keeps_what_is_set_for_a_method(tmp_path: Path) -> None:
+    data = {"methods": ["drwell", "drwell:no_memory"], "options": {"drwell": {"explore": 3}}, "level": "n2"}
+    setting = study.settings(data)[0]
+    quiet = study.in_silence(setting, tmp_path, (), ["drwell:no_memory"])
+    assert quiet is not None
+    assert quiet.experiment.resolved().options["drwell:no_memory"]["explore"] == 3
+    assert quiet.experiment.methods == ("drwell:no_memory",)

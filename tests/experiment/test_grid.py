@@ -67,7 +67,7 @@ def test_every_combination_is_a_run_of_its_own() -> None:
         ({"world": ["cube"]}, "world is given twice"),
         ({"level": "n1"}, "expected a list of values for level"),
         ({"level": []}, "expected a list of values for level"),
-        ({"level": ["n1", "n1"]}, "a value is named twice"),
+        ({"level": ["n1", "n1"]}, "a value of level is named twice"),
         ({"max_steps": [0]}, "max_steps"),
         ({"instances": ["often"]}, "instances"),
         ({"level": {"a": 1}}, "expected a list of values for level, got {'a': 1}"),

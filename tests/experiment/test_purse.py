@@ -83,7 +83,12 @@ def test_a_budget_holds_for_all_runs_together(server: Peer, tmp_path: Path, caps
 def test_where_nothing_is_left_nothing_begins(server: Peer, tmp_path: Path) -> None:
     path, out = file(server, tmp_path / "grid.yaml"), tmp_path / "out"
     assert command(["run", str(path), "--out", str(out)]) == 0
-    folders = [folder for folder, _ in grid.runs(out)]
+    (asked, one), (_, other) = (
+        (folder, experiment) for folder, experiment in grid.runs(out) if experiment.reasoner != "rules"
+    )
+    purse = Purse(Running(budget="1tok"), [folder for folder, _ in grid.runs(out)])
     with pytest.raises(OutOfBudget, match="spent by the other runs"):
-        Purse(Running(budget="1tok"), folders).running(folders[-1])
-    assert Purse(Running(), folders).running(folders[0]) == Running()
+        purse.running(tmp_path / "new", other)
+    assert purse.running(asked, one) == Running()  # all its episodes are there: nothing is asked
+    assert purse.running(tmp_path / "new", other.model_copy(update={"reasoner": "rules"})) == Running()
+    assert Purse(Running(), [asked]).running(asked, one) == Running()

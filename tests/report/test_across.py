@@ -35,8 +35,7 @@ def one(
         "O7.raw": count(more.pop("score", 0.0)),
     }
     extract = Extract(more.pop("world", seed), team, more.pop("reused", {}), more.pop("fresh", {}))
-    place = f"{setting}|n2|{seed}"
-    return Sample(method, place, f"{setting}|n2", episode, values, extract, setting, f"n2|{seed}", **more)
+    return Sample(method, f"cube n2 {seed}", "cube n2", episode, values, extract, setting, **more)
 
 
 def values(found: list[Sample], partners: Partners = NOBODY) -> list[dict[str, Value]]:
@@ -110,11 +109,27 @@ def test_reuse_is_set_against_other_plans_for_the_same_goal() -> None:
 
 
 def test_what_was_learned_elsewhere_is_set_against_nothing_learned() -> None:
-    found = [one("a", 0.9, 70, setting="with", taught=True), one("a", 0.6, 90, setting="without")]
+    found = [one("a", 0.9, 70, setting="with", memory="there"), one("a", 0.6, 90, setting="without")]
     told, untaught = values(found)
     assert told["B14.C"].value == pytest.approx(0.3)
     assert told["B14.T"].value == -20
     assert "B14.C" not in untaught
+
+
+def test_sizes_and_memories_are_told_apart() -> None:
+    done = {(1, ""): 0.2, (4, ""): 0.8, (1, "there"): 0.3, (4, "there"): 0.9}
+    found = [
+        one("a", completion, team=team, memory=memory, setting=f"{team}{memory}")
+        for (team, memory), completion in done.items()
+    ]
+    told = dict(zip(done, values(found), strict=True))
+    assert told[4, "there"]["B14.C"].value == pytest.approx(0.1)
+    assert told[4, "there"]["E2.C"].value == pytest.approx(0.6 / 0.9)  # against one agent as well taught
+    assert told[4, ""]["D23"].num == pytest.approx(0.2 - 0.8)
+    other_mind = values([*found, one("a", 0.0, team=1, setting="x", others="another mind")])
+    assert [one["E2.C"].value for one in other_mind if "E2.C" in one] == [
+        one["E2.C"].value for one in told.values() if "E2.C" in one
+    ]
 
 
 def test_reliability_takes_repeats_of_one_instance() -> None:
@@ -130,20 +145,32 @@ def test_reliability_takes_repeats_of_one_instance() -> None:
 def test_a_method_is_on_the_frontier_if_none_is_better_and_cheaper() -> None:
     found = [one("good", 0.9, tokens=10), one("dear", 0.8, tokens=20), one("cheap", 0.5, tokens=0)]
     told = {(row.method, row.metric): row.value for row in across.of_methods(found, ("K2", "M2"))}
-    assert [told[name, "K10.C"] for name in ("good", "dear", "cheap")] == [1.0, 0.0, 1.0]
+    assert [told[name, "K10.cost"] for name in ("good", "dear", "cheap")] == [1.0, 0.0, 1.0]
+    quick = [one("good", 0.9, 50), one("slow", 0.8, 90), one("quick", 0.5, 20)]
+    told = {(row.method, row.metric): row.value for row in across.of_methods(quick, ("K2", "M2"))}
+    assert [told[name, "K10.T"] for name in ("good", "slow", "quick")] == [1.0, 0.0, 1.0]
 
 
-def test_a_comparison_shows_them_only_where_they_are_asked_for() -> None:
-    found = [one("drwell", 0.9, tokens=10, seed=seed) for seed in range(3)]
-    found += [one("silent", 0.5, seed=seed) for seed in range(3)]
-    assert study.across_runs(found, ["O2"]) == found
-    shown = study.compared(found, ["O2", "M14.C", "O8", "K10.C"])
+def test_a_comparison_shows_what_is_of_episodes_seeds_and_methods() -> None:
+    found = [one("drwell", 1.0, tokens=10, seed=seed, world=7) for seed in range(5)]
+    found += [one("silent", 0.5, seed=seed, world=7) for seed in range(5)]
+    partners = Partners({"drwell": "silent"}, {})
+    measured = study.Measured(list(across.of_episodes(found, partners)), list(across.of_units(found)))
+    shown = study.compared(measured, ["O2", "M14.C", "O8", "K10.cost", "B11.C"])
     rows = {(row.method, row.metric): row for row in shown.rows}
-    assert rows["drwell", "M14.C"].value == pytest.approx(0.4)
-    assert rows["drwell", "M14.C"].n == 3
-    assert rows["drwell", "K10.C"].value == 1.0
-    assert [row.metric for row in shown.rows].count("O8") == 2
+    assert rows["drwell", "M14.C"].value == pytest.approx(0.5)
+    assert rows["drwell", "M14.C"].n == 5
+    assert rows["drwell", "O8"].value == 1.0  # all five solved it: a seed's own sample is no repeat
+    assert rows["silent", "O8"].value == 0.0
+    assert rows["drwell", "K10.cost"].value == 1.0
     assert {pair.metric for pair in shown.paired} == {"O2"}
+
+
+def test_settings_on_the_same_layout_are_one_observation() -> None:
+    alone = [one("drwell", 0.1 * seed, seed=seed) for seed in range(6)]
+    four = [one("drwell", 0.1 * seed, seed=seed, setting=name) for seed in range(6) for name in "abcd"]
+    rows = [study.compared(study.Measured(found, []), ["O2"]).rows[0] for found in (alone, four)]
+    assert (rows[0].n, rows[0].low, rows[0].high) == (rows[1].n, rows[1].low, rows[1].high)
 
 
 def test_every_metric_across_runs_is_one_that_a_comparison_can_show() -> None:

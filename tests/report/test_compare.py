@@ -11,8 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.metrics.definition import Value, count, only, share
-from teamworld.report.compare import LEVEL, Comparison, Pair, Row, Sample, claims, compare
-from teamworld.report.statistics import exchanged, fitting_interval, holm, mean_interval, paired, ratio_interval
+from teamworld.report.compare import LEVEL, Comparison, Pair, Row, Sample, claims, compare, doubts, enough
+from teamworld.report.statistics import (
+    _resampled,
+    exchanged,
+    fitting_interval,
+    holm,
+    mean_interval,
+    paired,
+    ratio_interval,
+)
 
 CASES, PAIRS = 1000, 20
 
@@ -105,7 +113,8 @@ def test_exchanges_are_all_tried_where_pairs_are_few(differences: list[float]) -
 
 
 def test_exchanges_are_drawn_where_pairs_are_many() -> None:
-    assert signs([1.0] * 30) == pytest.approx(1 / 10_001)
+    assert signs([1.0] * 30) == pytest.approx(1 / 100_001)
+    assert 1 / 10_001 < signs([1.0] * 25 + [-1.0] * 7) < 0.01
     assert signs([0.0] * 30) == 1.0
     assert signs([1.0, -1.0] * 15) == 1.0
 
@@ -167,6 +176,30 @@ def test_intervals_cover_few_units_and_shares_near_their_ends(number: int) -> No
         held["0 or 1"] += won.low <= 0.9 <= won.high
         held["pairs of 0 or 1"] += both.low <= 0.3 <= both.high
     assert min(held.values()) / 400 >= 0.86, held  # 0.50 and 0.44 of two and five units by the bootstrap alone
+
+
+def test_more_differences_take_more_pairs() -> None:
+    assert [enough(family) for family in (1, 6, 18, 36)] == [6, 8, 10, 11]
+    assert enough(501) is not None
+    assert enough(1_000_000) is None  # the test draws too few exchanges
+    one, other = samples("a", [0.5 + 0.01 * at for at in range(6)]), samples("b", [0.1 * at for at in range(6)])
+    assert list(doubts(compare(one + other, ["O2"]))) == []
+    (line,) = doubts(compare(one + other, ["O2", "O4", "E1"], [("a", "b"), ("b", "a"), ("a", "a")]))
+    assert "with 6 instances none of the 3 differences" in line
+
+
+def test_one_informative_unit_has_no_interval() -> None:
+    rates = [share(3, 5)] + [share(0, 0)] * 19
+    found = compare([Sample("a", f"l/{seed}", "l", 1, {"D1": rate}) for seed, rate in enumerate(rates)], ["D1"])
+    assert (found.rows[0].value, found.rows[0].low, found.rows[0].high) == (0.6, 0.0, 1.0)
+
+
+def test_many_strata_cost_no_more_than_few() -> None:
+    strata = {str(at): [(float(x), 1.0) for x in range(at, at + 8)] for at in range(40)}
+    before = _resampled.cache_info().misses
+    ratio_interval(strata)
+    ratio_interval(strata)
+    assert _resampled.cache_info().misses - before <= 1
 
 
 def test_strata_of_single_units_are_not_sure_of_themselves() -> None:

@@ -84,6 +84,7 @@ def test_a_page_holds_every_section_with_its_tables_figures_and_verdicts(made: P
     assert text.startswith("# A page\n\nMade by `teamworld evidence ")
     assert [line for line in text.splitlines() if line.startswith("## ")] == ["## Parts", "## Learning", "## Transfer"]
     assert "`drwell:no_memory` (without the world model): " in text
+    assert "**No difference can be supported by 5 pairs in each place: there are 32 of them.**" in text
     assert "corrected for all 32 differences of this section" in text  # 4 methods, 4 places, 2 metrics
     assert "stand-in rules:slips=0.2: rules that err, no language model" in text
     honest = next(line for line in text.splitlines() if line.startswith("| B13.rate"))
@@ -109,7 +110,15 @@ def test_the_folder_of_a_page_is_read_like_any_other(made: Path, capsys: pytest.
     pytest.importorskip("polars")
     assert len(teamworld.load(made / "runs").episodes) == 4 * 5 * 5 + 3 * 5 * 4 + 4 * 5
     assert command(["status", str(made / "runs"), "--json"]) == 0
-    assert all(run["done"] == run["wanted"] for run in json.loads(capsys.readouterr().out)["runs"])
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert all(run["done"] == run["wanted"] for run in runs)
+    assert str(made / "runs" / "learning" / "run") in [run["run"] for run in runs]
+
+
+def test_what_is_not_begun_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "evidence.yaml").write_text(yaml.safe_dump(PAGE))
+    assert command(["status", str(tmp_path)]) == 0
+    assert "0 of 180 episodes are finished" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -123,6 +132,23 @@ def test_the_folder_of_a_page_is_read_like_any_other(made: Path, capsys: pytest.
         (with_section(0, against="zero_shot"), "'zero_shot' is not run"),
         (with_section(0, parts={"drwell:no_memori": "x"}), "did you mean 'drwell:no_memory'"),
         (with_section(0, metrics=["O99"]), "there is no metric 'O99'"),
+        (with_section(0, metrics=["all"]), "there is no metric 'all'"),
+        (with_section(0, metrics=["O2,E1"]), "there is no metric 'O2,E1'"),
+        (with_section(0, metrics=["O8"]), "there is no metric 'O8' to show"),
+        (with_section(0, metrics=["O2", "O2"]), "a metric is named twice"),
+        (with_section(0, silent=["greedy"]), "'greedy' is not run"),
+        (
+            with_section(2, experiment={"methods": ["drwell"], "memory": "learnin/run", "level": "n2"}, by=[]),
+            "no earlier section runs in 'learnin/run'; did you mean",
+        ),
+        (
+            with_section(2, experiment={"methods": ["drwell"], "memory": "/etc", "level": "n2"}, by=[]),
+            "no earlier section",
+        ),
+        (
+            with_section(2, experiment={"methods": ["drwell"], "memory": "../../x", "level": "n2"}, by=[]),
+            "no earlier section",
+        ),
         (with_section(0, experiment={"methods": ["drwell"], "levl": "n1"}), "section parts: .*levl"),
         (with_section(0, experiment={"methods": ["drwel"], "grid": {"reasoner": ["rules"], "level": ["n1"]}}), "drwel"),
         (with_section(1, name="parts"), "names its sections apart"),
@@ -157,6 +183,11 @@ def test_a_verdict_says_where_a_part_is_worth_something_and_where_nothing() -> N
     )
     better = evidence._worth(metrics()["O2"], "", [found("n2", 2.0, 0.01, "O2")])
     assert better == "`a`: **better** by 2 in 1 of 1 places (n2)."  # of completion, more is better
+    neither = evidence._worth(metrics()["M1"], "", [found("n2", 5.0, 0.01, "M1")])
+    assert neither == "`a`: **more** by 5 messages in 1 of 1 places (n2)."
+    single = found("n1", -12.0, 1.0)
+    unsure = evidence._worth(steps, "", [single._replace(pair=single.pair._replace(low=None, high=None))])
+    assert unsure == "`a`: no supported difference in any place."  # one seed: how far it may reach is not known
     nothing = evidence._worth(steps, "", [found("n1", 0.25, 0.9)])
     assert nothing == "`a`: no supported difference in any place; intervals there reach 1.25 steps at most."
 

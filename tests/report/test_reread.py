@@ -66,12 +66,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_scripted_team_is_its_own_reference(folder: Path) -> None:
     run, greedy = Folder(folder), Cell("greedy", 0)
-    assert reread.trajectory(run, greedy, greedy, 1)["E13"].value == pytest.approx(1.0)
-    other = reread.trajectory(run, Cell("drwell", 0), greedy, 1)["E13"]
+    reference = run.log(greedy, 1)
+    assert reread.trajectory(reference, reference)["E13"].value == pytest.approx(1.0)
+    other = reread.trajectory(run.log(Cell("drwell", 0), 1), reference)["E13"]
     assert other.value is not None
     assert 0.0 <= other.value < 1.0
     assert other.den == 2  # agents
-    assert reread.trajectory(run, greedy, Cell("random", 0), 1)["E13"].value is None  # not run
+    assert reread.trajectory(reference, run.log(Cell("random", 0), 1))["E13"].value is None  # not run
 
 
 def test_a_memory_is_held_against_the_episodes_after_it_was_frozen(folder: Path) -> None:

@@ -14,9 +14,10 @@ from teamworld.cli.running import default_folder, expect_all, watched
 from teamworld.experiment import grid
 from teamworld.experiment.running import Running
 from teamworld.report import compare_tables, study
-from teamworld.report.compare import MAIN, Comparison, Sample, claims, enough
+from teamworld.report.compare import MAIN, Comparison, claims, doubts
 from teamworld.report.compare_tables import plain
-from teamworld.report.tables import rich_tables
+from teamworld.report.study import Setting
+from teamworld.report.tables import Table, rich_tables
 
 
 def compare(
@@ -44,90 +45,81 @@ def compare(
         UserError: Something asked for cannot be used, or a limit was reached.
     """
     names = study.named(wanted, references=references)
-    found = study.settings(asked)
-    for setting in found:
+    settings = study.settings(asked)
+    for setting in settings:
         setting.experiment.resolved()  # all of them, before the first begins
-    first = found[0].experiment
-    folder = out if out is not None else _default(found, references)
+    folder = out if out is not None else _default(settings, references)
     grid.claim(folder, asked, "comparison")
+    parts = _run(settings, folder, running, references=references)
+    with Console(stderr=True).status("measuring"):
+        found = study.measure(parts, names)
+        comparison = study.compared(found, names)
+        each = {one.name: study.compared(found.within(one.name), names) for one in settings if one.name}
+    experiments = [one.experiment for one in settings]
+    caption, where = compare_tables.caption(experiments), compare_tables.where(experiments)
+    tables = [compare_tables.table(comparison, names, caption)]
+    tables += [compare_tables.by_setting(each, name, caption) for name in MAIN if each and name in names]
+    compare_tables.write(folder, comparison, tables, each, where)
+    if figures:
+        _draw(folder, comparison, found, names, caption, settings)
+    if as_json:
+        told = {"settings": [{"setting": name, **plain(one)} for name, one in each.items()]} if each else {}
+        print(json.dumps({"run": str(folder), **where, **plain(comparison), **told}, allow_nan=False))
+        return
+    _print(tables, comparison, folder)
+
+
+def _run(settings: Sequence[Setting], folder: Path, running: Running, *, references: bool) -> list[study.Part]:
+    """Run what is missing, with a progress bar; say first what language models will take."""
+    first, silent = settings[0].experiment, None if references else ()
     methods = len(first.methods) + references * (len(study.REFERENCES) + len(first.methods))
-    total, silent = methods * len(first.seeds) * first.episodes * len(found), None if references else ()
-    planned = study.planned(found, folder, references=references, silent=silent)
+    total = methods * len(first.seeds) * first.episodes * len(settings)
+    planned = study.planned(settings, folder, references=references, silent=silent)
     told = expect_all([(part.folder, part.experiment) for part in planned], running)
     with watched(total, first, running, told=told) as (step, watch):
-        parts = study.run_all(
-            found,
-            folder,
-            references=references,
-            silent=silent,
-            progress=step,
-            running=running,
-            watch=watch,
+        return study.run_all(
+            settings, folder, references=references, silent=silent, progress=step, running=running, watch=watch
         )
-    with Console(stderr=True).status("measuring"):
-        samples = list(study.samples(parts, names))
-        comparison = study.compared(samples, names)
-        settings = _by_setting(samples, names) if len(found) > 1 else {}
-    asked_of = [one.experiment for one in found]
-    caption, where = compare_tables.caption(asked_of), compare_tables.where(asked_of)
-    tables = [compare_tables.table(comparison, names, caption)]
-    tables += [compare_tables.by_setting(settings, name, caption) for name in MAIN if settings and name in names]
-    compare_tables.write(folder, comparison, tables, settings, where)
-    if figures:
-        _draw(folder, comparison, samples, names, caption, found)
-    if as_json:
-        each = {"settings": [{"setting": name, **plain(one)} for name, one in settings.items()]} if settings else {}
-        print(json.dumps({"run": str(folder), **where, **plain(comparison), **each}, allow_nan=False))
-        return
+
+
+def _print(tables: Sequence[Table], comparison: Comparison, folder: Path) -> None:
+    """Print tables, then what may be said of the main metrics, and where the rest is."""
     for table in tables:
         print(table.title)
         for part in rich_tables(table, Console().width):
             Console().print(part)
     print(f"{tables[0].caption}\n")
-    main = [name for name in names if name in MAIN] or names
-    for sentence in claims(comparison._replace(paired=tuple(p for p in comparison.paired if p.metric in main)), main):
+    main = [pair for pair in comparison.paired if pair.metric in MAIN] or list(comparison.paired)
+    for sentence in claims(Comparison((), tuple(main))):
         print(sentence)
-    others = [pair.supported for pair in comparison.paired if pair.metric not in main]
+    others = [pair.supported for pair in comparison.paired if pair not in main]
     if others:
         print(
             f"of {len(others)} differences in other metrics {sum(others)} are supported; all are in "
             f"{folder / 'comparison.md'}"
         )
-    instances = len(first.seeds) * len(found)
-    family = max((pair.family for pair in comparison.paired if pair.metric in main), default=0)
-    if family and instances < enough(family):
-        print(
-            f"with {instances} instances none of these {family} differences can be supported, whatever it is: take "
-            f"{enough(family)} or more, or fewer methods and --metrics"
-        )
+    for line in doubts(comparison):
+        print(line)
     print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
 
 
-def _by_setting(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, Comparison]:
-    """Return the comparison of each setting alone; what pairs settings is measured in the comparison of all."""
-    by_name: dict[str, list[Sample]] = {}
-    for sample in samples:
-        by_name.setdefault(sample.setting, []).append(sample)
-    return {name: study.compared(some, names) for name, some in by_name.items()}
-
-
-def _default(found: Sequence[study.Setting], references: bool) -> Path:
-    asked = [setting.experiment.model_dump(mode="json") for setting in found]
+def _default(settings: Sequence[Setting], references: bool) -> Path:
+    asked = [setting.experiment.model_dump(mode="json") for setting in settings]
     told = json.dumps([*asked, references], sort_keys=True).encode()
     name = f"compare-{hashlib.blake2b(told, digest_size=4).hexdigest()}"
-    return default_folder(found[0].experiment).with_name(name)
+    return default_folder(settings[0].experiment).with_name(name)
 
 
 def _draw(
     folder: Path,
     comparison: Comparison,
-    samples: Sequence[Sample],
+    found: study.Measured,
     names: Sequence[str],
     caption: str,
-    settings: Sequence[study.Setting],
+    settings: Sequence[Setting],
 ) -> None:
     from teamworld.report.compare_figures import draw
 
     varied = {setting.name: setting.values for setting in settings}
-    for path in draw(comparison, samples, names, caption, folder / "figures", varied):
+    for path in draw(comparison, found.episodes, names, caption, folder / "figures", varied):
         Console(stderr=True).print(f"drawn: {path}", highlight=False, soft_wrap=True)

@@ -22,7 +22,7 @@ from teamworld.experiment.purse import Purse
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
-from teamworld.report import tables
+from teamworld.report import evidence, study, tables
 from teamworld.report.tables import Table, rich_tables
 
 
@@ -58,7 +58,7 @@ def execute(
     with watched(total, parts[0].experiment, running, told=told) as (step, watch):
         for part in parts:
             folder = folders[part.name]
-            done[part.name] = run(part.experiment, folder, step, purse.running(folder), watch)
+            done[part.name] = run(part.experiment, folder, step, purse.running(folder, part.experiment), watch)
     if as_json:
         plain = {part.name: [row.plain() for row in done[part.name]] for part in parts}
         print(json.dumps({"grid": str(out), "runs": plain}, allow_nan=False))
@@ -118,8 +118,27 @@ def progress(folder: Path) -> Iterator[Progress]:
     Raises:
         UserError: The folder holds no run.
     """
-    for path, experiment in grid.runs(folder):
+    for path, experiment in _runs(folder):
         yield Progress(str(path), *_far(Folder(path), experiment))
+
+
+def _runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
+    """Yield the runs of a folder, those too that a page of evidence or a comparison has not begun.
+
+    Which methods a comparison runs in silence is known once they have spoken.
+    """
+    kind = grid.kind_of(folder)
+    if kind == "evidence":
+        planned = evidence.planned(evidence.parsed(grid.told(folder)), folder)
+    elif kind == "comparison":
+        parts = study.planned(study.settings(grid.told(folder)), folder, references=True, silent=None)
+        planned = [(part.folder, part.experiment) for part in parts if not part.in_silence or part.folder.exists()]
+    else:
+        yield from grid.runs(folder)
+        return
+    for path, experiment in planned:
+        held = Folder(path)
+        yield path, held.experiment() if held.experiment_file.exists() else experiment
 
 
 def _far(folder: Folder, experiment: Experiment) -> tuple[int, int, bool | None, int]:
@@ -142,8 +161,10 @@ def status(folder: Path, *, as_json: bool) -> None:
     for heading in ("run", "", "episodes", "calls", ""):
         table.add_column(heading, justify="left" if heading in ("run", "") else "right")
     for one in found:
+        path = Path(one.run)
+        name = path.name if path == folder else path.relative_to(folder).as_posix()
         bar = ProgressBar(one.wanted, one.done, width=24)
-        table.add_row(Path(one.run).name, bar, f"{one.done} of {one.wanted}", str(one.calls or ""), _state(one))
+        table.add_row(name, bar, f"{one.done} of {one.wanted}", str(one.calls or ""), _state(one))
     Console(highlight=False).print(table)
     done, wanted = sum(one.done for one in found), sum(one.wanted for one in found)
     print(f"{done} of {wanted} episodes are finished")

@@ -67,6 +67,8 @@ def expand(data: Mapping[str, Any]) -> list[Part]:
             raise UserError(f"grid: {name} is given twice, once outside of the grid")
         if not isinstance(values, list) or not values:
             raise UserError(f"grid: expected a list of values for {name[:_LONGEST]}, got {brief(values)}")
+        if len({_told(value) for value in values}) < len(values):
+            raise UserError(f"grid: a value of {name[:_LONGEST]} is named twice, got {brief(values)}")
     number = prod(map(len, axes.values()))
     if number > MOST:
         sizes = " x ".join(f"{len(values)} {name[:_LONGEST]}" for name, values in axes.items())
@@ -76,9 +78,12 @@ def expand(data: Mapping[str, Any]) -> list[Part]:
     for chosen in product(*(axes[name] for name in names)):
         values = dict(zip(names, chosen, strict=True))
         parts.append(Part(_name(values), values, build(_with(rest, values))))
-    if len({part.name for part in parts}) < len(parts):
-        raise UserError("grid: a value is named twice")
     return parts
+
+
+def _told(value: object) -> str:
+    """Return a value in one of the forms in which it can be written: 1, 1.0, true and '1' are one number."""
+    return f"{float(value):g}" if isinstance(value, bool | int | float) else str(value)
 
 
 def axes(texts: Sequence[str]) -> dict[str, list[Any]]:
@@ -154,16 +159,30 @@ def claim(folder: Path, data: Mapping[str, Any], kind: Kind = "grid", *, same: b
     draft.replace(path)
 
 
+def kind_of(folder: Path) -> Kind | None:
+    """Return what a folder of several runs is; None for any other."""
+    return next((kind for kind, name in _FILES.items() if (folder / name).exists()), None)
+
+
+def told(folder: Path) -> dict[str, Any]:
+    """Return what is run in a folder of several runs, as its file says."""
+    kind = kind_of(folder)
+    if kind is None:
+        raise UserError(f"{folder} holds no grid, no comparison and no page of evidence")
+    return load(folder / _FILES[kind])
+
+
 def runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
     """Yield the runs of a folder, be it one run, a grid (begun or not), a comparison or a page of evidence.
 
     Raises:
         UserError: It holds none of these.
     """
-    if (folder / _FILES["grid"]).exists():
-        for part in expand(load(folder / _FILES["grid"])):
+    kind = kind_of(folder)
+    if kind == "grid":
+        for part in expand(told(folder)):
             yield folder / part.name, part.experiment
-    elif any((folder / _FILES[kind]).exists() for kind in ("comparison", "evidence")):
+    elif kind is not None:
         for path in sorted(folder.rglob(EXPERIMENT_FILE)):
             yield path.parent, Folder(path.parent).experiment()
     else:

@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from teamworld.experiment.calls import CallStore
+from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
+from teamworld.experiment.measured import finished
 from teamworld.experiment.minds import spent
 from teamworld.experiment.running import Running
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Limit, OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.registry import models
 
 
 class Purse:
@@ -30,14 +33,19 @@ class Purse:
         self._running, self._folders = running, tuple(folders)
         self._limit = None if running.budget is None else budgets.parse(running.budget)
 
-    def running(self, folder: Path) -> Running:
+    def running(self, folder: Path, experiment: Experiment) -> Running:
         """Return how one of the runs is carried out: its budget is the whole one less what the others took.
+
+        A run that asks no model, or has nothing left to ask, needs none.
 
         Raises:
             OutOfBudget: Nothing is left.
         """
         if self._limit is None:
             return self._running
+        episodes = len(experiment.cells()) * experiment.episodes
+        if not models(experiment.reasoner) or len(finished(Folder(folder), experiment)) == episodes:
+            return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)
         others = [_spent(other, prices) for other in self._folders if other != folder]
         usd, tokens = sum(one.usd.total for one in others), sum(one.tokens.total for one in others)

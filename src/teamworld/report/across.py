@@ -20,12 +20,11 @@ RANDOM, GREEDY = "random", "greedy"
 REPEATS = 3
 _COMPLETION, _STEPS = "O2", "E1"
 #: Of these only the whole of a method has a value, and no interval.
-WHOLE = ("O8", "K10.C", "K10.T")
+WHOLE = ("O8", "K10.cost", "K10.T")
 #: What is learned (B11): metric -> id of its slope.
 _LEARNED = {_COMPLETION: "B11.C", _STEPS: "B11.T", "M2": "B11.tokens", "D1": "B11.joint"}
 
-Place: TypeAlias = tuple[str, str, int]
-"""Method, instance and episode."""
+Key: TypeAlias = tuple[str | int, ...]
 
 
 class Partners(NamedTuple):
@@ -39,39 +38,54 @@ class Partners(NamedTuple):
 
 def of_episodes(found: Sequence[Sample], partners: Partners) -> Iterator[Sample]:
     """Yield each episode with those metrics across runs that it has: O7, E2, E3, E4, M14, M15, D23, B11.area, B14."""
-    at = {(one.method, one.instance, one.episode): one for one in found}
-    twins: dict[Place, list[Sample]] = {}
+    at = {(one.method, one.setting, one.instance, one.episode): one for one in found}
+    sizes: dict[Key, list[Sample]] = {}
+    untaught: dict[Key, Sample] = {}
     for one in found:
-        twins.setdefault((one.method, one.twin, one.episode), []).append(one)
-    best = _best_smaller(found, twins)
+        sizes.setdefault(_same_but_team(one), []).append(one)
+        if not one.memory:
+            untaught[_same_but_memory(one)] = one
+    best = _best_smaller(found, sizes)
+
     for one in found:
-        random, greedy = (at.get((name, one.instance, one.episode)) for name in (RANDOM, GREEDY))
-        silent = at.get((partners.silent.get(one.method, ""), one.instance, one.episode))
-        frozen = at.get((partners.frozen.get(one.method, ""), one.instance, one.episode))
-        same = twins[one.method, one.twin, one.episode]
-        alone = next((other for other in same if other.extract.team == 1 < one.extract.team), None)
-        smaller = next((other for other in same if other.extract.team == best.get((one.method, one.instance))), None)
-        untaught = next((other for other in same if one.taught and not other.taught), None)
-        yield one._replace(
-            values={
-                **one.values,
-                "O7": _normalised(one, random, greedy),
-                "E4": _optimality(one, greedy),
-                **_against_one(one, alone),
-                **_differences(one, silent, "M14.C", "M14.T"),
-                "M15": _talk_return(one, silent),
-                "D23": _scaling_tax(one, smaller),
-                **_differences(one, frozen, "B11.area.C", "B11.area.T"),
-                **_differences(one, untaught, "B14.C", "B14.T"),
-            }
+        random, greedy, silent, frozen = (
+            at.get((name, one.setting, one.instance, one.episode))
+            for name in (RANDOM, GREEDY, partners.silent.get(one.method, ""), partners.frozen.get(one.method, ""))
         )
+        teams = {other.extract.team: other for other in sizes[_same_but_team(one)]}
+        alone = teams.get(1) if one.extract.team > 1 else None
+        values = {
+            "O7": _normalised(one, random, greedy),
+            "E4": _optimality(one, greedy),
+            **_against_one(one, alone),
+            **_differences(one, silent, "M14.C", "M14.T"),
+            "M15": _talk_return(one, silent),
+            "D23": _scaling_tax(one, teams.get(best.get(_family(one), 0))),
+            **_differences(one, frozen, "B11.area.C", "B11.area.T"),
+        }
+        if one.memory:
+            values |= _differences(one, untaught.get(_same_but_memory(one)), "B14.C", "B14.T")
+        yield one._replace(values={**one.values, **values})
+
+
+def _same_but_team(one: Sample) -> Key:
+    return (one.method, one.instance, one.others, one.memory, one.episode)
+
+
+def _same_but_memory(one: Sample) -> Key:
+    return (one.method, one.instance, one.others, one.extract.team, one.episode)
+
+
+def _family(one: Sample) -> Key:
+    """What a team's size is judged over: all instances of a level."""
+    return (one.method, one.others, one.memory, one.extract.team)
 
 
 def of_units(found: Sequence[Sample]) -> Iterator[Sample]:
     """Yield one more sample for each seed of a method, with what its episodes in a row show: B11, B12."""
-    rows: dict[tuple[str, str], list[Sample]] = {}
+    rows: dict[tuple[str, str, str], list[Sample]] = {}
     for one in found:
-        rows.setdefault((one.method, one.instance), []).append(one)
+        rows.setdefault((one.method, one.setting, one.instance), []).append(one)
     for episodes in rows.values():
         ordered = sorted(episodes, key=lambda one: one.episode)
         values = {name: _learned(ordered, metric) for metric, name in _LEARNED.items()}
@@ -81,11 +95,11 @@ def of_units(found: Sequence[Sample]) -> Iterator[Sample]:
 
 
 def of_methods(found: Sequence[Sample], costs: Sequence[str]) -> Iterator[Row]:
-    """Yield what only a method as a whole has, without an interval: O8, and K10 in completion and in steps.
+    """Yield what only a method as a whole has, without an interval: O8, and K10 by cost and by steps.
 
     Args:
-        found: All episodes.
-        costs: Metrics; K10 sets the first that was measured against completion and steps.
+        found: All episodes, nothing else.
+        costs: Metrics; K10 sets completion against the first of which anybody has more than none.
     """
     methods = list(dict.fromkeys(one.method for one in found))
     for method in methods:
@@ -93,11 +107,11 @@ def of_methods(found: Sequence[Sample], costs: Sequence[str]) -> Iterator[Row]:
     rows = compare(found, (_COMPLETION, _STEPS, *costs), ()).rows
     values = {(row.method, row.metric): row.value for row in rows}
     cost = next((name for name in costs if any(values[method, name] for method in methods)), costs[-1])
-    for name, metric, sign in (("K10.C", _COMPLETION, 1.0), ("K10.T", _STEPS, -1.0)):
+    for name, metric in (("K10.cost", cost), ("K10.T", _STEPS)):
         points = {
-            method: (price, sign * gain)
+            method: (price, gain)
             for method in methods
-            if (price := values.get((method, cost))) is not None and (gain := values.get((method, metric))) is not None
+            if (price := values[method, metric]) is not None and (gain := values[method, _COMPLETION]) is not None
         }
         best = runs.undominated(list(points.values()))
         for method in methods:
@@ -158,25 +172,18 @@ def _talk_return(one: Sample, silent: Sample | None) -> Value:
     return runs.talk_return(runs.mean_difference([_of(one, _COMPLETION)], [_of(silent, _COMPLETION)]).value, tokens)
 
 
-def _best_smaller(found: Sequence[Sample], twins: Mapping[Place, Collection[Sample]]) -> dict[tuple[str, str], int]:
-    """Return for each method and unit which smaller team completed most, over all instances that both met."""
-    sums: dict[tuple[str, str, int, int], list[float]] = {}
+def _best_smaller(found: Sequence[Sample], sizes: Mapping[Key, Collection[Sample]]) -> dict[Key, int]:
+    """Return for each size of a team which smaller one completed most, over all instances that both met."""
+    sums: dict[Key, dict[int, list[float]]] = {}
     for one in found:
-        for other in twins[one.method, one.twin, one.episode]:
+        for other in sizes[_same_but_team(one)]:
             done = _of(other, _COMPLETION)
             if other.extract.team < one.extract.team and done is not None:
-                sums.setdefault((one.method, one.setting, one.extract.team, other.extract.team), []).append(done)
-    means = {place: sum(values) / len(values) for place, values in sums.items()}
-    best: dict[tuple[str, str], int] = {}
-    for one in found:
-        mine = {
-            smaller: mean
-            for (method, setting, team, smaller), mean in means.items()
-            if (method, setting, team) == (one.method, one.setting, one.extract.team)
-        }
-        if mine:
-            best[one.method, one.instance] = min(mine, key=lambda smaller: (-mine[smaller], smaller))
-    return best
+                sums.setdefault(_family(one), {}).setdefault(other.extract.team, []).append(done)
+    means = {
+        family: {team: sum(values) / len(values) for team, values in teams.items()} for family, teams in sums.items()
+    }
+    return {family: min(teams, key=lambda team: (-teams[team], team)) for family, teams in means.items()}
 
 
 def _scaling_tax(one: Sample, smaller: Sample | None) -> Value:

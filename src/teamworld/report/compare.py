@@ -30,19 +30,19 @@ class Sample(NamedTuple):
 
     method: str
     instance: str
-    """Setting, level and seed: what pairs it with those of other methods."""
+    """World, level, layout and seed: the unit, which pairs it with those of other methods and other settings."""
     stratum: str
-    """Setting and level, or the instance where it is one and the same for all seeds: units are resampled within it."""
+    """World, level and, where all seeds meet the same, the layout: units are resampled within it."""
     episode: int
     values: Mapping[str, Value]
     extract: Extract = Extract(0, 0, {}, {})
     """What metrics across runs need beside them."""
     setting: str = ""
     """Name of what varies in the comparison; empty where nothing does."""
-    twin: str = ""
-    """The instance without the size of the team and without where a memory came from: what pairs it across settings."""
-    taught: bool = False
-    """Whether it began with the memory of another run."""
+    others: str = ""
+    """What varies beside the place, the size of the team and the memory that it begins with."""
+    memory: str = ""
+    """The run whose memory it began with; empty for none, and for methods that have none."""
 
 
 class Row(NamedTuple):
@@ -106,7 +106,8 @@ def compare(
 ) -> Comparison:
     """Compare methods in some metrics.
 
-    A unit is an instance: the episodes of one seed share a memory and are one observation, not many.
+    A unit is an instance: the episodes of one seed share a memory, and those of several settings a layout; they are one
+    observation, not many.
 
     Args:
         samples: Measured episodes of all methods.
@@ -152,7 +153,7 @@ def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str]) -
     nulls = len(units) - len(known)
     if interval is None:
         return Row(method, metric.id, None, None, None, len(known), nulls)
-    low, high = _within(metric, interval.low, interval.high) if interval.n > 1 else _all(metric)
+    low, high = _within(metric, interval.low, interval.high) if len(known) > 1 else _all(metric)
     return Row(method, metric.id, interval.mean, low, high, len(known), nulls)
 
 
@@ -190,7 +191,7 @@ def _pairs(
         )
         if result is None:
             continue
-        low, high = (result.low, result.high) if result.n > 1 else (None, None)
+        low, high = (result.low, result.high) if len(known) > 1 else (None, None)
         nulls = len(both) - len(known)
         yield Pair(
             one, other, metric.id, result.difference, low, high, result.p, result.p, result.effect, len(known), nulls
@@ -209,9 +210,28 @@ def _corrected(pairs: Sequence[Pair]) -> Iterator[Pair]:
         yield pair._replace(p_corrected=p, family=size)
 
 
-def enough(family: int) -> int:
-    """Return how many pairs it takes that one of so many differences can be supported: all with one sign."""
-    return next((pairs for pairs in range(1, 64) if family * least(pairs) < LEVEL), 64)
+def enough(family: int) -> int | None:
+    """Return how many pairs it takes that one of so many differences can be supported: all with one sign.
+
+    None where no number does: then there are too many differences for the draws of the test.
+    """
+    return next((pairs for pairs in range(1, 64) if family * least(pairs) < LEVEL), None)
+
+
+def doubts(comparison: Comparison) -> Iterator[str]:
+    """Yield a line for each family of differences of which none can be supported, whatever the data say."""
+    for what, main in (("completion, anytime completion and steps", True), ("the other metrics", False)):
+        pairs = [pair for pair in comparison.paired if (pair.metric in MAIN) == main]
+        if not pairs:
+            continue
+        most, wanted = max(pair.n for pair in pairs), enough(len(pairs))
+        if wanted is None:
+            yield f"{len(pairs)} differences in {what} are too many to support any: name fewer --metrics"
+        elif most < wanted:
+            yield (
+                f"with {most} instances none of the {len(pairs)} differences in {what} can be supported, whatever it "
+                f"is: take {wanted} or more, or fewer methods and --metrics"
+            )
 
 
 def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterator[str]:

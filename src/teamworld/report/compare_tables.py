@@ -51,15 +51,13 @@ def label(metric: Metric) -> str:
 
 def caption(experiments: Sequence[Experiment]) -> str:
     """Return what every table and figure of a comparison says of it: where, how many seeds and episodes, which mind."""
-    first = experiments[0]
+    first, told = experiments[0], where(experiments)
     seeds, episodes = len(first.seeds), first.episodes
-    levels = ", ".join(dict.fromkeys(one.level for one in experiments))
-    layouts = dict.fromkeys(str(one.instances) for one in experiments if isinstance(one.instances, int))
-    places = f"{levels}, layout{'s'[: len(layouts) - 1]} {', '.join(layouts)}" if layouts else levels
-    return (
-        f"{first.world} {places}; {seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]}, "
-        f"95 % intervals over seeds; {where(experiments)['mind']}"
-    )
+    layouts = list(dict.fromkeys(str(one.instances) for one in experiments if isinstance(one.instances, int)))
+    steps = ", ".join(f"{most:,}" for most in dict.fromkeys(one.max_steps for one in experiments))
+    on = f", layout{'s'[: len(layouts) - 1]} {', '.join(layouts)}" if layouts else ""
+    played = f"{seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]} of at most {steps} steps"
+    return f"{told['world']} {told['level']}{on}; {played}, 95 % intervals over seeds; {told['mind']}"
 
 
 def cell(row: Row) -> str:
@@ -114,7 +112,7 @@ def write(
 def where(experiments: Sequence[Experiment]) -> dict[str, str]:
     """Return where a comparison was made, and who decided: what is rules is called rules."""
     return {
-        "world": experiments[0].world,
+        "world": ", ".join(dict.fromkeys(one.world for one in experiments)),
         "level": ", ".join(dict.fromkeys(one.level for one in experiments)),
         "mind": " and ".join(dict.fromkeys(mind(one) for one in experiments)),
     }

@@ -6,7 +6,7 @@ The file says what is compared and why; every number and every verdict on the pa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +22,15 @@ from teamworld.methods.registry import option_error
 from teamworld.metrics.definition import Metric, metrics
 from teamworld.reasoning.registry import in_words
 from teamworld.report import compare_tables, export, study
-from teamworld.report.compare import LEVEL, Comparison, Pair, Sample, compare
+from teamworld.report.across import WHOLE
+from teamworld.report.compare import LEVEL, Comparison, Pair, Sample, compare, enough
 from teamworld.report.metrics import number
 from teamworld.report.statistics import holm
 
 #: From so many metrics on, a table has them in its lines and the methods in its columns.
 _MANY = 4
+#: A figure over the episodes instead of an axis of the grid.
+_LEARNING = "learning"
 
 
 class Section(BaseModel):
@@ -109,21 +112,42 @@ def parsed(data: Mapping[str, Any]) -> Evidence:
     names = [section.name for section in page.sections]
     if len(set(names)) < len(names):
         raise UserError(f"a page of evidence names its sections apart, got {', '.join(names)}")
+    runs: set[Path] = set()
     for section in page.sections:
-        study.named(",".join(section.metrics))
         found = page.settings(section, Path())
-        axes, methods = found[0].values, found[0].experiment.methods
-        for axis in (*section.by, *([section.figure] if section.figure not in (None, "learning") else [])):
-            if axis not in axes:
-                raise UserError(f"section {section.name}: nothing varies in '{axis}'{suggest(axis, list(axes))}")
-        rows = (*methods, *study.REFERENCES, *(study.silent_name(name, methods) for name in section.silent))
-        named = [(name, methods) for name in (*section.silent, *([section.against] if section.against else []))]
-        for method, known in (*named, *((name, rows) for name in section.parts)):
-            if method not in known:
-                raise UserError(f"section {section.name}: '{method}' is not run{suggest(method, list(known))}")
+        for wrong in _wrong(section, found, runs):
+            raise UserError(f"section {section.name}: {wrong}")
         for setting in found:
             setting.experiment.model_copy(update={"memory": None}).resolved()
+        runs |= {part.folder for part in _parts(section, found, Path())}
     return page
+
+
+def _wrong(section: Section, found: Sequence[study.Setting], runs: Collection[Path]) -> Iterator[str]:
+    """Yield what a section names that is not there."""
+    known = [name for name in study.named("all") if name not in WHOLE]
+    for name in section.metrics:
+        if name not in known:
+            yield f"there is no metric '{name}' to show{suggest(name, known)}; see: teamworld metrics"
+    if len(set(section.metrics)) < len(section.metrics):
+        yield "a metric is named twice"
+    axes, methods = found[0].values, found[0].experiment.methods
+    for axis in (*section.by, *([section.figure] if section.figure not in (None, _LEARNING) else [])):
+        if axis not in axes:
+            yield f"nothing varies in '{axis}'{suggest(axis, list(axes))}"
+    own = [name for name in methods if name not in study.REFERENCES]
+    rows = (*methods, *study.REFERENCES, *(study.silent_name(name, own) for name in section.silent if name in own))
+    named = [(name, own) for name in section.silent] + [(name, methods) for name in [section.against] if name]
+    for method, there in (*named, *((name, rows) for name in section.parts)):
+        if method not in there:
+            yield f"'{method}' is not run{suggest(method, list(there))}"
+    for memory in dict.fromkeys(one.experiment.memory for one in found):
+        if memory is not None and Path(memory) not in runs:
+            yield f"no earlier section runs in '{memory}'{suggest(memory, sorted(map(str, runs)))}"
+
+
+def _parts(section: Section, found: Sequence[study.Setting], out: Path) -> Iterator[study.Part]:
+    return study.planned(found, out / section.name, references=section.references, silent=section.silent)
 
 
 def planned(page: Evidence, out: Path) -> list[tuple[Path, Experiment]]:
@@ -131,9 +155,7 @@ def planned(page: Evidence, out: Path) -> list[tuple[Path, Experiment]]:
     return [
         (part.folder, part.experiment)
         for section in page.sections
-        for part in study.planned(
-            page.settings(section, out), out / section.name, references=section.references, silent=section.silent
-        )
+        for part in _parts(section, page.settings(section, out), out)
     ]
 
 
@@ -193,14 +215,14 @@ def make(
             running=running,
             watch=watch,
         )
-        samples = list(study.samples(runs, section.metrics))
+        found = study.measure(runs, section.metrics)
         caption = compare_tables.caption([setting.experiment for setting in settings])
         parts += [f"## {section.title}\n", *([section.text.strip() + "\n"] if section.text else []), f"*{caption}.*\n"]
         if section.figure is not None:
-            drawn = list(_figures(section, settings, samples, caption, images))
+            drawn = list(_figures(section, settings, found.episodes, images))
             figures += drawn
             parts += [f"![{section.title}: {path.stem}]({link}{path.name})\n" for path in drawn]
-        parts += _tables(section, settings, study.across_runs(samples, section.metrics))
+        parts += _tables(section, settings, found.all)
     return Made("\n".join(parts), tuple(figures))
 
 
@@ -240,7 +262,7 @@ def _heading(section: Section, values: Sequence[str], title: str = "") -> str:
 
 def _shown(section: Section, samples: Sequence[Sample]) -> Comparison:
     """Compare one group; metrics that only runs with a memory of others have are told of those."""
-    taught = [sample for sample in samples if sample.taught]
+    taught = [sample for sample in samples if sample.memory]
     if taught and all(name.startswith("B14") for name in section.metrics):
         samples = taught
     pairs = [(name, section.against) for name in dict.fromkeys(one.method for one in samples)]
@@ -261,6 +283,9 @@ def _verdicts(section: Section, against: str, found: Mapping[tuple[str, ...], Co
     pairs = [(values, pair) for values, one in found.items() for pair in one.paired]
     corrected = holm([pair.p for _, pair in pairs])
     every = [_Tested(values, pair._replace(p_corrected=p)) for (values, pair), p in zip(pairs, corrected, strict=True)]
+    wanted, most = enough(len(every)), max((one.pair.n for one in every), default=0)
+    if every and (wanted is None or most < wanted):
+        yield f"**No difference can be supported by {most} pairs in each place: there are {len(every)} of them.**\n"
     for name in section.metrics:
         tested: dict[str, list[_Tested]] = {}
         for one in every:
@@ -268,7 +293,7 @@ def _verdicts(section: Section, against: str, found: Mapping[tuple[str, ...], Co
                 tested.setdefault(one.pair.a, []).append(one)
         metric = metrics()[name]
         yield (
-            f"**{compare_tables.title(metric)}: difference to `{against}`.** Paired by instance, seed and episode; "
+            f"**{compare_tables.title(metric)}: difference to `{against}`.** Paired by layout and seed; "
             f"bold: supported, p < {LEVEL} corrected for all {len(every)} differences of this section.\n"
         )
         said = [_worth(metric, section.parts.get(method, ""), some) for method, some in tested.items()]
@@ -285,27 +310,30 @@ def _verdicts(section: Section, against: str, found: Mapping[tuple[str, ...], Co
 
 def _difference(one: _Tested) -> str:
     pair = one.pair
-    text = f"{number(pair.difference)} [{number(pair.low)}, {number(pair.high)}]"
+    bounds = "" if pair.low is None or pair.high is None else f" [{number(pair.low)}, {number(pair.high)}]"
+    text = f"{number(pair.difference)}{bounds}"
     return f"**{text}**" if pair.supported else text
 
 
 def _worth(metric: Metric, part: str, tested: Sequence[_Tested]) -> str:
     """Say in how many places a method does worse, better, or not differently, and by how much."""
     sign = -1.0 if metric.better == "low" else 1.0
+    words = ("less", "more") if metric.better is None else ("worse", "better")
     unit = f" {metric.unit}" if metric.unit else ""
     worse = [one for one in tested if one.pair.supported and sign * one.pair.difference < 0]
     better = [one for one in tested if one.pair.supported and sign * one.pair.difference > 0]
     said = []
-    for some, word in ((worse, "worse"), (better, "better")):
+    for some, word in zip((worse, better), words, strict=True):
         if some:
             sizes = sorted(abs(one.pair.difference) for one in some)
             by = number(sizes[0]) if len(some) == 1 else f"{number(sizes[0])} to {number(sizes[-1])}"
             said.append(f"**{word}** by {by}{unit} in {len(some)} of {len(tested)} places ({_listed(some)})")
     left = [one for one in tested if one not in worse and one not in better]
     if left:
-        widest = max(abs(end) for one in left for end in (one.pair.low or 0.0, one.pair.high or 0.0))
         where = "in any place" if len(left) == len(tested) else f"in {len(left)} ({_listed(left)})"
-        said.append(f"no supported difference {where}; intervals there reach {number(widest)}{unit} at most")
+        ends = [abs(end) for one in left for end in (one.pair.low, one.pair.high) if end is not None]
+        reach = f"; intervals there reach {number(max(ends))}{unit} at most" if len(ends) == 2 * len(left) else ""
+        said.append(f"no supported difference {where}{reach}")
     method = tested[0].pair.a
     return f"`{method}`{f' (without {part})' if part else ''}: {'; '.join(said)}."
 
@@ -315,7 +343,7 @@ def _listed(some: Sequence[_Tested]) -> str:
 
 
 def _figures(
-    section: Section, settings: Sequence[study.Setting], samples: Sequence[Sample], caption: str, images: Path
+    section: Section, settings: Sequence[study.Setting], samples: Sequence[Sample], images: Path
 ) -> Iterator[Path]:
     from teamworld.report import compare_figures
     from teamworld.report.style import need
@@ -323,13 +351,14 @@ def _figures(
     need(matplotlib="plots")
     images.mkdir(parents=True, exist_ok=True)
     groups = _groups(section, settings, samples)
-    for first in dict.fromkeys(values[:1] for values in groups):
-        some = [one for values, found in groups.items() if values[:1] == first for one in found]
+    apart = 0 if section.by[:1] == (section.figure,) else 1  # an axis that a figure goes over makes no figures
+    for first in dict.fromkeys(values[:apart] for values in groups):
+        some = [one for values, found in groups.items() if values[:apart] == first for one in found]
         told = [one for one in settings if one.name in {sample.setting for sample in some}]
         where = "_".join(re.sub(r"[^a-z0-9]+", "_", part.lower()) for part in first)
         stem = images / "_".join(["evidence", section.name, *([where] if where else [])])
         text = compare_tables.caption([one.experiment for one in told])
-        if section.figure == "learning":
+        if section.figure == _LEARNING:
             yield compare_figures.curves(some, text, stem)
         elif section.figure is not None:
             varied = {one.name: one.values for one in told}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
@@ -34,14 +35,15 @@ def actions(log: Iterable[Event]) -> dict[str, list[str]]:
     return found
 
 
-def trajectory(folder: Folder, cell: Cell, reference: Cell, episode: int) -> dict[str, Value]:
-    """Measure E13: each agent's actions against the best fitting of the reference team's; the mean over agents."""
-    path = folder.log(reference, episode)
-    if not path.exists():
+def trajectory(log: Path, reference: Path) -> dict[str, Value]:
+    """Measure E13: each agent's actions against the best fitting of the reference team's; the mean over agents.
+
+    Null where the reference was not run.
+    """
+    if not reference.exists():
         return {TRAJECTORY: NULL}
-    references = list(actions(read_log(path)).values())
-    own = actions(read_log(folder.log(cell, episode))).values()
-    values = [runs.trajectory(mine, references).value for mine in own]
+    references = list(actions(read_log(reference)).values())
+    values = [runs.trajectory(mine, references).value for mine in actions(read_log(log)).values()]
     return {TRAJECTORY: mean([value for value in values if value is not None])}
 
 

@@ -14,10 +14,15 @@ from numpy.typing import NDArray
 from teamworld.seeding import generator
 
 _RESAMPLES = 10_000
+#: Exchanges that are drawn where none of the first shows a difference as large: p can be as small as the corrections
+#: for several comparisons ask.
+_MOST = 100_000
 #: Pairs up to which all signs are tried instead of drawn.
 _EXACT = 13
 #: Units below which a bootstrap covers too seldom.
 _FEW = 5
+#: Between the resamples of one stratum and the next; has no factor in common with their number.
+_SHIFT = 137
 #: Share of a value below which a difference is that of rounding.
 _NOISE = 1e-12
 _NORMAL = NormalDist()
@@ -114,15 +119,18 @@ def _parts(strata: Mapping[str, Sequence[Ratio]]) -> list[NDArray[np.float64]]:
     """Return (2, units) of each stratum; those of a single unit are one."""
     parts = [np.asarray(units, np.float64).reshape(-1, 2).T for units in strata.values() if len(units)]
     alone = [part for part in parts if part.shape[1] == 1]
-    together = [np.concatenate(alone, axis=1)] if alone else []
-    return [part for part in parts if part.shape[1] > 1] + together
+    several = [part for part in parts if part.shape[1] > 1]
+    if len(alone) == 1 and several:
+        return [*several[:-1], np.concatenate([several[-1], alone[0]], axis=1)]
+    return several + ([np.concatenate(alone, axis=1)] if alone else [])
 
 
 def _sums(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the sums of (rows, units) over resamples of the units of each part: (rows, resamples)."""
     sums = np.zeros((parts[0].shape[0], _RESAMPLES))
     for stratum, part in enumerate(parts):
-        sums += part @ _resampled(part.shape[1], stratum)
+        # Strata of a size share their draws, shifted: each resample takes other ones of every stratum.
+        sums += np.roll(part @ _resampled(part.shape[1]), _SHIFT * stratum, axis=1)
     return sums
 
 
@@ -148,11 +156,10 @@ def _around(value: float, residuals: NDArray[np.float64]) -> tuple[float, float]
     return _same(value - half), _same(value + half)
 
 
-@lru_cache(maxsize=16)
-def _resampled(number: int, stratum: int) -> NDArray[np.float64]:
+@lru_cache(maxsize=8)
+def _resampled(number: int) -> NDArray[np.float64]:
     """Return how often each of some units is in each resample: the same draws for every metric of the same units."""
-    rng = generator(0, "bootstrap", number, stratum)
-    drawn = rng.integers(number, size=(_RESAMPLES, number))
+    drawn = generator(0, "bootstrap", number).integers(number, size=(_RESAMPLES, number))
     counts = np.zeros((_RESAMPLES, number))
     np.add.at(counts, (np.arange(_RESAMPLES)[:, None], drawn), 1.0)
     return np.ascontiguousarray(counts.T)
@@ -275,37 +282,47 @@ def _matched(differences: NDArray[np.float64]) -> tuple[float, float]:
 def exchanged(units: NDArray[np.float64], noise: float = 0.0) -> float:
     """Return how likely a difference at least as large is if it is chance which of a pair is the one.
 
-    All exchanges are tried of few pairs; of more, 10,000 are drawn, and the given order counts as one of them.
+    All exchanges are tried of few pairs; of more, 10,000 are drawn, and 100,000 where none of these shows as much; the
+    given order counts as one of them. An exchange that leaves a side without a denominator counts as showing as much.
 
     Args:
         units: (4, pairs): numerator and denominator of the one, then of the other.
         noise: Differences below are those of rounding.
     """
-    number = units.shape[1]
-    swaps = _swaps(number)
-    totals = units.sum(axis=1)
-    moved = np.stack([(units[2] - units[0]) @ swaps, (units[3] - units[1]) @ swaps])
-    sums = np.concatenate([totals[:2, None] + moved, totals[2:, None] - moved])
+    number, totals = units.shape[1], units.sum(axis=1)
     seen = abs(float(_ratio_difference(totals[:, None])[0])) * (1.0 - 1e-9) - noise
-    further = np.count_nonzero(np.abs(_ratio_difference(sums)) >= seen)
-    return float(further / 2**number) if number <= _EXACT else float((1 + further) / (1 + _RESAMPLES))
+
+    def further(swaps: NDArray[np.float64]) -> int:
+        moved = np.stack([(units[2] - units[0]) @ swaps, (units[3] - units[1]) @ swaps])
+        sums = np.concatenate([totals[:2, None] + moved, totals[2:, None] - moved])
+        return int(swaps.shape[1]) - int(np.count_nonzero(np.abs(_ratio_difference(sums)) < seen))
+
+    if number <= _EXACT:
+        return float(further(_every_swap(number)) / 2**number)
+    found, drawn = further(_drawn_swaps(number, 0)), _RESAMPLES
+    while not found and drawn < _MOST:
+        found += further(_drawn_swaps(number, drawn))
+        drawn += _RESAMPLES
+    return (1 + found) / (1 + drawn)
 
 
 def least(pairs: int) -> float:
     """Return the smallest p that so many pairs can have: all differ in one direction."""
-    return 2.0 / 2.0**pairs if pairs <= _EXACT else 1.0 / (1 + _RESAMPLES)
+    return 2.0 / 2.0**pairs if pairs <= _EXACT else 1.0 / (1 + _MOST)
 
 
 @lru_cache(maxsize=16)
-def _swaps(number: int) -> NDArray[np.float64]:
-    """Return (pairs, exchanges) of 0 and 1: all there are, or drawn ones where these are too many."""
-    few = number <= _EXACT
-    bits = (np.arange(2**number)[:, None] >> np.arange(number)) & 1 if few else _drawn_bits(number)
+def _every_swap(number: int) -> NDArray[np.float64]:
+    """Return (pairs, exchanges) of 0 and 1: all there are."""
+    bits = (np.arange(2**number)[:, None] >> np.arange(number)) & 1
     return np.ascontiguousarray(bits.T.astype(np.float64))
 
 
-def _drawn_bits(number: int) -> NDArray[np.int64]:
-    return generator(0, "signs", number).integers(2, size=(_RESAMPLES, number))
+@lru_cache(maxsize=32)
+def _drawn_swaps(number: int, first: int) -> NDArray[np.float64]:
+    """Return (pairs, exchanges) of 0 and 1: those from the first on."""
+    bits = generator(0, "signs", number, first).integers(2, size=(_RESAMPLES, number))
+    return np.ascontiguousarray(bits.T.astype(np.float64))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

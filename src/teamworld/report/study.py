@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import grid
+from teamworld.experiment import measured as of_runs
 from teamworld.experiment.config import Cell, Experiment, build
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.measured import Measured, of_run
+from teamworld.experiment.measured import of_run
 from teamworld.experiment.minds import Watch
 from teamworld.experiment.purse import Purse
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
+from teamworld.methods import registry
 from teamworld.metrics.definition import metrics
 from teamworld.report import across, reread
 from teamworld.report.across import GREEDY, RANDOM
@@ -27,6 +29,8 @@ from teamworld.report.compare import COSTS, HEADLINE, Comparison, Sample, compar
 REFERENCES = (RANDOM, GREEDY)
 #: The third: the method itself when nobody hears a message. Talk has to beat silence to count as useful.
 SILENT = "silent"
+_ALOUD = "run"
+"""Folder of a setting's run in which all is heard."""
 #: Metrics across runs that the usual table shows too.
 ACROSS = ("O7", "M14.C", "M14.T", "M15")
 #: Defined, but not by runs of a comparison: the gain of a step, and what benchmarks measure.
@@ -58,6 +62,8 @@ class Part(NamedTuple):
     names: dict[str, str]
     """Of its methods, as the comparison calls them."""
     setting: Setting
+    in_silence: bool = False
+    """Whether nobody hears a message."""
 
 
 def settings(data: Mapping[str, Any]) -> list[Setting]:
@@ -86,7 +92,7 @@ def aloud(setting: Setting, out: Path, *, references: bool) -> Part:
     beside = tuple(name for name in REFERENCES if references and name not in asked.methods)
     methods = asked.methods + beside
     names = {method: method for method in methods}
-    return Part(setting.folder(out) / "run", asked.model_copy(update={"methods": methods}), names, setting)
+    return Part(setting.folder(out) / _ALOUD, asked.model_copy(update={"methods": methods}), names, setting)
 
 
 def in_silence(
@@ -107,11 +113,12 @@ def in_silence(
     if not talkers:
         return None
     gone = set(asked.methods) - set(talkers)  # a run refuses options of what is no part of it
-    options = {owner: given for owner, given in asked.options.items() if owner not in gone}
+    kept = {*talkers, *map(registry.method_of, talkers)}  # what is set for a method holds for its variants
+    options = {owner: given for owner, given in asked.options.items() if owner not in gone or owner in kept}
     options["messages"] = {**options.get("messages", {}), "loss": 1.0}
     experiment = asked.model_copy(update={"methods": tuple(talkers), "options": options})
     names = {method: silent_name(method, own) for method in talkers}
-    return Part(setting.folder(out) / SILENT, experiment, names, setting)
+    return Part(setting.folder(out) / SILENT, experiment, names, setting, in_silence=True)
 
 
 def planned(found: Sequence[Setting], out: Path, *, references: bool, silent: Collection[str] | None) -> Iterator[Part]:
@@ -151,54 +158,86 @@ def run_all(
     purse = Purse(running, [part.folder for part in planned(found, out, references=references, silent=silent)])
     for setting in found:
         first = aloud(setting, out, references=references)
-        rows = run(first.experiment, first.folder, progress, purse.running(first.folder), watch)
+        rows = run(first.experiment, first.folder, progress, purse.running(first.folder, first.experiment), watch)
         parts.append(first)
         spoke = {row.method for row in rows if row.summary.messages}
         second = in_silence(setting, out, spoke, silent)
         if second is not None:
-            run(second.experiment, second.folder, progress, purse.running(second.folder), watch)
+            run(second.experiment, second.folder, progress, purse.running(second.folder, second.experiment), watch)
             parts.append(second)
     return parts
 
 
-def samples(parts: Sequence[Part], names: Sequence[str] = ()) -> Iterator[Sample]:
-    """Measure all finished episodes of a comparison, one after the other.
+class Measured(NamedTuple):
+    """What was measured in a comparison."""
+
+    episodes: list[Sample]
+    """With the metrics across runs that an episode has."""
+    units: list[Sample]
+    """One more for each seed of a method in a setting, with what its episodes in a row show."""
+
+    @property
+    def all(self) -> list[Sample]:
+        """Both: what values and differences are made of."""
+        return [*self.episodes, *self.units]
+
+    def within(self, setting: str) -> Measured:
+        """Return what was measured in one setting; what pairs it with others stays."""
+        return Measured(*([one for one in some if one.setting == setting] for some in self))
+
+
+def measure(parts: Sequence[Part], names: Sequence[str]) -> Measured:
+    """Measure all finished episodes of a comparison.
 
     Args:
         parts: Its runs.
-        names: Ids of metrics that are wanted; what takes more than one look at the logs is measured only if it is.
+        names: Ids of metrics that are wanted; what takes other runs, or a second look at the logs, is measured only if
+            one of them is.
+
+    Raises:
+        UserError: A log is missing or damaged.
     """
+    found = list(_samples(parts, names))
+    if not any(metrics()[name].basis == "runs" for name in names):
+        return Measured(found, [])
+    methods = list(dict.fromkeys(sample.method for sample in found))
+    frozen = {name: FROZEN for name in methods if name == FROZEN.partition(":")[0]}
+    partners = across.Partners(_quiet(methods), frozen)
+    return Measured(list(across.of_episodes(found, partners)), list(across.of_units(found)))
+
+
+def _samples(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Sample]:
     for part in parts:
-        folder = Folder(part.folder)
+        folder, aloud_in = Folder(part.folder), Folder(part.folder.parent / _ALOUD)
         by_cell: dict[Cell, list[Sample]] = {}
         for measured in of_run(folder, part.experiment):
             by_cell.setdefault(measured.cell, []).append(_sample(part, measured))
         for cell, found in by_cell.items():
-            more = {}
-            if reread.HONESTY & set(names):
-                more = reread.honesty(folder, part.experiment, cell)
+            honest = reread.honesty(folder, part.experiment, cell) if reread.HONESTY & set(names) else {}
             for one in found:
+                more = dict(honest)
                 if reread.TRAJECTORY in names:
-                    more |= reread.trajectory(folder, cell, Cell(GREEDY, cell.seed), one.episode)
+                    reference = aloud_in.log(Cell(GREEDY, cell.seed), one.episode)
+                    more |= reread.trajectory(folder.log(cell, one.episode), reference)
                 yield one._replace(values={**one.values, **more})
 
 
-def _sample(part: Part, measured: Measured) -> Sample:
-    setting, asked = part.setting, part.experiment
-    place = f"{asked.level} {asked.instances}" if isinstance(asked.instances, int) else asked.level
-    stratum = f"{setting.name}|{place}"
-    apart = ("memory", f"{asked.world}.agents")
-    same = {name: value for name, value in setting.values.items() if name not in apart}
+def _sample(part: Part, measured: of_runs.Measured) -> Sample:
+    setting, asked, cell = part.setting, part.experiment, measured.cell
+    layout = f" {asked.instances}" if isinstance(asked.instances, int) else ""
+    stratum = f"{asked.world} {asked.level}{layout}"
+    apart = ("world", "level", "instances", "memory", f"{asked.world}.agents")
+    others = {name: value for name, value in setting.values.items() if name not in apart}
     return Sample(
-        method=part.names[measured.cell.method],
-        instance=f"{stratum}|{measured.cell.seed}",
+        method=part.names[cell.method],
+        instance=f"{stratum} {cell.seed}",
         stratum=stratum,
         episode=measured.row.episode,
         values=measured.values,
         extract=measured.extract,
         setting=setting.name,
-        twin=f"{json.dumps(same, sort_keys=True)}|{place}|{measured.cell.seed}",
-        taught=asked.memory is not None,
+        others=json.dumps(others, sort_keys=True),
+        memory=asked.memory or "" if registry.method_class(cell.method).learns else "",
     )
 
 
@@ -220,36 +259,26 @@ def named(text: str | None, *, references: bool = True) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def compared(found: Sequence[Sample], names: Sequence[str]) -> Comparison:
-    """Compare measured episodes: methods with one another, with the reference teams, each with itself in silence."""
-    methods = list(dict.fromkeys(sample.method for sample in found))
-    beside = [name for name in methods if name in REFERENCES]
-    silent = [name for name in methods if name.partition(":")[0] == SILENT]
-    own = [name for name in methods if name not in (*beside, *silent)]
+def compared(found: Measured, names: Sequence[str]) -> Comparison:
+    """Compare what was measured: methods with one another, with the reference teams, each with itself in silence."""
+    present = list(dict.fromkeys(sample.method for sample in found.episodes))
+    beside = [name for name in present if name in REFERENCES]
+    silent = [name for name in present if name.partition(":")[0] == SILENT]
+    own = [name for name in present if name not in (*beside, *silent)]
     pairs = list(combinations(own or beside, 2))
     pairs += [(name, reference) for name in own for reference in beside]
-    pairs += list(_quiet(methods).items())
-    found = across_runs(found, names)
-    shown = compare(found, [name for name in names if name not in across.WHOLE], pairs)
+    pairs += list(_quiet(present).items())
+    shown = compare(found.all, [name for name in names if name not in across.WHOLE], pairs)
     if not any(name in across.WHOLE for name in names):
         return shown
-    rows = (*shown.rows, *across.of_methods(found, COSTS))
+    rows = (*shown.rows, *across.of_methods(found.episodes, COSTS))
     return Comparison(tuple(row for row in rows if row.metric in names), shown.paired)
 
 
-def across_runs(found: Sequence[Sample], names: Sequence[str]) -> list[Sample]:
-    """Return the samples with those metrics across runs of which some are wanted; see ``across``."""
-    if not any(metrics()[name].basis == "runs" for name in names):
-        return list(found)
-    methods = list(dict.fromkeys(sample.method for sample in found))
-    frozen = {name: FROZEN for name in methods if name == FROZEN.partition(":")[0]}
-    return [*across.of_episodes(found, across.Partners(_quiet(methods), frozen)), *across.of_units(found)]
-
-
-def _quiet(methods: Sequence[str]) -> dict[str, str]:
+def _quiet(present: Sequence[str]) -> dict[str, str]:
     """Return by method what it is called in silence, where that was run."""
-    own = [name for name in methods if name not in REFERENCES and name.partition(":")[0] != SILENT]
-    return {name: silent_name(name, own) for name in own if silent_name(name, own) in methods}
+    own = [name for name in present if name not in REFERENCES and name.partition(":")[0] != SILENT]
+    return {name: silent_name(name, own) for name in own if silent_name(name, own) in present}
 
 
 def silent_name(method: str, methods: Sequence[str]) -> str:

@@ -284,12 +284,11 @@ def compare(
     }
     given = {name: value for name, value in given.items() if value is not None}
     if len(methods) == 1 and methods[0].endswith((".yaml", ".yml")):
-        asked = {name for name in given if name != "methods" and (name != "world" or world is not None)}
-        if asked:
+        if asked := given.keys() - {"methods"}:
             told = "/--".join(sorted(asked)).replace("grid", "vary")
             raise UserError(f"an experiment file says it all: leave out --{told} or write it into {methods[0]}")
         given = load(Path(methods[0]))
-    else:
+    elif "world" not in given.get("grid", {}):
         given.setdefault("world", "cube")
     comparing.compare(given, out, running, wanted=metrics, references=references, figures=figures, as_json=json)
     return 0

@@ -33,6 +33,8 @@ _ALOUD = "run"
 """Folder of a setting's run in which all is heard."""
 #: Metrics across runs that the usual table shows too.
 ACROSS = ("O7", "M14.C", "M14.T", "M15")
+#: What is kept of each episode beside the metrics that are shown: metrics across runs and figures are made of them.
+_NEEDED = ("O1", "O2", "O4", "O7.raw", "E1", "M1", "M2", "D1", *COSTS)
 #: Defined, but not by runs of a comparison: the gain of a step, and what benchmarks measure.
 _UNMEASURED = ("E13.gain", "K11")
 #: A method whose memory never learns: what DR. WELL's is measured against (B11).
@@ -211,7 +213,7 @@ def _samples(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Sample]:
         folder, aloud_in = Folder(part.folder), Folder(part.folder.parent / _ALOUD)
         by_cell: dict[Cell, list[Sample]] = {}
         for measured in of_run(folder, part.experiment):
-            by_cell.setdefault(measured.cell, []).append(_sample(part, measured))
+            by_cell.setdefault(measured.cell, []).append(_sample(part, measured, {*names, *_NEEDED}))
         for cell, found in by_cell.items():
             honest = reread.honesty(folder, part.experiment, cell) if reread.HONESTY & set(names) else {}
             for one in found:
@@ -222,7 +224,7 @@ def _samples(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Sample]:
                 yield one._replace(values={**one.values, **more})
 
 
-def _sample(part: Part, measured: of_runs.Measured) -> Sample:
+def _sample(part: Part, measured: of_runs.Measured, kept: Collection[str]) -> Sample:
     setting, asked, cell = part.setting, part.experiment, measured.cell
     layout = f" {asked.instances}" if isinstance(asked.instances, int) else ""
     stratum = f"{asked.world} {asked.level}{layout}"
@@ -233,7 +235,7 @@ def _sample(part: Part, measured: of_runs.Measured) -> Sample:
         instance=f"{stratum} {cell.seed}",
         stratum=stratum,
         episode=measured.row.episode,
-        values=measured.values,
+        values={name: value for name, value in measured.values.items() if name in kept},
         extract=measured.extract,
         setting=setting.name,
         others=json.dumps(others, sort_keys=True),

@@ -162,19 +162,21 @@ def _begun_again(event: EpisodeStart) -> None:
 
 def _take(columns: _Columns, events: Iterable[Event]) -> None:
     """Take all events, each of which says in which step it happened."""
-    takers = columns.takers()
-    for event in events:
-        if event.step != columns.step or event.tick != columns.tick:
-            raise refused(
-                event,
-                f"says step {event.step}, tick {event.tick}: it stands in step {columns.step}, tick {columns.tick}",
-            )
-        try:
+    takers, step, tick = columns.takers(), columns.step, columns.tick
+    event: Event | None = None
+    try:
+        for event in events:
+            if event.step != step or event.tick != tick:
+                raise refused(
+                    event, f"says step {event.step}, tick {event.tick}: it stands in step {step}, tick {tick}"
+                )
             takers[type(event)](event)
-        except KeyError as error:
-            raise refused(event, f"names {error}, who is not in the team") from None
-        except (OverflowError, struct.error):
-            raise refused(event, "has a number that is out of all bounds") from None
+            if type(event) is StepDone:
+                step, tick = columns.step, columns.tick
+    except KeyError as error:
+        raise refused(event or columns.start, f"names {error}, who is not in the team") from None
+    except (OverflowError, struct.error):
+        raise refused(event or columns.start, "has a number that is out of all bounds") from None
 
 
 def _check_acts(columns: _Columns, step: Ints, agent: Ints) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from teamworld.metrics.definition import NULL, Value, count, only, share
-from teamworld.metrics.episode import CLASSES, NOBODY, Episode, Ints
+from teamworld.metrics.episode import CLASSES, NOBODY, Episode, Ints, Word
 from teamworld.record import PlanStart
 
 
@@ -46,9 +46,13 @@ def duplicate(episode: Episode) -> Ints:
     late = serving & (acts.step > np.append(done, episode.steps)[acts.goal])
     spare = np.zeros(len(acts), np.bool_)
     quorum = {plan.plan: plan.quorum for plan in episode.all(PlanStart)}
-    for index in sorted({word.goal for word in episode.words}):
+    known = np.array(sorted(quorum), np.int64)
+    wanted = np.array([quorum[plan] for plan in known.tolist()], np.int64)
+    words: dict[int, list[Word]] = {}
+    for word in episode.words:
+        words.setdefault(word.goal, []).append(word)
+    for index, held in sorted(words.items()):
         rows = np.flatnonzero(serving & (acts.goal == index))
-        held = [word for word in episode.words if word.goal == index]
         own = np.full(len(rows), np.iinfo(np.int64).max)  # when the agent itself had committed; never
         others = np.zeros(len(rows), np.int64)
         spans = [np.searchsorted(acts.step[rows], (word.first, word.end)) for word in held]
@@ -58,6 +62,8 @@ def duplicate(episode: Episode) -> Ints:
         for word, (low, high) in zip(held, spans, strict=True):
             theirs = acts.agent[rows[low:high]] != word.agent
             others[low:high] += theirs & (word.seq < own[low:high])
-        need = np.array([quorum.get(int(plan), 0) for plan in acts.plan[rows]], np.int64)
+        at = np.searchsorted(known, acts.plan[rows])
+        found = np.append(known, NOBODY)[at] == acts.plan[rows]
+        need = np.where(found, np.append(wanted, 0)[at], 0)
         spare[rows] = (need > 0) & (others >= need)
     return np.flatnonzero(late | spare)

@@ -92,3 +92,19 @@ def test_where_nothing_is_left_nothing_begins(server: Peer, tmp_path: Path) -> N
     assert purse.running(asked, one) == Running()  # all its episodes are there: nothing is asked
     assert purse.running(tmp_path / "new", other.model_copy(update={"reasoner": "rules"})) == Running()
     assert Purse(Running(), [asked]).running(asked, one) == Running()
+
+
+def test_the_sections_of_a_page_share_one_budget(
+    server: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment = {"methods": ["drwell"], "max_steps": 8, "level": "n2", "reasoner": server.name()}
+    sections = [{"name": name, "title": name, "experiment": experiment} for name in ("one", "two")]
+    path, out = tmp_path / "page.yaml", tmp_path / "out"
+    path.write_text(yaml.safe_dump({"title": "A page", "sections": sections}))
+    assert command(["evidence", str(path), "--out", str(out)]) == 0
+    each = tokens(out / "one" / "run")
+    short = tmp_path / "short"
+    assert command(["evidence", str(path), "--out", str(short), "--budget", f"{round(each)}tok"]) == 2
+    assert "is spent by the other runs" in capsys.readouterr().err  # of the section before
+    assert tokens(short / "one" / "run") == each
+    assert not (short / "two" / "run" / "results.sqlite").exists()

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from teamworld.cli.running import default_folder, expect_all, watched
 from teamworld.experiment import grid
+from teamworld.experiment.purse import Purse
 from teamworld.experiment.running import Running
 from teamworld.report import compare_tables, study
 from teamworld.report.compare import MAIN, Comparison, claims, doubts
@@ -74,11 +75,12 @@ def _run(settings: Sequence[Setting], folder: Path, running: Running, *, referen
     first, silent = settings[0].experiment, None if references else ()
     methods = len(first.methods) + references * (len(study.REFERENCES) + len(first.methods))
     total = methods * len(first.seeds) * first.episodes * len(settings)
-    planned = study.planned(settings, folder, references=references, silent=silent)
+    planned = list(study.planned(settings, folder, references=references, silent=silent))
     told = expect_all([(part.folder, part.experiment) for part in planned], running)
+    purse = Purse(running, [part.folder for part in planned])
     with watched(total, first, running, told=told) as (step, watch):
         return study.run_all(
-            settings, folder, references=references, silent=silent, progress=step, running=running, watch=watch
+            settings, folder, references=references, silent=silent, progress=step, purse=purse, watch=watch
         )
 
 

@@ -77,7 +77,7 @@ def _same_but_memory(one: Sample) -> Key:
 
 
 def _family(one: Sample) -> Key:
-    """What a team's size is judged over: all instances of a level."""
+    """What a team's size is judged over: all instances that teams of both sizes met."""
     return (one.method, one.others, one.memory, one.extract.team)
 
 

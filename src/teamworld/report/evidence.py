@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.minds import Watch
+from teamworld.experiment.purse import Purse
 from teamworld.experiment.results import Row
 from teamworld.experiment.running import Running
 from teamworld.methods.registry import option_error
@@ -82,14 +83,7 @@ class Evidence(BaseModel):
             found = study.settings({**self.common, **section.experiment})
         except UserError as error:
             raise UserError(f"section {section.name}: {error}") from None
-        return [
-            setting
-            if (memory := setting.experiment.memory) is None
-            else setting._replace(
-                experiment=setting.experiment.model_copy(update={"memory": (out / memory).as_posix()})
-            )
-            for setting in found
-        ]
+        return [_with_memory(setting, out) for setting in found]
 
 
 def _with_memory(setting: study.Setting, out: Path) -> study.Setting:
@@ -204,6 +198,7 @@ def make(
     ]
     parts += [page.about.strip() + "\n"] if page.about else []
     figures: list[Path] = []
+    purse = Purse(running, [folder for folder, _ in planned(page, out)])
     for section in page.sections:
         settings = page.settings(section, out)
         runs = study.run_all(
@@ -212,7 +207,7 @@ def make(
             references=section.references,
             silent=section.silent,
             progress=progress,
-            running=running,
+            purse=purse,
             watch=watch,
         )
         found = study.measure(runs, section.metrics)

@@ -18,7 +18,6 @@ from teamworld.experiment.minds import Watch
 from teamworld.experiment.purse import Purse
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from teamworld.methods import registry
 from teamworld.metrics.definition import metrics
 from teamworld.report import across, reread
@@ -139,7 +138,7 @@ def run_all(
     references: bool,
     silent: Collection[str] | None,
     progress: Callable[[Row], None],
-    running: Running,
+    purse: Purse,
     watch: Watch,
 ) -> list[Part]:
     """Run what is missing of a comparison, use again what is there, and return its runs.
@@ -150,14 +149,13 @@ def run_all(
         references: Whether random and scripted teams stand beside.
         silent: Methods that are run in silence too; None for all that talk, and the first.
         progress: Called with each episode.
-        running: How runs are carried out.
+        purse: How runs are carried out, and the budget that they share.
         watch: Told how many calls are in flight.
 
     Raises:
         UserError: A run cannot be made, or a limit was reached: the same call goes on.
     """
     parts = []
-    purse = Purse(running, [part.folder for part in planned(found, out, references=references, silent=silent)])
     for setting in found:
         first = aloud(setting, out, references=references)
         rows = run(first.experiment, first.folder, progress, purse.running(first.folder, first.experiment), watch)

@@ -68,9 +68,49 @@ def test_an_error_in_a_cell_is_one_error(tmp_path: Path) -> None:
 
 
 def test_short_runs_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "run_apart", lambda *given: pytest.fail("not worth it"))
+    monkeypatch.setattr(apart, "as_done", lambda *given: pytest.fail("not worth it"))
     assert len(run(build(GIVEN), tmp_path / "run")) == 12
     assert apart.processors() >= 1
+
+
+def _squared(number: int) -> tuple[int, int]:
+    if number == 13:
+        raise UserError("not that one")
+    time.sleep(0.05 * (number % 2))
+    return number**2, os.getpid()
+
+
+def test_tasks_are_done_in_processes_and_told_in_order() -> None:
+    numbers = list(range(6))
+    found = list(apart.in_order(_squared, numbers, 3))
+    assert [square for square, _ in found] == [number**2 for number in numbers]
+    assert 2 <= len({place for _, place in found} - {os.getpid()}) <= 3
+    assert {place for _, place in apart.in_order(_squared, numbers, 1)} == {os.getpid()}
+
+
+def test_the_first_error_of_a_task_ends_all() -> None:
+    told = apart.in_order(_squared, [1, 13, 2], 2)
+    assert next(told)[0] == 1
+    with pytest.raises(UserError, match="not that one"):
+        next(told)
+    assert next(told, None) is None
+    begun = apart.in_order(_squared, [1, 2, 3], 2)
+    next(begun)
+    begun.close()  # nobody wants the rest
+
+
+def test_a_script_needs_no_guard(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import teamworld\n"
+        "from teamworld.experiment.running import Running\n"
+        f"rows = teamworld.run(method='greedy', seed=[0, 1], max_steps=3, out={str(tmp_path / 'run')!r},"
+        " running=Running(processes=2))\n"
+        "print(len(rows), __name__)\n",
+        "utf-8",
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "2 __main__\n"), done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills processes")

@@ -12,7 +12,7 @@ import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.measured import of_run
+from teamworld.experiment.measured import of_runs
 from teamworld.record import LogWriter, read_log
 
 
@@ -24,13 +24,16 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def measured(folder: Path) -> list[str]:
+def measured(folder: Path, processes: int = 1) -> list[str]:
     place = Folder(folder)
-    return [f"{one.cell.name}/{one.row.episode}" for one in of_run(place, place.experiment())]
+    runs = [(place, place.experiment())]
+    return [f"{one.cell.name}/{one.row.episode}" for _, one in of_runs(runs, processes)]
 
 
 def test_each_episode_is_measured_from_its_own_log(played: Path) -> None:
-    assert len(measured(played)) == 12, "the log of a variant names its method"
+    one_by_one = measured(played)
+    assert len(one_by_one) == 12, "the log of a variant names its method"
+    assert measured(played, processes=2) == one_by_one
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,8 @@ def test_the_log_of_another_episode_is_refused(
     shutil.copy(folder / "logs" / f"{source}.jsonl.zst", there)
     with pytest.raises(UserError, match=f"is the log of another episode: expected method .* got {got}"):
         measured(folder)
+    with pytest.raises(UserError, match=f"is the log of another episode: expected method .* got {got}"):
+        measured(folder, processes=2)
     assert command(["metrics", str(folder)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"teamworld: {there} is the log of another episode: expected method ")

@@ -53,7 +53,7 @@ def compare(
     grid.claim(folder, asked, "comparison")
     parts = _run(settings, folder, running, references=references)
     with Console(stderr=True).status("measuring"):
-        found = study.measure(parts, names)
+        found = study.measure(parts, names, running.processes)
         comparison = study.compared(found, names)
         each = {one.name: study.compared(found.within(one.name), names) for one in settings if one.name}
     experiments = [one.experiment for one in settings]

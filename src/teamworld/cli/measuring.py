@@ -10,7 +10,7 @@ from rich.progress import track
 
 from teamworld.errors import UserError
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.measured import finished, of_log, of_run
+from teamworld.experiment.measured import finished, of_log, of_runs
 from teamworld.metrics.definition import Value, metrics
 from teamworld.metrics.pooling import pooled
 from teamworld.report import metrics as tables
@@ -51,8 +51,8 @@ def _of_run(folder: Folder, *, as_json: bool) -> None:
         raise UserError(f"{folder.path} has no finished episode yet: nothing to measure")
     errors = Console(stderr=True)
     found: dict[str, list[dict[str, Value]]] = {method: [] for method in experiment.methods}
-    measured = of_run(folder, experiment)
-    for cell, _, values, _ in track(
+    measured = of_runs([(folder, experiment)])
+    for _, (cell, _, values, _) in track(
         measured, "measuring", number, console=errors, transient=True, disable=not errors.is_terminal
     ):
         found[cell.method].append(values)

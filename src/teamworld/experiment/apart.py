@@ -1,7 +1,7 @@
-"""Cells in processes of their own, where nobody is asked: as many at a time as there are processors.
+"""Work in processes of its own, as many at a time as there are processors.
 
-Each cell writes its own logs; results and world models are shared files that take one writer at a time. A worker ends
-with the process that started it, also where that one is killed, so that nobody writes into a folder that is not held.
+A worker ends with the process that started it, also where that one is killed, so that nobody writes into a folder that
+is not held. It does not import what the user runs: a script needs no guard, and a notebook works too.
 """
 
 from __future__ import annotations
@@ -9,19 +9,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing.connection import wait
+from types import ModuleType
+from typing import TypeVar
 
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Row
-
-#: Episodes below which processes of their own take longer to start than they save.
-WORTH = 40
-#: Runs one cell in a folder and returns its episodes.
-Work = Callable[[Experiment, Folder, Cell], list[Row]]
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 def processors() -> int:
@@ -32,26 +30,55 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
-def run_apart(
-    work: Work,
-    experiment: Experiment,
-    folder: Folder,
-    cells: Sequence[Cell],
-    processes: int,
-    progress: Callable[[Row], None],
-) -> None:
-    """Run cells in processes of their own; the first error ends the others."""
+def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], processes: int) -> Generator[Result]:
+    """Yield what each task gives, in the order of the tasks; the first error ends the others.
+
+    Args:
+        work: A function of a module, which processes can import.
+        tasks: What it is called with.
+        processes: How many at a time; with one, or for one task, all is done here.
+    """
+    if processes < 2 or len(tasks) < 2:
+        yield from map(work, tasks)
+        return
+    with _started(work, tasks, processes) as futures:
+        futures.reverse()
+        while futures:
+            yield futures.pop().result()  # and no longer held
+
+
+def as_done(work: Callable[[Task], Result], tasks: Sequence[Task], processes: int) -> Iterator[Result]:
+    """Yield what each task gives, in the order in which they end; always in processes, otherwise as ``in_order``."""
+    with _started(work, tasks, processes) as futures:
+        for future in as_completed(futures):
+            yield future.result()
+
+
+@contextmanager
+def _started(work: Callable[[Task], Result], tasks: Sequence[Task], processes: int) -> Iterator[list[Future[Result]]]:
     context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks
-    with ProcessPoolExecutor(min(processes, len(cells)), context, _begin) as pool:
+    with ProcessPoolExecutor(min(processes, len(tasks)), context, _begin) as pool:
         try:
-            for future in as_completed([pool.submit(work, experiment, folder, cell) for cell in cells]):
-                for row in future.result():
-                    progress(row)
+            with _nothing_run():
+                futures = [pool.submit(work, task) for task in tasks]
+            yield futures
         except BaseException:
-            for process in list((pool._processes or {}).values()):  # a cell may take long
+            for process in list((pool._processes or {}).values()):  # a task may take long
                 process.terminate()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+@contextmanager
+def _nothing_run() -> Iterator[None]:
+    """Hide the user's script while processes start, for each would run it again."""
+    name = "__main__"
+    script = sys.modules[name]
+    sys.modules[name] = ModuleType(name)
+    try:
+        yield
+    finally:
+        sys.modules[name] = script
 
 
 def _begin() -> None:

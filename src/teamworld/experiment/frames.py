@@ -14,7 +14,7 @@ from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.grid import runs
-from teamworld.experiment.measured import finished, of_run
+from teamworld.experiment.measured import finished, of_runs
 from teamworld.metrics.definition import metrics
 from teamworld.record import read_log
 
@@ -55,10 +55,9 @@ class Frames:
     def episodes(self) -> DataFrame:
         """One row an episode: where and with what it was run, its seconds, and all metrics by id; null where null."""
         rows = []
-        for folder, experiment in self._runs:
-            for cell, row, values, _ in of_run(folder, experiment):
-                told = {name: value.value for name, value in values.items()}
-                rows.append(_place(folder, experiment, cell, row.episode) | {"seconds": row.seconds} | told)
+        for run, (cell, row, values, _) in of_runs(self._runs):
+            told = {name: value.value for name, value in values.items()}
+            rows.append(_place(*run, cell, row.episode) | {"seconds": row.seconds} | told)
         measured = [name for name, metric in metrics().items() if metric.basis == "log"]
         return _frame(rows, {"seconds": float, **dict.fromkeys(measured, float)})
 

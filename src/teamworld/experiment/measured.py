@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
+from teamworld.experiment import apart
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
@@ -20,6 +21,11 @@ from teamworld.metrics.measure import measure
 from teamworld.metrics.sound import Unsound
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.record import EpisodeStart, read_log
+
+#: Episodes below which processes of their own take longer to start than they save.
+_WORTH = 200
+#: Where episodes are.
+Run: TypeAlias = tuple[Folder, Experiment]
 
 
 class Measured(NamedTuple):
@@ -70,20 +76,52 @@ def finished(folder: Folder, experiment: Experiment) -> list[tuple[Cell, Row]]:
         return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
 
 
-def of_run(folder: Folder, experiment: Experiment) -> Iterator[Measured]:
-    """Measure the finished episodes of a run one after the other.
+def of_cell(folder: Folder, cell: Cell) -> list[Measured]:
+    """Measure the finished episodes of one cell of a run.
 
     Raises:
         UserError: A log is missing or damaged, is another episode's, or one that no episode can have written.
     """
-    done = finished(folder, experiment)
-    if not done:
-        return
-    prices = Prices.load(None)
-    with CallStore(folder.results_file, readonly=True) as store:
-        for cell, row in done:
+    if not folder.results_file.exists():
+        return []
+    prices, found = Prices.load(None), []
+    with (
+        Results(folder.results_file, readonly=True) as results,
+        CallStore(folder.results_file, readonly=True) as store,
+    ):
+        for row in results.rows(cell):
             calls = [call._replace(usd=call.price(prices)) for call in store.rows(cell, row.episode)]
             path = folder.log(cell, row.episode)
             episode = _episode(path)
             _check_place(path, cell, row.episode, episode.start)
-            yield Measured(cell, row, measure(episode, calls), extract(episode))
+            found.append(Measured(cell, row, measure(episode, calls), extract(episode)))
+    return found
+
+
+def of_runs(runs: Iterable[Run], processes: int | None = None) -> Iterator[tuple[Run, Measured]]:
+    """Measure the finished episodes of runs, in the order of the runs and their cells.
+
+    Args:
+        runs: Where they are.
+        processes: How many measure at a time; None: as many as are worth it.
+
+    Raises:
+        UserError: As for ``of_cell``.
+    """
+    cells = [(run, cell) for run in runs for cell in run[1].cells()]
+    episodes = sum(experiment.episodes for (_, experiment), _ in cells)
+    tasks = [(folder, cell) for (folder, _), cell in cells]
+    for (run, _), found in zip(cells, apart.in_order(_of_cell, tasks, many(episodes, processes)), strict=True):
+        for measured in found:
+            yield run, measured
+
+
+def _of_cell(task: tuple[Folder, Cell]) -> list[Measured]:
+    return of_cell(*task)
+
+
+def many(episodes: int, processes: int | None = None) -> int:
+    """Return how many processes measure so many episodes; None for ``processes``: as many as are worth it."""
+    if processes is not None:
+        return processes
+    return apart.processors() if episodes >= _WORTH else 1

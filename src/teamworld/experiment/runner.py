@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -36,6 +37,8 @@ from teamworld.record import Event, LogWriter, read_log
 from teamworld.record.log import digest
 from teamworld.worlds import registry as worlds
 
+#: Episodes below which processes of their own take longer to start than they save.
+_WORTH = 40
 #: Called after every episode, with its row.
 Progress = Callable[[Row], None]
 Result = TypeVar("Result")
@@ -109,7 +112,7 @@ def _processes(experiment: Experiment, running: Running) -> int:
     """Return how many processes run the cells, where nobody is asked."""
     if running.processes is not None:
         return running.processes
-    worth = len(experiment.cells()) * experiment.episodes >= apart.WORTH
+    worth = len(experiment.cells()) * experiment.episodes >= _WORTH
     return apart.processors() if worth else 1
 
 
@@ -121,7 +124,9 @@ def _apart(experiment: Experiment, folder: Folder, processes: int, progress: Pro
             for row in results.rows(cell) if cell not in missing else ():
                 progress(row)
         if missing:
-            apart.run_apart(run_cell, experiment, folder, missing, processes, progress)
+            for rows in apart.as_done(partial(run_cell, experiment, folder), missing, processes):
+                for row in rows:
+                    progress(row)
         return [row for cell in cells for row in results.rows(cell)]
 
 

@@ -129,9 +129,9 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
             file.seek(0, io.SEEK_SET)
             number = 0
             for lines in _chunks(file):
-                for last in _decoded(path, number, lines):
+                for last in _decoded(lines, number) or _one_by_one(path, number, lines):
                     yield last
-                    number += 1
+                number = 0 if last is None else last.seq + 1
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except zstandard.ZstdError as error:
@@ -156,21 +156,23 @@ def _hash() -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16)
 
 
-def _decoded(path: Path, first: int, lines: bytes) -> Iterator[Event]:
-    """Yield the events of some lines, of which the first is the record of that number."""
+def _decoded(lines: bytes, first: int) -> list[Event] | None:
+    """Return the events of some lines, of which the first is the record of that number; None if anything is odd."""
     try:
         events = _DECODER.decode_lines(lines)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        events = None  # one by one: up to the damage all is well
-    if events is None or len(events) != lines.count(b"\n") + 1:
-        for number, line in enumerate(lines.split(b"\n"), first):
-            try:
-                event = _DECODER.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise _why_not(path, number, line, error) from None
-            yield _placed(path, number, event)
-        return
-    for number, event in enumerate(events, first):
+        return None
+    placed = [event.seq for event in events] == list(range(first, first + len(events)))
+    return events if placed and first > 0 else None
+
+
+def _one_by_one(path: Path, first: int, lines: bytes) -> Iterator[Event]:
+    """Yield the same events, up to one that is damaged: that is refused."""
+    for number, line in enumerate(lines.split(b"\n"), first):
+        try:
+            event = _DECODER.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise _why_not(path, number, line, error) from None
         yield _placed(path, number, event)
 
 

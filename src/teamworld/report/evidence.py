@@ -210,7 +210,7 @@ def make(
             purse=purse,
             watch=watch,
         )
-        found = study.measure(runs, section.metrics)
+        found = study.measure(runs, section.metrics, running.processes)
         caption = compare_tables.caption([setting.experiment for setting in settings])
         parts += [f"## {section.title}\n", *([section.text.strip() + "\n"] if section.text else []), f"*{caption}.*\n"]
         if section.figure is not None:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment import grid
-from teamworld.experiment import measured as of_runs
+from teamworld.experiment import apart, grid, measured
 from teamworld.experiment.config import Cell, Experiment, build
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.measured import of_run
 from teamworld.experiment.minds import Watch
 from teamworld.experiment.purse import Purse
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.methods import registry
-from teamworld.metrics.definition import metrics
+from teamworld.metrics.definition import Value, metrics
 from teamworld.report import across, reread
 from teamworld.report.across import GREEDY, RANDOM
 from teamworld.report.compare import COSTS, HEADLINE, Comparison, Sample, compare
@@ -186,18 +185,21 @@ class Measured(NamedTuple):
         return Measured(*([one for one in some if one.setting == setting] for some in self))
 
 
-def measure(parts: Sequence[Part], names: Sequence[str]) -> Measured:
+def measure(parts: Sequence[Part], names: Sequence[str], processes: int | None = None) -> Measured:
     """Measure all finished episodes of a comparison.
 
     Args:
         parts: Its runs.
         names: Ids of metrics that are wanted; what takes other runs, or a second look at the logs, is measured only if
             one of them is.
+        processes: How many measure at a time; None: as many as are worth it.
 
     Raises:
         UserError: A log is missing or damaged.
     """
-    found = list(_samples(parts, names))
+    tasks = [(part, cell) for part in parts for cell in part.experiment.cells()]
+    number = measured.many(sum(part.experiment.episodes for part, _ in tasks), processes)
+    found = [one for some in apart.in_order(partial(_of_cell, names), tasks, number) for one in some]
     if not any(metrics()[name].basis == "runs" for name in names):
         return Measured(found, [])
     methods = list(dict.fromkeys(sample.method for sample in found))
@@ -206,35 +208,34 @@ def measure(parts: Sequence[Part], names: Sequence[str]) -> Measured:
     return Measured(list(across.of_episodes(found, partners)), list(across.of_units(found)))
 
 
-def _samples(parts: Sequence[Part], names: Sequence[str]) -> Iterator[Sample]:
-    for part in parts:
-        folder, aloud_in = Folder(part.folder), Folder(part.folder.parent / _ALOUD)
-        by_cell: dict[Cell, list[Sample]] = {}
-        for measured in of_run(folder, part.experiment):
-            by_cell.setdefault(measured.cell, []).append(_sample(part, measured, {*names, *_NEEDED}))
-        for cell, found in by_cell.items():
-            honest = reread.honesty(folder, part.experiment, cell) if reread.HONESTY & set(names) else {}
-            for one in found:
-                more = dict(honest)
-                if reread.TRAJECTORY in names:
-                    reference = aloud_in.log(Cell(GREEDY, cell.seed), one.episode)
-                    more |= reread.trajectory(folder.log(cell, one.episode), reference)
-                yield one._replace(values={**one.values, **more})
+def _of_cell(names: Sequence[str], task: tuple[Part, Cell]) -> list[Sample]:
+    """Measure one cell of a run."""
+    part, cell = task
+    folder, aloud_in = Folder(part.folder), Folder(part.folder.parent / _ALOUD)
+    found = [_sample(part, one, {*names, *_NEEDED}) for one in measured.of_cell(folder, cell)]
+    honest = reread.honesty(folder, part.experiment, cell) if found and reread.HONESTY & set(names) else {}
+
+    def more(episode: int) -> dict[str, Value]:
+        if reread.TRAJECTORY not in names:
+            return {}
+        return reread.trajectory(folder.log(cell, episode), aloud_in.log(Cell(GREEDY, cell.seed), episode))
+
+    return [one._replace(values={**one.values, **honest, **more(one.episode)}) for one in found]
 
 
-def _sample(part: Part, measured: of_runs.Measured, kept: Collection[str]) -> Sample:
-    setting, asked, cell = part.setting, part.experiment, measured.cell
+def _sample(part: Part, found: measured.Measured, kept: Collection[str]) -> Sample:
+    setting, asked, cell = part.setting, part.experiment, found.cell
     layout = f" {asked.instances}" if isinstance(asked.instances, int) else ""
     stratum = f"{asked.world} {asked.level}{layout}"
-    apart = ("world", "level", "instances", "memory", f"{asked.world}.agents")
-    others = {name: value for name, value in setting.values.items() if name not in apart}
+    placed = ("world", "level", "instances", "memory", f"{asked.world}.agents")
+    others = {name: value for name, value in setting.values.items() if name not in placed}
     return Sample(
         method=part.names[cell.method],
         instance=f"{stratum} {cell.seed}",
         stratum=stratum,
-        episode=measured.row.episode,
-        values={name: value for name, value in measured.values.items() if name in kept},
-        extract=measured.extract,
+        episode=found.row.episode,
+        values={name: value for name, value in found.values.items() if name in kept},
+        extract=found.extract,
         setting=setting.name,
         others=json.dumps(others, sort_keys=True),
         memory=asked.memory or "" if registry.method_class(cell.method).learns else "",

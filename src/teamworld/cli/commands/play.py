@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from teamworld.cli.commands.application import DEFAULTS, Int, Names, RunningOptions, app
+from teamworld.cli.commands.application import DEFAULTS, UNSAID, Int, Names, PlayingOptions, RunningOptions, app
 from teamworld.errors import UserError
+
+#: Not in the docstring: there, these names stand for parts of its own.
+_COMPARED = (
+    "Two methods or more, or one to see beside the references; variants as drwell:no_memory. Or an experiment file "
+    "ending in .yaml, which may name a grid of runs."
+)
+_BESIDE = (
+    "Whether random, greedy (the world's scripted team) and silent (the methods when nobody hears a message) stand "
+    "beside."
+)
 
 
 @app.command
 def run(
     world: str,
     *,
-    level: str | None = None,
     method: Names = None,
-    reasoner: str | None = None,
-    answers: str | None = None,
-    retries: Int = None,
-    sampling: Names = None,
-    episodes: Int = None,
-    seed: Int = None,
-    seeds: Int = None,
-    max_steps: Int = None,
-    set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    instances: str | None = None,
-    memory: Path | None = None,
-    log_level: str | None = None,
+    playing: PlayingOptions = UNSAID,
     out: Path | None = None,
     figures: Annotated[bool, Parameter(negative=())] = False,
     estimate: Annotated[bool, Parameter(negative=())] = False,
@@ -44,46 +43,9 @@ def run(
     ----------
     world:
         Name of a world (see: teamworld worlds), or an experiment file ending in .yaml, which may name a grid of runs.
-    level:
-        Level of the world (see: teamworld levels). [default: paper-n2]
     method:
         Coordination method, or a variant of one such as drwell:no_memory (see: teamworld methods);
         several by repeating it or with commas. [default: drwell]
-    reasoner:
-        The mind that answers the method's questions: rules (no key, no network); rules:slips=0.2, a stand-in
-        that errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; any server that speaks
-        OpenAI's protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; human.
-        Several as WHO=MIND,..., the first that fits: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE.
-        replay asks nobody and answers from the record in --out, replay:DIR from another run's. [default: rules]
-    answers:
-        How a language model is made to keep the form of an answer: schema, tool, json, text, or auto for the
-        strictest that it supports. [default: auto]
-    retries:
-        How often a bad answer is asked again, with what was wrong, before a fallback stands. [default: 2]
-    sampling:
-        A change of how language models are sampled, for all questions or some: temperature=0,
-        drwell.draft.max_tokens=500, 'drwell.*.seed=1'; may be repeated. [default: as published]
-    episodes:
-        Episodes in a row; what a method learns in one it has in the next. [default: 1]
-    seed:
-        Seed of the run: fixes the layout of seeded levels and names all random generators. [default: 0]
-    seeds:
-        Run this many seeds, counting up from --seed, each with a memory of its own. [default: 1]
-    max_steps:
-        Steps of the world after which an episode ends. [default: 150]
-    set:
-        An option of the world, a method or the messages as OWNER.OPTION=VALUE, for example
-        drwell.task_identity=class or cube.view_radius=5; may be repeated. What is set for a method holds for
-        its variants too; drwell:mine.explore=3 makes a variant of your own.
-    instances:
-        fixed: the episodes of a seed take place in one instance of the level; fresh: each in one of its
-        own; a number: all seeds in the instance of that seed (published layouts are always the same).
-        [default: fixed]
-    memory:
-        Folder of a run whose world models the methods begin with. They are copied into the new run.
-    log_level:
-        play, or beliefs: logs also hold what is true, what agents perceive, and what methods say that they believe
-        and predict. The metrics of beliefs need it. [default: play]
     out:
         Folder of the run. [default: a name made from the arguments, under runs/]
     figures:
@@ -95,25 +57,10 @@ def run(
     """
     from teamworld.cli import gridding
     from teamworld.cli.running import execute, expect
-    from teamworld.experiment.config import build, load, samplings, settings
+    from teamworld.experiment.config import build, load
     from teamworld.experiment.grid import is_grid
 
-    given: dict[str, Any] = {
-        "level": level,
-        "methods": _split(method),
-        "reasoner": reasoner,
-        "answers": answers,
-        "retries": retries,
-        "sampling": samplings(sampling) if sampling else None,
-        "episodes": episodes,
-        "seeds": _seeds(seed, seeds),
-        "max_steps": max_steps,
-        "options": settings(set) if set else None,
-        "instances": instances,
-        "memory": memory,
-        "log_level": log_level,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
+    given = playing.fields() | ({"methods": _split(method)} if method else {})
     if world.endswith((".yaml", ".yml")):
         if given:
             raise UserError(f"an experiment file says it all: leave out --{'/--'.join(given)} or write it into {world}")
@@ -190,22 +137,12 @@ def replay(folder: Path) -> int:
 
 @app.command
 def compare(
-    *methods: str,
+    *methods: Annotated[str, Parameter(help=_COMPARED)],
     world: str | None = None,
-    level: str | None = None,
-    reasoner: str | None = None,
-    answers: str | None = None,
-    retries: Int = None,
-    sampling: Names = None,
-    episodes: Int = None,
-    seed: Int = None,
-    seeds: Int = None,
-    max_steps: Int = None,
-    set: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    instances: str | None = None,
+    playing: PlayingOptions = UNSAID,
     vary: Names = None,
     metrics: str | None = None,
-    references: bool = True,
+    references: Annotated[bool, Parameter(help=_BESIDE)] = True,
     out: Path | None = None,
     figures: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -218,42 +155,13 @@ def compare(
 
     Parameters
     ----------
-
-    Methods:
-        Two methods or more, or one to see beside the references; variants as drwell:no_memory. Or an experiment file
-        ending in .yaml, which may name a grid of runs.
     world:
         Name of a world (see: teamworld worlds). [default: cube]
-    level:
-        Level of the world (see: teamworld levels). [default: paper-n2]
-    reasoner:
-        The mind, see: teamworld run --help. [default: rules]
-    answers:
-        Form of a language model's answers, see: teamworld run --help.
-    retries:
-        How often a bad answer is asked again. [default: 2]
-    sampling:
-        A change of how language models are sampled, see: teamworld run --help.
-    episodes:
-        Episodes in a row for each seed. [default: 1]
-    seed:
-        The first seed. [default: 0]
-    seeds:
-        So many seeds, counting up; the units that intervals and tests go by. [default: 1]
-    max_steps:
-        Steps of the world after which an episode ends. [default: 150]
-    set:
-        An option as OWNER.OPTION=VALUE, see: teamworld run --help.
-    instances:
-        fixed or fresh, see: teamworld run --help.
     vary:
         What varies from setting to setting, as FIELD=VALUE,VALUE,...: level=n1,n2,n4 or cube.agents=1,2,4 for team
         sizes, reasoner=rules,rules:slips=0.2, instances=1,2,3, an option as OWNER.OPTION=...; may be repeated.
     metrics:
         Ids with commas (see: teamworld metrics), or all. [default: those of a results table]
-    references:
-        Whether random, greedy (the world's scripted team) and silent (the methods when nobody hears a message) stand
-        beside.
     out:
         Folder of the comparison. [default: a name made from the arguments, under runs/]
     figures:
@@ -262,27 +170,16 @@ def compare(
         Print one JSON object, and nothing else.
     """
     from teamworld.cli import comparing
-    from teamworld.experiment.config import load, samplings, settings
+    from teamworld.experiment.config import load
     from teamworld.experiment.grid import axes
 
     if not methods:
         raise UserError("which methods? expected at least one, such as: teamworld compare drwell zero_shot --seeds 20")
-    given: dict[str, Any] = {
-        "world": world,
-        "level": level,
-        "methods": _split(list(methods)),
-        "reasoner": reasoner,
-        "answers": answers,
-        "retries": retries,
-        "sampling": samplings(sampling) if sampling else None,
-        "episodes": episodes,
-        "seeds": _seeds(seed, seeds),
-        "max_steps": max_steps,
-        "options": settings(set) if set else None,
-        "instances": instances,
-        "grid": axes(vary) if vary else None,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
+    given = playing.fields() | {"methods": _split(methods)}
+    if world is not None:
+        given["world"] = world
+    if vary:
+        given["grid"] = axes(vary)
     if len(methods) == 1 and methods[0].endswith((".yaml", ".yml")):
         if asked := given.keys() - {"methods"}:
             told = "/--".join(sorted(asked)).replace("grid", "vary")
@@ -376,15 +273,6 @@ def reproduce(
     return 0
 
 
-def _split(names: list[str] | None) -> list[str] | None:
+def _split(names: Iterable[str]) -> list[str]:
     """Return names given one by one or with commas."""
-    return [part for name in names for part in name.split(",") if part] if names else None
-
-
-def _seeds(first: int | None, count: int | None) -> list[int] | None:
-    if first is None and count is None:
-        return None
-    if count is not None and not 1 <= count <= 100_000:
-        raise UserError(f"--seeds is a number from 1 to 100000, got {count}")
-    begin = first or 0
-    return list(range(begin, begin + (count or 1)))
+    return [part for name in names for part in name.split(",") if part]

@@ -171,25 +171,38 @@ def test_a_page_is_a_markdown_file(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def found(where: str, by: float, p: float, metric: str = "E1") -> evidence._Tested:
     pair = Pair("a", "b", metric, by, by - 1, by + 1, p, p, 1.0, 20)
-    return evidence._Tested((where,), pair)
+    return evidence._Tested(tuple(where.split()), pair)
 
 
 def test_a_verdict_says_where_a_part_is_worth_something_and_where_nothing() -> None:
     steps = metrics()["E1"]
     told = evidence._worth(steps, "memory", [found("n1", 0.5, 0.9), found("n2", 12.0, 0.01), found("n4", 8.0, 0.01)])
     assert told == (
-        "`a` (without memory): **worse** by 8 to 12 steps in 2 of 3 places (n2, n4); no supported difference in 1 (n1);"
-        " intervals there reach 1.5 steps at most."
+        "`a` (without memory): **worse** by 8 to 12 steps in 2 of 3 places (n2; n4); no supported difference in the "
+        "other; intervals there reach 1.5 steps at most."
     )
     better = evidence._worth(metrics()["O2"], "", [found("n2", 2.0, 0.01, "O2")])
-    assert better == "`a`: **better** by 2 in 1 of 1 places (n2)."  # of completion, more is better
+    assert better == "`a`: **better** by 2 in the one place."  # of completion, more is better
     neither = evidence._worth(metrics()["M1"], "", [found("n2", 5.0, 0.01, "M1")])
-    assert neither == "`a`: **more** by 5 messages in 1 of 1 places (n2)."
+    assert neither == "`a`: **more** by 5 messages in the one place."
     single = found("n1", -12.0, 1.0)
     unsure = evidence._worth(steps, "", [single._replace(pair=single.pair._replace(low=None, high=None))])
     assert unsure == "`a`: no supported difference in any place."  # one seed: how far it may reach is not known
     nothing = evidence._worth(steps, "", [found("n1", 0.25, 0.9)])
     assert nothing == "`a`: no supported difference in any place; intervals there reach 1.25 steps at most."
+
+
+def test_places_are_told_as_shortly_as_they_can() -> None:
+    steps = metrics()["E1"]
+    places = [f"{mind} {level}" for mind in ("rules", "slips") for level in ("n1", "n2", "n4")]
+    worse = {"rules n2", "slips n2", "slips n4"}
+    told = evidence._worth(steps, "", [found(one, 2.0 if one in worse else 0.0, 0.01) for one in places])
+    assert told == (
+        "`a`: **worse** by 2 steps in 3 of 6 places (n2; n4 with slips); no supported difference in the other 3; "
+        "intervals there reach 1 steps at most."
+    )
+    every = evidence._worth(steps, "", [found(one, -2.0, 0.01) for one in places])
+    assert every == "`a`: **better** by 2 steps in every place."
 
 
 def test_the_page_in_the_repository_can_be_made() -> None:

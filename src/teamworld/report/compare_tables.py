@@ -10,10 +10,11 @@ from typing import Any
 
 from teamworld.experiment.config import Experiment
 from teamworld.metrics.definition import Metric, metrics
+from teamworld.reasoning.registry import in_words
 from teamworld.report import export
 from teamworld.report.compare import Comparison, Row, claims
 from teamworld.report.metrics import number
-from teamworld.report.tables import Table, mind
+from teamworld.report.tables import Table
 
 
 def table(comparison: Comparison, names: Sequence[str], caption: str) -> Table:
@@ -114,8 +115,14 @@ def where(experiments: Sequence[Experiment]) -> dict[str, str]:
     return {
         "world": ", ".join(dict.fromkeys(one.world for one in experiments)),
         "level": ", ".join(dict.fromkeys(one.level for one in experiments)),
-        "mind": " and ".join(dict.fromkeys(mind(one) for one in experiments)),
+        "mind": _minds(list(dict.fromkeys(one.reasoner for one in experiments))),
     }
+
+
+def _minds(names: Sequence[str]) -> str:
+    if len(names) > 1 and all(name.partition(":")[0] == "rules" for name in names):
+        return f"{', '.join(names)}: built-in rules, alone and as stand-ins that err, no language model"
+    return " and ".join(map(in_words, names))
 
 
 def _both(stem: Path, rows: Sequence[dict[str, Any]]) -> None:

@@ -321,11 +321,13 @@ def _worth(metric: Metric, part: str, tested: Sequence[_Tested]) -> str:
     for some, word in zip((worse, better), words, strict=True):
         if some:
             sizes = sorted(abs(one.pair.difference) for one in some)
-            by = number(sizes[0]) if len(some) == 1 else f"{number(sizes[0])} to {number(sizes[-1])}"
-            said.append(f"**{word}** by {by}{unit} in {len(some)} of {len(tested)} places ({_listed(some)})")
+            by = " to ".join(dict.fromkeys((number(sizes[0]), number(sizes[-1]))))
+            said.append(f"**{word}** by {by}{unit} in {_places(some, tested)}")
     left = [one for one in tested if one not in worse and one not in better]
     if left:
-        where = "in any place" if len(left) == len(tested) else f"in {len(left)} ({_listed(left)})"
+        where = (
+            "in any place" if len(left) == len(tested) else f"in the other{f' {len(left)}' if len(left) > 1 else ''}"
+        )
         ends = [abs(end) for one in left for end in (one.pair.low, one.pair.high) if end is not None]
         reach = f"; intervals there reach {number(max(ends))}{unit} at most" if len(ends) == 2 * len(left) else ""
         said.append(f"no supported difference {where}{reach}")
@@ -333,8 +335,17 @@ def _worth(metric: Metric, part: str, tested: Sequence[_Tested]) -> str:
     return f"`{method}`{f' (without {part})' if part else ''}: {'; '.join(said)}."
 
 
-def _listed(some: Sequence[_Tested]) -> str:
-    return ", ".join(" ".join(one.where) or "all" for one in some)
+def _places(some: Sequence[_Tested], tested: Sequence[_Tested]) -> str:
+    """Say in how many places, and which: by the last axis, and by the others only where these make a difference."""
+    if len(some) == len(tested):
+        return "every place" if len(some) > 1 else "the one place"
+    told = []
+    for last in dict.fromkeys(one.where[-1:] for one in tested):
+        here, of = ([one for one in group if one.where[-1:] == last] for group in (some, tested))
+        firsts = ", ".join(" ".join(one.where[:-1]) for one in here)
+        if here:
+            told.append("".join(last) if len(here) == len(of) else f"{''.join(last)} with {firsts}")
+    return f"{len(some)} of {len(tested)} places ({'; '.join(told)})"
 
 
 def _figures(

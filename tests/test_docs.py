@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
     "docs/worlds/cube.md",
+    "docs/worlds/rooms.md",
+    "docs/worlds/wildfire-land.md",
     "docs/methods/drwell.md",
     "docs/methods/baselines.md",
     "docs/failures.md",
@@ -28,6 +30,8 @@ PAGES = [
     "docs/models.md",
     "docs/metrics.md",
     "docs/compare.md",
+    "docs/tutorials/your_world.md",
+    "docs/tutorials/your_method.md",
 ]
 #: Where pages have a server of their reader's own; the tests put one of theirs there, and at OpenAI's address.
 SERVER = "http://localhost:8000/v1"

@@ -45,6 +45,14 @@ class ToyView:
             raise StaleView(self.agent)
 
     @property
+    def kind(self) -> str:
+        return "worker"
+
+    @property
+    def able(self) -> bool:
+        return self.agent not in self.world.unable.get(self.world.t, ())
+
+    @property
     def t(self) -> int:
         self._fresh()
         return self.world.t
@@ -98,12 +106,16 @@ class ToyView:
 
 @dataclass
 class ToyWorld:
-    """Agents that work on jobs. Jobs are ``(units, quorum)``; ``dies`` names an agent's last tick."""
+    """Agents that work on jobs.
+
+    Jobs are ``(units, quorum)``; ``dies`` names an agent's last tick; ``unable`` tells at which ticks who cannot act.
+    """
 
     agents: tuple[AgentId, ...] = ("a", "b")
     jobs: tuple[tuple[int, int], ...] = ((3, 1), (2, 2))
     horizon: int = 20
     dies: Mapping[AgentId, int] = field(default_factory=dict)
+    unable: Mapping[int, Collection[AgentId]] = field(default_factory=dict)
     near: Mapping[AgentId, Collection[AgentId]] | None = None
     orders: list[dict[AgentId, Action]] = field(default_factory=list)
 
@@ -174,7 +186,7 @@ class ToyWorld:
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         return int(str(action.args[1])) if action.verb == "work" else 1
 
-    def scripted(self, views: Mapping[AgentId, View]) -> Mapping[AgentId, Plan]:
+    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         job = next((index for index, left in enumerate(self.left) if left), None)
         return {} if job is None else {agent: Plan((work(job),), f"job_{job}") for agent in views}
 

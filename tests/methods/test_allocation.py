@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.language import Entity
 from teamworld.memory.contract import GuideEntry, StartRecord
-from teamworld.methods.drwell.allocation import preferred, validate
+from teamworld.methods.drwell.allocation import Allocation, preferred, validate
 from teamworld.worlds.contract import Goal
 
 
@@ -23,36 +25,51 @@ def entry(name: str, duration: float | None = None) -> GuideEntry:
     return GuideEntry(name, *record, duration, None, None, None, None, None, None, verdict, (), record)  # type: ignore[arg-type]
 
 
+def settled(
+    committed: Mapping[str, str | None], working: Mapping[str, str], goals: list[Goal], unknown: str | None = None
+) -> Allocation:
+    """Validate where all agents can be sent to all goals but one."""
+    knows = {agent: {one.id for one in goals} - {unknown} for agent in committed}
+    return validate(committed, working, goals, knows)
+
+
+def test_nobody_is_sent_to_a_goal_that_it_cannot_work_on() -> None:
+    roomy = Goal("g1", "work", Entity("job", 1), quorum=1, places=4, units=10)
+    votes: dict[str, str | None] = {"a": "g0", "b": "g1"}
+    assert settled(votes, {}, [goal(0, 9), roomy]).goals["a"] == "g1"
+    assert settled(votes, {}, [goal(0, 9), roomy], unknown="g1").goals["a"] is None
+
+
 def test_goals_without_a_quorum_are_dissolved_and_their_agents_wait() -> None:
-    allocation = validate({"a": "g0"}, {}, [goal(0, 2), goal(1, 1)])
+    allocation = settled({"a": "g0"}, {}, [goal(0, 2), goal(1, 1)])
     assert allocation.goals == {"a": None}
     assert allocation.moved == ("a",)
 
 
 def test_agents_at_work_count_for_the_quorum() -> None:
-    assert validate({"a": "g0"}, {"b": "g0"}, [goal(0, 2)]).goals == {"a": "g0"}
+    assert settled({"a": "g0"}, {"b": "g0"}, [goal(0, 2)]).goals == {"a": "g0"}
 
 
 def test_dissolved_agents_go_to_the_most_voted_feasible_goal_that_has_a_place() -> None:
     goals = [goal(0, 5), goal(1, 2), goal(2, 3)]
     votes = {"a": "g0", "b": "g1", "c": "g1", "d": "g2", "e": "g2", "f": "g0"}
     # g1 is full, g2 lacks one of three: nothing to join
-    assert validate(votes, {}, goals).goals == {"a": None, "b": "g1", "c": "g1", "d": None, "e": None, "f": None}
+    assert settled(votes, {}, goals).goals == {"a": None, "b": "g1", "c": "g1", "d": None, "e": None, "f": None}
     # with one agent at work on g2 it is feasible but full as well
-    assert validate(votes, {"x": "g2"}, goals).goals["a"] is None
+    assert settled(votes, {"x": "g2"}, goals).goals["a"] is None
     roomy = Goal("g2", "work", Entity("job", 2), quorum=2, places=4, units=10)
-    assert validate(votes, {}, [goals[0], goals[1], roomy]).goals["a"] == "g2"
+    assert settled(votes, {}, [goals[0], goals[1], roomy]).goals["a"] == "g2"
 
 
 def test_ties_go_to_the_goal_with_less_work_left_then_to_the_first() -> None:
     near = Goal("g2", "work", Entity("job", 2), quorum=1, places=2, units=3)
     far = Goal("g1", "work", Entity("job", 1), quorum=1, places=2, units=9)
     votes = {"a": "g0", "b": "g1", "c": "g2"}
-    assert validate(votes, {}, [goal(0, 9), far, near]).goals["a"] == "g2"
+    assert settled(votes, {}, [goal(0, 9), far, near]).goals["a"] == "g2"
 
 
 def test_waiting_is_left_alone() -> None:
-    assert validate({"a": None}, {}, [goal(0, 1)]) == ({"a": None}, ())
+    assert settled({"a": None}, {}, [goal(0, 1)]) == ({"a": None}, ())
 
 
 @given(
@@ -69,7 +86,7 @@ def test_whatever_is_allocated_reaches_its_quorum(
     ]
     committed = {f"a{i}": None if vote is None else f"g{vote % len(goals)}" for i, vote in enumerate(votes)}
     working = {f"w{i}": f"g{job % len(goals)}" for i, job in enumerate(busy)}
-    allocation = validate(committed, working, goals)
+    allocation = settled(committed, working, goals)
     assert list(allocation.goals) == list(committed)
     for one in goals:
         on_it = [agent for agent, target in allocation.goals.items() if target == one.id]

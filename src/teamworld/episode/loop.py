@@ -84,6 +84,7 @@ class Episode:
         self._courses: dict[AgentId, Course] = {}
         self._committed: dict[AgentId, str] = {}
         self._waiting: set[AgentId] = set()
+        self._unable: frozenset[AgentId] = frozenset()
         self._talking: dict[AgentId, Action] = {}
         self._plans = 0
         self._read = 0
@@ -107,6 +108,7 @@ class Episode:
         over: Over | None = None if self._alive else "quit"
         while over is None:
             views = self._views()
+            self._unable = frozenset(agent for agent, view in views.items() if not view.able)
             self._look(views)
             self._settle(views)
             self._waiting = await self._decide(views)
@@ -125,9 +127,12 @@ class Episode:
             self._witness.observe({agent: view.facts for agent, view in views.items()})
 
     def _settle(self, views: Views) -> None:
-        """Pass over actions that cannot start; end plans that are over."""
+        """Pass over actions that cannot start; end plans that are over, and those of agents that cannot act."""
         for agent in list(self._courses):
             course = self._courses[agent]
+            if agent in self._unable:
+                self._end_plan(agent, Ending("interrupted", "unable"))
+                continue
             while (action := course.action) is not None and not course.started:
                 verdict = views[agent].check(action)
                 if verdict.ok:
@@ -152,11 +157,12 @@ class Episode:
 
     async def _decide(self, views: Views) -> set[AgentId]:
         """Let the method decide for whoever is free; return the agents that will wait this step."""
-        idle = [agent for agent in self._alive if agent not in self._courses and not self._channel.owed[agent]]
+        ready = [agent for agent in self._alive if not self._channel.owed[agent] and agent not in self._unable]
+        idle = [agent for agent in ready if agent not in self._courses]
         news = [event for event in self._journal.events[self._read :] if isinstance(event, _NEWS)]
         self._read = len(self._journal.events)
         named = set(self._method.watch(self._moment(tuple(idle), views, news)))
-        stopped = [a for a in self._alive if a in named and a in self._courses and not self._channel.owed[a]]
+        stopped = [agent for agent in ready if agent in named and agent in self._courses]
         for agent in stopped:
             self._stages.enter(agent, "I")
         free = tuple(agent for agent in self._alive if agent in idle or agent in stopped)
@@ -175,6 +181,8 @@ class Episode:
         waiting: set[AgentId] = set()
         for agent in self._alive:
             decision = decisions.get(agent)
+            if isinstance(decision, Choice) and agent in self._unable:
+                raise ValueError(f"{agent} cannot act and was given a plan: {decision.plan}")
             if isinstance(decision, Choice):
                 if agent in self._courses:
                     status: Status = "interrupted" if agent in stopped else "superseded"
@@ -187,7 +195,8 @@ class Episode:
 
     def _take_up(self, agent: AgentId, choice: Choice, view: View) -> None:
         plan = choice.plan
-        goal = _goal(view.goals, plan.goal)
+        # It may have been told of a goal that it has not seen: by a team-mate, or by whoever plans for all.
+        goal = _goal(view.goals, plan.goal) or _goal(self._world.goals(), plan.goal)
         if plan.goal is not None and goal is None:
             raise ValueError(f"{agent} took up a plan for an unknown goal: {plan}")
         reviewed = dry_run(plan, view, self._world.domain)
@@ -229,7 +238,7 @@ class Episode:
         for agent in self._alive:
             course = self._courses.get(agent)
             owed = self._channel.owed[agent]
-            if owed:
+            if owed and agent not in self._unable:
                 orders[agent] = self._talking.get(agent, talk(owed))
             elif agent in self._waiting or course is None or course.action is None:
                 orders[agent] = WAIT
@@ -273,7 +282,7 @@ class Episode:
         owed = self._channel.owed[agent]
         ran_plan = course is not None and not owed and agent not in self._waiting and course.action == order
         self._record_action(agent, outcome, course if ran_plan else None)
-        if owed:
+        if owed and order != WAIT:  # who cannot act goes on owing
             self._channel.owed[agent] = max(0, owed - report.ticks)
             self._talking[agent] = order
         if not self._channel.owed[agent] or outcome.status != "running":
@@ -371,9 +380,9 @@ class Episode:
     def _end_plan(self, agent: AgentId, ending: Ending | None) -> None:
         """End an agent's plan; without an ending it ended by itself."""
         course = self._courses.pop(agent)
-        # What the agent knows decides, as when it took the plan up; of one that is gone, nobody knows more.
-        known = self._world.view(agent).goals if agent in self._alive else self._world.goals()
-        goal = _goal(known, course.plan.goal)
+        # What the agent knows decides, as when it took the plan up; where it knows nothing of the goal, the truth.
+        known = self._world.view(agent).goals if agent in self._alive else ()
+        goal = _goal(known, course.plan.goal) or _goal(self._world.goals(), course.plan.goal)
         done = goal is not None and goal.state == "done"
         if ending is None or (done and ending.status == "unfinished"):
             ending = course.ending(done)

@@ -19,7 +19,7 @@ from teamworld.record import LogLevel
 def run(
     world: str = "cube",
     *,
-    level: str = "paper-n2",
+    level: str | None = None,
     method: str | Sequence[str] = "drwell",
     reasoner: str = "rules",
     answers: str = "auto",
@@ -40,7 +40,7 @@ def run(
 
     Args:
         world: Name of a world.
-        level: Level of the world.
+        level: Level of the world; the one that the world is played on unless told otherwise.
         method: One coordination method, or several; ``drwell:no_memory`` names a variant of one.
         reasoner: The mind: ``rules``, a language model such as ``openai:gpt-4o`` or ``http://HOST:PORT/v1#MODEL``, or
             several as ``WHO=MIND,...``.

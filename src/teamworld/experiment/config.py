@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import yaml
 from numpy.random import Generator
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer, model_validator
 
 from teamworld.episode.talk import MessageRule
 from teamworld.errors import UserError, suggest
@@ -88,7 +88,7 @@ class Experiment(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     world: str = Field(default="cube", description="name of the world")
-    level: str = Field(default="paper-n2", description="level of the world")
+    level: str = Field(default="paper-n2", description="level of the world; the world's own default if left out")
     methods: tuple[str, ...] = Field(default=("drwell",), min_length=1, description="coordination methods")
     reasoner: str = Field(default="rules", description="the mind, or WHO=MIND,... for several")
     answers: Literal["auto", "schema", "tool", "json", "text"] = Field(
@@ -117,6 +117,16 @@ class Experiment(BaseModel):
     log_level: LogLevel = Field(
         default="play", description="what logs hold: beliefs adds what is true, perceived, believed and predicted"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_level(cls, given: object) -> object:
+        """Fill in the level that the world is played on unless told otherwise."""
+        if not isinstance(given, dict) or given.get("level") is not None:
+            return given
+        world = given.get("world", cls.model_fields["world"].default)
+        known = isinstance(world, str) and world in worlds.names()  # another is refused later, in its own words
+        return {**given, "level": worlds.module(world).DEFAULT_LEVEL} if known else given
 
     @field_validator("methods", "seeds")
     @classmethod

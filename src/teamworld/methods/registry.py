@@ -19,7 +19,8 @@ from teamworld.methods import parts
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Question
 
-_BUILT_IN = {
+#: The methods that ship with the package: name -> module and class.
+BUILT_IN = {
     "drwell": "teamworld.methods.drwell.method:DrWell",
     "greedy": "teamworld.methods.greedy.method:Greedy",
     "random": "teamworld.methods.random_team.method:RandomTeam",
@@ -32,7 +33,7 @@ _VARIANT = re.compile(r"[a-z0-9_]{1,40}")
 
 def names() -> list[str]:
     """Return the names of all methods."""
-    return sorted({*_BUILT_IN, *(point.name for point in entry_points(group=GROUP))})
+    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=GROUP))})
 
 
 def method_of(label: str) -> str:
@@ -47,8 +48,8 @@ def method_class(label: str) -> type[Method]:
         UserError: No such method.
     """
     name = method_of(label)
-    if name in _BUILT_IN:
-        module, _, attribute = _BUILT_IN[name].partition(":")
+    if name in BUILT_IN:
+        module, _, attribute = BUILT_IN[name].partition(":")
         found: type[Method] = getattr(importlib.import_module(module), attribute)
         return found
     for point in entry_points(group=GROUP, name=name):

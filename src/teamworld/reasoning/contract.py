@@ -49,7 +49,7 @@ class Question(ABC, Generic[Answer]):
     kind: ClassVar[str]
     """``method.name``, for example ``drwell.propose``."""
     template: ClassVar[str]
-    """Resource of the prompt template, ``package:path`` under ``teamworld.methods``."""
+    """The prompt template: a path under ``teamworld.methods``, or ``package:path`` in another package."""
     answer: ClassVar[type[BaseModel]]
     sampling: ClassVar[Sampling]
 

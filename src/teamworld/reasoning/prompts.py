@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template, meta
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template, meta
 
 from teamworld.reasoning.contract import Answer, Question
 from teamworld.reasoning.quoting import quoted
@@ -47,7 +47,7 @@ class TemplateInfo(NamedTuple):
 def environment() -> Environment:
     """Return what all templates are rendered in. Values are shown as they are and never read as templates."""
     made = Environment(
-        loader=PackageLoader(_HOME, "."),
+        loader=FunctionLoader(lambda template: template_text(template)),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -89,9 +89,15 @@ def info(template: str) -> TemplateInfo:
     return TemplateInfo(int(version[1]), digest.hexdigest())
 
 
+def template_text(template: str) -> str:
+    """Return the text of a template: ``path`` under ``teamworld.methods``, or ``package:path`` in another package."""
+    package, _, path = template.rpartition(":")
+    return (files(package or _HOME) / path).read_text("utf-8")
+
+
 def _texts(template: str) -> Iterator[str]:
     """Yield the text of a template, then those of the templates that it includes."""
-    text = (files(_HOME) / template).read_text("utf-8")
+    text = template_text(template)
     yield text
     for included in meta.find_referenced_templates(environment().parse(text)):
         if included is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from teamworld.worlds import cube
+    from teamworld.worlds import cube, rooms
 
-__all__ = ["cube"]
+__all__ = ["cube", "rooms"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any type)

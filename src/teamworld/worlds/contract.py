@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Entity, Facts, GoalId, Measure, Measures, Plan, Term
+from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measure, Measures, Plan, Term, show
 
 #: The constraints on a joint act, in the order in which the first unmet one is named (metrics spec D3).
 Constraint: TypeAlias = Literal["dependency", "capability", "participation", "spatial", "temporal"]
@@ -36,9 +36,11 @@ class Param:
     """One parameter of an action."""
 
     name: str
-    kind: Literal["entity", "choice", "count"]
+    kind: Literal["entity", "choice", "count", "cell"]
     choices: tuple[Term, ...] = ()
     """The values it may take now, for ``entity`` and ``choice``."""
+    size: Cell = (0, 0)
+    """Rows and columns, for ``cell``: any pair from (0, 0) to below it. Options name a few, they cannot name all."""
     low: int = 0
     high: int | None = None
     """Bounds of a ``count``; None where there is no upper bound."""
@@ -77,6 +79,11 @@ class ActionSchema:
                 fits = isinstance(arg, int) and arg >= param.low and (param.high is None or arg <= param.high)
                 if not fits:
                     raise UserError(f"{param.name} of {self.verb} is a number from {param.low}{top}, got {arg}")
+            elif param.kind == "cell":
+                if not (isinstance(arg, tuple) and all(0 <= at < top for at, top in zip(arg, param.size, strict=True))):
+                    rows, columns = param.size
+                    last = show((rows - 1, columns - 1))
+                    raise UserError(f"{param.name} of {self.verb} is a cell from (0, 0) to {last}, got {show(arg)}")
             elif arg not in param.choices:
                 known = ", ".join(str(choice) for choice in param.choices[:12])
                 raise UserError(f"{param.name} of {self.verb} is one of {known}; got {arg}")
@@ -103,6 +110,8 @@ class Goal:
     """Agents needed at once, as things stand now."""
     places: int = 1
     """Agents that are useful at most."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of agents that can work on it; empty: all."""
     units: int = 0
     """Work left, in the world's own measure."""
     constraints: tuple[Constraint, ...] = ()
@@ -200,9 +209,12 @@ class Report(NamedTuple):
 
     ticks: int
     outcomes: Mapping[AgentId, Outcome]
+    """Of every agent that was alive when the step began."""
     goals: Sequence[GoalEvent] = ()
     attempts: Sequence[Attempt] = ()
     gone: Mapping[AgentId, str] = {}
+    """Who left for good in this step, and why in a word. From now on it has no view and no outcome, hears nothing, and
+    takes no orders."""
     score: Mapping[str, float] = {}
     over: Over | None = None
     """Why the episode ended; None while it goes on."""
@@ -234,6 +246,14 @@ class View(Protocol):
     @property
     def agent(self) -> AgentId:
         """Whose view it is."""
+
+    @property
+    def kind(self) -> str:
+        """What kind of agent it is, as in ``WorldSpec.kinds``."""
+
+    @property
+    def able(self) -> bool:
+        """False while it cannot act (carried, overcome): it is not asked, its plan ends, and it waits."""
 
     @property
     def t(self) -> int:
@@ -309,7 +329,9 @@ class Domain(Protocol):
     def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Plans that make sense for the goal, in an order that says nothing about which is best.
 
-        Without a goal: plans for an agent that is not needed now and must not be in the way, best first.
+        At least one for an open goal that the agent's kind can work on, whose prerequisites are met, and of which
+        ``given`` tells. Without a goal: at least one plan for an agent that is not needed now and must not be in the
+        way, best first.
         """
 
     def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
@@ -321,8 +343,16 @@ class Domain(Protocol):
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Estimated ticks of the action."""
 
-    def scripted(self, views: Mapping[AgentId, View]) -> Mapping[AgentId, Plan]:
-        """The plans of the world's scripted team, a reference row; no rule of a method calls it."""
+    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+        """New plans of the world's scripted team, a reference row; no rule of a method calls it.
+
+        Args:
+            views: Of every living agent of the team.
+            running: The plans that run; whoever has one gets no other.
+
+        Returns:
+            For agents that are able and have no plan; whoever is left out waits for a step.
+        """
 
 
 class World(Protocol):
@@ -400,6 +430,18 @@ class Finding(NamedTuple):
 #: What a world's module may offer as ``failures``: finds in the passages of an episode, in order, what only the world
 #: can see (faces, cells, ways). Pure; takes ``WorldSpec.static``, the team and the passages.
 Finder: TypeAlias = Callable[[Mapping[str, Any], Sequence[AgentId], Sequence[Passage]], Iterable[Finding]]
+
+
+class Twins(NamedTuple):
+    """Two instances that an agent cannot tell apart, though they are not the same.
+
+    What a world's module may offer as ``hidden_twins(level, seed)``, which yields some: where something is hidden from
+    agents, ``teamworld.testing.check_world`` sees by them that views do not change when only hidden truth changes.
+    """
+
+    one: World
+    other: World
+    agent: AgentId
 
 
 class StaleView(RuntimeError):

@@ -2,8 +2,8 @@
 
 A package adds a world of its own with an entry point of the group ``teamworld.worlds``: its name is the world's
 name, its value the module. The module offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
-line), ``OPTIONS`` (a pydantic model), ``DEFAULT_HORIZON`` and ``SUMMARY`` (one line). It may offer ``failures``, a
-``contract.Finder``.
+line, the smallest first), ``OPTIONS`` (a pydantic model), ``DEFAULT_HORIZON``, ``DEFAULT_LEVEL`` and ``SUMMARY`` (one
+line). It may offer ``failures``, a ``contract.Finder``, and ``hidden_twins``, see ``contract.Twins``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from teamworld.worlds.contract import Finder, World
 
 #: The worlds that ship with the package: name -> module.
-WORLDS: Final[Mapping[str, str]] = {"cube": "teamworld.worlds.cube.world"}
+WORLDS: Final[Mapping[str, str]] = {"cube": "teamworld.worlds.cube.world", "rooms": "teamworld.worlds.rooms.world"}
 GROUP: Final = "teamworld.worlds"
 
 
@@ -39,6 +39,10 @@ class WorldModule(Protocol):
     @property
     def DEFAULT_HORIZON(self) -> int:  # noqa: N802  (a constant of the module)
         """Ticks of an episode unless told otherwise."""
+
+    @property
+    def DEFAULT_LEVEL(self) -> str:  # noqa: N802  (a constant of the module)
+        """The level that is played unless told otherwise."""
 
     @property
     def SUMMARY(self) -> str:  # noqa: N802  (a constant of the module)

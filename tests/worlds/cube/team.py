@@ -86,6 +86,6 @@ def play_greedy(here: CubeWorld) -> list[Report]:
     reports: list[Report] = []
     while not reports or reports[-1].over is None:
         free = {agent: here.view(agent) for agent in here.spec.agents}
-        step = follow(here, here.domain.scripted(free))
+        step = follow(here, here.domain.scripted(free, {}))
         reports += step or [here.advance({})]
     return reports

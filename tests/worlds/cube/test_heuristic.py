@@ -27,11 +27,12 @@ def test_the_plan_is_that_of_the_paper() -> None:
 def test_everybody_asked_gets_the_same_plan() -> None:
     here = world(20, [(0, 0), (1, 0)], [(1, 4, 4), (1, 9, 9)])
     views = {agent: here.view(agent) for agent in here.spec.agents}
-    plans = here.domain.scripted(views)
+    plans = here.domain.scripted(views, {})
     assert set(plans) == {"agent_0", "agent_1"}
     assert len(set(plans.values())) == 1
-    assert set(here.domain.scripted({"agent_1": here.view("agent_1")})) == {"agent_1"}
-    assert here.domain.scripted({}) == {}
+    assert set(here.domain.scripted({"agent_1": here.view("agent_1")}, {})) == {"agent_1"}
+    assert here.domain.scripted({}, {}) == {}
+    assert here.domain.scripted(views, {"agent_0": plans["agent_0"]}) == {}  # all begin anew together
 
 
 @pytest.mark.parametrize(("level", "steps"), [("paper-n1", 34), ("paper-n2", 94), ("paper-n4", 101), ("paper-n8", 177)])

@@ -59,7 +59,7 @@ class _Playing:
     """What is played: everything of an experiment but its world and its methods.
 
     Args:
-        level: Level of the world (see: teamworld levels). [default: paper-n2]
+        level: Level of the world (see: teamworld levels). [default: the world's own, paper-n2 for cube]
         reasoner: The mind that answers the method's questions: rules (no key, no network); rules:slips=0.2, a stand-in
             that errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; any server that speaks
             OpenAI's protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; human.

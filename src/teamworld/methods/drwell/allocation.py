@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -74,18 +74,23 @@ class Allocation(NamedTuple):
 
 
 def validate(
-    committed: Mapping[AgentId, GoalId | None], working: Mapping[AgentId, GoalId], goals: Sequence[Goal]
+    committed: Mapping[AgentId, GoalId | None],
+    working: Mapping[AgentId, GoalId],
+    goals: Sequence[Goal],
+    knows: Mapping[AgentId, Collection[GoalId]],
 ) -> Allocation:
     """Turn commitments into an allocation that the world's constraints allow (DR. WELL spec B1, B2).
 
     A goal is feasible if the agents committed to it and those at work on it already reach its
     quorum. Commitments to other goals are dissolved; their agents go to the feasible goal with
-    the most votes that can use another agent, ties by work left, then order, or else wait.
+    the most votes that can use another agent, ties by work left, then order, or else wait. Nobody is sent to a goal
+    that it does not know of, or that its kind cannot work on.
 
     Args:
         committed: The votes of the agents in the room, in speaking order; None waits.
         working: What agents outside the room are at work on.
         goals: Open goals in a fixed order, with their quorum as things stand now.
+        knows: The goals that each of these agents can be sent to.
     """
     known = {goal.id: goal for goal in goals}
     votes = Counter(goal for goal in committed.values() if goal in known)
@@ -100,7 +105,7 @@ def validate(
             result[agent] = goal_id
             continue
         moved.append(agent)
-        room = [goal for goal in joinable if staff[goal.id] < goal.places]
+        room = [goal for goal in joinable if staff[goal.id] < goal.places and goal.id in knows[agent]]
         chosen = min(room, key=lambda goal: (-votes[goal.id], goal.units, place[goal.id]), default=None)
         result[agent] = chosen.id if chosen is not None else None
         if chosen is not None:

@@ -25,7 +25,7 @@ from teamworld.methods.drwell.library import page
 from teamworld.methods.drwell.options import COMMUNICATION, VARIANTS, DrWellOptions
 from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Propose, Revise
 from teamworld.methods.drwell.reflections import reflections
-from teamworld.methods.parts.goals import open_goals
+from teamworld.methods.parts.goals import workable
 from teamworld.methods.parts.planning import PlanAnswer, made, rewritten, standby
 from teamworld.record import Commit, Event, PlanEnd, Release
 from teamworld.worlds.contract import Goal, View
@@ -39,6 +39,15 @@ class _Planned(NamedTuple):
     choice: Choice | None
     """None where it has no task, or no sound plan was found for it."""
     reflection: str = ""
+
+
+#: Why an agent lets go of a goal, by how the goal stands.
+_RELEASED: Mapping[str, str] = {"open": "reassigned", "done": "done", "lost": "failed"}
+
+
+def _known(view: View, goal: GoalId | None) -> Goal | None:
+    """Return a goal as an agent knows it."""
+    return next((known for known in view.goals if known.id == goal), None)
 
 
 class DrWell(Method):
@@ -88,14 +97,14 @@ class DrWell(Method):
         self._best = cache(self._guidebook.best)
         self._standby -= set(members)
         self._ended.update(dict.fromkeys((agent for agent in members if agent in moment.running), "resync"))
-        known = {goal.id: goal for agent in members for goal in open_goals(moment.views[agent].goals)}
+        known = {goal.id: goal for agent in members for goal in workable(moment.views[agent])}
         goals = [known[goal] for goal in sorted(known)]
         living = {agent: goal for agent, goal in self._committed.items() if agent in moment.views}
         working = {agent: goal for agent, goal in living.items() if agent not in members}
-        # Whoever knows of no open task has nothing to say: it stands by, and may look around.
-        speakers = tuple(agent for agent in members if open_goals(moment.views[agent].goals))
+        # Whoever knows of no task for itself has nothing to say: it stands by, and may look around.
+        speakers = tuple(agent for agent in members if workable(moment.views[agent]))
         aims = dict.fromkeys(members) | await self._settled(moment, speakers, working, goals)
-        self._bind(moment, aims, known)
+        self._bind(moment, aims)
         return await self._plans(moment, aims, working, known)
 
     # ---- negotiation
@@ -112,7 +121,8 @@ class DrWell(Method):
             return await self._choices(moment, speakers, room, working)
         await self._proposals(moment, room, working)
         votes = await self._commitments(moment, room, working)
-        return validate(votes, working, goals).goals
+        knows = {agent: {goal.id for goal in workable(moment.views[agent])} for agent in votes}
+        return validate(votes, working, goals, knows).goals
 
     async def _proposals(self, moment: Moment, room: Room, working: Mapping[AgentId, GoalId]) -> None:
         for agent in room.members:
@@ -155,7 +165,7 @@ class DrWell(Method):
     ) -> dict[str, Any]:
         """Return what every question of the negotiation tells its agent."""
         view = moment.views[agent]
-        goals = open_goals(view.goals)
+        goals = workable(view)
         best = self._best()
         return {
             "mind": agent,
@@ -169,12 +179,13 @@ class DrWell(Method):
             "heard": tuple(room.heard(agent)) if room is not None else (),
         }
 
-    def _bind(self, moment: Moment, goals: Mapping[AgentId, GoalId | None], still_open: Collection[GoalId]) -> None:
+    def _bind(self, moment: Moment, goals: Mapping[AgentId, GoalId | None]) -> None:
         """Release what is over, commit to what is new, and put both on record."""
         for agent, goal in goals.items():
             before = self._committed.get(agent)
             if before is not None and before != goal:
-                cause = "reassigned" if before in still_open else "done"
+                found = _known(moment.views[agent], before)
+                cause = "reassigned" if found is None else _RELEASED[found.state]
                 moment.note(Release(agent=agent, goal=before, cause=cause))
                 del self._committed[agent]
             if goal is not None and before != goal:
@@ -197,7 +208,7 @@ class DrWell(Method):
         committed = dict(self._committed)
         plans = await moment.together(
             {
-                agent: self._plan(moment, agent, known.get(goal or ""), committed)
+                agent: self._plan(moment, agent, _known(moment.views[agent], goal), committed)
                 for agent, goal in {**goals, **partners}.items()
             }
         )

@@ -15,7 +15,7 @@ from teamworld.memory.contract import GuideEntry, Library
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.allocation import preferred
 from teamworld.methods.drwell.library import Page
-from teamworld.methods.parts.goals import open_goals
+from teamworld.methods.parts.goals import workable
 from teamworld.methods.parts.planning import PlanAnswer, complaint, plans, slipped, values, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
@@ -84,8 +84,8 @@ class Negotiation(Question[Named]):
 
     @property
     def goals(self) -> list[Goal]:
-        """Open tasks."""
-        return open_goals(self.view.goals)
+        """Open tasks that the agent can work on now."""
+        return workable(self.view)
 
     def said(self, act: str) -> dict[AgentId, GoalId]:
         """Return who named which goal in messages of one act."""

@@ -23,8 +23,6 @@ class Greedy(Method):
         self._domain = briefing.domain
 
     async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
-        """All together when all are free; whoever is done earlier waits for the rest."""
-        if len(moment.free) < len(moment.views):
-            return dict.fromkeys(moment.free, WAIT)
-        plans = self._domain.scripted(moment.views)
+        """Ask the script; whoever it leaves out waits."""
+        plans = self._domain.scripted(moment.views, moment.running)
         return {agent: Choice(plans[agent]) if agent in plans else WAIT for agent in moment.free}

@@ -83,7 +83,7 @@ def values(abilities: Sequence[ActionSchema]) -> dict[str, tuple[Term, ...]]:
     found: dict[str, tuple[Term, ...]] = {}
     for schema in abilities:
         for param in schema.params:
-            if param.kind != "count":
+            if param.kind in ("entity", "choice"):
                 known = found.setdefault(param.name, param.choices)
                 if known != param.choices:
                     found[f"{schema.verb}.{param.name}"] = param.choices
@@ -116,7 +116,7 @@ def slipped(texts: Sequence[str], abilities: Sequence[ActionSchema], rng: np.ran
 
 
 def _wrong_argument(text: str, abilities: Sequence[ActionSchema], rng: np.random.Generator) -> str:
-    """Return the action with one argument changed: another choice, or a count off by up to three."""
+    """Return the action with one argument changed: another choice or cell, or a count off by up to three."""
     action = parse_action(text)
     schema = next(schema for schema in abilities if schema.verb == action.verb)
     if not action.args:
@@ -126,6 +126,9 @@ def _wrong_argument(text: str, abilities: Sequence[ActionSchema], rng: np.random
     if param.kind == "count":
         off = int(rng.integers(1, 4)) * (1 if rng.random() < 0.5 else -1)
         args[index] = max(param.low, int(str(args[index])) + off)
+    elif param.kind == "cell":
+        row, column = (int(rng.integers(top)) for top in param.size)
+        args[index] = (row, column)
     else:
         others = [choice for choice in param.choices if choice != args[index]]
         if others:

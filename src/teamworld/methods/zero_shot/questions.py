@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, GoalId
-from teamworld.methods.parts.goals import open_goals
+from teamworld.methods.parts.goals import workable
 from teamworld.methods.parts.planning import PlanAnswer, complaint, plans, slipped, standby, values, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
@@ -37,8 +37,8 @@ class ZeroShotPlan(Question[TargetedPlan]):
 
     @property
     def goals(self) -> list[Goal]:
-        """Open tasks."""
-        return open_goals(self.view.goals)
+        """Open tasks that the agent can work on now."""
+        return workable(self.view)
 
     def context(self) -> dict[str, Any]:
         """The scene, the open tasks, and what the agent can do."""

@@ -141,14 +141,13 @@ class CubeDomain:
         late = coming[-1] if len(coming) >= need - 1 and coming else 0
         return max(1, min(late + 1, count_of(action, 3)))
 
-    def scripted(self, views: Mapping[AgentId, View]) -> Mapping[AgentId, Plan]:
-        """Return the greedy team's plans for the agents whose views are given.
+    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+        """Return the greedy team's plans when all have finished, which they have when the block is gone (B34).
 
-        All get the same plan for the block nearest to the goal (CUBE spec A16); the caller asks when all have
-        finished, which they have when the block is gone (B34). Without a known block, agents that do not see
-        everything go and look.
+        All get the same plan for the block nearest to the goal (CUBE spec A16). Without a known block, agents that do
+        not see everything go and look.
         """
-        if not views:
+        if not views or running:
             return {}
         view = next(iter(views.values()))
         scene = scene_of(view.known)

@@ -7,7 +7,8 @@ instances come from ``generate`` with a grid size, a number of agents and a map 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -171,6 +172,20 @@ def whole_seed(seed: object) -> int:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
         raise UserError(f"seed must be an integer or None, got {seed!r}")
     return int(seed)
+
+
+def moved(layout: Layout, beyond: int) -> Iterator[Layout]:
+    """Yield the layout with one block a row or column away, for blocks that begin and end right of a column."""
+    for number, block in enumerate(layout.blocks):
+        for rows, cols in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+            other = Block(block.weight, block.row + rows, block.col + cols)
+            if min(block.col, other.col) <= beyond:
+                continue
+            try:
+                yield replace(layout, blocks=(*layout.blocks[:number], other, *layout.blocks[number + 1 :]))
+            except UserError:
+                continue  # another block, or the wall, is there
+            break
 
 
 class Placement:

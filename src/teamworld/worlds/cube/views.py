@@ -17,6 +17,8 @@ from teamworld.worlds.cube.sight import Knowledge, split
 
 #: Actions of the history that ``text`` shows.
 TAIL = 5
+#: The one kind of agent.
+KIND = "pusher"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,17 @@ class CubeView:
     def agent(self) -> AgentId:
         """Whose view it is."""
         return self._agent
+
+    @property
+    def kind(self) -> str:
+        """``pusher``: all are."""
+        return KIND
+
+    @property
+    def able(self) -> bool:
+        """Always true: nothing keeps an agent from acting."""
+        self._check_fresh()
+        return True
 
     @property
     def t(self) -> int:

@@ -7,7 +7,7 @@ how it stands.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,22 +16,23 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
-from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Report, WorldSpec
+from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Report, Twins, WorldSpec
 from teamworld.worlds.cube import concepts, physics
 from teamworld.worlds.cube.crew import STAY, Crew, Refused, Result, Skill
 from teamworld.worlds.cube.domain import CubeDomain, goals
 from teamworld.worlds.cube.effects import Effects, observe_step
 from teamworld.worlds.cube.failures import failures
-from teamworld.worlds.cube.levels import LEVELS, layout_for
+from teamworld.worlds.cube.levels import LEVELS, layout_for, moved
 from teamworld.worlds.cube.scene import PRIMITIVE, Scene, agent_name, goal_name
 from teamworld.worlds.cube.schemas import Timeouts, block_of, time_limits
 from teamworld.worlds.cube.sight import Knowledge, Memory
 from teamworld.worlds.cube.skills import SKILLS
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
-from teamworld.worlds.cube.views import CubeView, Frame
+from teamworld.worlds.cube.views import KIND, CubeView, Frame
 
 #: Steps of an episode unless told otherwise (CUBE spec A10).
 DEFAULT_HORIZON = 500
+DEFAULT_LEVEL = "paper-n2"
 
 
 class CubeOptions(BaseModel):
@@ -56,7 +57,18 @@ class CubeOptions(BaseModel):
 #: What ``teamworld.worlds.registry`` reads, beside LEVELS, DEFAULT_HORIZON, ``make`` and ``failures``.
 OPTIONS = CubeOptions
 SUMMARY = "push square blocks, alone or together, to the right edge of a grid"
-__all__ = ["DEFAULT_HORIZON", "LEVELS", "OPTIONS", "SUMMARY", "CubeOptions", "CubeWorld", "failures", "make"]
+__all__ = [
+    "DEFAULT_HORIZON",
+    "DEFAULT_LEVEL",
+    "LEVELS",
+    "OPTIONS",
+    "SUMMARY",
+    "CubeOptions",
+    "CubeWorld",
+    "failures",
+    "hidden_twins",
+    "make",
+]
 
 
 @dataclass
@@ -104,7 +116,7 @@ class CubeWorld:
             world="cube",
             level=level,
             agents=self._names,
-            kinds=dict.fromkeys(self._names, "pusher"),
+            kinds=dict.fromkeys(self._names, KIND),
             horizon=horizon,
             task=_task(layout),
             memory="team",
@@ -400,6 +412,15 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         hint = suggest(name, list(CubeOptions.model_fields)) if first["type"] == "extra_forbidden" else ""
         raise UserError(f"option '{name}' of world cube: {first['msg']}, got {first['input']!r}{hint}") from None
     return CubeWorld(_with_team(layout_for(level, seed), level, chosen.agents), level, horizon, chosen)
+
+
+def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
+    """Yield pairs of instances with limited sight whose agents, all on the left, cannot see what differs."""
+    layout, options = layout_for(level, seed), CubeOptions(view_radius=2)
+    right = max(col for _, col in layout.agents)
+    for other in moved(layout, right + 2 + 1):
+        one, two = (CubeWorld(placed, level, DEFAULT_HORIZON, options) for placed in (layout, other))
+        yield Twins(one, two, one.spec.agents[0])
 
 
 def _with_team(layout: Layout, level: str, agents: int | None) -> Layout:

@@ -1,0 +1,255 @@
+"""The rules that everybody knows: goals, options, recipes, preconditions, expected effects, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Cell, Facts, GoalId, Measures, Plan
+from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Option, Relation, Verdict, View
+from teamworld.worlds.rooms import heuristic
+from teamworld.worlds.rooms.observe import RELATIONS, believed, door, facts, item
+from teamworld.worlds.rooms.skills import MEASURES, PATIENCE, cell_of, number_of, schemas
+from teamworld.worlds.rooms.state import SPEED, House, Item, State, ways
+
+#: Whoever has nothing to do keeps this far from fire, in steps.
+SAFE = 3
+
+
+class RoomsDomain:
+    """``contract.Domain`` for rooms; pure, everything is computed from the facts given.
+
+    Args:
+        house: The floor plan.
+        kinds: The kind of each agent.
+        doors: Doors that are shut at the start; opening each is a goal.
+    """
+
+    def __init__(self, house: House, kinds: Mapping[AgentId, str], doors: Sequence[int]) -> None:
+        self.house, self.kinds, self._doors = house, kinds, tuple(doors)
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """What facts can state."""
+        return RELATIONS
+
+    @property
+    def measures(self) -> Measures:
+        """No parameter counts in a measure of a goal."""
+        return MEASURES
+
+    def abilities(self, agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
+        """Return what an agent's kind can do."""
+        return schemas(self.kinds[agent], self.house, believed(given))
+
+    def goals(self, given: Facts) -> Sequence[Goal]:
+        """Return one goal for each door shut at the start, and one for each known item."""
+        return self.goals_in(believed(given))
+
+    def goals_in(self, state: State) -> tuple[Goal, ...]:
+        """Return the goals of a moment."""
+        doors = tuple(
+            Goal(
+                f"open_{number}",
+                "open",
+                door(number),
+                kinds=("scout",),
+                units=int(number in state.shut),
+                state="open" if number in state.shut else "done",
+            )
+            for number in self._doors
+        )
+        return (*doors, *(self._delivery(number, thing, state) for number, thing in state.items.items()))
+
+    def _delivery(self, number: int, thing: Item, state: State) -> Goal:
+        field = ways(self.house, self.house.table, frozenset())
+        units = 0 if thing.state in ("delivered", "lost") else field.get(thing.cell or (-1, -1), self.house.size[1])
+        room = 0 if thing.cell is None else self.house.rooms_at(thing.cell)[0]
+        return Goal(
+            f"deliver_{number}",
+            "deliver",
+            item(number),
+            features=(("weight", str(thing.weight)),),
+            weight=float(thing.weight),
+            quorum=thing.weight,
+            places=thing.weight,
+            kinds=("carrier",),
+            units=units,
+            constraints=("dependency", "participation", "spatial", "temporal") if thing.weight > 1 else (),
+            prerequisites=tuple(f"open_{shut}" for shut in sorted(state.shut) if shut >= room and units),
+            losable=True,
+            state={"delivered": "done", "lost": "lost"}.get(thing.state, "open"),  # type: ignore[arg-type]
+        )
+
+    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+        """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
+        state = believed(given)
+        found: list[tuple[Action, GoalId | None]] = []
+        held, at = state.held(agent), state.agents[agent]
+        if self.kinds[agent] == "scout":
+            for number in sorted(state.shut):
+                side = self._side(number, state, at)
+                found.append((_go(side) if at != side else Action("open", (door(number),)), f"open_{number}"))
+        elif held is not None:
+            hold = Action("bring", (item(held), PATIENCE)), Action("drop")
+            found += [(action, f"deliver_{held}") for action in hold]
+        else:
+            for number, thing in state.items.items():
+                if thing.state == "free" and thing.cell is not None:
+                    act = Action("lift", (item(number), PATIENCE)) if at == thing.cell else _go(thing.cell)
+                    found.append((act, f"deliver_{number}"))
+        found += [
+            (_go(self.house.middle(room)), None) for room in range(self.house.rooms) if at != self.house.middle(room)
+        ]
+        found.append((WAIT, None))
+        legal = (pair for pair in found if self.check(agent, pair[0], given).ok)
+        return [Option(action, goal, self.ticks(agent, action, given)) for action, goal in legal]
+
+    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+        """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
+
+        Raises:
+            UserError: The agent's kind cannot work on the goal.
+        """
+        state = believed(given)
+        if goal is not None and self.kinds[agent] not in goal.kinds:
+            raise UserError(f"{goal.id} is for {' or '.join(goal.kinds)}, and {agent} is a {self.kinds[agent]}")
+        found = [] if goal is None or goal.thing is None else list(self._work(goal.thing.id, agent, state))
+        plans = dict.fromkeys(found or self._standby(agent, state))
+        return [Plan(actions, None if goal is None else goal.id) for actions in plans]
+
+    def _work(self, number: int, agent: AgentId, state: State) -> Iterator[tuple[Action, ...]]:
+        """Yield ways to work on a goal; none where it is in other hands, or nobody knows where it is."""
+        at, held = state.agents[agent], state.held(agent)
+        if self.kinds[agent] == "scout":
+            side = self._side(number, state, at)
+            there: tuple[Action, ...] = () if at == side else (_go(side),)
+            if self._can_go(agent, side, state):
+                yield (*there, Action("open", (door(number),)))
+                yield (*there, WAIT, Action("open", (door(number),)))
+            return
+        thing = state.items[number]
+        if not self._can_go(agent, self.house.table, state):
+            return
+        bring, table = Action("bring", (item(number), PATIENCE)), (_go(self.house.table), Action("drop"))
+        if held == number:
+            yield (bring,)
+            yield table[at == self.house.table :]
+        elif thing.state == "free" and thing.cell is not None and self._can_go(agent, thing.cell, state):
+            there = (Action("drop"),) * (held is not None) + (_go(thing.cell),) * (at != thing.cell)
+            for patience in (PATIENCE, 2) if thing.weight == 1 else (PATIENCE, 3 * PATIENCE, 2):
+                lift = Action("lift", (item(number), patience))
+                yield (*there, lift, bring)
+                yield (*there, lift, *table)
+
+    def _standby(self, agent: AgentId, state: State) -> Iterator[tuple[Action, ...]]:
+        """Yield plans for an agent that is not needed: bring what it holds, flee, look around, wait."""
+        at, house = state.agents[agent], self.house
+        held = state.held(agent)
+        if held is not None and state.items[held].weight == 1 and self._can_go(agent, house.table, state):
+            yield (Action("bring", (item(held), PATIENCE)),)
+        near = [ways(house, cell, frozenset()).get(at, SAFE) for cell in state.fire]
+        if near and min(near) < SAFE:
+            cells = [
+                cell for room in range(house.rooms) for cell in house.cells(room) if self._can_go(agent, cell, state)
+            ]
+            far = max(cells, key=lambda cell: min(ways(house, fire, frozenset())[cell] for fire in state.fire))
+            if far != at:
+                yield (_go(far),)
+        field = ways(house, at, state.closed(house))
+        rooms = sorted(
+            (room not in state.unseen, field.get(house.middle(room), 0), room) for room in range(house.rooms)
+        )
+        ahead = [
+            room for _, _, room in rooms if house.middle(room) != at and self._can_go(agent, house.middle(room), state)
+        ]
+        yield from ((_go(house.middle(room)),) for room in ahead if room in state.unseen)
+        yield (WAIT, WAIT, WAIT)
+        yield from ((_go(house.middle(room)), WAIT) for room in ahead if room not in state.unseen)
+
+    def _side(self, number: int, state: State, at: Cell) -> Cell:
+        """Return the cell from which to open a door: the nearest beside it."""
+        beside = self.house.beside(self.house.doors[number])
+        field = ways(self.house, at, state.closed(self.house))
+        return min(beside, key=lambda cell: (field.get(cell, 10**6), cell))
+
+    def _can_go(self, agent: AgentId, place: Cell, state: State) -> bool:
+        closed = state.closed(self.house)
+        return place not in closed and state.agents[agent] in ways(self.house, place, closed)
+
+    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+        """Return whether an action's preconditions hold."""
+        state, verbs = believed(given), {schema.verb: schema for schema in self.abilities(agent, given)}
+        if action.verb not in verbs:
+            return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
+        try:
+            whole = verbs[action.verb].complete(action)
+        except UserError as error:
+            return Verdict(False, f"illegal: {error}")
+        number, held, at = number_of(whole), state.held(agent), state.agents[agent]
+        if agent in state.overcome and whole != WAIT:
+            return Verdict(False, "overcome: the smoke")
+        if whole.verb == "go" and not self._can_go(agent, cell_of(whole), state):
+            return Verdict(False, "no_way: fire, a wall or a shut door")
+        if whole.verb == "open" and (number not in state.shut or at not in self.house.beside(self.house.doors[number])):
+            return Verdict(False, "not_beside: stand beside a door that is shut")
+        if whole.verb == "drop" and held is None:
+            return Verdict(False, "empty_hands")
+        if whole.verb == "bring" and held != number:
+            return Verdict(False, "not_held")
+        if whole.verb == "bring" and not self._can_go(agent, self.house.table, state):
+            return Verdict(False, "no_way: fire, a wall or a shut door")
+        if whole.verb == "lift":
+            return self._check_lift(state.items[number if number is not None else -1], held, at)
+        return POSSIBLE
+
+    def _check_lift(self, thing: Item, held: int | None, at: Cell) -> Verdict:
+        if held is not None:
+            return Verdict(False, "full_hands")
+        if thing.state != "free" or thing.cell is None:
+            return Verdict(False, f"gone: {thing.state if thing.state != 'free' else 'nobody knows where it is'}")
+        return POSSIBLE if thing.cell == at else Verdict(False, f"not_there: it is at {thing.cell}")
+
+    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+        """Return what to expect after an action that succeeds, team-mates playing their part."""
+        if not self.check(agent, action, given).ok:
+            return given
+        state, number = believed(given), number_of(action)
+        held, agents, items, shut = state.held(agent), dict(state.agents), dict(state.items), state.shut
+        if action.verb == "go":
+            agents[agent] = cell_of(action)
+            if held is not None:
+                items[held] = items[held]._replace(cell=cell_of(action))
+        elif action.verb == "lift" and number is not None:
+            items[number] = items[number]._replace(holders=(agent,), state="held")
+        elif action.verb == "bring" or (action.verb == "drop" and agents[agent] == self.house.table):
+            agents[agent] = self.house.table
+            items[held or 0] = Item(items[held or 0].weight, None, (), "delivered")
+        elif action.verb == "drop" and held is not None:
+            items[held] = Item(items[held].weight, agents[agent])
+        elif action.verb == "open" and number is not None:
+            shut = shut - {number}
+        else:
+            return given
+        then = replace(state, agents=agents, items=items, shut=shut)
+        return Facts(tuple(facts(then, self.house, range(self.house.rooms))))
+
+    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+        """Return the estimated ticks of an action, at least 1."""
+        state = believed(given)
+        at = state.agents[agent]
+        if action.verb == "go" and isinstance(place := action.args[0], tuple):
+            speed = SPEED[self.kinds[agent]]
+            return max(1, -(-ways(self.house, place, frozenset()).get(at, 1) // speed))
+        if action.verb == "bring":
+            return ways(self.house, self.house.table, frozenset())[at] + 1
+        return action.args[0] if action.verb == "talk" and isinstance(action.args[0], int) else 1
+
+    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+        """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""
+        return heuristic.plans(self, views, running)
+
+
+def _go(place: Cell) -> Action:
+    return Action("go", (place,))

@@ -1,0 +1,126 @@
+"""What one agent may know now, and the same in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Facts, show
+from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict
+from teamworld.worlds.rooms.domain import RoomsDomain
+from teamworld.worlds.rooms.observe import believed
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One moment of the world, shared by all views of it."""
+
+    t: int
+    horizon: int
+    domain: RoomsDomain
+    parts: Mapping[AgentId, tuple[Facts, Facts, Facts]]
+    """For each agent what it perceives, what it remembers, and both."""
+    overcome: frozenset[AgentId]
+    histories: Mapping[AgentId, tuple[Outcome, ...]]
+
+
+class RoomsView:
+    """``contract.View`` for rooms; reading it after the world's next step raises ``StaleView``."""
+
+    def __init__(self, agent: AgentId, frame: Frame, current: Callable[[], Frame]) -> None:
+        self._agent, self._frame, self._current = agent, frame, current
+
+    @property
+    def _now(self) -> Frame:
+        if self._current() is not self._frame:
+            raise StaleView(f"the view of {self._agent} at t = {self._frame.t} was read after the world moved on")
+        return self._frame
+
+    @property
+    def agent(self) -> AgentId:
+        """Whose view it is."""
+        return self._agent
+
+    @property
+    def kind(self) -> str:
+        """``carrier`` or ``scout``."""
+        return self._now.domain.kinds[self._agent]
+
+    @property
+    def t(self) -> int:
+        """Ticks gone."""
+        return self._now.t
+
+    @property
+    def left(self) -> int:
+        """Ticks left."""
+        return self._now.horizon - self._now.t
+
+    @property
+    def able(self) -> bool:
+        """False while the smoke has overcome it."""
+        return self._agent not in self._now.overcome
+
+    @property
+    def facts(self) -> Facts:
+        """What it sees in its room, and on the board."""
+        return self._now.parts[self._agent][0]
+
+    @property
+    def recall(self) -> Facts:
+        """What it saw before and has not seen otherwise since."""
+        return self._now.parts[self._agent][1]
+
+    @property
+    def known(self) -> Facts:
+        """Both."""
+        return self._now.parts[self._agent][2]
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """One for each item and shut door that it knows of."""
+        return self._now.domain.goals(self.known)
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """What its kind can do."""
+        return self._now.domain.abilities(self._agent, self.known)
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """Actions that make sense as far as it knows."""
+        return self._now.domain.options(self._agent, self.known)
+
+    @property
+    def history(self) -> Sequence[Outcome]:
+        """Its finished actions, oldest first."""
+        return self._now.histories[self._agent]
+
+    def check(self, action: Action) -> Verdict:
+        """Whether the action's preconditions hold, by what the agent knows."""
+        return self._now.domain.check(self._agent, action, self.known)
+
+    def text(self, form: str = "plain") -> str:
+        """Return the view in words.
+
+        Raises:
+            UserError: There is no such form.
+        """
+        if form != "plain":
+            raise UserError(f"a view of rooms has no text form '{form}'{suggest(form, ['plain'])}")
+        state, house = believed(self.known), self._now.domain.house
+        rows, columns = house.size
+        lines = [
+            f"Tick {self.t} of {self.t + self.left}. Cells are (row, column), {rows} x {columns} of them. "
+            f"There are {house.rooms} rooms in a row, doors at {', '.join(map(show, house.doors))}, and the table at "
+            f"{show(house.table)}.",
+            f"You are {self._agent}, a {self.kind}, at {show(state.agents[self._agent])}"
+            f"{'' if self.able else ', overcome by the smoke'}. You see your own room only.",
+        ]
+        lines += [f"{fact}." for fact in self.facts if fact.subject != self._agent or fact.predicate == "HOLD"]
+        lines += [f"{fact}, last seen at tick {self.recall.seen[fact]}." for fact in self.recall]
+        for outcome in self.history[-5:]:
+            why = f" ({outcome.reason})" if outcome.reason else ""
+            lines.append(f"You did {outcome.action}, begun at tick {outcome.start}: {outcome.status}{why}.")
+        return "\n".join(lines)

@@ -1,0 +1,289 @@
+"""Rooms as a world of the contract: starts and stops actions, takes one primitive from each, and judges them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Facts
+from teamworld.seeding import generator
+from teamworld.worlds.contract import (
+    WAIT,
+    ActionSchema,
+    Goal,
+    Outcome,
+    Over,
+    Report,
+    Twins,
+    Verdict,
+    WorldSpec,
+)
+from teamworld.worlds.rooms import effects, physics
+from teamworld.worlds.rooms.domain import RoomsDomain
+from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
+from teamworld.worlds.rooms.observe import Memory, believed, facts
+from teamworld.worlds.rooms.skills import Result, Skill
+from teamworld.worlds.rooms.state import State
+from teamworld.worlds.rooms.views import Frame, RoomsView
+
+DEFAULT_HORIZON, DEFAULT_LEVEL = 120, "two"
+SUMMARY = "carry things through rooms to a table, alone or together, past a fire (the tutorial's world)"
+_TASK = (
+    "Bring all things to the table in the last room. A thing of weight 2 takes two carriers who lift it in the same "
+    "tick and bring it together. Scouts are fast and open doors. You see your own room only; a board in each room "
+    "shows what was delivered and which doors are shut. Fire spreads from cell to cell. It takes agents and things; "
+    "its smoke overcomes whoever is near."
+)
+
+
+class RoomsOptions(BaseModel):
+    """What can be set for rooms."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    spread: float = Field(default=0.12, ge=0, le=1)
+    """Probability that a cell beside fire catches fire in a tick."""
+
+
+OPTIONS = RoomsOptions
+__all__ = ["DEFAULT_HORIZON", "DEFAULT_LEVEL", "LEVELS", "OPTIONS", "SUMMARY", "RoomsWorld", "hidden_twins", "make"]
+
+
+class RoomsWorld:
+    """One instance of rooms; implements ``contract.World``.
+
+    Args:
+        placed: Where everything is at the start.
+        level: The name of the level, for the record.
+        horizon: Ticks after which the episode ends.
+        options: See ``RoomsOptions``.
+    """
+
+    def __init__(self, placed: Instance, level: str, horizon: int, options: RoomsOptions) -> None:
+        if horizon < 1:
+            raise UserError(f"the horizon is a number of ticks from 1, got {horizon}")
+        self._placed, self._options = placed, options
+        self._domain = RoomsDomain(placed.house, placed.kinds, placed.doors)
+        house = placed.house
+        static = {"size": list(house.size), "doors": [list(cell) for cell in house.doors], "table": list(house.table)}
+        static |= {"rooms": house.rooms, "weights": [thing.weight for thing in placed.state.items.values()]}
+        self._spec = WorldSpec(
+            world="rooms",
+            level=level,
+            agents=tuple(placed.kinds),
+            kinds=placed.kinds,
+            horizon=horizon,
+            task=_TASK,
+            memory="agent",
+            options=options.model_dump(),
+            static=static,
+        )
+        self.reset(0)
+
+    @property
+    def spec(self) -> WorldSpec:
+        """What everybody knows before the first step."""
+        return self._spec
+
+    @property
+    def domain(self) -> RoomsDomain:
+        """The rules that everybody knows."""
+        return self._domain
+
+    def reset(self, seed: int) -> None:
+        """Start over; the seed decides how the fire spreads."""
+        self._rng = generator(seed, "rooms", "fire")
+        self._state, self._t = self._placed.state, 0
+        self._over: Over | None = None
+        self._skills: dict[AgentId, Skill] = {}
+        self._memories = {agent: Memory(self._placed.house) for agent in self._spec.agents}
+        self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._spec.agents, ())
+        self._look()
+
+    def view(self, agent: AgentId) -> RoomsView:
+        """Return what a living agent may know now.
+
+        Raises:
+            UserError: There is no such agent, or it is gone.
+        """
+        self._living(agent)
+        return RoomsView(agent, self._frame, lambda: self._frame)
+
+    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+        """Start and stop actions as ordered, then do one step; what cannot start is refused, and the step is spent.
+
+        Raises:
+            UserError: An order is for an agent that is not there, or the episode is over.
+        """
+        if self._over is not None:
+            raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
+        for agent in orders:
+            self._living(agent)
+        refused = {agent: no for agent, order in orders.items() if not (no := self._order(agent, order)).ok}
+        before, house = self._state, self._placed.house
+        tried = {agent: s.primitive(believed(self._known(agent)), house) for agent, s in self._skills.items()}
+        draws = self._rng.random(house.size)
+        catches = [c for room in range(house.rooms) for c in house.cells(room) if draws[c] < self._options.spread]
+        catches += [c for c in house.doors if draws[c] < self._options.spread]
+        self._state, gone = physics.step(before, house, tried, catches)
+        outcomes = {agent: self._judge(agent, orders.get(agent), refused, before, tried) for agent in before.agents}
+        attempts = tuple(effects.attempts(before, tried, self._placed.kinds))
+        self._skills = {
+            agent: skill for agent, skill in self._skills.items() if agent not in self._state.overcome.keys() | gone
+        }
+        self._t += 1
+        events, goals = effects.events(before, self._state, self._placed, tried), self.goals()
+        done = all(goal.state != "open" for goal in goals if goal.kind == "deliver")
+        self._over = "all_done" if done else "horizon" if self._t >= self._spec.horizon else None
+        self._look()
+        score = sum(goal.weight for goal in goals if goal.state == "done" and goal.kind == "deliver")
+        return Report(1, outcomes, events, attempts, gone, {"delivered": score}, self._over)
+
+    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+        """Return the other living agents at most ``reach`` steps away, walls or not, in the order of the agents."""
+        self._living(sender)
+        (row, col), agents = self._state.agents[sender], self._state.agents
+        near = {mate for mate, cell in agents.items() if abs(cell[0] - row) + abs(cell[1] - col) <= reach}
+        return tuple(mate for mate in agents if mate != sender and (math.isinf(reach) or mate in near))
+
+    def goals(self) -> Sequence[Goal]:
+        """Return all goals as they stand, items that nobody found too."""
+        return self._domain.goals_in(self._state)
+
+    def truth(self) -> Facts:
+        """Return all that is true now."""
+        return Facts(tuple(facts(self._state, self._placed.house, range(self._placed.house.rooms))))
+
+    def snapshot(self) -> Mapping[str, Any]:
+        """Return places: agents (null: gone) in the team's order, items with their state, fire, ash, shut doors."""
+        state = self._state
+        return {
+            "v": 1,
+            "agents": [list(state.agents[a]) if a in state.agents else None for a in self._spec.agents],
+            "items": [[None if i.cell is None else list(i.cell), i.state] for i in state.items.values()],
+            "fire": [list(cell) for cell in sorted(state.fire)],
+            "ash": [list(cell) for cell in sorted(state.ash)],
+            "shut": sorted(state.shut),
+        }
+
+    # ---- one step
+
+    def _living(self, agent: AgentId) -> None:
+        if agent not in self._state.agents:
+            known = list(self._state.agents)
+            hint = "it is gone" if agent in self._placed.kinds else f"there is none{suggest(agent, known)}"
+            raise UserError(f"expected a living agent, got '{agent}': {hint}")
+
+    def _known(self, agent: AgentId) -> Facts:
+        return self._frame.parts[agent][2]
+
+    def _look(self) -> None:
+        for agent in self._state.agents:
+            self._memories[agent].look(self._state, agent, self._t)
+        parts = {agent: self._memories[agent].parts for agent in self._state.agents}
+        dazed = frozenset(self._state.overcome)
+        self._frame = Frame(self._t, self._spec.horizon, self._domain, parts, dazed, dict(self._histories))
+
+    def _order(self, agent: AgentId, order: Action) -> Verdict:
+        """Start what is ordered, unless it runs already; return whether it could start."""
+        running, known = self._skills.get(agent), self._known(agent)
+        whole = _whole(order, self._domain.abilities(agent, known))
+        if running is not None and running.action == whole:
+            return Verdict(True)
+        if running is not None:
+            del self._skills[agent]
+            self._remember(running, Result("failed", "interrupted"))
+        verdict = self._domain.check(agent, whole, known)
+        if verdict.ok and whole != WAIT:
+            self._skills[agent] = Skill(agent, whole, self._placed.kinds[agent], self._t)
+        return verdict
+
+    def _judge(
+        self,
+        agent: AgentId,
+        order: Action | None,
+        refused: Mapping[AgentId, Verdict],
+        before: State,
+        tried: Mapping[AgentId, physics.Primitive],
+    ) -> Outcome:
+        act, place, after = tried.get(agent, physics.STAY), before.agents[agent], self._state
+        aim = act.path[-1] if act.path else None
+        outcome = Outcome(WAIT, "done", primitives=(act.verb,), start=self._t, place=place, aim=aim)
+        if agent in refused and order is not None:
+            outcome = outcome._replace(action=order, status="failed", reason=refused[agent].word, legal=False)
+            self._histories[agent] += (outcome,)
+            return outcome
+        skill = self._skills.get(agent)
+        if skill is None:
+            return outcome
+        outcome = outcome._replace(action=skill.action, start=skill.start)
+        if agent not in after.agents:
+            return outcome._replace(status="failed", reason="burnt")
+        result = skill.result(before, after)
+        if result.status == "running" and agent in after.overcome:
+            result = Result("failed", "overcome")
+        if result.status != "running":
+            self._remember(skill, result)
+            del self._skills[agent]
+        moved, held = after.agents[agent] != place, before.held(agent)
+        opened = act.verb == "open" and act.target in before.shut - after.shut
+        return outcome._replace(
+            status=result.status,
+            reason=result.reason,
+            constraint=result.constraint,
+            moved=moved,
+            effect=opened or held != after.held(agent) or (moved and held is not None),
+            ready=f"deliver_{act.target}" if act.verb == "lift" and after.held(agent) is None else None,
+        )
+
+    def _remember(self, skill: Skill, result: Result) -> None:
+        self._histories[skill.agent] += (Outcome(skill.action, result.status, result.reason, start=skill.start),)
+
+
+def _whole(order: Action, schemas: Iterable[ActionSchema]) -> Action:
+    """Return an order with what was left out; as it came where it fits no schema."""
+    for schema in schemas:
+        if schema.verb == order.verb:
+            try:
+                return schema.complete(order)
+            except UserError:
+                break  # the check says what is wrong with it
+    return order
+
+
+def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:
+    """Return the instance of a level.
+
+    Raises:
+        UserError: There is no such level or option, or a value cannot be used.
+    """
+    try:
+        chosen = RoomsOptions.model_validate(dict(options))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        hint = suggest(name, list(RoomsOptions.model_fields)) if first["type"] == "extra_forbidden" else ""
+        raise UserError(f"option '{name}' of world rooms: {first['msg']}, got {first['input']!r}{hint}") from None
+    return RoomsWorld(instance(level, seed), level, horizon, chosen)
+
+
+def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
+    """Yield pairs of instances that an agent cannot tell apart: in a room out of its sight, an item lies elsewhere."""
+    placed = instance(level, seed)
+    house, state = placed.house, placed.state
+    for agent, at in state.agents.items():
+        for number, thing in state.items.items():
+            if thing.cell is None or set(house.rooms_at(thing.cell)) & set(house.rooms_at(at)):
+                continue
+            cells = house.cells(house.rooms_at(thing.cell)[0])
+            cell = cells[(cells.index(thing.cell) + 1) % len(cells)]
+            other = placed._replace(
+                state=State(state.agents, {**state.items, number: thing._replace(cell=cell)}, state.shut, state.fire)
+            )
+            one, two = (RoomsWorld(given, level, DEFAULT_HORIZON, RoomsOptions()) for given in (placed, other))
+            yield Twins(one, two, agent)
+            break

@@ -1,0 +1,1 @@
+"""Wildfire: firefighters, bulldozers, drones and helicopters against a spreading fire."""

@@ -1,0 +1,268 @@
+"""The suites for methods and minds: the built-in ones pass, and each check finds a method that breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from pydantic import BaseModel
+
+from teamworld.errors import UserError
+from teamworld.language import AgentId, Plan
+from teamworld.memory.contract import MemoryDelta
+from teamworld.methods import registry
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Message, Method, Moment, NoOptions
+from teamworld.methods.parts.planning import standby
+from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
+from teamworld.reasoning.rules import Rules, Slips
+from teamworld.record import Event
+from teamworld.testing import METHOD_CHECKS, Nonconformance, check_method, check_reasoner
+from teamworld.worlds.contract import View
+
+STAGES = [("rooms", "one"), ("rooms", "two")]
+
+
+@pytest.mark.parametrize("label", ["drwell", "greedy", "random", "zero_shot"])
+def test_built_in_methods_keep_the_contract(label: str) -> None:
+    check_method(label)
+
+
+def test_variants_and_options_are_checked_too() -> None:
+    check_method("drwell:free_chat", stages=STAGES, skip=["deaths"])
+    check_method("drwell", {"explore": 1}, stages=STAGES[:1], skip=["deaths", "same-seed", "any-order"])
+
+
+# ---- methods that break it
+
+
+class Letter(BaseModel):
+    """One word."""
+
+    word: str
+
+
+@dataclass(frozen=True)
+class Ask(Question[Letter]):
+    """Say a word."""
+
+    mind: AgentId
+    views: Mapping[AgentId, View]
+
+    kind: ClassVar[str] = "broken.ask"
+    template: ClassVar[str] = "zero_shot/prompts/plan.md.j2"
+    answer: ClassVar[type[BaseModel]] = Letter
+    sampling: ClassVar[Sampling] = Sampling(0.0, 10)
+
+    def context(self) -> dict[str, Any]:
+        shown = {"agent": self.mind, "scene": "", "steps_left": 1, "goals": [], "abilities": self.view.abilities}
+        return {**shown, "values": {}}
+
+    def rule(self, rng: np.random.Generator) -> Letter:
+        return Letter(word="no")
+
+    def check(self, answer: Letter) -> str | None:
+        return None if answer.word == "yes" else "say yes"
+
+    def fallback(self) -> Letter:
+        return Letter(word="yes")
+
+
+class Idle(Method):
+    """Waits; the base of what is broken below."""
+
+    name: ClassVar[str] = "broken"
+    summary: ClassVar[str] = "for tests"
+    options: ClassVar[type[BaseModel]] = NoOptions
+    turn: ClassVar[int] = 0
+    """How often something was done, in all episodes: what must never count."""
+
+    async def begin(self, briefing: Briefing) -> None:
+        self.domain = briefing.domain
+        self.team = briefing.agents
+        self.order: list[AgentId] = []
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class Raises(Idle):
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        raise KeyError("no such thing")
+
+
+class BadRule(Idle):
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        for agent in moment.free:
+            await moment.ask(Ask(agent, {agent: moment.views[agent]}))
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class Meddles(Idle):
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        return {**dict.fromkeys(moment.free, WAIT), "agent_99": WAIT}
+
+
+class Dice(Idle):
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        type(self).turn += 1
+        plan = [standby(self.domain, moment.views[agent]) for agent in moment.free]
+        return {a: Choice(p, cause=f"throw {self.turn}") for a, p in zip(moment.free, plan, strict=True)}
+
+
+class FirstCome(Idle):
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        self.order = []
+
+        async def think(agent: AgentId) -> None:
+            await moment.ask(Fine(agent, {agent: moment.views[agent]}))
+            self.order.append(agent)
+
+        await moment.together({agent: think(agent) for agent in moment.free})
+        for agent in self.order:
+            moment.post(Message(agent, "inform", "I was ready"))
+        return dict.fromkeys(moment.free, WAIT)
+
+
+@dataclass(frozen=True)
+class Fine(Ask):
+    """Say a word, and the rule says the right one."""
+
+    kind: ClassVar[str] = "broken.fine"
+
+    def rule(self, rng: np.random.Generator) -> Letter:
+        return Letter(word="yes")
+
+
+@dataclass(frozen=True)
+class Hopeless(Fine):
+    """There is nothing to fall back to."""
+
+    kind: ClassVar[str] = "broken.hopeless"
+
+    def fallback(self) -> Letter:
+        raise NotImplementedError("somebody always answers")
+
+
+class NeedsAnswers(Idle):
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        await moment.together(
+            {agent: moment.ask(Hopeless(agent, {agent: moment.views[agent]})) for agent in moment.free}
+        )
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class NeedsWords(Idle):
+    """Counts on every word that was said."""
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        room = moment.room(moment.free)
+        for agent in room.members:
+            room.say(Message(agent, "inform", "here I am"))
+        for agent in room.members:
+            if len(room.heard(agent)) != len(room.members):
+                raise LookupError(f"{agent} did not hear everybody")
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class CountsOnAll(Idle):
+    """Looks at the whole team, the dead too."""
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        if any(agent not in moment.views for agent in self.team):
+            raise LookupError("where are you")
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class Learns(Idle):
+    learns: ClassVar[bool] = True
+
+    def learns_in(self, episode: int) -> bool:
+        return False
+
+    def learn(self, log: Sequence[Event]) -> MemoryDelta | None:
+        from teamworld.memory.tracker import delta
+
+        return delta(log)
+
+
+BROKEN: Mapping[str, type[Idle]] = {
+    "plays": Raises,
+    "questions": BadRule,
+    "given-agents": Meddles,
+    "same-seed": Dice,
+    "any-order": FirstCome,
+    "silence": NeedsAnswers,
+    "lost-words": NeedsWords,
+    "deaths": CountsOnAll,
+    "learning": Learns,
+}
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
+    """Register a method of this file by entry point, as another package would."""
+
+    def register(found: type[Idle]) -> None:
+        point = EntryPoint("broken", f"{__name__}:{found.__name__}", registry.GROUP)
+        monkeypatch.setattr(EntryPoint, "load", lambda self: found)
+        monkeypatch.setattr(
+            registry, "entry_points", lambda group, name=None: [point] if name in (None, "broken") else []
+        )
+
+    return register
+
+
+def test_every_check_is_tried(registered: Any) -> None:  # noqa: ANN401
+    assert set(BROKEN) == set(METHOD_CHECKS)
+    assert all(METHOD_CHECKS.values())
+    registered(Idle)
+    check_method("broken", stages=STAGES)
+
+
+@pytest.mark.parametrize("check", list(METHOD_CHECKS))
+def test_a_check_finds_what_breaks_it(check: str, registered: Any) -> None:  # noqa: ANN401
+    registered(BROKEN[check])
+    with pytest.raises(Nonconformance) as caught:
+        check_method("broken", stages=STAGES, skip=set(METHOD_CHECKS) - {check})
+    assert list(caught.value.findings) == [check]
+    assert "\n" not in str(caught.value)
+
+
+def test_what_does_not_exist_is_refused() -> None:
+    with pytest.raises(UserError, match="unknown method 'greedi'"):
+        check_method("greedi")
+    with pytest.raises(UserError, match="no check 'death' to skip"):
+        check_method("greedy", skip=["death"])
+    with pytest.raises(UserError, match="unknown option 'explor'"):
+        check_method("drwell", {"explor": 1})
+
+
+# ---- minds
+
+
+class Wrong(Rules):
+    """Answers everything with a letter."""
+
+    async def ask(self, question: Question[Answer], tries: Collection[Rejected]) -> Reply[Any]:
+        return Reply(Letter(word="yes"))
+
+
+def test_minds_are_checked() -> None:
+    check_reasoner(Rules)
+    check_reasoner(lambda streams: Slips(streams, 0.4))
+    with pytest.raises(Nonconformance, match="reasoner: answers: "):
+        check_reasoner(Wrong)
+
+
+def test_a_plan_for_an_agent_that_cannot_act_is_found(registered: Any) -> None:  # noqa: ANN401
+    class Pushes(Idle):
+        async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+            return {agent: Choice(Plan(standby(self.domain, view).actions)) for agent, view in moment.views.items()}
+
+    registered(Pushes)
+    with pytest.raises(Nonconformance, match=r"given-agents: .*who is neither free nor busy"):
+        check_method("broken", stages=STAGES[:1], skip=set(METHOD_CHECKS) - {"given-agents"})

@@ -1,0 +1,258 @@
+"""The suite for worlds: the built-in ones pass, and each check finds a world that breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from teamworld.errors import UserError
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
+from teamworld.testing import WORLD_CHECKS, Nonconformance, check_world
+from teamworld.worlds import registry
+from teamworld.worlds.contract import WAIT, GoalEvent, Option, Report, Twins, Verdict
+from teamworld.worlds.rooms import world as rooms
+from teamworld.worlds.rooms.domain import RoomsDomain
+from teamworld.worlds.rooms.views import RoomsView
+from teamworld.worlds.rooms.world import RoomsWorld
+
+
+@pytest.mark.parametrize("level", [*registry.levels("rooms")])
+def test_rooms_keeps_the_contract(level: str) -> None:
+    check_world("rooms", [level])
+
+
+@pytest.mark.parametrize("level", ["n1", "n2", "paper-n4"])
+def test_cube_keeps_the_contract(level: str) -> None:
+    check_world("cube", [level], seeds=[3], steps=25)
+
+
+# ---- worlds that break it
+
+
+class Broken(RoomsWorld):
+    """Rooms with one thing wrong: whatever ``spoil`` puts in the place of a method."""
+
+    spoil: Mapping[str, Callable[..., Any]]
+
+    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401
+        spoil = type(self).__dict__["spoil"]
+        found = super().__getattribute__(name)
+        return (lambda *args: spoil[name](self, found, *args)) if name in spoil else found
+
+
+def module(**spoil: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Return a world's module like that of rooms, with methods replaced by ``f(world, method, *arguments)``."""
+    kind = type("Spoiled", (Broken,), {"spoil": spoil})
+
+    def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:
+        good = rooms.make(level, seed, horizon, options)
+        made: RoomsWorld = kind(good._placed, level, horizon, good._options)
+        return made
+
+    names = ("LEVELS", "DEFAULT_LEVEL", "DEFAULT_HORIZON", "OPTIONS", "SUMMARY")
+    return SimpleNamespace(make=make, __name__="spoiled", **{name: getattr(rooms, name) for name in names})
+
+
+def viewed(**parts: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Return a module whose views have other parts."""
+    made = {name: property(part) if name not in ("check", "text") else part for name, part in parts.items()}
+    kind = type("SpoiledView", (RoomsView,), made)
+
+    def view(self: RoomsWorld, right: Callable[[AgentId], RoomsView], agent: AgentId) -> RoomsView:
+        good = right(agent)
+        return kind(agent, good._frame, good._current)  # type: ignore[no-any-return]
+
+    return module(view=view)
+
+
+def ruled(**rules: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Return a module whose domain has other rules."""
+    kind = type("SpoiledDomain", (RoomsDomain,), rules)
+    found = module()
+    right = found.make
+
+    def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:
+        good: RoomsWorld = right(level, seed, horizon, options)
+        good._domain = kind(good.domain.house, good.domain.kinds, good.domain._doors)
+        good.reset(0)
+        return good
+
+    found.make = make
+    return found
+
+
+def reported(change: Callable[[Report], Report]) -> Any:  # noqa: ANN401
+    """Return a module whose reports are changed."""
+    return module(advance=lambda self, right, orders: change(right(orders)))
+
+
+STORE: dict[str, int] = {"calls": 0}
+
+
+def remembering(self: RoomsWorld, right: Callable[[AgentId], RoomsView], agent: AgentId) -> RoomsView:
+    """Let the truth slip into the text of a view."""
+    good, truth = right(agent), [*map(str, self.truth())]
+    kind = type("Leaky", (RoomsView,), {"text": lambda view, form="plain": f"{RoomsView.text(view, form)} {truth}"})
+    return kind(agent, good._frame, good._current)  # type: ignore[no-any-return]
+
+
+def restarting(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+    """Begin an action anew whenever it is ordered."""
+    for agent in orders:
+        self._skills.pop(agent, None)
+    return right(orders)
+
+
+def forgetful(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+    """Stop whatever is not ordered again."""
+    for agent in list(self._skills):
+        if agent not in orders:
+            del self._skills[agent]
+    return right(orders)
+
+
+def counting(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+    """Let a number outlive the reset."""
+    STORE["calls"] += 1
+    return right(orders)._replace(score={"calls": float(STORE["calls"])})
+
+
+def endless(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+    """Never end."""
+    report = right(orders)
+    self._over = None
+    return report._replace(over=None)
+
+
+def lenient(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+    """Pass over orders that make no sense, and say that they went well."""
+    report = right(orders)
+    outcomes = {
+        a: o if o.legal else o._replace(status="done", reason="", legal=True) for a, o in report.outcomes.items()
+    }
+    return report._replace(outcomes=outcomes)
+
+
+def twin_module() -> Any:  # noqa: ANN401
+    found = module(view=remembering)
+
+    def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
+        for one, other, agent in rooms.hidden_twins(level, seed):
+            kinds = [found.make(level, seed, 20, {}) for _ in range(2)]
+            for kind, good in zip(kinds, (one, other), strict=True):
+                kind._placed = good._placed  # type: ignore[attr-defined]
+                kind.reset(0)
+            yield Twins(kinds[0], kinds[1], agent)
+
+    found.hidden_twins = hidden_twins
+    return found
+
+
+def deaf(
+    self: RoomsWorld, right: Callable[..., Collection[AgentId]], sender: AgentId, reach: float
+) -> Sequence[AgentId]:
+    return tuple(self.spec.agents)
+
+
+def first(report: Report, **changes: Any) -> Report:
+    """Change the first outcome of a report."""
+    agent, outcome = next(iter(report.outcomes.items()))
+    return report._replace(outcomes={**report.outcomes, agent: outcome._replace(**changes)})
+
+
+BROKEN: Mapping[str, Callable[[], Any]] = {
+    "spec": lambda: _with_spec(task=""),
+    "module": lambda: _without(module(), LEVELS={"two": ""}),
+    "same-seed": lambda: module(advance=counting),
+    "horizon": lambda: module(advance=endless),
+    "stale-view": lambda: viewed(history=lambda view: view._frame.histories[view._agent]),
+    "same-order": lambda: module(advance=restarting),
+    "refused": lambda: module(advance=lenient),
+    "twins": twin_module,
+    "views": lambda: viewed(left=lambda view: 7),
+    "facts": lambda: viewed(known=lambda view: Facts((*RoomsView.known.fget(view), Fact("x", "WEIGHT", 1)))),  # type: ignore[attr-defined]
+    "truth": lambda: module(truth=lambda self, right: Facts()),
+    "goals": lambda: module(goals=lambda self, right: [replace(goal, quorum=0) for goal in right()]),
+    "abilities": lambda: viewed(abilities=lambda view: RoomsView.abilities.fget(view)[:-1]),  # type: ignore[attr-defined]
+    "options": lambda: ruled(
+        options=lambda self, agent, given: [Option(Action("bring", (Entity("item", 0), 3)), None, 1)]
+    ),
+    "recipes": lambda: ruled(recipes=lambda self, goal, agent, given: [Plan((Action("drop"),), goal and goal.id)]),
+    "preconditions": lambda: viewed(check=lambda view, action: Verdict(True)),
+    "pure": lambda: ruled(after=lambda self, agent, action, given: Facts(_more())),
+    "text": lambda: viewed(text=lambda view, form="plain": "you know who you are"),
+    "snapshot": lambda: module(snapshot=lambda self, right: {**right(), "table": (0, 1)}),
+    "hears": lambda: module(hears=deaf),
+    "leaving": lambda: module(view=lambda self, right, agent: right(agent if agent in self.spec.agents else "agent_0")),
+    "outcomes": lambda: reported(lambda report: first(report, status="failed", reason="")),
+    "running": lambda: module(advance=forgetful),
+    "progress": lambda: reported(
+        lambda report: report._replace(goals=(*report.goals, GoalEvent("deliver_0", "progress", 0.1, ("nobody",))))
+    ),
+}
+
+
+def _more() -> tuple[Fact, ...]:
+    STORE["calls"] += 1
+    return (Fact(Entity("item", 0), "WEIGHT", STORE["calls"]),)
+
+
+def _without(found: Any, **changes: Any) -> Any:  # noqa: ANN401
+    for name, value in changes.items():
+        setattr(found, name, value)
+    return found
+
+
+def _with_spec(**changes: Any) -> Any:  # noqa: ANN401
+    found = module()
+    right = found.make
+
+    def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:
+        made: RoomsWorld = right(level, seed, horizon, options)
+        made._spec = replace(made.spec, **changes)
+        return made
+
+    return _without(found, make=make)
+
+
+def test_every_check_is_tried() -> None:
+    assert set(BROKEN) == set(WORLD_CHECKS)
+    assert all(WORLD_CHECKS.values())
+    check_world(module(), ["two"], seeds=[0], steps=12)
+
+
+@pytest.mark.parametrize("check", list(WORLD_CHECKS))
+def test_a_check_finds_what_breaks_it(check: str) -> None:
+    with pytest.raises(Nonconformance) as caught:
+        check_world(BROKEN[check](), ["two"], seeds=[0], steps=30)
+    assert check in caught.value.findings
+    line = caught.value.findings[check]
+    assert line
+    assert "\n" not in line
+    assert f"world spoiled, level two: {check}: {line}" in str(caught.value)
+
+
+def test_checks_can_be_left_out() -> None:
+    check_world(BROKEN["hears"](), ["two"], seeds=[0], steps=5, skip=["hears"])
+    with pytest.raises(UserError, match="no check 'hear' to skip; did you mean 'hears'"):
+        check_world("rooms", ["two"], skip=["hear"])
+    with pytest.raises(UserError, match="there is no world 'room'"):
+        check_world("room")
+
+
+def test_an_exception_is_a_finding() -> None:
+    def fails(self: RoomsWorld, right: Callable[..., Any]) -> None:
+        raise ZeroDivisionError("no more")
+
+    with pytest.raises(Nonconformance, match="truth: ZeroDivisionError: no more"):
+        check_world(module(truth=fails), ["one"], seeds=[0], steps=3)
+
+
+def test_waiting_is_no_order_to_stop_others() -> None:
+    here = rooms.make("two", 0, 20, {})
+    here.advance({"agent_0": Action("go", ((4, 10),))})
+    assert here.advance({"agent_1": WAIT}).outcomes["agent_0"].status == "running"

@@ -1,0 +1,39 @@
+"""What the contract itself does: parameters that are cells, and the goals an agent can work on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from teamworld.errors import UserError
+from teamworld.language import Action, parse_action
+from teamworld.methods.parts.goals import workable
+from teamworld.methods.parts.planning import slipped, values
+from teamworld.worlds import registry
+from teamworld.worlds.contract import ActionSchema, Param
+
+GO = ActionSchema("go", (Param("place", "cell", size=(5, 11)),), "Go there.")
+
+
+def test_a_cell_is_any_pair_inside() -> None:
+    assert GO.complete(Action("go", ((4, 10),))) == Action("go", ((4, 10),))
+    for wrong in ((5, 0), (0, 11), (-1, 3), "there", 3):
+        with pytest.raises(UserError, match=r"place of go is a cell from \(0, 0\) to \(4, 10\), got"):
+            GO.complete(Action("go", (wrong,)))
+
+
+def test_cells_are_not_listed_among_the_values_and_slips_stay_inside() -> None:
+    assert values((GO,)) == {}
+    rng = np.random.default_rng(0)
+    slips = {slipped(("go((4, 10))",), (GO,), rng)[0] for _ in range(200)}
+    assert len(slips) > 20
+    for text in slips:
+        GO.complete(parse_action(text))
+
+
+def test_goals_are_for_their_kinds_and_wait_for_what_comes_first() -> None:
+    here = registry.make("rooms", "three", 0, 50, {})
+    goals = {kind: {goal.id for agent in here.spec.agents if here.spec.kinds[agent] == kind
+                    for goal in workable(here.view(agent))} for kind in ("carrier", "scout")}  # fmt: skip
+    assert goals == {"carrier": set(), "scout": {"open_1"}}
+    assert any(goal.kind == "deliver" for goal in here.view("agent_0").goals)

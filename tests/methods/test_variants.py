@@ -262,9 +262,9 @@ def goal(number: int, quorum: int = 1, places: int | None = None) -> Goal:
 
 
 class Sight:
-    """A view with goals and nothing else."""
+    """A view with goals and little else."""
 
-    t, left, abilities = 0, 10, ()
+    t, left, abilities, kind = 0, 10, (), "pusher"
 
     def __init__(self, goals: list[Goal]) -> None:
         self.goals = goals

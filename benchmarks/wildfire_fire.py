@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -113,7 +114,7 @@ def line_front(terrain: Terrain, mode: FireMode, tries: int) -> tuple[float, flo
     found, front = float("inf"), 0
     for _ in range(tries):
         twin = land.copy()
-        found = min(found, best(lambda twin=twin: go(twin, steps), 1) / steps)  # type: ignore[misc]
+        found = min(found, best(partial(go, twin, steps), 1) / steps)
         front = (twin.cells_caught - land.cells_caught) // steps
     return found, share, front
 
@@ -132,7 +133,7 @@ def worst(terrain: Terrain, mode: FireMode, tries: int) -> tuple[float, float, i
     found = float("inf")
     for _ in range(tries):
         twin = land.copy()
-        found = min(found, best(lambda twin=twin: fire.step(twin), 1))  # type: ignore[misc]
+        found = min(found, best(partial(fire.step, twin), 1))
     return found, touched(land), land.cells_in(IGNITED)
 
 
@@ -146,7 +147,7 @@ def twenty(terrain: Terrain, mode: FireMode, tries: int) -> tuple[float, float, 
         found = float("inf")
         for _ in range(tries):
             twin = land.copy()
-            found = min(found, best(lambda twin=twin: fire.step(twin), 1))  # type: ignore[misc]
+            found = min(found, best(partial(fire.step, twin), 1))
         took.append(found)
         fire.step(land)
     return float(np.mean(took)), float(np.mean(shares)), round(float(np.mean(fronts)))
@@ -184,11 +185,11 @@ def stepping(sides: list[int], tries: int) -> Iterator[Row]:
 def making(quick: bool) -> Iterator[Row]:
     """Yield what a new map and a new episode cost."""
     for side in (60, 250, 1000) if quick else (60, 250, 1000, 1500, 2000):
-        yield Row("making", f"{side} x {side}: generate the map", best(lambda side=side: generate(side, 1), 2), "s")  # type: ignore[misc]
+        yield Row("making", f"{side} x {side}: generate the map", best(partial(generate, side, 1), 2), "s")
         terrain = generate(side, 1)
         for mode in ("reference", "stochastic"):
             rules = FireRules(mode=mode)
-            took = best(lambda terrain=terrain, rules=rules: fire.make_land(terrain, rules), 3)  # type: ignore[misc]
+            took = best(partial(fire.make_land, terrain, rules), 3)
             land = fire.make_land(terrain, rules)
             held = sum(part.nbytes for part in (getattr(land, name) for name in ARRAYS))
             yield Row("making", f"{side} x {side}: land for {mode}", took, "s", note=f"{held / 1e6:.1f} MB")

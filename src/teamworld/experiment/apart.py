@@ -30,6 +30,19 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
+def many(episodes: int, worth: int, asked: int | None) -> int:
+    """Return how many processes take so many episodes.
+
+    Args:
+        episodes: In all.
+        worth: Episodes below which processes take longer to start than they save.
+        asked: What the user wants; None: as many as there are processors, if they are worth it.
+    """
+    if asked is not None:
+        return asked
+    return processors() if episodes >= worth else 1
+
+
 def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], processes: int) -> Generator[Result]:
     """Yield what each task gives, in the order of the tasks; the first error ends the others.
 

@@ -23,7 +23,7 @@ from teamworld.reasoning.llm.prices import Prices
 from teamworld.record import EpisodeStart, read_log
 
 #: Episodes below which processes of their own take longer to start than they save.
-_WORTH = 200
+WORTH = 200
 #: Where episodes are.
 Run: TypeAlias = tuple[Folder, Experiment]
 
@@ -111,17 +111,11 @@ def of_runs(runs: Iterable[Run], processes: int | None = None) -> Iterator[tuple
     cells = [(run, cell) for run in runs for cell in run[1].cells()]
     episodes = sum(experiment.episodes for (_, experiment), _ in cells)
     tasks = [(folder, cell) for (folder, _), cell in cells]
-    for (run, _), found in zip(cells, apart.in_order(_of_cell, tasks, many(episodes, processes)), strict=True):
+    number = apart.many(episodes, WORTH, processes)
+    for (run, _), found in zip(cells, apart.in_order(_of_cell, tasks, number), strict=True):
         for measured in found:
             yield run, measured
 
 
 def _of_cell(task: tuple[Folder, Cell]) -> list[Measured]:
     return of_cell(*task)
-
-
-def many(episodes: int, processes: int | None = None) -> int:
-    """Return how many processes measure so many episodes; None for ``processes``: as many as are worth it."""
-    if processes is not None:
-        return processes
-    return apart.processors() if episodes >= _WORTH else 1

@@ -90,7 +90,8 @@ def run(
             before.bring(folder, brought)
         folder.claim(experiment, None if plan is None or not plan.endpoints else plan.prices.table())
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
-        if nobody and (processes := _processes(experiment, running)) > 1:
+        episodes = len(experiment.cells()) * experiment.episodes
+        if nobody and (processes := apart.many(episodes, _WORTH, running.processes)) > 1:
             return _apart(experiment, folder, processes, progress)
         minds: AbstractAsyncContextManager[Minds] = nullcontext(idle(experiment))
         if source is not None:
@@ -106,14 +107,6 @@ def _finished(experiment: Experiment, folder: Folder) -> bool:
         return False
     with Results(folder.results_file, readonly=True) as results:
         return all(len(results.rows(cell)) == experiment.episodes for cell in experiment.cells())
-
-
-def _processes(experiment: Experiment, running: Running) -> int:
-    """Return how many processes run the cells, where nobody is asked."""
-    if running.processes is not None:
-        return running.processes
-    worth = len(experiment.cells()) * experiment.episodes >= _WORTH
-    return apart.processors() if worth else 1
 
 
 def _apart(experiment: Experiment, folder: Folder, processes: int, progress: Progress) -> list[Row]:

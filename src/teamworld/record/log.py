@@ -129,7 +129,7 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
             file.seek(0, io.SEEK_SET)
             number = 0
             for lines in _chunks(file):
-                for last in _decoded(lines, number) or _one_by_one(path, number, lines):
+                for last in _decoded(path, number, lines) or _one_by_one(path, number, lines):
                     yield last
                 number = 0 if last is None else last.seq + 1
     except OSError as error:
@@ -156,14 +156,16 @@ def _hash() -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16)
 
 
-def _decoded(lines: bytes, first: int) -> list[Event] | None:
+def _decoded(path: Path, first: int, lines: bytes) -> list[Event] | None:
     """Return the events of some lines, of which the first is the record of that number; None if anything is odd."""
     try:
         events = _DECODER.decode_lines(lines)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    placed = [event.seq for event in events] == list(range(first, first + len(events)))
-    return events if placed and first > 0 else None
+    if not events or [event.seq for event in events] != list(range(first, first + len(events))):
+        return None
+    _placed(path, first, events[0])  # the first record of all says which format it is
+    return events
 
 
 def _one_by_one(path: Path, first: int, lines: bytes) -> Iterator[Event]:

@@ -198,7 +198,7 @@ def measure(parts: Sequence[Part], names: Sequence[str], processes: int | None =
         UserError: A log is missing or damaged.
     """
     tasks = [(part, cell) for part in parts for cell in part.experiment.cells()]
-    number = measured.many(sum(part.experiment.episodes for part, _ in tasks), processes)
+    number = apart.many(sum(part.experiment.episodes for part, _ in tasks), measured.WORTH, processes)
     found = [one for some in apart.in_order(partial(_of_cell, names), tasks, number) for one in some]
     if not any(metrics()[name].basis == "runs" for name in names):
         return Measured(found, [])

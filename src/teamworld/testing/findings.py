@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from teamworld.errors import UserError, suggest
 
@@ -47,6 +48,17 @@ class Findings:
         """Keep what a check found, unless it is left out or has found something before."""
         if self.due(check):
             self._found[check] = " ".join(found.split())
+
+    def ask(self, check: str, look: Callable[[Any], Iterator[str]], what: object) -> None:
+        """Keep the first thing that a check finds; an exception is a finding too."""
+        if not self.due(check):
+            return
+        try:
+            found = next(look(what), None)
+        except Exception as error:  # noqa: BLE001  (whatever a world or a method raises where it should not)
+            found = f"{type(error).__name__}: {error}"
+        if found is not None:
+            self.add(check, found)
 
     def told(self) -> None:
         """Tell what was found.

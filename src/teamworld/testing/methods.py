@@ -183,12 +183,5 @@ def check_method(
     chosen = [(world, worlds.module(world).DEFAULT_LEVEL) for world in worlds.names()] if stages is None else stages
     case = Case(label, given, [Stage(world, level, seed, HORIZON) for world, level in chosen])
     for name, check in CHECKS.items():
-        if not findings.due(name):
-            continue
-        try:
-            found = next(check(case), None)
-        except Exception as error:  # noqa: BLE001  (whatever a method raises where it should not)
-            found = f"{type(error).__name__}: {error}"
-        if found is not None:
-            findings.add(name, found)
+        findings.ask(name, check, case)
     findings.told()

@@ -224,21 +224,9 @@ def check_world(
 
 def _check(case: Case, findings: Findings) -> None:
     for name, check in CASES.items():
-        _ask(findings, name, check, case)
+        findings.ask(name, check, case)
     strides = {name: make() for name, make in STRIDES.items()}
     for part in walk(case.make(case.steps + 1), case.seed, case.steps):
         checks: Mapping[str, Callable[[Any], Iterator[str]]] = PAUSES if isinstance(part, Pause) else strides
         for name, looks in checks.items():
-            _ask(findings, name, looks, part)
-
-
-def _ask(findings: Findings, name: str, check: Callable[[Any], Iterator[str]], what: object) -> None:
-    """Keep the first thing that a check finds; an exception is a finding too."""
-    if not findings.due(name):
-        return
-    try:
-        found = next(check(what), None)
-    except Exception as error:  # noqa: BLE001  (whatever a world raises where it should not)
-        found = f"{type(error).__name__}: {error}"
-    if found is not None:
-        findings.add(name, found)
+            findings.ask(name, looks, part)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.cube import physics
+from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.levels import layout_for
 from teamworld.worlds.cube.physics import push_attempt, push_report, step
 from teamworld.worlds.cube.state import (
@@ -343,7 +343,7 @@ def test_kernels_compile_without_a_place_for_the_cache(monkeypatch: pytest.Monke
         raise RuntimeError("cannot cache function: no locator available")
 
     monkeypatch.setattr("numba.core.dispatcher.Dispatcher.enable_caching", no_place)
-    assert physics.compiled(lambda number: number + 1)(2) == 3
+    assert compiled(lambda number: number + 1)(2) == 3
 
 
 # Against the reference ------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from teamworld.worlds.cube.physics import compiled, u
+from teamworld.worlds.compiled import compiled
+from teamworld.worlds.cube.physics import u
 from teamworld.worlds.cube.state import (
     BLOCK_FIELDS,
     BLOCK_WEIGHT,

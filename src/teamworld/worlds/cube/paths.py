@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from teamworld.language import Cell
-from teamworld.worlds.cube.physics import compiled
+from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.scene import DELTA, SIDES, Scene
 
 if TYPE_CHECKING:

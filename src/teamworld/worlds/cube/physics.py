@@ -17,12 +17,12 @@ Cost: O(agents + edges of the blocks touched), never O(cells), except that a del
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-import numba
 import numpy as np
 
 from teamworld.errors import UserError
+from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.state import (
     ALREADY_MOVED,
     AT_AGENTS,
@@ -74,26 +74,11 @@ from teamworld.worlds.cube.state import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
     from teamworld.worlds.cube.state import CubeState
-
-Kernel = TypeVar("Kernel", bound="Callable[..., Any]")
-
-
-def compiled(function: Kernel) -> Kernel:
-    """Compile on first call, keep the machine code on disk, and release the interpreter lock while running.
-
-    The code is kept in ``__pycache__`` beside the source, else in the user's cache directory, or where
-    ``NUMBA_CACHE_DIR`` says. If none can be written, every process compiles anew.
-    """
-    try:
-        kernel = numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # numba found no place for its cache
-        kernel = numba.njit(nogil=True)(function)
-    return cast("Kernel", kernel)
 
 
 def step(state: CubeState, actions: npt.ArrayLike) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.seeding import generator
+from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.levels import ATTEMPTS, no_room
-from teamworld.worlds.cube.physics import compiled
 from teamworld.worlds.cube.state import (
     AT_AGENTS,
     AT_BLOCKS,

@@ -24,7 +24,7 @@ import numpy as np
 
 from teamworld.errors import UserError, brief
 from teamworld.seeding import generator
-from teamworld.worlds.wildfire.compiled import compiled
+from teamworld.worlds.compiled import compiled
 from teamworld.worlds.wildfire.spread import fuel_of, spread_of
 from teamworld.worlds.wildfire.state import (
     AT_COHORTS,

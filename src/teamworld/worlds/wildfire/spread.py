@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from teamworld.worlds.wildfire.compiled import compiled
+from teamworld.worlds.compiled import compiled
 from teamworld.worlds.wildfire.state import NEIGHBOURS, TOP, FireRules, Terrain
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.seeding import generator
-from teamworld.worlds.wildfire.compiled import compiled
+from teamworld.worlds.compiled import compiled
 from teamworld.worlds.wildfire.state import (
     DENSE_FOREST,
     LAND_CLASSES,

@@ -1,4 +1,4 @@
-"""How this world's kernels are compiled."""
+"""How the kernels of worlds are compiled."""
 
 from __future__ import annotations
 

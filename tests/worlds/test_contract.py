@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,19 @@ GO = ActionSchema("go", (Param("place", "cell", size=(5, 11)),), "Go there.")
 
 def test_a_cell_is_any_pair_inside() -> None:
     assert GO.complete(Action("go", ((4, 10),))) == Action("go", ((4, 10),))
-    for wrong in ((5, 0), (0, 11), (-1, 3), "there", 3):
-        with pytest.raises(UserError, match=r"place of go is a cell from \(0, 0\) to \(4, 10\), got"):
-            GO.complete(Action("go", (wrong,)))
+    wrong: list[Any] = [(5, 0), (0, 11), (-1, 3), "there", 3, (1.5, 2), (1.0, 2), (True, False), (1,), (1, 2, 3), ()]
+    for place in (*wrong, (float("nan"), 1), ("1", "2"), None, True, [1, 2]):
+        with pytest.raises(UserError) as refused:
+            GO.complete(Action("go", (place,)))
+        assert str(refused.value) == f"place of go is a cell from (0, 0) to (4, 10), got {place}"
+
+
+def test_a_count_is_a_whole_number() -> None:
+    rest = ActionSchema("rest", (Param("ticks", "count", low=0, high=9),), "Rest.")
+    assert rest.complete(Action("rest", (9,))) == Action("rest", (9,))
+    for ticks in (True, False, 1.0, -1, 10, "one"):
+        with pytest.raises(UserError, match=rf"ticks of rest is a number from 0 to 9, got {ticks}$"):
+            rest.complete(Action("rest", (ticks,)))
 
 
 def test_cells_are_not_listed_among_the_values_and_slips_stay_inside() -> None:

@@ -132,7 +132,7 @@ class _Reader:
             agent=event.agent,
             act=event.act,
             text=event.text,
-            to=None if set(event.recipients) == others else list(event.recipients),
+            to=None if set(event.recipients) - {event.agent} == others else list(event.recipients),  # echoed or not
             goal=event.goal,
             room=event.room,
         )

@@ -11,8 +11,8 @@ an order equal to the running action, or no order, lets it run on.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measure, Measures, Plan, Term, show
@@ -76,14 +76,13 @@ class ActionSchema:
         for param, arg in zip(self.params, args, strict=True):
             if param.kind == "count":
                 top = "" if param.high is None else f" to {param.high}"
-                fits = isinstance(arg, int) and arg >= param.low and (param.high is None or arg <= param.high)
-                if not fits:
+                if not (_whole(arg) and arg >= param.low and (param.high is None or arg <= param.high)):
                     raise UserError(f"{param.name} of {self.verb} is a number from {param.low}{top}, got {arg}")
             elif param.kind == "cell":
-                if not (isinstance(arg, tuple) and all(0 <= at < top for at, top in zip(arg, param.size, strict=True))):
+                if not _inside(arg, param.size):
                     rows, columns = param.size
                     last = show((rows - 1, columns - 1))
-                    raise UserError(f"{param.name} of {self.verb} is a cell from (0, 0) to {last}, got {show(arg)}")
+                    raise UserError(f"{param.name} of {self.verb} is a cell from (0, 0) to {last}, got {arg}")
             elif arg not in param.choices:
                 known = ", ".join(str(choice) for choice in param.choices[:12])
                 raise UserError(f"{param.name} of {self.verb} is one of {known}; got {arg}")
@@ -92,6 +91,18 @@ class ActionSchema:
     def form(self) -> str:
         """Return the action's form, for example ``push_block(block, steps)``."""
         return f"{self.verb}({', '.join(param.name for param in self.params)})"
+
+
+def _whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is a whole number; True and False are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _inside(value: object, size: Cell) -> bool:
+    """Return whether a value is a cell from (0, 0) to below ``size``."""
+    if not (isinstance(value, tuple) and len(value) == len(size)):
+        return False
+    return all(_whole(at) and 0 <= at < top for at, top in zip(value, size, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +227,15 @@ class Report(NamedTuple):
     """Who left for good in this step, and why in a word. From now on it has no view and no outcome, hears nothing, and
     takes no orders."""
     score: Mapping[str, float] = {}
+    """``reward`` is in every world how much the world's own score changed in this step: the metrics sum it (O7). All
+    other entries are the world's own; they are recorded, and no metric of all worlds reads them."""
     over: Over | None = None
     """Why the episode ended; None while it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorldSpec:
-    """What an instance of a world is, known to all before the first step."""
+    """What an instance of a world is; all but ``static`` is known to everybody before the first step."""
 
     world: str
     level: str
@@ -235,9 +248,15 @@ class WorldSpec:
     memory: Literal["agent", "team"] = "team"
     """Whose perceptions ``View.recall`` holds."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """The world's options as resolved; the same instance can be made with them again."""
+    """The world's options as resolved. The same instance can be made with them again; a file stands there by what it
+    holds (``sha256:...``), not by where it lies."""
     static: Mapping[str, Any] = field(default_factory=dict)
-    """What a drawing needs to know once: plain data."""
+    """What a drawing needs to know once: plain data for the log. It may hold what no agent knows, a whole map."""
+
+    @property
+    def told(self) -> WorldSpec:
+        """The same without ``static``: what methods get."""
+        return replace(self, static={})
 
 
 class View(Protocol):

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from teamworld.worlds.contract import Finder, World
 
 #: The worlds that ship with the package: name -> module.
-WORLDS: Final[Mapping[str, str]] = {"cube": "teamworld.worlds.cube.world", "rooms": "teamworld.worlds.rooms.world"}
+WORLDS: Final[Mapping[str, str]] = {
+    "cube": "teamworld.worlds.cube.world",
+    "rooms": "teamworld.worlds.rooms.world",
+    "wildfire": "teamworld.worlds.wildfire.world",
+}
 GROUP: Final = "teamworld.worlds"
 
 

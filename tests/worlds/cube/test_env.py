@@ -295,6 +295,7 @@ print([name for name in ("numba", "pettingzoo", "gymnasium", "PIL", "matplotlib"
     assert run_python(code, tmp_path).strip() == "[]"
 
 
+@pytest.mark.heavy
 def test_the_kernels_compile_once_wherever_the_cache_is(tmp_path: Path) -> None:
     code = """
 from teamworld.worlds.cube import parallel_env

@@ -14,7 +14,7 @@ from teamworld.language import Plan
 from teamworld.methods import registry as methods
 from teamworld.metrics.failures import LABELS, Tag, tags
 from teamworld.record import read_log
-from teamworld.worlds.cube.failures import RULES, failures
+from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.world import CubeOptions
 from teamworld.worlds.registry import finder
 from tests.metrics.logs import Given, labels, of, play
@@ -270,8 +270,3 @@ def test_tags_of_any_episode(path: Path, agents: list[Cell], method: str, radius
     spans = [(tag.label, tag.goal, tag.agents, tag.first, tag.last) for tag in result]
     for label, goal, who, first, end in spans:  # like tags do not touch
         assert not any((label, goal, who) == other[:3] and first < other[3] <= end + 1 for other in spans)
-
-
-def test_every_rule_gives_labels_that_are_defined_as_spatial() -> None:
-    names = {rule.__name__.replace("_", "-") for rule in RULES}
-    assert {name for name, label in LABELS.items() if label.spatial} | {"oscillation"} == names

@@ -438,6 +438,7 @@ def biased_actions(rng: np.random.Generator, shape: tuple[int, int], towards: in
     return np.where(agree, common, uniform).astype(np.int8)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("scope", ["chain", "rear"])
 def test_agrees_with_the_reference_on_crowded_scenes(scope: ForceScope) -> None:
     rng = np.random.default_rng(20)

@@ -96,7 +96,7 @@ def test_a_light_thing_is_lifted_carried_and_delivered_alone() -> None:
     report = do(here, a="lift(<item>(0))")
     assert (report.outcomes["a"].status, report.outcomes["a"].effect) == ("done", True)
     report = until(here, "a", "bring(<item>(0))")
-    assert (report.over, here.goals()[0].state, report.score) == ("all_done", "done", {"delivered": 1.0})
+    assert (report.over, here.goals()[0].state, report.score) == ("all_done", "done", {"reward": 1.0, "delivered": 1.0})
 
 
 def test_a_heavy_thing_takes_two_who_lift_in_the_same_tick_and_go_together() -> None:

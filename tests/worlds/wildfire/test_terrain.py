@@ -204,6 +204,8 @@ def test_what_is_no_map_file_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "text.npy").write_text("hello")
     (tmp_path / "text.yaml").write_text("land: text.npy")
     (tmp_path / "long.yaml").write_text("#" * 200_000)
+    (tmp_path / "deep.yaml").write_text("[" * 20_000)
+    (tmp_path / "date.yaml").write_text("land: 2020-13-45")
     for name, message in {
         "torn.npz": "is not a map",
         "text.npz": "is not a map",
@@ -215,11 +217,31 @@ def test_what_is_no_map_file_gets_one_line(tmp_path: Path) -> None:
         "gone.yaml": "cannot read the map",
         "text.yaml": "is not a map",
         "long.yaml": "at most 100 kB",
+        "deep.yaml": "is not",
+        "date.yaml": "is not",
         "map.tif": "ending in .npz",
     }.items():
         with pytest.raises(UserError, match=message) as error:
             load_map(tmp_path / name)
         assert "\n" not in str(error.value), name
+
+
+def test_a_damaged_map_gets_one_line(tmp_path: Path) -> None:
+    terrain, refused = generate(12, 0), 0
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "map.npz", land=terrain.land, moisture=terrain.moisture)
+        whole, rng = (tmp_path / "map.npz").read_bytes(), np.random.default_rng(0)
+        for _ in range(150):
+            damaged = bytearray(whole)
+            for place in rng.integers(len(whole), size=3):
+                damaged[place] = rng.integers(256)
+            (tmp_path / "damaged.npz").write_bytes(damaged)
+            try:
+                load_map(tmp_path / "damaged.npz")
+            except UserError as error:
+                refused += 1
+                assert "\n" not in str(error)
+    assert refused > 100
 
 
 def test_saving_where_nothing_can_be_saved_gets_one_line(tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ class RoomsWorld:
         self._rng = generator(seed, "rooms", "fire")
         self._state, self._t = self._placed.state, 0
         self._over: Over | None = None
+        self._delivered = 0.0
         self._skills: dict[AgentId, Skill] = {}
         self._memories = {agent: Memory(self._placed.house) for agent in self._spec.agents}
         self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._spec.agents, ())
@@ -140,8 +141,10 @@ class RoomsWorld:
         done = all(goal.state != "open" for goal in goals if goal.kind == "deliver")
         self._over = "all_done" if done else "horizon" if self._t >= self._spec.horizon else None
         self._look()
-        score = sum(goal.weight for goal in goals if goal.state == "done" and goal.kind == "deliver")
-        return Report(1, outcomes, events, attempts, gone, {"delivered": score}, self._over)
+        delivered = self._delivered
+        self._delivered = sum((goal.weight for goal in goals if goal.state == "done" and goal.kind == "deliver"), 0.0)
+        score = {"reward": self._delivered - delivered, "delivered": self._delivered}
+        return Report(1, outcomes, events, attempts, gone, score, self._over)
 
     def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` steps away, walls or not, in the order of the agents."""

@@ -306,5 +306,6 @@ def level_for(name: str) -> Level:
 
 def describe(level: Level) -> str:
     """Return one line about a level, for lists."""
-    team = ", ".join(f"{getattr(level.team, p.name)} {p.name}" for p in fields(Team) if getattr(level.team, p.name))
+    counts = {part.name: getattr(level.team, part.name) for part in fields(Team)}
+    team = ", ".join(f"{n} {name.removesuffix('s') if n == 1 else name}" for name, n in counts.items() if n)
     return f"{level.task}, {level.size} x {level.size} cells, {team}, {level.max_steps} steps"

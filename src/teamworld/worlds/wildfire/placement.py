@@ -55,6 +55,12 @@ class Instance:
     event_cells: tuple[tuple[Cell, ...], ...] = ()
     """Where each event of the level happens: a cell for each civilian cluster, fire or water cell it brings."""
 
+    @property
+    def water_cells(self) -> tuple[Cell, ...]:
+        """The water that the level has, then that which its script brings."""
+        events = zip(self.level.events, self.event_cells, strict=True)
+        return self.water + tuple(cell for event, cells in events if event.kind == "water" for cell in cells)
+
 
 def instance_for(
     level: str | Level,

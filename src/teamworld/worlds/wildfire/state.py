@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 FireMode = Literal["reference", "stochastic"]
 
-# The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only:
-# who changes one of them must also touch fire.py.
+# The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only: whoever
+# changes one of them deletes the ``__pycache__`` of this folder (see ``burning``).
 
 #: Land classes (wildfire spec A2); the first five are those of the generator.
 ROCKS, BRUSH, LIGHT_FOREST, MEDIUM_FOREST, DENSE_FOREST, WATER = range(6)

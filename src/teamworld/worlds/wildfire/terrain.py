@@ -8,7 +8,9 @@ every machine.
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -248,6 +250,19 @@ def save_map(terrain: Terrain, path: str | Path) -> None:
         raise UserError(f"cannot write the map {target}: {error.strerror or error}") from None
 
 
+def fingerprint(terrain: Terrain) -> str:
+    """Return ``sha256:`` and 16 hexadecimal digits that name what a map holds, whatever file it came from."""
+    digest = hashlib.sha256(f"{terrain.size} {float(terrain.relief_m)} {float(terrain.cell_m)}".encode())
+    for name in ("land", "trees", "elevation", "moisture", "wind", "building", "burnable"):
+        array = getattr(terrain, name)
+        digest.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+#: What reading a file raises that is damaged, encrypted, or nested without end.
+BROKEN = (ValueError, TypeError, LookupError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
+
+
 def _read(source: Path) -> dict[str, Any]:
     """Return the arrays and numbers of a map file by name, not yet checked."""
     try:
@@ -261,7 +276,7 @@ def _read(source: Path) -> dict[str, Any]:
             return _read_yaml(source)
     except OSError as error:
         raise UserError(f"cannot read the map {source}: {error.strerror or error}") from None
-    except (ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile) as error:
+    except BROKEN as error:
         if isinstance(error, UserError):
             raise
         raise UserError(f"{source} is not a map: {error}") from None

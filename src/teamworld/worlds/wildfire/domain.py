@@ -1,0 +1,318 @@
+"""The rules that everybody knows: goals, options, recipes, preconditions, expected effects, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import dist
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measures, Plan
+from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Option, Relation, Verdict, View
+from teamworld.worlds.wildfire import heuristic, imagine
+from teamworld.worlds.wildfire.goals import goals_in
+from teamworld.worlds.wildfire.recipes import recipes
+from teamworld.worlds.wildfire.scene import RELATIONS, Body, Brief, Scene, believed, imagined, thing
+from teamworld.worlds.wildfire.skills import (
+    BOARDING,
+    MEASURES,
+    SPRAY,
+    WALKERS,
+    cell_of,
+    near_enough,
+    schemas,
+    thing_of,
+)
+from teamworld.worlds.wildfire.units import SEATS, TANK
+
+#: Options name at most so many things of a sort, the nearest.
+FEW = 12
+
+
+class WildfireDomain:
+    """``contract.Domain`` for wildfire; pure, everything is computed from the facts given and the brief.
+
+    With the facts of a view comes what was seen of the ground, cell by cell: ways are estimated and firebreaks laid
+    by it. Facts of other origin do without.
+
+    Args:
+        brief: What everybody was told.
+    """
+
+    def __init__(self, brief: Brief) -> None:
+        self.brief = brief
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """What facts can state."""
+        return RELATIONS
+
+    @property
+    def measures(self) -> Measures:
+        """No parameter counts in a measure of a goal."""
+        return MEASURES
+
+    def abilities(self, agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
+        """Return what an agent's kind can do."""
+        scene, kind = believed(given), self.brief.kinds[agent]
+        key = "abilities", kind
+        if key not in scene.memo:
+            scene.memo[key] = schemas(kind, self.brief, scene)
+        found: tuple[ActionSchema, ...] = scene.memo[key]
+        return found
+
+    def goals(self, given: Facts) -> Sequence[Goal]:
+        """Return the goals of the task, those to be discovered once they are known."""
+        scene = believed(given)
+        if "goals" not in scene.memo:
+            scene.memo["goals"] = goals_in(self.brief, scene)
+        found: Sequence[Goal] = scene.memo["goals"]
+        return found
+
+    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+        """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
+        scene = believed(given)
+        if agent not in scene.agents:
+            return [Option(WAIT, None, 1)]
+        kind = self.brief.kinds[agent]
+        found = {"firefighter": self._on_foot, "bulldozer": self._driving}.get(kind, self._flying)(agent, scene, given)
+        options: dict[Action, GoalId | None] = {}
+        for action, goal in (*found, *self._ways(agent, scene), (WAIT, None)):
+            if action not in options and self.check(agent, action, given, planning=False).ok:
+                options[action] = goal
+        return [Option(act, goal, imagine.ticks(agent, act, self.brief, scene)) for act, goal in options.items()]
+
+    def _open(self, given: Facts, *kinds: str) -> list[Goal]:
+        return [goal for goal in self.goals(given) if goal.state == "open" and goal.kind in kinds and goal.thing]
+
+    def _on_foot(self, agent: AgentId, scene: Scene, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+        body = scene.agents[agent]
+        cuts = self._open(given, "cut")
+        for goal in self._nearest(cuts, body.at, scene):
+            if goal.thing is not None and any(spot.at == body.at for spot in scene.spots(goal.thing)):
+                yield Action("cut_all"), goal.id
+                yield from ((Action("cut", (count,)), goal.id) for count in range(1, (body.trees or 1)))
+            if goal.thing is not None:
+                yield Action("go_to", (goal.thing,)), goal.id
+        for goal in self._open(given, "rescue", "guard"):
+            members = scene.members(goal.thing.id if goal.thing else 0)
+            mine = body.holds in members
+            if mine:
+                yield Action("drop_off"), goal.id
+            if mine and scene.zone is not None:
+                yield Action("go_to", (thing("zone", 0),)), goal.id
+            if body.holds is None and goal.thing is not None:
+                near = scene.nearest_free(body.at, self.brief.lift_reach)
+                if near in members:
+                    yield Action("pick_up"), goal.id
+                yield Action("go_to", (goal.thing,)), goal.id
+        for goal in self._open(given, "transport"):
+            yield Action("go_to", (thing("zone", 0),)), goal.id
+            mates = [mate for mate in scene.agents if self.brief.kinds[mate] == "helicopter"]
+            yield from ((Action("go_to", (mate,)), goal.id) for mate in mates)
+        yield from self._fighting(agent, scene, given, "spray_at")
+        fires = self._open(given, "suppress")
+        if fires and body.trees:
+            yield Action("cut_all"), fires[0].id
+        for goal in fires:
+            for plan in recipes(self.brief, scene, agent, goal):
+                first = next((act for act in plan if act.verb == "move_to"), None)
+                if first is not None:
+                    yield first, goal.id
+
+    def _driving(self, agent: AgentId, scene: Scene, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+        at = scene.agents[agent].at
+        for goal in self._nearest(self._open(given, "cut"), at, scene):
+            if goal.thing is None:
+                continue
+            yield Action("go_to", (goal.thing,)), goal.id
+            left = [spot.at for spot in scene.spots(goal.thing) if spot.trees]
+            if left and at in (spot.at for spot in scene.spots(goal.thing)):
+                yield Action("clear_to", (max(left, key=lambda cell: (dist(cell, at), cell)),)), goal.id
+        for goal in self._open(given, "suppress"):
+            for plan in recipes(self.brief, scene, agent, goal):
+                yield from ((act, goal.id) for act in plan if act.verb in ("move_to", "clear_to"))
+
+    def _flying(self, agent: AgentId, scene: Scene, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+        for goal in self._open(given, "scout"):
+            if goal.thing is not None:
+                yield Action("go_to", (goal.thing,)), goal.id
+                if near_enough(agent, goal.thing, self.brief, scene):
+                    yield WAIT, goal.id
+        if self.brief.kinds[agent] != "helicopter":
+            return
+        transports = self._open(given, "transport", "suppress")
+        goal_id = transports[0].id if transports else None
+        yield Action("set_down"), goal_id
+        yield Action("take_aboard"), goal_id
+        for goal in self._open(given, "transport"):
+            yield Action("go_to", (thing("zone", 0),)), goal.id
+            mates = [mate for mate in scene.agents if self.brief.kinds[mate] == "firefighter"]
+            yield from ((Action("go_to", (mate,)), goal.id) for mate in mates[:FEW])
+        yield from self._fighting(agent, scene, given, "release")
+
+    def _fighting(
+        self, agent: AgentId, scene: Scene, given: Facts, pour: str
+    ) -> Iterator[tuple[Action, GoalId | None]]:
+        """Yield what water is good for."""
+        for goal in self._open(given, "suppress"):
+            if goal.thing is None:
+                continue
+            yield Action(pour, () if pour == "release" else (goal.thing,)), goal.id
+            yield Action("refill"), goal.id
+            if scene.agents[agent].water < TANK:
+                yield from ((Action("go_to", (thing("water", number),)), goal.id) for number in scene.water)
+            yield Action("go_to", (goal.thing,)), goal.id
+
+    def _ways(self, agent: AgentId, scene: Scene) -> Iterator[tuple[Action, GoalId | None]]:
+        """Yield ways to look around and ways out."""
+        at = scene.agents[agent].at
+        search = "search" if any(goal.id == "search" and goal.state == "open" for goal in self._all(scene)) else None
+        for number in sorted(scene.unseen, key=lambda n: (dist(scene.sectors[n], at), n))[:FEW]:
+            yield Action("go_to", (thing("sector", number),)), search
+        for plan in list(recipes(self.brief, scene, agent, None))[:1]:
+            yield from ((act, None) for act in plan if act.verb == "move_to")
+
+    def _all(self, scene: Scene) -> Sequence[Goal]:
+        if "goals" not in scene.memo:
+            scene.memo["goals"] = goals_in(self.brief, scene)
+        found: Sequence[Goal] = scene.memo["goals"]
+        return found
+
+    def _nearest(self, goals: list[Goal], at: Cell, scene: Scene) -> list[Goal]:
+        def far(goal: Goal) -> tuple[float, str]:
+            place = scene.place(goal.thing, at) if goal.thing is not None else None
+            return (1e9 if place is None else dist(place, at), goal.id)
+
+        return sorted(goals, key=far)[:FEW]
+
+    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+        """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
+
+        Raises:
+            UserError: The agent's kind cannot work on the goal.
+        """
+        if goal is not None and goal.kinds and self.brief.kinds[agent] not in goal.kinds:
+            kind = self.brief.kinds[agent]
+            raise UserError(f"{goal.id} is for {' or '.join(goal.kinds)}, and {agent} is a {kind}")
+        scene = believed(given)
+        if agent not in scene.agents:
+            return [Plan((WAIT,), None if goal is None else goal.id)]
+        plans = dict.fromkeys(recipes(self.brief, scene, agent, goal))
+        return [Plan(actions, None if goal is None else goal.id) for actions in plans]
+
+    def check(self, agent: AgentId, action: Action, given: Facts, *, planning: bool = True) -> Verdict:
+        """Return whether an action's preconditions hold.
+
+        Args:
+            agent: Who.
+            action: What.
+            given: What is believed.
+            planning: Later steps of a plan are looked at generously: where an agent will stand and what it will see
+                there nobody knows. False for what is to be done now: what is of no use is refused, which costs nothing.
+        """
+        scene, verbs = believed(given), {schema.verb: schema for schema in self.abilities(agent, given)}
+        if action.verb not in verbs:
+            return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
+        try:
+            whole = verbs[action.verb].complete(action)
+        except UserError as error:
+            return Verdict(False, f"illegal: {error}")
+        body = scene.agents.get(agent)
+        if whole.verb in ("wait", "talk") or body is None:
+            return POSSIBLE
+        if body.aboard is not None:
+            return Verdict(False, f"aboard: {agent} rides {body.aboard}")
+        if whole.verb in ("move_to", "step_toward", "clear_to", "go_to", "fell"):
+            return self._check_way(agent, whole, scene, planning)
+        return self._check_act(agent, whole, scene, planning)
+
+    def _check_way(self, agent: AgentId, action: Action, scene: Scene, planning: bool) -> Verdict:
+        at, kind = scene.agents[agent].at, self.brief.kinds[agent]
+        if action.verb == "fell":
+            aim = thing_of(action)
+            left = isinstance(aim, Entity) and any(spot.trees for spot in scene.spots(aim))
+            return POSSIBLE if left else Verdict(False, "no_tree: all is cut")
+        if action.verb == "go_to":
+            aim = thing_of(action)
+            if scene.place(aim, at) is None:
+                return Verdict(False, "unknown_place: nobody knows where it is")
+            if not planning and near_enough(agent, aim, self.brief, scene):
+                return Verdict(False, "already_there")
+            return POSSIBLE
+        place = cell_of(action)
+        if not planning and place == at and not (action.verb == "clear_to" and scene.agents[agent].trees):
+            return Verdict(False, "already_there")
+        if kind in WALKERS and self.brief.careful and scene.dangerous(place) and action.verb != "step_toward":
+            return Verdict(False, "fire: it burns there, or beside it")
+        return POSSIBLE
+
+    def _check_act(self, agent: AgentId, action: Action, scene: Scene, planning: bool) -> Verdict:
+        body, verb = scene.agents[agent], action.verb
+        if verb in ("cut", "cut_all"):
+            if body.trees == 0:
+                return Verdict(False, "no_tree: there is none on your cell")
+            hot = not planning and self.brief.careful and scene.dangerous(body.at)
+            return Verdict(False, "fire: it burns beside you") if hot else POSSIBLE
+        if verb == "pick_up":
+            if body.holds is not None:
+                return Verdict(False, "full_hands")
+            near = scene.nearest_free(body.at, self.brief.lift_reach) is not None
+            return POSSIBLE if near else Verdict(False, "nobody_near")
+        if verb == "drop_off":
+            return POSSIBLE if body.holds is not None else Verdict(False, "empty_hands")
+        if verb in ("spray", "spray_at", "release"):
+            return self._check_pouring(body, action, scene, planning)
+        if verb == "refill":
+            return self._check_refill(agent, scene)
+        if verb == "take_aboard":
+            return self._check_boarding(agent, scene)
+        return POSSIBLE if scene.riders(agent) else Verdict(False, "empty: nobody is aboard")
+
+    def _check_pouring(self, body: Body, action: Action, scene: Scene, planning: bool) -> Verdict:
+        if not body.water:
+            return Verdict(False, "no_water")
+        if action.verb == "spray_at":
+            fire = thing_of(action)
+            if isinstance(fire, Entity) and scene.fires[fire.id].out:
+                return Verdict(False, "no_fire: it is out")
+            place = scene.place(fire, body.at)
+            if place is None or (not planning and dist(place, body.at) > SPRAY):
+                return Verdict(False, "not_near: no fire within three cells")
+        return POSSIBLE
+
+    def _check_refill(self, agent: AgentId, scene: Scene) -> Verdict:
+        body, reach = scene.agents[agent], self.brief.fill_reach
+        if body.water == TANK:
+            return Verdict(False, "full")
+        if scene.riders(agent):
+            return Verdict(False, "has_passengers")
+        near = any(dist(cell, body.at) <= reach for cell in scene.water.values())
+        return POSSIBLE if near else Verdict(False, "not_at_water")
+
+    def _check_boarding(self, agent: AgentId, scene: Scene) -> Verdict:
+        body, riders = scene.agents[agent], len(scene.riders(agent))
+        if body.water:
+            return Verdict(False, "has_water")
+        if riders >= SEATS:
+            return Verdict(False, "full")
+        near = any(
+            self.brief.kinds[mate] == "firefighter" and other.aboard is None and dist(other.at, body.at) < BOARDING
+            for mate, other in scene.agents.items()
+        )
+        return POSSIBLE if near else Verdict(False, "nobody_near")
+
+    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+        """Return what to expect after an action that succeeds, team-mates playing their part."""
+        scene = believed(given)
+        if action.verb in ("wait", "talk") or agent not in scene.agents or not self.check(agent, action, given).ok:
+            return given
+        whole = next(s for s in self.abilities(agent, given) if s.verb == action.verb).complete(action)
+        return imagined(imagine.after(agent, whole, self.brief, scene))
+
+    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+        """Return the estimated timesteps of an action, at least 1."""
+        return imagine.ticks(agent, action, self.brief, believed(given))
+
+    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+        """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""
+        return heuristic.plans(self.brief, views, running)

@@ -1,0 +1,401 @@
+"""The scripted team: it divides targets, sectors, people and firebreaks among its agents, and keeps clear of the fire.
+
+A reference row: no rule of a method calls it. It holds nothing from one step to the next; what others are at it reads
+off their running plans. Where agents have maps of their own, each goes by its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import dist
+from typing import TYPE_CHECKING
+
+from teamworld.language import Action, AgentId, Cell, Entity, Plan
+from teamworld.worlds.contract import WAIT
+from teamworld.worlds.wildfire import breaks, imagine
+from teamworld.worlds.wildfire.goals import in_zone
+from teamworld.worlds.wildfire.recipes import cuts, drive, go, move, recipes, refuge, round_about, standby, waiting
+from teamworld.worlds.wildfire.scene import Brief, Scene, believed, thing
+from teamworld.worlds.wildfire.skills import BOARDING, PACE, SPRAY, WALKERS, beside, near_enough
+from teamworld.worlds.wildfire.units import SEATS
+
+if TYPE_CHECKING:
+    from teamworld.worlds.contract import View
+
+#: People nearer than this to a fire are carried away from it; walkers nearer than that to it flee, in cells.
+THREATENED, CLOSE = 10, 4
+#: A firefighter stops for a helicopter that comes for it, once it is as near as this.
+MEETING = 45
+
+
+def plans(brief: Brief, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> dict[AgentId, Plan]:
+    """Return a plan for each agent that is able and has none."""
+    idle = [agent for agent, view in views.items() if agent not in running and view.able]
+    if not idle:
+        return {}
+    scenes = {agent: believed(views[agent].known) for agent in idle}
+    team = _Team(brief, scenes[idle[0]], dict(running), scenes)
+    for agent in _hands(team, idle):
+        team.scene = scenes[agent]
+        team.give(agent, *_plan(team, agent))
+    return {agent: team.given[agent] for agent in idle}
+
+
+def _hands(team: _Team, idle: list[AgentId]) -> list[AgentId]:
+    """Return who chooses first: whoever is nearest to something to cut; bulldozers before others, else in order."""
+    spots = [spot.at for spot in team.scene.targets.values() if spot.trees]
+
+    def rank(agent: AgentId) -> tuple[bool, float]:
+        at = team.scenes[agent].agents[agent].at
+        near = min((dist(at, spot) for spot in spots), default=0.0)
+        return team.brief.kinds[agent] != "bulldozer", near
+
+    return sorted(idle, key=rank)
+
+
+@dataclass
+class _Team:
+    """What is known, and what everybody is at."""
+
+    brief: Brief
+    scene: Scene
+    running: dict[AgentId, Plan]
+    scenes: Mapping[AgentId, Scene]
+    given: dict[AgentId, Plan] = field(default_factory=dict)
+
+    def give(self, agent: AgentId, goal: str | None, *actions: Action) -> None:
+        """Give an agent a plan."""
+        self.given[agent] = self.running[agent] = Plan(actions or (WAIT,), goal)
+
+    def others(self, agent: AgentId) -> Iterable[Plan]:
+        """Yield the plans of the others."""
+        return (plan for mate, plan in self.running.items() if mate != agent)
+
+    def claimed(self, agent: AgentId, *verbs: str) -> list[object]:
+        """Return what others act on or go to."""
+        acts = (act for plan in self.others(agent) for act in plan.actions if act.verb in verbs and act.args)
+        return [act.args[0] for act in acts]
+
+    def at(self, agent: AgentId) -> Cell:
+        """Return where an agent is."""
+        return self.scene.agents[agent].at
+
+
+def _plan(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    """Return a goal and actions for one agent."""
+    task, kind = team.brief.task, team.brief.kinds[agent]
+    if task.startswith("cut"):
+        return _cut(team, agent) if kind in WALKERS else (None, WAIT)
+    if task == "transport":
+        return _walk(team, agent) if kind == "firefighter" else _ferry(team, agent)
+    if kind in WALKERS and (away := _flight(team, agent)) is not None:
+        return None, away
+    if task == "scout":
+        return _scout(team, agent)
+    if task == "rescue":
+        return _rescue(team, agent) if kind == "firefighter" else _follow(team, agent)
+    return _fight(team, agent)
+
+
+# Cutting --------------------------------------------------------------------------------------------------------------
+
+
+def _cut(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    """Take the target that is done soonest, of those that others leave over; share lines."""
+    scene, taken = team.scene, team.claimed(agent, "fell")
+    lines = {spot.line for spot in scene.targets.values()}
+    things = [thing("line", n) for n in sorted(n for n in lines if n is not None)]
+    things = things or [thing("target", number) for number in scene.targets]
+    work = [aim for aim in things if any(spot.trees for spot in scene.spots(aim))]
+    shared = team.brief.task == "cut_lines"
+
+    def cost(aim: Entity) -> tuple[int, float, int]:
+        ticks = imagine.ticks(agent, Action("fell", (aim,)), team.brief, scene)
+        others = taken.count(aim)
+        place = scene.place(aim, team.at(agent)) or team.at(agent)
+        return others if not shared else ticks + 6 * others, dist(place, team.at(agent)), aim.id
+
+    left = [aim for aim in work if shared or aim not in taken]
+    if not left:
+        return None, *next(iter(standby(team.brief, scene, agent)))
+    best = min(left, key=cost)
+    return f"{'line' if shared else 'cut'}_{best.id}", Action("fell", (best,))
+
+
+# Transport ------------------------------------------------------------------------------------------------------------
+
+
+def _walk(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    """Walk to the zone, step by step; stop for a helicopter that comes."""
+    scene, at = team.scene, team.at(agent)
+    if scene.zone is None or in_zone(at, scene.zone):
+        return None, WAIT
+    pilots = [m for m, plan in team.running.items() if go(agent) in plan.actions and m in scene.agents]
+    coming = any(dist(scene.agents[pilot].at, at) < MEETING for pilot in pilots)
+    if coming and dist(at, scene.zone) > 15:
+        return "transport_0", WAIT
+    return "transport_0", Action("step_toward", (scene.zone,))
+
+
+def _ferry(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    """Carry whoever is furthest from the zone, as many as are together."""
+    scene, at = team.scene, team.at(agent)
+    if scene.riders(agent):
+        there = scene.zone is not None and in_zone(at, scene.zone)
+        return "transport_0", *(() if there else (go(thing("zone", 0)),)), Action("set_down")
+    taken = team.claimed(agent, "go_to")
+    left = [mate for mate in waiting(team.brief, scene, agent) if mate not in taken]
+    near = [mate for mate in left if dist(scene.agents[mate].at, at) < BOARDING]
+    pilots = [m for m in scene.agents if team.brief.kinds[m] == "helicopter" and dist(team.at(m), at) < BOARDING]
+    if near[SEATS * pilots.index(agent) :]:  # helicopters at one place board one after the other
+        return "transport_0", Action("take_aboard"), go(thing("zone", 0)), Action("set_down")
+    far = [mate for mate in left if scene.zone is not None and dist(scene.agents[mate].at, scene.zone) > 15]
+    if not far:
+        return None, WAIT
+    return "transport_0", go(far[0]), Action("take_aboard"), go(thing("zone", 0)), Action("set_down")
+
+
+# Looking for things ---------------------------------------------------------------------------------------------------
+
+
+def _look(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    """Fly to a sector that nobody has seen and nobody is on the way to: near, and hidden for the most part."""
+    scene, taken, at = team.scene, team.claimed(agent, "go_to"), team.at(agent)
+    hidden = {n: share for n, share in scene.unseen.items() if thing("sector", n) not in taken and share > 5}
+    goal = None if team.brief.known else "search"
+    if not hidden:
+        for steps in recipes(team.brief, scene, agent, None):
+            if steps[0].verb == "go_to":
+                return goal, steps[0]
+        return None, WAIT
+    best = min(hidden, key=lambda n: (dist(scene.sectors[n], at) + 20) / hidden[n])
+    return goal, go(thing("sector", best))
+
+
+def _scout(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    fires = [number for number, front in team.scene.fires.items() if front.cells or front.scar]
+    if not fires:
+        return _look(team, agent)
+    fire = thing("fire", fires[0])
+    there = near_enough(agent, fire, team.brief, team.scene)
+    return f"scout_{fires[0]}", WAIT if there else go(fire)
+
+
+def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    """Of those who fly: one stays with each group of people that was found, the others look for more."""
+    scene, taken = team.scene, team.claimed(agent, "go_to")
+    if team.brief.kinds[agent] == "bulldozer":
+        return None, WAIT
+    clusters = sorted({person.cluster for person in scene.people.values() if person.state == "free"})
+    for number in clusters:
+        cluster = thing("cluster", number)
+        place = scene.place(cluster, team.at(agent))
+        if place is None or cluster in taken:
+            continue
+        watched = [
+            mate
+            for mate, body in scene.agents.items()
+            if mate != agent and team.brief.kinds[mate] not in WALKERS and dist(body.at, place) < BOARDING
+        ]
+        if not watched:
+            return None, WAIT if dist(place, team.at(agent)) < BOARDING else go(cluster)
+    return _look(team, agent)
+
+
+# People ---------------------------------------------------------------------------------------------------------------
+
+
+def _rescue(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    """Carry to the zone what is nearest of those for whom nobody goes."""
+    scene, at, body = team.scene, team.at(agent), team.scene.agents[agent]
+    zone, out = go(thing("zone", 0)), Action("drop_off")
+    if body.holds is not None:
+        cluster = scene.people[body.holds].cluster
+        there = scene.zone is not None and in_zone(at, scene.zone)
+        return f"rescue_{cluster}", *((out,) if there else (zone, out))
+    taken = team.claimed(agent, "go_to")
+    free = [
+        (dist(person.at, at), number)
+        for number, person in scene.people.items()
+        if person.state == "free" and person.at is not None and thing("civilian", number) not in taken
+    ]
+    if free:
+        number = min(free)[1]
+        there = near_enough(agent, thing("civilian", number), team.brief, scene)
+        claim = go(thing("civilian", number))
+        goal = f"rescue_{scene.people[number].cluster}"
+        return goal, *(() if there else (claim,)), Action("pick_up")
+    lost = [person.was for person in scene.people.values() if person.state == "free" and person.was is not None]
+    if lost and (ways := _round(team, agent, lost[0])):
+        return None, move(ways[0])
+    if scene.unseen:  # they will be needed somewhere: the middle is nearest to everywhere
+        middle = (team.brief.size // 2, team.brief.size // 2)
+        return "search", WAIT if dist(middle, at) < 10 else Action("step_toward", (middle,))
+    return None, WAIT
+
+
+def _round(team: _Team, agent: AgentId, place: Cell) -> list[Cell]:
+    """Return cells round a place that nobody has in sight and nobody goes to, the one unseen for longest first."""
+    ground, taken = team.scene.ground, team.claimed(agent, "move_to")
+    if ground is None:
+        return []
+    ways = [cell for cell in round_about(place, team.brief, agent) if cell not in taken]
+    return sorted(
+        (cell for cell in ways if cell != team.at(agent)), key=lambda cell: int(ground.seen[cell[1], cell[0]])
+    )
+
+
+def _flight(team: _Team, agent: AgentId) -> Action | None:
+    """Return the way out for a walker that the fire comes too near to; None where it does not."""
+    scene, at = team.scene, team.at(agent)
+    if not scene.dangerous(at):
+        return None
+    far = refuge(team.brief, scene, at)
+    return None if far == at or scene.dangerous(far) else Action("step_toward", (far,))
+
+
+# Fire -----------------------------------------------------------------------------------------------------------------
+
+
+def _fight(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    """Do what the kind is for: watch from above, drop water, spray, or cut a ring round the fire."""
+    scene, kind = team.scene, team.brief.kinds[agent]
+    fires = [n for n, front in scene.fires.items() if not front.out and front.part_of is None]
+    if kind == "firefighter" and (saved := _guard(team, agent)) is not None:
+        return saved
+    if not fires:
+        return _look(team, agent) if kind not in WALKERS else (None, WAIT)
+    number = min(fires, key=lambda n: dist(scene.place(thing("fire", n), team.at(agent)) or (0, 0), team.at(agent)))
+    fire, goal = thing("fire", number), f"fire_{number}"
+    if kind == "drone":
+        return _watch(team, agent, fire)
+    if kind == "helicopter":
+        return _drop(team, agent, fire) if scene.water or scene.agents[agent].water else _watch(team, agent, fire)
+    if kind == "firefighter" and (scene.water or scene.agents[agent].water):
+        return (goal, *_spray(team, agent, fire))
+    return _dig(team, agent, number)
+
+
+def _watch(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tuple[Action, ...]]:
+    """One flyer stays above a fire, so that all know where it is; the others look for people and other fires."""
+    scene, place = team.scene, team.scene.place(fire, team.at(agent))
+    watched = [
+        mate
+        for mate, body in scene.agents.items()
+        if mate != agent
+        and team.brief.kinds[mate] not in WALKERS
+        and place is not None
+        and (dist(body.at, place) < 6 or fire in [a.args[0] for a in _actions(team, mate) if a.verb == "go_to"])
+    ]
+    if watched:
+        return _look(team, agent)
+    return None, WAIT if near_enough(agent, fire, team.brief, scene) else go(fire)
+
+
+def _actions(team: _Team, agent: AgentId) -> tuple[Action, ...]:
+    return team.running[agent].actions if agent in team.running else ()
+
+
+def _drop(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tuple[Action, ...]]:
+    body, goal = team.scene.agents[agent], f"fire_{fire.id}"
+    if body.water:
+        there: tuple[Action, ...] = () if near_enough(agent, fire, team.brief, team.scene) else (go(fire),)
+        return goal, *(*there, Action("release"))
+    return goal, *(*_to_water(team, agent), Action("refill"))
+
+
+def _to_water(team: _Team, agent: AgentId) -> tuple[Action, ...]:
+    at, water = team.at(agent), team.scene.water
+    nearest = thing("water", min(water, key=lambda number: (dist(water[number], at), number)))
+    return () if near_enough(agent, nearest, team.brief, team.scene) else (go(nearest),)
+
+
+def _spray(team: _Team, agent: AgentId, fire: Entity) -> tuple[Action, ...]:
+    """Fetch water; then go near a part of the fire that nobody sprays at, and spray, looking again after each time."""
+    scene, body = team.scene, team.scene.agents[agent]
+    if not body.water:
+        return *_to_water(team, agent), Action("refill")
+    front = scene.fires[fire.id]
+    aims = [aim for aim in team.claimed(agent, "spray") if isinstance(aim, tuple)]
+    near = sorted(front.cells, key=lambda cell: (dist(cell, body.at), cell))
+    left = [cell for cell in near if all(dist(cell, aim) > 2 for aim in aims)]
+    place = (left or near or [front.origin or body.at])[0]
+    spray = Action("spray", (place,))
+    if dist(place, body.at) <= SPRAY and front.cells:
+        return (spray,)
+    if not front.cells and dist(place, body.at) <= SPRAY:  # it went on from where it was said to be
+        place = scene.sectors.get(0, (team.brief.size // 2, team.brief.size // 2))
+    way = Action("step_toward", (beside(place, body.at, team.brief),))
+    return (way, spray) if dist(place, body.at) <= PACE["firefighter"] / 2 and front.cells else (way,)
+
+
+def _dig(team: _Team, agent: AgentId, fire: int) -> tuple[str | None, *tuple[Action, ...]]:
+    """Cut the agent's share of the ring round a fire that others leave over."""
+    scene, goal = team.scene, f"fire_{fire}"
+    ring = breaks.ring(team.brief, scene, fire)
+    if ring is None:
+        return goal, WAIT
+    taken = set(team.claimed(agent, "move_to")) | _driven(team, agent)
+    left = tuple(cell for cell in ring.uncut if cell not in taken and not scene.dangerous(cell))
+    free = [mate for mate in breaks.workers(team.brief, scene) if mate not in team.running or mate == agent]
+    share = breaks.shares(left, free, team.brief, scene).get(agent, [])
+    if not share:
+        return None, WAIT
+    if team.brief.kinds[agent] == "bulldozer":
+        return goal, *drive(share, ring.cells, team.at(agent))
+    if dist(share[-1], team.at(agent)) < dist(share[0], team.at(agent)):
+        share = share[::-1]
+    return goal, *cuts(share[:6], team.at(agent))
+
+
+def _driven(team: _Team, agent: AgentId) -> set[object]:
+    """Return the cells that bulldozers are about to clear."""
+    found: set[object] = set()
+    for mate, plan in team.running.items():
+        if mate == agent or mate not in team.scene.agents:
+            continue
+        at = team.at(mate)
+        for act in plan.actions:
+            if act.args and isinstance(act.args[0], tuple) and act.verb in ("move_to", "clear_to"):
+                end = act.args[0]
+                if act.verb == "clear_to":
+                    steps = max(1, max(abs(end[0] - at[0]), abs(end[1] - at[1])))
+                    found |= {
+                        (
+                            round(at[0] + (end[0] - at[0]) * k / steps),
+                            round(at[1] + (end[1] - at[1]) * k / steps),
+                        )
+                        for k in range(steps + 1)
+                    }
+                at = end
+    return found
+
+
+def _guard(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]] | None:
+    """Carry people away whom the fire comes near; None where nobody is in danger."""
+    scene, body = team.scene, team.scene.agents[agent]
+    hot = [cell for front in scene.fires.values() for cell in front.cells]
+    if not scene.people or not hot:
+        return None
+    if body.holds is not None:
+        goal = f"guard_{scene.people[body.holds].cluster}"
+        far = min(dist(body.at, cell) for cell in hot)
+        if far > 2 * THREATENED:
+            return goal, Action("drop_off")
+        return goal, Action("step_toward", (refuge(team.brief, scene, body.at),))
+    taken = team.claimed(agent, "go_to")
+    threatened = [
+        (dist(person.at, body.at), number)
+        for number, person in scene.people.items()
+        if person.state == "free"
+        and person.at is not None
+        and thing("civilian", number) not in taken
+        and min(dist(person.at, cell) for cell in hot) < THREATENED
+    ]
+    if not threatened or min(threatened)[0] > 40:
+        return None
+    number = min(threatened)[1]
+    person = thing("civilian", number)
+    there = () if near_enough(agent, person, team.brief, scene) else (go(person),)
+    return f"guard_{scene.people[number].cluster}", *there, Action("pick_up")

@@ -1,0 +1,382 @@
+"""A moment of the wildfire world as its agents speak of it, and the facts that say the same.
+
+A ``Scene`` is what somebody knows, or imagines, or the truth. It can be read from facts and written as facts. What was
+seen of the ground, cell by cell, is kept with a scene that the world made; it is no fact, for there would be thousands.
+Cells are (x, y).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from math import ceil, dist
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from teamworld.language import AgentId, Cell, Entity, Fact, Facts
+from teamworld.worlds.contract import Relation
+from teamworld.worlds.wildfire.state import MAX_SIZE
+from teamworld.worlds.wildfire.units import KINDS
+
+if TYPE_CHECKING:
+    from teamworld.worlds.wildfire.ground import Ground
+    from teamworld.worlds.wildfire.levels import Edition, Task
+
+#: Codes of what was seen of a cell (wildfire spec A9).
+UNSEEN, WET, DRY, IGNITED, ON_FIRE, SMOULDERING, BURNT, WATER, BUILDING, CIVILIAN = 0, 1, 5, 9, 10, 11, 12, 13, 14, 15
+#: A sector of the map is at most this many cells wide: what a drone sees at once. A map has at most TILES a side.
+TILE, TILES = 31, 10
+
+#: What facts can state, the same words for all kinds of agents.
+RELATIONS: Final = (
+    Relation("AT", "agent", ("cell",)),
+    Relation("TREES", "agent", ("number",)),
+    Relation("WATER", "agent", ("number",)),
+    Relation("HOLD", "agent", ("civilian",)),
+    Relation("ABOARD", "agent", ("agent",)),
+    Relation("AT", "target", ("cell",)),
+    Relation("TREES", "target", ("number",)),
+    Relation("IN", "target", ("line",)),
+    Relation("AT", "zone", ("cell",)),
+    Relation("AT", "water", ("cell",)),
+    Relation("AT", "fire", ("cell",)),
+    Relation("STATE", "fire", ("burning", "out")),
+    Relation("BURNS", "fire", ("cell",)),
+    Relation("BURNT", "fire", ("cell",)),
+    Relation("IN", "fire", ("fire",)),
+    Relation("AT", "cluster", ("cell",)),
+    Relation("IN", "civilian", ("cluster",)),
+    Relation("AT", "civilian", ("cell",)),
+    Relation("WAS", "civilian", ("cell",)),
+    Relation("STATE", "civilian", ("free", "held", "safe", "dead")),
+    Relation("AT", "sector", ("cell",)),
+    Relation("UNSEEN", "sector", ("number",)),
+)
+
+PersonState: TypeAlias = Literal["free", "held", "safe", "dead"]
+
+
+class Body(NamedTuple):
+    """An agent."""
+
+    at: Cell
+    water: int = 0
+    """Units of water on board."""
+    holds: int | None = None
+    """The civilian that it carries."""
+    aboard: AgentId | None = None
+    """The helicopter that it rides."""
+    trees: int | None = None
+    """Of a walker: trees on the cell where it stands; None where nobody knows."""
+
+
+class Spot(NamedTuple):
+    """A cell whose trees are to be cut."""
+
+    at: Cell
+    trees: int
+    line: int | None = None
+
+
+class Front(NamedTuple):
+    """A fire: the cells that burn (ignited or on fire), as last seen."""
+
+    cells: tuple[Cell, ...] = ()
+    origin: Cell | None = None
+    """Where it began, if that was told."""
+    out: bool = False
+    scar: tuple[Cell, ...] = ()
+    """Cells that smoulder or are burnt out; one will do to find the place again."""
+    part_of: int | None = None
+    """The older fire that it has grown together with."""
+
+
+class Person(NamedTuple):
+    """A civilian."""
+
+    at: Cell | None
+    """None: nobody knows."""
+    state: PersonState
+    cluster: int
+    was: Cell | None = None
+    """Where it was seen last, if it is there no longer."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A moment, or as much of it as somebody knows."""
+
+    agents: Mapping[AgentId, Body] = field(default_factory=dict)
+    targets: Mapping[int, Spot] = field(default_factory=dict)
+    zone: Cell | None = None
+    """Where to bring firefighters or civilians."""
+    water: Mapping[int, Cell] = field(default_factory=dict)
+    fires: Mapping[int, Front] = field(default_factory=dict)
+    people: Mapping[int, Person] = field(default_factory=dict)
+    clusters: Mapping[int, Cell] = field(default_factory=dict)
+    """Where clusters of civilians were said to be."""
+    sectors: Mapping[int, Cell] = field(default_factory=dict)
+    """The middle of each sector, where something has to be looked for."""
+    unseen: Mapping[int, int] = field(default_factory=dict)
+    """Per cent of a sector that nobody has seen; without those seen whole."""
+    ground: Ground | None = field(default=None, compare=False, repr=False)
+    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was worked out from it."""
+
+    def line(self, number: int) -> list[Spot]:
+        """Return the cells of a line, from one end to the other."""
+        return [spot for spot in self.targets.values() if spot.line == number]
+
+    def spots(self, thing: Entity) -> list[Spot]:
+        """Return the cells to cut of a target or a line."""
+        if thing.kind == "line":
+            return self.line(thing.id)
+        return [self.targets[thing.id]] if thing.id in self.targets else []
+
+    def members(self, cluster: int) -> dict[int, Person]:
+        """Return the civilians known of a cluster."""
+        return {number: person for number, person in self.people.items() if person.cluster == cluster}
+
+    def riders(self, helicopter: AgentId) -> list[AgentId]:
+        """Return who rides a helicopter."""
+        return [agent for agent, body in self.agents.items() if body.aboard == helicopter]
+
+    def nearest_free(self, at: Cell, reach: float) -> int | None:
+        """Return the free civilian nearest to a cell, nearer than ``reach``, ties by number (B17)."""
+        near = [
+            (dist(at, person.at), number)
+            for number, person in self.people.items()
+            if person.state == "free" and person.at is not None and dist(at, person.at) < reach
+        ]
+        return min(near)[1] if near else None
+
+    def place(self, thing: Entity | str, at: Cell) -> Cell | None:
+        """Return where a thing or agent is, the part of it nearest to ``at``; None where nobody knows."""
+        if isinstance(thing, str):
+            return self.agents[thing].at if thing in self.agents else None
+        if thing.kind in ("target", "line"):
+            spots = self.spots(thing)
+            return _near([spot.at for spot in spots if spot.trees] or [spot.at for spot in spots], at)
+        if thing.kind == "zone":
+            return self.zone
+        if thing.kind in ("water", "sector"):
+            return (self.water if thing.kind == "water" else self.sectors).get(thing.id)
+        if thing.kind == "fire" and thing.id in self.fires:
+            front = self.fires[thing.id]
+            return _near(list(front.cells), at) or _near(list(front.scar), at) or front.origin
+        if thing.kind == "civilian" and thing.id in self.people:
+            return self.people[thing.id].at
+        if thing.kind == "cluster":
+            people = self.members(thing.id).values()
+            free = [person.at for person in people if person.state == "free" and person.at is not None]
+            return _near(free, at) or (None if people else self.clusters.get(thing.id))
+        return None
+
+    def dangerous(self, at: Cell) -> bool:
+        """Whether a cell burns, smoulders or lies beside one that does, as far as is known."""
+        if self.ground is not None:
+            return self.ground.dangerous(at)
+        return any(abs(x - at[0]) <= 1 and abs(y - at[1]) <= 1 for front in self.fires.values() for x, y in front.cells)
+
+    def over_fire(self, at: Cell, fire: int) -> bool:
+        """Whether a cell is on fire, smoulders or is burnt out, as far as is known (wildfire spec B25)."""
+        if self.ground is not None:
+            return ON_FIRE <= self.ground.code(at) <= BURNT
+        return fire in self.fires and at in (*self.fires[fire].cells, *self.fires[fire].scar)
+
+
+def _near(cells: list[Cell], at: Cell) -> Cell | None:
+    return min(cells, key=lambda cell: (dist(cell, at), cell), default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief:
+    """What everybody was told before the first step, and the rules of reach."""
+
+    task: Task
+    size: int
+    kinds: Mapping[AgentId, str]
+    horizon: int
+    known: bool
+    """Whether they were told where fire, water and civilians are."""
+    clusters: int
+    per_cluster: int
+    fire_every: int
+    """Ticks between fire steps."""
+    edition: Edition
+    careful: bool
+    """Walkers go round the fire that they know of."""
+    lift_reach: float
+    """A civilian nearer than this can be picked up."""
+    fill_reach: int
+    """Water at most so many cells away, in x and in y, can be taken."""
+    riders_count: bool
+    """Firefighters in a helicopter above the zone count as transported."""
+
+    @cached_property
+    def tiles(self) -> int:
+        """Sectors on a side of the map."""
+        return min(TILES, ceil(self.size / TILE))
+
+    def agents(self, *kinds: str) -> list[AgentId]:
+        """Return the agents of some kinds."""
+        return [agent for agent, kind in self.kinds.items() if kind in kinds]
+
+    def of_team(self, *kinds: str) -> tuple[str, ...]:
+        """Return those of some kinds that the team has."""
+        present = set(self.kinds.values())
+        return tuple(kind for kind in KINDS if kind in kinds and kind in present)
+
+    @cached_property
+    def sectors(self) -> tuple[tuple[int, int, int, int], ...]:
+        """x0, x1, y0, y1 of each sector of the map, row by row, the ends beyond it."""
+        edge = [self.size * k // self.tiles for k in range(self.tiles + 1)]
+        sides = list(pairwise(edge))
+        return tuple((*across, *down) for down in sides for across in sides)
+
+    @cached_property
+    def middles(self) -> Mapping[int, Cell]:
+        """The middle of each sector."""
+        return {n: ((x0 + x1) // 2, (y0 + y1) // 2) for n, (x0, x1, y0, y1) in enumerate(self.sectors)}
+
+    def inside(self, cell: Cell) -> Cell:
+        """Return the cell of the map nearest to a cell."""
+        return min(max(cell[0], 0), self.size - 1), min(max(cell[1], 0), self.size - 1)
+
+
+def thing(kind: str, number: int) -> Entity:
+    """Return the name of a thing."""
+    return Entity(kind, number)
+
+
+def facts(scene: Scene) -> Iterator[Fact]:
+    """Yield what is the case in a scene."""
+    for agent, body in scene.agents.items():
+        yield Fact(agent, "AT", body.at)
+        if body.trees is not None:
+            yield Fact(agent, "TREES", body.trees)
+        if body.water:
+            yield Fact(agent, "WATER", body.water)
+        if body.holds is not None:
+            yield Fact(agent, "HOLD", thing("civilian", body.holds))
+        if body.aboard is not None:
+            yield Fact(agent, "ABOARD", body.aboard)
+    for number, spot in scene.targets.items():
+        yield Fact(thing("target", number), "AT", spot.at)
+        yield Fact(thing("target", number), "TREES", spot.trees)
+        if spot.line is not None:
+            yield Fact(thing("target", number), "IN", thing("line", spot.line))
+    if scene.zone is not None:
+        yield Fact(thing("zone", 0), "AT", scene.zone)
+    for kind, cells in (("water", scene.water), ("cluster", scene.clusters), ("sector", scene.sectors)):
+        for number, cell in cells.items():
+            yield Fact(thing(kind, number), "AT", cell)
+    for number, front in scene.fires.items():
+        if front.origin is not None:
+            yield Fact(thing("fire", number), "AT", front.origin)
+        yield Fact(thing("fire", number), "STATE", "out" if front.out else "burning")
+        if front.part_of is not None:
+            yield Fact(thing("fire", number), "IN", thing("fire", front.part_of))
+        yield from (Fact(thing("fire", number), "BURNS", cell) for cell in front.cells)
+        yield from (Fact(thing("fire", number), "BURNT", cell) for cell in front.scar)
+    for number, person in scene.people.items():
+        yield Fact(thing("civilian", number), "IN", thing("cluster", person.cluster))
+        if person.at is not None:
+            yield Fact(thing("civilian", number), "AT", person.at)
+        elif person.was is not None:
+            yield Fact(thing("civilian", number), "WAS", person.was)
+        yield Fact(thing("civilian", number), "STATE", person.state)
+    for number, percent in scene.unseen.items():
+        yield Fact(thing("sector", number), "UNSEEN", percent)
+
+
+def believed(given: Facts) -> Scene:
+    """Return the scene that facts tell of; computed once for each collection."""
+    return given.derive(_read)
+
+
+def imagined(scene: Scene) -> Facts:
+    """Return a scene's facts, made when somebody reads one."""
+    return Facts.later(lambda: facts(scene), _read, scene)
+
+
+def _read(given: Facts) -> Scene:
+    told: dict[tuple[str, str], dict[int, object]] = {}
+    agents: dict[str, dict[str, object]] = {}
+    burns: dict[str, dict[int, list[Cell]]] = {"BURNS": {}, "BURNT": {}}
+    for fact in given:
+        if not _possible(fact.value):
+            continue
+        if isinstance(fact.subject, str):
+            agents.setdefault(fact.subject, {}).setdefault(fact.predicate, fact.value)
+        elif fact.predicate in burns and isinstance(fact.value, tuple):
+            burns[fact.predicate].setdefault(fact.subject.id, []).append(fact.value)
+        else:
+            told.setdefault((fact.subject.kind, fact.predicate), {}).setdefault(fact.subject.id, fact.value)
+
+    def of(kind: str, predicate: str) -> dict[int, object]:
+        return told.get((kind, predicate), {})
+
+    def number_of(value: object) -> int | None:
+        return value.id if isinstance(value, Entity) else None
+
+    fires, states = (
+        sorted({*of("fire", "STATE"), *of("fire", "AT"), *burns["BURNS"], *burns["BURNT"]}),
+        of("fire", "STATE"),
+    )
+    lines, at, kept = of("target", "IN"), of("civilian", "AT"), of("civilian", "STATE")
+    targets = {
+        number: Spot(cell, int(str(of("target", "TREES").get(number, 3))), number_of(lines.get(number)))
+        for number, cell in of("target", "AT").items()
+        if isinstance(cell, tuple)
+    }
+    cells: dict[str, dict[int, Cell]] = {
+        kind: {number: cell for number, cell in of(kind, "AT").items() if isinstance(cell, tuple)}
+        for kind in ("zone", "water", "fire", "cluster", "sector", "civilian")
+    }
+    return Scene(
+        agents={agent: _body(parts) for agent, parts in agents.items() if "AT" in parts},
+        targets=targets,
+        zone=cells["zone"].get(0),
+        water=cells["water"],
+        fires={
+            number: Front(
+                tuple(burns["BURNS"].get(number, ())),
+                cells["fire"].get(number),
+                states.get(number) == "out",
+                tuple(burns["BURNT"].get(number, ())),
+                number_of(of("fire", "IN").get(number)),
+            )
+            for number in fires
+        },
+        people={
+            number: Person(
+                cells["civilian"].get(number),
+                kept.get(number, "free" if number in at else "held"),  # type: ignore[arg-type]
+                number_of(cluster) or 0,
+                was if isinstance(was := of("civilian", "WAS").get(number), tuple) else None,
+            )
+            for number, cluster in sorted(of("civilian", "IN").items())
+        },
+        clusters=cells["cluster"],
+        sectors=cells["sector"],
+        unseen={number: percent for number, percent in of("sector", "UNSEEN").items() if isinstance(percent, int)},
+    )
+
+
+def _possible(value: object) -> bool:
+    """Return whether a value could be on some map: whoever told a fact may have made it up, and rules go by places."""
+    parts = value if isinstance(value, tuple) else (value,)
+    return all(0 <= part < MAX_SIZE for part in parts if isinstance(part, int))
+
+
+def _body(parts: Mapping[str, object]) -> Body:
+    at, holds, trees, aboard = parts["AT"], parts.get("HOLD"), parts.get("TREES"), parts.get("ABOARD")
+    return Body(
+        at if isinstance(at, tuple) else (0, 0),
+        int(str(parts.get("WATER", 0))),
+        holds.id if isinstance(holds, Entity) else None,
+        None if aboard is None else str(aboard),
+        None if trees is None else int(str(trees)),
+    )

@@ -1,0 +1,12 @@
+"""The failures that worlds find have definitions, and every definition of that kind a world that finds it."""
+
+from __future__ import annotations
+
+from teamworld.metrics.failures import LABELS
+from teamworld.worlds.cube import failures as cube
+from teamworld.worlds.wildfire import failures as wildfire
+
+
+def test_every_rule_gives_labels_that_are_defined_as_spatial() -> None:
+    names = {rule.__name__.replace("_", "-") for rule in (*cube.RULES, *wildfire.RULES)}
+    assert {name for name, label in LABELS.items() if label.spatial} | {"oscillation"} == names

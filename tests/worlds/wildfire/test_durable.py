@@ -1,0 +1,166 @@
+"""Runs on disk in both fire modes: the same bytes, going on after a kill, replay; and no path in a log."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teamworld import run
+from teamworld.errors import UserError
+from teamworld.experiment.config import Cell
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.replay import replay
+from teamworld.record import EpisodeStart, Frame, read_log
+from teamworld.viewer.build import build
+from teamworld.worlds.wildfire.terrain import fingerprint, generate, load_map, save_map
+from teamworld.worlds.wildfire.world import make
+
+MODES = ("reference", "stochastic")
+LEVEL, STEPS = "perception", 14
+
+
+def setting(mode: str, **more: Any) -> dict[str, Any]:
+    """Return the arguments of a short run; the fire of the level spreads and its civilians walk about."""
+    methods = ["coela", "greedy"]
+    options = {"wildfire": {"fire": mode, **more}}
+    return {"level": LEVEL, "method": methods, "episodes": 2, "max_steps": STEPS, "seed": 3, "options": options}
+
+
+def logs(folder: Path) -> dict[str, bytes]:
+    """Return every log of a run by its path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted((folder / "logs").rglob("*.zst"))}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A finished run of each mode."""
+    folders = {mode: tmp_path_factory.mktemp(mode) / "run" for mode in MODES}
+    for mode, folder in folders.items():
+        run("wildfire", **setting(mode), out=folder)
+    return folders
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_same_seed_writes_the_same_bytes(tmp_path: Path, finished: dict[str, Path], mode: str) -> None:
+    run("wildfire", **setting(mode), out=tmp_path / "run")
+    assert logs(tmp_path / "run") == logs(finished[mode])
+    run("wildfire", **(setting(mode) | {"seed": 4}), out=tmp_path / "other")
+    assert set(logs(tmp_path / "other").values()).isdisjoint(logs(finished[mode]).values())
+
+
+def frames(path: Path) -> list[Any]:
+    """Return the snapshots of a log."""
+    return [event.state for event in read_log(path) if isinstance(event, Frame)]
+
+
+def test_the_fire_burns_and_the_modes_differ(finished: dict[str, Path]) -> None:
+    one, other = (frames(Folder(finished[mode]).log(Cell("greedy", 3), 1)) for mode in MODES)
+    assert one[0] == other[0]
+    assert one[-1]["land"] != one[0]["land"]
+    assert one[-1]["land"] != other[-1]["land"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path, finished: dict[str, Path], mode: str) -> None:
+    folder = tmp_path / "run"
+    command = [
+        sys.executable,
+        "-m",
+        "teamworld",
+        "run",
+        "wildfire",
+        "--level",
+        LEVEL,
+        "--method",
+        "coela,greedy",
+    ]
+    command += ["--episodes", "2", "--max-steps", str(STEPS), "--seed", "3", "--set", f"wildfire.fire={mode}"]
+    process = subprocess.Popen(
+        [*command, "--out", str(folder)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONHASHSEED": "77"},
+    )
+    while process.poll() is None and not (folder.exists() and logs(folder)):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    run("wildfire", **setting(mode), out=folder)
+    assert logs(folder) == logs(finished[mode])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_replays_and_every_snapshot_is_that_of_the_world(
+    tmp_path: Path, finished: dict[str, Path], mode: str
+) -> None:
+    folder = Folder(finished[mode])
+    found = list(replay(folder, folder.experiment(), tmp_path))
+    assert [checked.difference for checked in found] == [None] * 4
+    for path in sorted((finished[mode] / "logs").rglob("*.zst")):
+        events = list(read_log(path))
+        start = next(event for event in events if isinstance(event, EpisodeStart))
+        shown = build(events)
+        world = make(LEVEL, start.world_seed, STEPS, start.world_options)
+        world.reset(start.world_seed)
+        assert (shown.static, shown.frames) == (start.static, frames(path))
+        assert (shown.static, shown.frames[0]) == (world.spec.static, world.snapshot())
+
+
+# ---- a map of one's own
+
+
+def test_a_log_names_a_map_by_what_it_holds(tmp_path: Path) -> None:
+    terrain = generate(20, 5)
+    written = []
+    for name in ("one.npz", "other.npz"):
+        (tmp_path / name[:-4]).mkdir()
+        save_map(terrain, tmp_path / name[:-4] / name)
+        folder = tmp_path / f"run-{name}"
+        run("wildfire", **setting("reference", map_file=str(tmp_path / name[:-4] / name)), out=folder)
+        written.append(logs(folder))
+    assert written[0] == written[1]
+    path = next((tmp_path / "run-one.npz" / "logs").rglob("*.zst"))
+    start = next(event for event in read_log(path) if isinstance(event, EpisodeStart))
+    assert start.world_options["map_file"] == fingerprint(load_map(tmp_path / "one" / "one.npz"))
+    assert start.world_options["map_file"].startswith("sha256:")
+    assert str(tmp_path) not in repr(list(read_log(path)))
+    one = Folder(tmp_path / "run-one.npz")
+    (tmp_path / "scratch").mkdir()
+    assert not any(checked.difference for checked in replay(one, one.experiment(), tmp_path / "scratch"))
+
+
+def test_a_run_does_not_go_on_in_another_map(tmp_path: Path) -> None:
+    path, folder = tmp_path / "map.npz", tmp_path / "run"
+    save_map(generate(20, 1), path)
+    run("wildfire", **setting("reference", map_file=str(path)), out=folder)
+    written = logs(folder)
+    with sqlite3.connect(folder / "results.sqlite") as results:  # as if it had been stopped before its last episode
+        results.execute("DELETE FROM episodes WHERE cell LIKE 'greedy%' AND episode = 2")
+    results.close()
+    Folder(folder).log(Cell("greedy", 3), 2).unlink()
+    save_map(generate(20, 2), path)
+    with pytest.raises(UserError, match=r"wildfire\.map_file names has changed"):
+        run("wildfire", **setting("reference", map_file=str(path)), out=folder)
+    assert len(logs(folder)) == 3
+    save_map(generate(20, 1), path)
+    run("wildfire", **setting("reference", map_file=str(path)), out=folder)
+    assert logs(folder) == written
+
+
+def test_another_map_under_the_same_name_shows_in_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "map.npz"
+    names = []
+    for seed in (1, 2):
+        save_map(generate(20, seed), path)
+        names.append(make(LEVEL, 0, 5, {"map_file": str(path)}).spec.options["map_file"])
+    assert len(set(names)) == 2
+    with pytest.raises(UserError, match="sha256"):  # it names a map, it does not find one
+        make(LEVEL, 0, 5, {"map_file": names[0]})

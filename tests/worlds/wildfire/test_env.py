@@ -1,0 +1,294 @@
+"""Wildfire through PettingZoo: the conformance tests, deaths, ends, rewards, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pettingzoo")
+
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
+from pettingzoo.utils.conversions import parallel_to_aec
+
+from teamworld.errors import UserError
+from teamworld.worlds.wildfire import observe, tasks
+from teamworld.worlds.wildfire.env import WildfireEnv, parallel_env
+from teamworld.worlds.wildfire.episodes import TYPES
+from teamworld.worlds.wildfire.levels import Level, Team, level_for
+from teamworld.worlds.wildfire.placement import instance_for
+from teamworld.worlds.wildfire.turn import ACTS, IDLE
+from tests.worlds.wildfire.maps import flat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"level": "full_game", "max_steps": 12},
+    {"level": "perception", "mode": "stochastic", "render_mode": "rgb_array"},
+    {"level": "suppress_fire_contain", "score": "burnt", "shared_map": False, "max_steps": 20},
+    {"level": "dynamic_more_civilians", "max_steps": 12},
+]
+
+
+@pytest.fixture(autouse=True)
+def _strict() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def wait(env: WildfireEnv) -> dict[str, list[int]]:
+    """Return no action for every live agent."""
+    return {agent: [-1, 0, 0] for agent in env.agents}
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_pettingzoo_conformance(options: dict[str, Any]) -> None:
+    parallel_api_test(parallel_env(**options), num_cycles=40)
+    parallel_seed_test(lambda: parallel_env(**options), num_cycles=8)
+    with warnings.catch_warnings():
+        # The tests warn that observations are not images, that the highest value of the box is not 1 or 255, and of
+        # every space of actions but Box and Discrete.
+        warnings.filterwarnings("ignore", message=".*[Oo]bservation.*|Action space for each agent")
+        api_test(parallel_to_aec(parallel_env(**options)), num_cycles=30)
+
+
+def test_metadata_spaces_and_names() -> None:
+    env = parallel_env("full_game")
+    assert env.metadata["name"] == "wildfire_v0"
+    assert env.possible_agents[9:12] == ["firefighter_10", "bulldozer_11", "drone_12"]
+    assert env.agents == []
+    assert env.observation_space("drone_12").shape == (3728,)
+    space = env.action_space("helicopter_14")
+    assert space.nvec.tolist() == [6, 200, 200]
+    assert space.start.tolist() == [-2, 0, 0]
+    assert env.action_space("drone_12").nvec[0] == 3
+    assert env.action_space("drone_12") is not env.action_space("drone_13")
+    with pytest.raises(UserError, match="did you mean 'drone_12'"):
+        env.action_space("drone12")
+    for kind, types in enumerate(TYPES):  # the space has the primitives that the kind knows, and no other
+        assert [act != IDLE for act in ACTS[kind]] == [k < types for k in range(len(ACTS[kind]))]
+
+
+def test_observations_are_rows_of_the_state_and_frozen() -> None:
+    env = parallel_env("full_game", max_steps=6)
+    observations, infos = env.reset(seed=1)
+    rng = np.random.default_rng(0)
+    history = []
+    assert infos == {agent: {} for agent in env.agents}
+    while env.agents:
+        state = env.state()
+        assert state.shape == (16, 3728)
+        for k, agent in enumerate(env.possible_agents):
+            assert np.array_equal(observations[agent], state[k + 1])
+            assert env.observation_space(agent).contains(observations[agent])
+        episodes = env._episodes
+        assert np.array_equal(state, observe.observations(episodes.incident, episodes.sightings))
+        with pytest.raises(ValueError, match="read-only"):
+            observations["drone_12"][0] = 9
+        history.append((state, state.copy()))
+        observations, _, _, _, infos = env.step({agent: [0, *rng.integers(0, 200, 2).tolist()] for agent in env.agents})
+        assert infos["drone_12"] == {"effect": True, "moved": True, "reason": ""}
+    for state, before in history:
+        assert np.array_equal(state, before)
+
+
+def test_a_team_cuts_its_targets_and_the_rewards_add_up() -> None:
+    env = parallel_env("cut_trees_sparse_small")
+    env.reset(seed=4)
+    cells = [line[0] for line in env._episodes.incident.instance.targets]
+    todo = {agent: list(cells[k::3]) for k, agent in enumerate(env.agents)}
+    total = steps = 0.0
+    while env.agents:
+        units = env._episodes.incident.units
+        actions: dict[str, npt.NDArray[np.int64]] = {}
+        for k, agent in enumerate(env.agents):
+            land = env._episodes.incident.land
+            while todo[agent] and land.inner(land.trees)[todo[agent][0].y, todo[agent][0].x] == 0:
+                todo[agent].pop(0)
+            goal = todo[agent][0] if todo[agent] else units.place(k)
+            there = tuple(goal) == units.place(k)
+            actions[agent] = np.array([1 if there else -2, *goal])
+        _, rewards, gone, cut, _ = env.step(actions)
+        assert len(set(rewards.values())) == 1
+        total += rewards["firefighter_1"]
+        steps += 1
+    assert total == 18 == tasks.best(level_for("cut_trees_sparse_small"))
+    assert all(gone.values())
+    assert not any(cut.values())
+    assert steps < 30
+    with pytest.raises(UserError, match="is over: call reset"):
+        env.step({})
+
+
+def fiery() -> Level:
+    """Return a small level where a fire is fought."""
+    return Level(name="fiery", task="contain", size=30, team=Team(2, drones=1), max_steps=60)
+
+
+def test_who_dies_is_terminated_and_the_others_go_on() -> None:
+    placed = instance_for(fiery(), 0, terrain=flat(30, wind=(3.0, 0.0)))
+    assert placed.fire is not None
+    env = parallel_env(placed)
+    env.reset(seed=0)
+    fire = list(placed.fire)
+    observations: dict[str, npt.NDArray[np.float32]] = {}
+    for _ in range(9):
+        given = wait(env) | {"firefighter_1": [0, *fire]}
+        observations, rewards, gone, cut, infos = env.step(given)
+        if gone["firefighter_1"]:
+            break
+    assert env.agents == ["firefighter_2", "drone_3"]
+    assert (gone, set(cut.values())) == ({"firefighter_1": True, "firefighter_2": False, "drone_3": False}, {False})
+    assert observations["firefighter_1"][0] == 5
+    assert rewards["drone_3"] <= -20
+    assert infos["firefighter_1"].keys() == {"effect", "moved", "reason"}
+    observations, *_ = env.step(wait(env))
+    assert set(observations) == {"firefighter_2", "drone_3"}
+    with pytest.raises(UserError, match=r"live agents, got actions for \['firefighter_1'\]"):
+        env.step(wait(env) | {"firefighter_1": [0, 1, 1]})
+
+
+def test_when_all_are_lost_the_episode_is_over() -> None:
+    level = replace(fiery(), team=Team(1))
+    placed = instance_for(level, 0, terrain=flat(30, wind=(3.0, 0.0)))
+    assert placed.fire is not None
+    env = parallel_env(placed)
+    env.reset()
+    while env.agents:
+        _, _, gone, cut, _ = env.step({"firefighter_1": [0, *placed.fire]})
+    assert (gone, cut) == ({"firefighter_1": True}, {"firefighter_1": False})
+    assert env._episodes.incident.t < 20
+
+
+def test_the_step_limit_truncates() -> None:
+    env = parallel_env("transport_firefighters_small", max_steps=3)
+    env.reset(seed=0)
+    for step in range(3):
+        _, _, gone, cut, _ = env.step(wait(env))
+        assert not any(gone.values())
+        assert all(cut.values()) == (step == 2)
+    assert env.agents == []
+    assert env.reset()[0].keys() == set(env.possible_agents)
+
+
+def test_rewards_follow_the_chosen_score() -> None:
+    totals = {}
+    for score in ("reference", "burnt"):
+        env = parallel_env("suppress_fire_contain", score=score, max_steps=15)
+        env.reset(seed=2)
+        total = 0.0
+        while env.agents:
+            _, rewards, _, _, _ = env.step({agent: [1, 0, 0] for agent in env.agents})  # cut where they stand
+            total += next(iter(rewards.values()))
+        totals[score] = total
+        assert total == getattr(tasks.score(env._episodes.incident), score)
+    cut = env._episodes.incident.land.trees_cut
+    assert cut > 0
+    assert totals["burnt"] - totals["reference"] == cut
+
+
+def test_seeds_and_episodes() -> None:
+    env, other = parallel_env(), parallel_env()
+    first, _ = env.reset(seed=7)
+    assert env._episodes.incident.instance.seed == 7
+    second, _ = env.reset()
+    assert not np.array_equal(first["firefighter_1"], second["firefighter_1"])
+    assert np.array_equal(other.reset(seed=7)[0]["firefighter_1"], first["firefighter_1"])
+    assert np.array_equal(other.reset()[0]["firefighter_1"], second["firefighter_1"])
+    fresh = parallel_env()
+    assert np.array_equal(fresh.reset()[0]["firefighter_1"], parallel_env().reset(seed=0)[0]["firefighter_1"])
+
+
+def test_maps_of_ones_own() -> None:
+    runs = [parallel_env("suppress_fire_contain", shared_map=shared) for shared in (True, False)]
+    away = {"bulldozer_6": [0, 59, 59]}
+    for env in runs:
+        env.reset(seed=1)
+        for _ in range(4):
+            observations, *_ = env.step({agent: [0, 0, 0] for agent in env.agents} | away)
+        back, *_ = env.step({agent: [-2, 30, 30] for agent in env.agents})
+    shared, own = (np.count_nonzero(env._episodes.sightings.seen(0)) for env in runs)
+    assert shared > own
+    assert observations["bulldozer_6"][0] == 1
+    assert back["bulldozer_6"].shape == (3728,)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"level": "full_gam"}, "did you mean 'full_game'"),
+        ({"level": 3}, "a level is a name, a Level or an Instance"),
+        ({"score": "both"}, "score must be one of reference, burnt"),
+        ({"mode": "wild"}, "fire mode must be"),
+        ({"shared_map": 1}, "shared_map must be True or False"),
+        ({"max_steps": 0}, "max_steps must be an integer"),
+        ({"render_mode": "human"}, "there is no window mode"),
+    ],
+)
+def test_bad_arguments_are_told(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        parallel_env(**options)
+
+
+def test_bad_calls_are_told() -> None:
+    env = parallel_env()
+    for call in (lambda: env.step({}), env.state):
+        with pytest.raises(UserError, match=r"has not begun: call reset\(\)"):
+            call()
+    with pytest.raises(UserError, match="no render mode was chosen"):
+        env.render()
+    with pytest.raises(UserError, match="seed must be an integer"):
+        env.reset(seed="x")  # type: ignore[arg-type]
+    env.reset()
+    with pytest.raises(UserError, match="no action for firefighter_2, firefighter_3"):
+        env.step({"firefighter_1": [0, 1, 1]})
+    for wrong in ([0, 1], [0.5, 1, 1], 3, ["a", "b", "c"], [[0, 1, 1]]):
+        with pytest.raises(UserError, match="an action is three whole numbers"):
+            env.step(wait(env) | {"firefighter_2": wrong})
+    env.step(wait(env))
+
+
+def test_render() -> None:
+    env = parallel_env("suppress_fire_contain", render_mode="rgb_array")
+    with pytest.raises(UserError, match="has not begun"):
+        env.render()
+    env.reset(seed=0)
+    picture = env.render()
+    assert isinstance(picture, np.ndarray)
+    assert picture.shape == (780, 780, 3)
+    words = parallel_env("suppress_fire_contain", render_mode="ansi")
+    words.reset(seed=0)
+    text = words.render()
+    assert isinstance(text, str)
+    assert "i" in text.split("\n")[1 + env._episodes.incident.instance.fire.y]  # type: ignore[union-attr]
+    env.close()
+
+
+def test_without_the_extra_the_module_is_read_and_says_what_is_missing() -> None:
+    code = (
+        "import sys; sys.modules['pettingzoo'] = None\n"
+        "from teamworld.worlds.wildfire import env\n"
+        "from teamworld.errors import UserError\n"
+        "try:\n    env.parallel_env()\nexcept UserError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'teamworld[rl]'" in done.stdout
+
+
+def test_the_package_offers_the_environments() -> None:
+    from teamworld.worlds import wildfire
+    from teamworld.worlds.wildfire import env, vector
+
+    assert (wildfire.parallel_env, wildfire.vector_env) == (env.parallel_env, vector.vector_env)
+    with pytest.raises(AttributeError, match="no attribute 'paralel_env'"):
+        _ = wildfire.paralel_env

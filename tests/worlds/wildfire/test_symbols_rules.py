@@ -1,0 +1,109 @@
+"""The rules that everybody knows, as values: facts and scenes, firebreaks, and what the scripted team reaches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from teamworld.language import Facts, parse_action, parse_fact
+from teamworld.record import StepDone
+from teamworld.testing.plays import Stage, play
+from teamworld.worlds.wildfire import breaks
+from teamworld.worlds.wildfire.levels import level_for
+from teamworld.worlds.wildfire.scene import Scene, believed, facts
+from teamworld.worlds.wildfire.skills import MEASURES, schemas
+from teamworld.worlds.wildfire.world import make
+
+
+def score(level: str, seed: int, method: str = "greedy") -> dict[str, float]:
+    """Return the last score of an episode."""
+    events = play(method, Stage("wildfire", level, seed, 1_000), {}).events
+    return dict([event for event in events if isinstance(event, StepDone)][-1].score)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.sampled_from(["suppress_fire_contain", "rescue_civilians_known_location_small", "cut_trees_lines_small"]),
+    st.integers(0, 50),
+    st.integers(0, 6),
+)
+def test_facts_say_all_that_a_scene_holds(level: str, seed: int, steps: int) -> None:
+    here = make(level, seed, 30, {})
+    for _ in range(steps):
+        here.advance({})
+    for told in (here.truth(), here.view(here.spec.agents[0]).known):
+        again = believed(Facts(tuple(parse_fact(str(fact)) for fact in told)))
+        assert list(facts(again)) == list(told)
+
+
+def test_goals_and_options_follow_from_plain_facts_too() -> None:
+    here = make("suppress_fire_extinguish", 3, 30, {})
+    view = here.view("firefighter_1")
+    plain = Facts(tuple(view.known))  # as if they had come in a message: nothing is known of the ground
+    assert list(here.domain.goals(plain)) == list(view.goals)
+    assert {str(option.action) for option in here.domain.options("firefighter_1", plain)} >= {"go_to(<water>(0))"}
+    assert here.domain.recipes(view.goals[0], "firefighter_1", plain)
+
+
+def test_every_verb_has_its_measures() -> None:
+    here = make("rescue_civilians_search_rescue_transport", 0, 30, {})
+    for kind in ("firefighter", "bulldozer", "drone", "helicopter"):
+        for schema in schemas(kind, here.domain.brief, Scene()):
+            assert len(MEASURES[schema.verb]) == len(schema.params)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 200))
+def test_a_firebreak_is_closed_and_keeps_the_fire_inside(seed: int) -> None:
+    here = make("suppress_fire_contain", seed, 100, {})
+    ring = breaks.ring(here.domain.brief, here.view("firefighter_1").scene, 0)
+    assert ring is not None
+    cells, fire = set(ring.cells), here.incident.instance.fire
+    assert fire is not None
+    inside, todo = {(fire.x, fire.y)}, [(fire.x, fire.y)]
+    size = here.incident.land.size
+    while todo:  # as the fire goes: to eight neighbours
+        x, y = todo.pop()
+        for cell in [(x + right, y + down) for right in (-1, 0, 1) for down in (-1, 0, 1)]:
+            if cell not in inside | cells and 0 <= cell[0] < size and 0 <= cell[1] < size:
+                inside.add(cell)
+                todo.append(cell)
+    xs, ys = zip(*ring.cells, strict=True)
+    assert all(min(xs) <= x <= max(xs) and min(ys) <= y <= max(ys) for x, y in inside)
+    assert len(inside) < size * size / 2
+    shares = breaks.shares(ring.uncut, list(here.spec.agents), here.domain.brief, here.view("firefighter_1").scene)
+    given_out = [cell for share in shares.values() for cell in share]
+    assert sorted(given_out) == sorted(ring.uncut)  # each cell is somebody's, and nobody else's
+
+
+@pytest.mark.parametrize(
+    "level",
+    ["cut_trees_sparse_small", "cut_trees_lines_small", "rescue_civilians_known_location_small",
+     "transport_firefighters_small", "scout_fire_small"],
+)  # fmt: skip
+def test_the_scripted_team_reaches_the_best_score(level: str) -> None:
+    assert [score(level, seed)["score"] for seed in range(3)] == [level_for(level).max_score] * 3
+
+
+@pytest.mark.parametrize("level", ["suppress_fire_contain", "suppress_fire_extinguish"])
+def test_the_scripted_team_keeps_most_from_burning(level: str) -> None:
+    for seed in (0, 1):
+        scripted, idle = score(level, seed), score(level, seed, "do_nothing")
+        assert scripted["trees_burnt"] < idle["trees_burnt"] / 4
+        assert scripted["agents_lost"] == 0
+
+
+def test_expected_effects_come_true() -> None:
+    here = make("cut_trees_sparse_small", 0, 30, {})
+    agent, action = "firefighter_1", parse_action("fell(<target>(0))")
+    then = here.domain.after(agent, action, here.view(agent).known)
+    assert then.value(parse_fact("<target>(0) TREES 0").subject, "TREES") == 0
+    estimate = here.domain.ticks(agent, action, here.view(agent).known)
+    report, steps = here.advance({agent: action}), 1
+    while report.outcomes[agent].status == "running":
+        report, steps = here.advance({}), steps + 1
+    assert parse_fact("<target>(0) TREES 0") in here.truth()
+    assert abs(steps - estimate) <= 2
+    assert np.isclose(sum(event.delta for event in report.goals if event.goal == "cut_0"), 1 / 3)

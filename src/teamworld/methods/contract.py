@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from teamworld.language import AgentId, Fact, GoalId, Plan
 from teamworld.memory.contract import Memory, MemoryDelta
-from teamworld.reasoning.contract import Answer, Question
+from teamworld.reasoning.contract import Answer, MindId, Question
 from teamworld.record import Believe, Commit, Event, Predict, Release
 from teamworld.seeding import Streams
 from teamworld.worlds.contract import Domain, View, WorldSpec
@@ -161,10 +161,17 @@ class Method:
     """One line for ``teamworld methods``."""
     options: ClassVar[type[BaseModel]]
     """What ``--set METHOD.OPTION=VALUE`` can set."""
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = ()
+    """All that it may ask, the shared questions among them: what runs take minds, sampling and prompts' digests by."""
+    minds: ClassVar[tuple[MindId, ...]] = ()
+    """Minds without a body that it asks beside the agents, such as a central planner: ``--reasoner`` can name them."""
     learns: ClassVar[bool] = False
     """Whether it has a memory: whether ``learn`` ever returns anything."""
     variants: ClassVar[Mapping[str, Variant]] = MappingProxyType({})
     """What ``METHOD:VARIANT`` can name."""
+    talk: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """The rule for messages that it was published with, as options of the messages (``MessageRule``): what differs from
+    free talk. It holds under the protocol ``native``."""
 
     def __init__(self, options: BaseModel) -> None:
         """Take the method's own options; a new object for every episode."""

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from teamworld.errors import UserError, brief, suggest
-from teamworld.methods import parts
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Question
 
 #: The methods that ship with the package: name -> module and class.
 BUILT_IN = {
+    "camon": "teamworld.methods.camon.method:Camon",
+    "coela": "teamworld.methods.coela.method:Coela",
+    "do_nothing": "teamworld.methods.idle.method:DoNothing",
     "drwell": "teamworld.methods.drwell.method:DrWell",
+    "embodied": "teamworld.methods.embodied.method:Embodied",
     "greedy": "teamworld.methods.greedy.method:Greedy",
+    "hmas2": "teamworld.methods.hmas2.method:Hmas2",
     "random": "teamworld.methods.random_team.method:RandomTeam",
     "zero_shot": "teamworld.methods.zero_shot.method:ZeroShot",
 }
@@ -115,25 +119,10 @@ def _preset(label: str, found: type[Method], options: Mapping[str, Mapping[str, 
 
 
 def kinds(labels: Iterable[str] | None = None) -> dict[str, type[Question[Any]]]:
-    """Return the questions by their kinds, ordered: of the methods that some labels name, or of all methods.
-
-    A method asks those of its package, of the methods that it derives from, and the shared ones.
-    """
-    found_methods = [method_class(label) for label in (names() if labels is None else labels)]
-    packages = {_package(one) for method in found_methods for one in method.__mro__ if one is not object}
-    packages.add(parts.__name__)
-    found = {one.kind: one for one in _below(Question) if "kind" in vars(one) and _package(one) in packages}
+    """Return the questions by their kinds, ordered: those of the methods that some labels name, or of all methods."""
+    asking = [method_class(label) for label in (names() if labels is None else labels)]
+    found = {question.kind: question for method in asking for question in method.questions}
     return dict(sorted(found.items()))
-
-
-def _package(found: type) -> str:
-    return found.__module__.rpartition(".")[0]
-
-
-def _below(base: type[Any]) -> Iterator[type[Any]]:
-    for one in base.__subclasses__():
-        yield one
-        yield from _below(one)
 
 
 def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> str:

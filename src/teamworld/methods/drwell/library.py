@@ -12,7 +12,7 @@ from teamworld.errors import UserError
 from teamworld.language import Action, Binding, Measures, Plan, ground, lift, parse_action, parse_plan
 from teamworld.memory.contract import Library, PlanRecord
 from teamworld.memory.tally import smoothed
-from teamworld.methods.parts.planning import complaint, written
+from teamworld.methods.parts.planning import complaint, plans, written
 from teamworld.worlds.contract import Domain, Goal, View
 
 #: The smoothed rate of a plan never tried: whatever is not better than that gives way to it.
@@ -85,14 +85,23 @@ class Page(NamedTuple):
 def page(
     library: Library, goal: Goal, view: View, domain: Domain, explore: int, convention: int | None, turn: int
 ) -> Page:
-    """Ground the library's plans on a goal as it stands, leaving out what cannot be done now."""
+    """Ground the library's plans on a goal as it stands, leaving out what cannot be done now.
+
+    Cells are of the place and the moment, which lifting does not reach: a plan that names some is of use only where
+    the world's recipes name the same ones now.
+    """
     binding = Binding(goal.thing, goal.units, goal.quorum)
     entries = []
+    recipes: set[tuple[str, ...]] | None = None
     for record in library.plans:
         try:
             actions = written(ground(parse_plan(record.text), goal.id, binding))
         except (UserError, KeyError):
             continue
+        if any(isinstance(arg, tuple) for text in actions for arg in parse_action(text).args):
+            recipes = set(plans(goal, view, domain)) if recipes is None else recipes
+            if actions not in recipes:
+                continue
         if complaint(actions, view, domain) is None:
             entries.append(Entry(actions, record))
     tried = frozenset(record.text for record in library.plans)

@@ -27,6 +27,7 @@ from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Pr
 from teamworld.methods.drwell.reflections import reflections
 from teamworld.methods.parts.goals import workable
 from teamworld.methods.parts.planning import PlanAnswer, made, rewritten, standby
+from teamworld.reasoning.contract import Question
 from teamworld.record import Commit, Event, PlanEnd, Release
 from teamworld.worlds.contract import Goal, View
 
@@ -56,6 +57,7 @@ class DrWell(Method):
     name: ClassVar[str] = "drwell"
     summary: ClassVar[str] = "DR. WELL: two-round negotiation, plans revised from a symbolic world model that learns"
     options: ClassVar[type[BaseModel]] = DrWellOptions
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (Propose, CommitTo, Chat, Choose, Draft, Revise)
     learns: ClassVar[bool] = True
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
 

@@ -14,9 +14,14 @@ def open_goals(goals: Iterable[Goal]) -> list[Goal]:
 
 def workable(view: View) -> list[Goal]:
     """Return the open goals that an agent knows of, that its kind can work on, and that wait for no other goal."""
-    goals, kind = open_goals(view.goals), view.kind
-    mine = [goal for goal in goals if not goal.kinds or kind in goal.kinds]
-    if not any(goal.prerequisites for goal in mine):
-        return mine
-    ahead = {goal.id for goal in goals}
-    return [goal for goal in mine if ahead.isdisjoint(goal.prerequisites)]
+    return workable_by(view.goals, view.kind)
+
+
+def workable_by(goals: Iterable[Goal], kind: str) -> list[Goal]:
+    """Return the open ones of some goals that a kind of agent can work on, and that wait for no other of them."""
+    known = open_goals(goals)
+    fit = [goal for goal in known if not goal.kinds or kind in goal.kinds]
+    if not any(goal.prerequisites for goal in fit):
+        return fit
+    ahead = {goal.id for goal in known}
+    return [goal for goal in fit if ahead.isdisjoint(goal.prerequisites)]

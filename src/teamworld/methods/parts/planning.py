@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError
 from teamworld.language import Action, GoalId, Plan, Term, parse_action
-from teamworld.methods.parts.dryrun import dry_run
+from teamworld.methods.parts.foresee import dry_run
 from teamworld.worlds.contract import ActionSchema, Domain, Goal, View
 
 #: Longer plans are refused: a plan is a short list, and a runaway answer must not fill an episode.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
@@ -11,6 +11,7 @@ from teamworld.language import AgentId
 from teamworld.methods.contract import Briefing, Choice, Decision, Method, Moment, NoOptions
 from teamworld.methods.parts.planning import made, standby
 from teamworld.methods.zero_shot.questions import ZeroShotPlan
+from teamworld.reasoning.contract import Question
 
 
 class ZeroShot(Method):
@@ -19,6 +20,7 @@ class ZeroShot(Method):
     name: ClassVar[str] = "zero_shot"
     summary: ClassVar[str] = "each agent alone takes the task nearest to done; no negotiation, memory or talk"
     options: ClassVar[type[BaseModel]] = NoOptions
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (ZeroShotPlan,)
 
     async def begin(self, briefing: Briefing) -> None:
         """Keep the rules of the world."""

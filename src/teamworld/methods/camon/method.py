@@ -1,0 +1,222 @@
+"""The protocol of CAMON (arXiv 2407.00632) as CREW-Wildfire runs it: leadership moves with the conversation.
+
+The first agent leads. The leader alone reads the shared record of what all perceive, do and did. When it is idle it
+plans for itself, and may order others to do something else. Another agent that is idle proposes what it would do; the
+leader reviews the proposal, and its word holds. Then the proposer leads.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+
+from teamworld.language import AgentId, GoalId, Plan
+from teamworld.methods.camon.options import VARIANTS, CamonOptions
+from teamworld.methods.camon.questions import LONGEST, LeaderPlan, Order, Propose, Review, ReviewProposal
+from teamworld.methods.contract import Act, Briefing, Choice, Decision, Message, Method, Moment, Variant
+from teamworld.methods.parts.acting import aims_of, decided, known_goal, understood
+from teamworld.methods.parts.perception import Perceive, perceived
+from teamworld.methods.parts.showing import team_of
+from teamworld.methods.parts.translation import Translate
+from teamworld.reasoning.contract import Question
+
+#: Messages that a prompt shows: a busy leader hears many.
+HEARD = 10
+#: Void orders that a leader is told of: an answer may hold any number.
+TOLD = 10
+
+
+@dataclass
+class _Turn:
+    """One timestep's decisions as they come about."""
+
+    moment: Moment
+    idle: tuple[AgentId, ...]
+    scenes: Mapping[AgentId, str]
+    decisions: dict[AgentId, Decision] = field(default_factory=dict)
+
+    @property
+    def running(self) -> dict[AgentId, Plan]:
+        """What agents do, what was decided so far included."""
+        plans = dict(self.moment.running)
+        for agent, decision in self.decisions.items():
+            if isinstance(decision, Choice):
+                plans[agent] = decision.plan
+        return plans
+
+    @property
+    def open(self) -> tuple[AgentId, ...]:
+        """Idle agents for whom nothing is decided yet."""
+        return tuple(agent for agent in self.idle if agent not in self.decisions)
+
+    @property
+    def orderable(self) -> tuple[AgentId, ...]:
+        """Agents that can be given something to do now: able, and either busy or free."""
+        here = {*self.moment.running, *self.moment.free}
+        return tuple(agent for agent, view in self.moment.views.items() if agent in here and view.able)
+
+
+class Camon(Method):
+    """Moving leadership: the leader knows what all know, and whoever has just proposed is the next leader."""
+
+    name: ClassVar[str] = "camon"
+    summary: ClassVar[str] = "CAMON: a moving leader reviews proposals and may order others to do something else"
+    options: ClassVar[type[BaseModel]] = CamonOptions
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (LeaderPlan, Propose, ReviewProposal, Perceive, Translate)
+    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+
+    def __init__(self, options: BaseModel) -> None:
+        super().__init__(options)
+        self._options = CamonOptions.model_validate(options, from_attributes=True)
+
+    async def begin(self, briefing: Briefing) -> None:
+        """The first agent leads."""
+        self._spec, self._domain, self._agents = briefing.spec, briefing.domain, briefing.agents
+        self.leader = briefing.agents[0]
+        self._aims: dict[AgentId, GoalId | None] = {}
+        self._ignored: defaultdict[AgentId, list[str]] = defaultdict(list)
+        self._heard: defaultdict[AgentId, list[Message]] = defaultdict(list)
+        self._latest: defaultdict[AgentId, int] = defaultdict(lambda: -1)
+
+    def watch(self, moment: Moment) -> Collection[AgentId]:
+        """Where all perceive at every step, so do busy agents; what they do runs on."""
+        self._listen(moment)
+        return tuple(moment.running) if self._options.perceive == "all" else ()
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        """Let the idle agents settle in turn what they do: each may be ordered something before its turn comes."""
+        idle = tuple(agent for agent in moment.free if agent not in moment.running)
+        turn = _Turn(moment, idle, await perceived(moment, self._options.perceive, idle))
+        for agent in idle:
+            if agent in turn.decisions:
+                continue
+            self._succeed(moment)
+            if agent == self.leader:
+                await self._lead(turn, agent)
+            else:
+                await self._propose(turn, agent)
+                self.leader = agent
+        self._listen(moment)  # what was said to those who decided before stands in no inbox after this step
+        self._aims |= aims_of(turn.decisions)
+        return turn.decisions
+
+    def _succeed(self, moment: Moment) -> None:
+        """Where the leader is gone, or cannot act, the first agent that can leads."""
+        able = [agent for agent in self._agents if agent in moment.views and moment.views[agent].able]
+        if self.leader not in able:
+            self.leader = able[0]
+
+    def _listen(self, moment: Moment) -> None:
+        """Keep what reached each agent, until it is next asked what it does itself."""
+        for agent in moment.views:
+            new = [message for message in moment.inbox(agent) if message.id > self._latest[agent]]
+            if new:
+                self._latest[agent] = new[-1].id
+                self._heard[agent] = [*self._heard[agent], *new][-HEARD:]
+
+    async def _lead(self, turn: _Turn, leader: AgentId) -> None:
+        question = LeaderPlan(**self._told(turn, leader))
+        self._heard[leader] = []
+        answer = await turn.moment.ask(question)
+        await self._settle(turn, leader, answer.action, answer.goal, "leads")
+        await self._order(turn, leader, answer.orders)
+
+    async def _propose(self, turn: _Turn, agent: AgentId) -> None:
+        moment, leader = turn.moment, self.leader
+        self._listen(moment)
+        question = Propose(
+            mind=agent,
+            views={agent: moment.views[agent]},
+            domain=self._domain,
+            leader=leader,
+            team=team_of(self._spec, moment.views),
+            scenes=turn.scenes,
+            aim=self._aims.get(agent),
+            heard=tuple(self._heard[agent]),
+            past=self._options.past,
+            review=self._options.review,
+        )
+        self._heard[agent] = []
+        proposal = await moment.ask(question)
+        goal = known_goal(proposal.goal, [moment.views[agent]])
+        text = f"I propose {proposal.action}"[:LONGEST] + f". {proposal.reason}".rstrip()
+        moment.post(Message(agent, "propose", text, goal, recipients=(leader,)))
+        if not self._options.review:
+            await self._settle(turn, agent, proposal.action, goal, "proposed")
+            return
+        review = await moment.ask(ReviewProposal(**self._told(turn, leader), proposer=agent, proposal=proposal))
+        await self._reviewed(turn, leader, agent, review)
+        if review.decision == "ACCEPT":
+            await self._settle(turn, agent, proposal.action, proposal.goal, "accepted")
+        else:
+            await self._settle(turn, agent, review.action, review.goal, "rejected")
+        await self._order(turn, leader, review.orders, agent)
+
+    async def _reviewed(self, turn: _Turn, leader: AgentId, agent: AgentId, review: Review) -> None:
+        """Say the leader's word where there is one to say."""
+        if review.message.strip():
+            act: Act = "accept" if review.decision == "ACCEPT" else "reject"
+            goal = known_goal(review.goal, turn.moment.views.values())
+            turn.moment.post(Message(leader, act, review.message, goal, recipients=(agent,)))
+
+    async def _order(
+        self, turn: _Turn, leader: AgentId, orders: Sequence[Order], proposer: AgentId | None = None
+    ) -> None:
+        """Carry out the orders that can be; the leader is told of the others when it is next asked."""
+        ignored, ordered = dict[str, None](), set[AgentId]()
+        for order in orders if self._options.orders else ():
+            why = "more than one order, the first counts" if order.agent in ordered else None
+            why = why or self._void(turn, leader, order, proposer)
+            view = turn.moment.views.get(order.agent)
+            action = None
+            if why is None and view is not None:
+                action = await understood(turn.moment, order.agent, order.action, self._domain, self._options.translate)
+                why = None if action is not None and view.check(action).ok else "it cannot do that now"
+            if why is not None or view is None:
+                ignored[f"{order.agent}: {why}"] = None
+                continue
+            ordered.add(order.agent)
+            goal = known_goal(order.goal, turn.moment.views.values())
+            turn.moment.post(Message(leader, "request", order.message, goal, recipients=(order.agent,)))
+            running = turn.moment.running.get(order.agent)
+            turn.decisions[order.agent] = decided(action, view, running, goal, "ordered")
+        self._ignored[leader] = list(ignored)[:TOLD]
+
+    def _void(self, turn: _Turn, leader: AgentId, order: Order, proposer: AgentId | None) -> str | None:
+        """Return why an order is passed over, or None."""
+        if order.agent not in turn.moment.views:
+            return "there is no such agent"
+        if order.agent in (leader, proposer):
+            return "its action stands beside the orders"
+        if not order.action.strip() or not order.message.strip():
+            return "an order has an action and a message"
+        return None if order.agent in turn.orderable else "it takes no orders now"
+
+    async def _settle(self, turn: _Turn, agent: AgentId, text: str, goal: GoalId | None, cause: str) -> None:
+        action = await understood(turn.moment, agent, text, self._domain, self._options.translate)
+        goal = known_goal(goal, turn.moment.views.values())
+        turn.decisions[agent] = decided(action, turn.moment.views[agent], None, goal, cause)
+
+    def _told(self, turn: _Turn, leader: AgentId) -> dict[str, Any]:
+        """Return what every question to the leader tells it."""
+        moment = turn.moment
+        self._listen(moment)
+        return {
+            "mind": leader,
+            "views": dict(moment.views),
+            "domain": self._domain,
+            "team": team_of(self._spec, moment.views),
+            "running": turn.running,
+            "aims": dict(self._aims),
+            "open": turn.open,
+            "orderable": turn.orderable,
+            "scenes": turn.scenes,
+            "heard": tuple(self._heard[leader]),
+            "ignored": tuple(self._ignored[leader]),
+            "orders": self._options.orders,
+            "past": self._options.past,
+        }

@@ -1,0 +1,25 @@
+"""What can be set in CAMON, and its named variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from teamworld.methods.contract import Variant
+from teamworld.methods.parts.options import REFERENCE, InWords
+
+
+class CamonOptions(InWords):
+    """The options of CAMON."""
+
+    review: bool = Field(default=True, description="whether the leader reviews proposals")
+    orders: bool = Field(default=True, description="whether the leader may give orders to others")
+    past: int = Field(default=10, ge=0, description="finished actions that a prompt shows of each agent")
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "reference": REFERENCE,
+    "no_review": Variant("proposals stand; the leader only passes on", {"review": False}),
+    "no_orders": Variant("the leader orders nobody but who proposes", {"orders": False}),
+}

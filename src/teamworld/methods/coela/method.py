@@ -1,0 +1,184 @@
+"""COELA as the benchmark CREW-Wildfire runs it: a message is proposed, then sent or not; sending takes the step.
+
+There is no leader. In each timestep every agent that is free, in order, proposes a message to the group, then chooses
+between sending it and an action. Whoever sends does nothing in this step; whoever acts is not asked again until its
+action has ended. See the page on COELA for what differs from the sources, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+from pydantic import BaseModel
+
+from teamworld.language import Action, AgentId, GoalId, Plan
+from teamworld.methods.coela.memory import Memory
+from teamworld.methods.coela.options import VARIANTS, CoelaOptions
+from teamworld.methods.coela.questions import ChooseAction, Proposal, ProposeMessage, told_facts
+from teamworld.methods.coela.situation import Situation
+from teamworld.methods.contract import CARRY, WAIT, Act, Briefing, Choice, Decision, Message, Method, Moment, Variant
+from teamworld.methods.parts.perception import Perceive, perceived
+from teamworld.methods.parts.translation import Translate
+from teamworld.reasoning.contract import Question
+from teamworld.record import Commit, Release
+from teamworld.worlds.contract import WAIT as NOTHING
+
+#: Why an agent lets go of a goal, by how the goal stands.
+_RELEASED: Mapping[str, str] = {"open": "reassigned", "done": "done", "lost": "failed"}
+
+
+class Turn(NamedTuple):
+    """What an agent has decided: to send a message, to act, or, with neither, to do nothing."""
+
+    message: Message | None = None
+    action: Action | None = None
+    goal: GoalId | None = None
+    remark: str = ""
+    """What the action history says of it."""
+
+
+class Coela(Method):
+    """Cooperative embodied agents that weigh telling against acting."""
+
+    name: ClassVar[str] = "coela"
+    summary: ClassVar[str] = "COELA: each agent alone proposes a message, then sends it, which costs the step, or acts"
+    options: ClassVar[type[BaseModel]] = CoelaOptions
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (ProposeMessage, ChooseAction, Perceive, Translate)
+    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+    talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
+    """The published rule of messages: one takes the speaker its step, and is read by those who decide after it."""
+
+    def __init__(self, options: BaseModel) -> None:
+        super().__init__(options)
+        self._options = CoelaOptions.model_validate(options, from_attributes=True)
+
+    async def begin(self, briefing: Briefing) -> None:
+        """Start with empty histories."""
+        self._spec, self._domain, self._rng = briefing.spec, briefing.domain, briefing.rng
+        self._memory = {
+            agent: Memory(agent, self._options, briefing.rng("coela", "vain", agent)) for agent in briefing.agents
+        }
+
+    def watch(self, moment: Moment) -> Collection[AgentId]:
+        """Name busy agents that decide anew, and with perception of all everybody, who is asked for nothing else."""
+        if self._options.perceive == "all":
+            return tuple(moment.running)
+        return tuple(agent for agent in moment.running if self._blocked(moment, agent))
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        """One timestep: perceive; then each free agent proposes a message, chooses, and sends or acts."""
+        agents = self._order(moment)
+        perception = await perceived(moment, self._options.perceive, agents)
+        decisions: dict[AgentId, Decision] = dict.fromkeys(moment.free, CARRY)
+        if self._options.visibility == "simultaneous":
+            now = {agent: self._situation(moment, agent) for agent in agents}
+            turns = await moment.together(
+                {agent: self._turn(moment, now[agent], perception.get(agent)) for agent in agents}
+            )
+            for agent, turn in turns.items():
+                decisions[agent] = self._execute(moment, agent, turn)
+        else:
+            for agent in agents:
+                turn = await self._turn(moment, self._situation(moment, agent), perception.get(agent))
+                decisions[agent] = self._execute(moment, agent, turn)
+        for agent in moment.free:  # what was said after its turn is read when it decides next
+            self._memory[agent].hear(moment.inbox(agent))
+        return decisions
+
+    async def _turn(self, moment: Moment, now: Situation, perception: str | None) -> Turn:
+        """Let one agent propose a message and choose between sending it and an action."""
+        agent, views = now.me, {now.me: now.view}
+        proposal: Proposal | None = None
+        if now.messages:
+            proposal = await moment.ask(ProposeMessage(agent, views, now, self._options, perception))
+        choice = ChooseAction(agent, views, now, self._options, perception, proposal)
+        chosen = await moment.ask(choice)
+        if choice.sends(chosen):
+            if proposal is None or not proposal.message:
+                return Turn(remark="nothing: there was no message to send")
+            act: Act = "commit" if proposal.goal else "inform"
+            return Turn(Message(agent, act, proposal.message, proposal.goal, told_facts(proposal, now)))
+        action = None if self._options.translate == "mind" else choice.read(chosen)
+        if action is None:
+            translate = Translate(agent, views, self._domain, chosen.action, choice.numbered)
+            action = translate.read(await moment.ask(translate))
+        if action is None:
+            return Turn(remark="nothing: no action could be read")
+        verdict = now.view.check(action)
+        if action != NOTHING and not verdict.ok:
+            return Turn(remark=f"nothing: {action} cannot start, {verdict.word}")
+        return Turn(action=action, goal=choice.goal_of(chosen, action))
+
+    def _execute(self, moment: Moment, agent: AgentId, turn: Turn) -> Decision:
+        """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
+        memory = self._memory[agent]
+        memory.spoke = turn.message is not None
+        if turn.message is not None:
+            moment.post(turn.message)
+            memory.say(turn.message, moment.t)
+            self._bind(moment, agent, turn.message.goal)
+            return WAIT
+        if turn.remark:
+            memory.act(moment.t, turn.remark)
+        memory.goal = turn.goal
+        self._unbind(moment, agent, turn.goal)
+        if turn.action is None or turn.action == NOTHING:
+            return WAIT
+        return Choice(Plan((turn.action,), turn.goal), cause="free")
+
+    # ---- what an agent goes by
+
+    def _order(self, moment: Moment) -> Sequence[AgentId]:
+        """Return the agents that decide now, in their order: those that are free, and busy ones that are stopped."""
+        agents = [agent for agent in moment.free if agent not in moment.running or self._blocked(moment, agent)]
+        if self._options.order == "shuffle":
+            order = self._rng("coela", "order", moment.t).permutation(len(agents))
+            return [agents[index] for index in order]
+        return agents
+
+    def _blocked(self, moment: Moment, agent: AgentId) -> bool:
+        """Return whether a busy agent is to decide anew, for what it does has become impossible as far as it knows."""
+        plan = moment.running[agent]
+        return self._options.interrupt and not moment.views[agent].check(plan.actions[0]).ok
+
+    def _situation(self, moment: Moment, agent: AgentId) -> Situation:
+        view, memory = moment.views[agent], self._memory[agent]
+        team = {mate: self._spec.kinds[mate] for mate in moment.views}
+        memory.hear(moment.inbox(agent))
+        memory.look(view, team)
+        return Situation(
+            view=view,
+            domain=self._domain,
+            task=self._spec.task,
+            team=team,
+            shared=self._spec.memory == "team",
+            chat=tuple(memory.chat),
+            acts=memory.lines,
+            witnessed=memory.witnessed,
+            vain=memory.vain,
+            messages=self._options.messages and not (self._options.pause and memory.spoke),
+        )
+
+    # ---- what it bound itself to
+
+    def _bind(self, moment: Moment, agent: AgentId, goal: GoalId | None) -> None:
+        """Put on record that an agent has told the others that it takes a goal."""
+        memory = self._memory[agent]
+        self._unbind(moment, agent, goal)
+        if goal is not None and memory.bound is None:
+            moment.note(Commit(agent=agent, goal=goal, cause="message"))
+            memory.bound = goal
+
+    def _unbind(self, moment: Moment, agent: AgentId, goal: GoalId | None) -> None:
+        """Release an agent from a goal that is over as far as it knows, or that it leaves for another one."""
+        memory = self._memory[agent]
+        if memory.bound is None:
+            return
+        known = next((known for known in moment.views[agent].goals if known.id == memory.bound), None)
+        over = known is not None and known.state != "open"
+        if over or goal not in (None, memory.bound):
+            cause = _RELEASED[known.state] if known is not None else "reassigned"
+            moment.note(Release(agent=agent, goal=memory.bound, cause=cause))
+            memory.bound = None

@@ -1,0 +1,264 @@
+"""What COELA asks its minds: a message to propose, and an action, sending the message being one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.language import Action, AgentId, Entity, Fact, GoalId, ParseError, parse_fact
+from teamworld.methods.coela.choosing import news, next_step
+from teamworld.methods.coela.options import CoelaOptions
+from teamworld.methods.coela.situation import Situation, statable
+from teamworld.methods.coela.worth import worth
+from teamworld.methods.parts.choosing import complete
+from teamworld.methods.parts.planning import values
+from teamworld.methods.parts.translation import bare, read_action
+from teamworld.reasoning.contract import Question, Sampling
+from teamworld.worlds.contract import WAIT, ActionSchema, View
+
+#: What an agent answers to send the message that it has proposed.
+KEYWORD: Final = "SEND_MESSAGE"
+#: The same as the first of the numbered options.
+SEND: Final = Action("send_message")
+
+_KEYWORD = re.compile(r"(?:option\s*)?(?:#?\d{1,4}\s*[.):\-]\s*)?[^\w]*send[_ ]message(?![a-z])", re.IGNORECASE)
+_INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
+
+Said = TypeVar("Said", bound=BaseModel)
+
+
+class Proposal(BaseModel):
+    """A message to the group, which may be sent or not."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reasoning: str = Field(default="", description="why the others need it, in a sentence or two", max_length=1000)
+    message: str = Field(description="the message, or nothing if there is nothing to tell", max_length=1000)
+    goal: GoalId | None = Field(default=None, description="id of the task that you say you take, or null")
+    facts: tuple[str, ...] = Field(
+        default=(), description="what you tell of things, each in written form such as <item>(2) AT (3, 4)"
+    )
+
+
+class Decided(BaseModel):
+    """The next action in words, or the keyword."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reasoning: str = Field(default="", description="why, in a sentence or two", max_length=1000)
+    action: str = Field(description=f"{KEYWORD}, the number of an option, or an action in written form")
+    goal: GoalId | None = Field(default=None, description="id of the task that the action is for, or null")
+
+
+@dataclass(frozen=True)
+class Module(Question[Said]):
+    """What both modules are told."""
+
+    mind: AgentId
+    views: Mapping[AgentId, View]
+    now: Situation
+    options: CoelaOptions
+    perception: str | None
+    """What the agent perceives in the words of its mind; None: in those of the world."""
+
+    def context(self) -> dict[str, Any]:
+        """The team and its task, what the agent perceives, what was said, what it did; what the options add."""
+        now, options = self.now, self.options
+        kinds = dict.fromkeys(now.team.values())
+        return {
+            "agent": self.mind,
+            "kind": self.view.kind,
+            "team": {kind: [mate for mate in now.team if now.team[mate] == kind] for kind in kinds},
+            "task": now.task,
+            "scene": self.view.text() if self.perception is None else None,
+            "paragraph": self.perception,
+            "steps_left": self.view.left,
+            "goals": now.workable,
+            "chat": now.chat,
+            "acts": now.acts,
+            "belief": remembered(now) if options.belief_map else None,
+            "mates": {mate: last_seen(now, mate) for mate in now.mates} if options.teammates else None,
+            "progress": progress(now) if options.progress else None,
+        }
+
+
+@dataclass(frozen=True)
+class ProposeMessage(Module[Proposal]):
+    """What could I tell the others?"""
+
+    kind: ClassVar[str] = "coela.message"
+    template: ClassVar[str] = "coela/prompts/message.md.j2"
+    answer: ClassVar[type[BaseModel]] = Proposal
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=600)
+
+    def rule(self, rng: np.random.Generator) -> Proposal:
+        """What the others may not know and could use; nothing where there is no such thing."""
+        goal, facts, text = news(self.now, self.options.omit)
+        return Proposal(message=text, goal=goal, facts=tuple(map(str, facts)))
+
+    def check(self, answer: Proposal) -> str | None:
+        """A task that is named must be one that the agent knows of."""
+        if answer.goal is not None and answer.goal not in self.now.goals:
+            known = ", ".join(self.now.goals) or "none"
+            return f"there is no task '{answer.goal[:80]}'; there are: {known}; or null"
+        return None
+
+    def fallback(self) -> Proposal:
+        """Nothing is proposed."""
+        return Proposal(message="")
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The tasks, or none of them."""
+        return [*self.now.goals, None] if field == "goal" else ()
+
+
+@dataclass(frozen=True)
+class ChooseAction(Module[Decided]):
+    """What do I do now: send the message, or act?"""
+
+    proposal: Proposal | None
+    """None where no message was proposed."""
+
+    kind: ClassVar[str] = "coela.action"
+    template: ClassVar[str] = "coela/prompts/action.md.j2"
+    answer: ClassVar[type[BaseModel]] = Decided
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=600)
+
+    @property
+    def message(self) -> str:
+        """The proposed message; empty where there is none."""
+        return self.proposal.message if self.proposal is not None else ""
+
+    @property
+    def abilities(self) -> list[ActionSchema]:
+        """What the agent can do, as far as it is shown; talking is not an action of its own here."""
+        hidden = {*self.options.omit, "talk"}
+        return [schema for schema in self.view.abilities if schema.verb not in hidden]
+
+    @property
+    def numbered(self) -> tuple[Action, ...]:
+        """What the numbers stand for: the message first, if there is one, then what can start now."""
+        return self._possible if self.options.listed == "options" else self._possible[: bool(self.message)]
+
+    @property
+    def _possible(self) -> tuple[Action, ...]:
+        send = (SEND,) if self.message else ()
+        actions = dict.fromkeys(option.action for option in self.now.options)
+        return (*send, *(action for action in actions if action.verb not in self.options.omit))
+
+    def context(self) -> dict[str, Any]:
+        """With the proposed message, the numbered options, and what the agent can do."""
+        return super().context() | {
+            "message": self.message,
+            "keyword": KEYWORD,
+            "actions": [action for action in self.numbered if action != SEND],
+            "numbered": self.options.listed == "options",
+            "abilities": self.abilities,
+            "values": values(self.abilities),
+        }
+
+    def rule(self, rng: np.random.Generator) -> Decided:
+        """Send the message if it saves the team more time than it costs, else do the next thing; see ``worth``."""
+        if self.proposal is not None and self.message:
+            value = worth(self.now, self.proposal.goal, told_facts(self.proposal, self.now))
+            if value.pays:
+                return Decided(action=KEYWORD, goal=self.proposal.goal)
+        step = next_step(self.now, self.options.omit)
+        return Decided(action=str(step.action), goal=step.goal)
+
+    def sends(self, answer: Decided) -> bool:
+        """Return whether the answer is to send the message.
+
+        It is where its words begin with the keyword, or hold it and no action that can be read (COELA spec 1.10).
+        """
+        words = bare(answer.action)
+        if _KEYWORD.match(words):
+            return True
+        action = self.read(answer)
+        return action == SEND or (action is None and _INSIDE.search(words) is not None)
+
+    def read(self, answer: Decided) -> Action | None:
+        """Return the action of the answer as the parser reads it, None where it cannot."""
+        return read_action(answer.action, self.view, self.now.domain, self.numbered)
+
+    def check(self, answer: Decided) -> str | None:
+        """It says something, and what can be read can start now; what cannot be read is for translation."""
+        if not bare(answer.action):
+            return f"no action is named: answer {KEYWORD}, the number of an option, or an action in written form"
+        if self.sends(answer) or self.options.translate == "mind":
+            return None
+        action = self.read(answer)
+        if action is None or action == WAIT:
+            return None
+        verdict = self.view.check(action)
+        return None if verdict.ok else f"{action} cannot start: {verdict.reason}"
+
+    def fallback(self) -> Decided:
+        """Nothing is done."""
+        return Decided(action=str(WAIT), reasoning="No answer.")
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The numbered options, or where only abilities are listed all that can start now; the tasks it may be for."""
+        if field == "action":
+            return [KEYWORD if action == SEND else str(action) for action in self._possible]
+        return [*(goal.id for goal in self.now.workable), None] if field == "goal" else ()
+
+    def slips(self, answer: Decided, rng: np.random.Generator) -> Decided:
+        """Choose another of the options."""
+        others = [text for text in self.offers("action", {}) if text != answer.action]
+        return Decided(action=others[int(rng.integers(len(others)))]) if others else answer
+
+    def goal_of(self, answer: Decided, action: Action) -> GoalId | None:
+        """Return the open goal of the agent's own view that an action is for, as far as that can be told."""
+        mine = {goal.id for goal in self.view.goals if goal.state == "open"}
+        if answer.goal in mine:
+            return answer.goal
+        served = (option.goal for option in self.now.options if complete(option.action, self.view) == action)
+        found = next(served, None)
+        return found if found in mine else None
+
+
+def told_facts(proposal: Proposal, now: Situation) -> tuple[Fact, ...]:
+    """Return the facts of a proposal that can be read and that the world's relations can state, each once."""
+    found = []
+    for text in proposal.facts:
+        try:
+            fact = parse_fact(text)
+        except ParseError:
+            continue
+        if isinstance(fact.subject, Entity) and statable(fact, now.domain.relations):
+            found.append(fact)
+    return tuple(dict.fromkeys(found))
+
+
+def remembered(now: Situation) -> list[str]:
+    """Return what the agent does not see now but has seen or was told, with the tick: the belief map."""
+    seen = set(now.view.facts)
+    return [
+        f"{fact} (t = {now.given.seen[fact]})" if fact in now.given.seen else str(fact)
+        for fact in now.given
+        if fact not in seen and fact.subject not in now.team
+    ]
+
+
+def last_seen(now: Situation, mate: AgentId) -> str:
+    """Return the last known state of a team-mate, and what it said that it does."""
+    facts = [
+        f"{fact.predicate} {fact.value}{f' (t = {now.given.seen[fact]})' if fact in now.given.seen else ''}"
+        for fact in now.given
+        if fact.subject == mate
+    ]
+    takes = [f"takes {now.intents[mate]}"] if mate in now.intents else []
+    return ", ".join([*facts, *takes]) or "nothing known"
+
+
+def progress(now: Situation) -> str:
+    """Return one sentence on how far the team is, as far as the agent knows."""
+    states = [goal.state for goal in now.goals.values()]
+    lost = f", {states.count('lost')} are lost" if "lost" in states else ""
+    return f"Of {len(states)} tasks that you know of {states.count('done')} are done{lost}; {now.view.left} steps left."

@@ -1,0 +1,234 @@
+"""What an agent goes by when it decides: what it sees, remembers and was told, and what others said they do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
+from teamworld.methods.contract import Message
+from teamworld.methods.parts.goals import workable_by
+from teamworld.worlds.contract import Domain, Goal, Option, Relation, View
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One agent at one decision. The prompt shows parts of it; the rules read the rest of the same."""
+
+    view: View
+    domain: Domain
+    task: str
+    team: Mapping[AgentId, str]
+    """The living agents with their kinds, in the order of the team."""
+    shared: bool
+    """Whatever one agent has seen all know (``WorldSpec.memory`` is "team")."""
+    chat: tuple[Message, ...]
+    """What it heard and said, oldest first."""
+    acts: tuple[str, ...]
+    """What it did, in words, oldest first."""
+    witnessed: Mapping[AgentId, Collection[Fact]]
+    """For each team-mate what both of them saw."""
+    vain: Mapping[GoalId, int]
+    """Ticks spent on goals without success."""
+    messages: bool = True
+    """Whether it may send a message now."""
+
+    @cached_property
+    def me(self) -> AgentId:
+        """Whose situation it is."""
+        return self.view.agent
+
+    @cached_property
+    def mates(self) -> tuple[AgentId, ...]:
+        """The other living agents."""
+        return tuple(mate for mate in self.team if mate != self.me)
+
+    @cached_property
+    def given(self) -> Facts:
+        """What it has seen, and what it was told since."""
+        return self.view.known if self.shared else believed(self.view, self.domain, self.chat)
+
+    @cached_property
+    def goals(self) -> Mapping[GoalId, Goal]:
+        """All goals that it knows of; those that it was told something about as they then stand."""
+        own = {goal.id: goal for goal in self.view.goals}
+        if self.given is self.view.known:
+            return own
+        return own | {goal.id: goal for goal in self.domain.goals(self.given)}
+
+    @cached_property
+    def workable(self) -> Sequence[Goal]:
+        """Open goals that it can work on now."""
+        return workable_by(self.goals.values(), self.view.kind)
+
+    @cached_property
+    def options(self) -> Sequence[Option]:
+        """What can start now, in a fixed order."""
+        if self.given is self.view.known:
+            return self.view.options
+        options = self.domain.options(self.me, self.given)
+        return [option for option in options if self.view.check(option.action).ok]
+
+    @cached_property
+    def trips(self) -> Mapping[GoalId, int]:
+        """Estimated ticks of the shortest option that serves each goal."""
+        found: dict[GoalId, int] = {}
+        for option in self.options:
+            if option.goal is not None:
+                found[option.goal] = min(option.ticks, found.get(option.goal, option.ticks))
+        return found
+
+    @cached_property
+    def search(self) -> float:
+        """Estimated ticks of a look around: the mean of the options that serve no goal and take more than a tick."""
+        around = [option.ticks for option in self.options if option.goal is None and option.ticks > 1]
+        every = around or [option.ticks for option in self.options]
+        return max(1.0, sum(every) / len(every)) if every else 1.0
+
+    @cached_property
+    def intents(self) -> Mapping[AgentId, GoalId]:
+        """What each team-mate said last that it does, while that is open and not too long ago.
+
+        It is believed for twice as long as the longest of the agent's options and the work left would take: whoever
+        said it may have met with something else.
+        """
+        longest = max((option.ticks for option in self.options), default=1)
+        said = {message.sender: message for message in self.chat if message.goal is not None}
+        found: dict[AgentId, GoalId] = {}
+        for mate in self.mates:
+            message = said.get(mate)
+            goal = self.goals.get(message.goal) if message is not None and message.goal is not None else None
+            if message is None or goal is None or goal.state != "open":
+                continue
+            if self.view.t - message.t <= 2 * (longest + goal.units):
+                found[mate] = goal.id
+        return found
+
+    @cached_property
+    def staffed(self) -> Counter[GoalId]:
+        """How many team-mates said that they do each goal."""
+        return Counter(self.intents.values())
+
+    def ahead(self, goal: Goal) -> int:
+        """Return how many team-mates have a goal before the agent: they said so first, or in the same step in order."""
+        if self.announced != goal.id:
+            return self.staffed[goal.id]
+        order = {agent: place for place, agent in enumerate(self.team)}
+        said = {m.sender: (m.t, order.get(m.sender, 0)) for m in self.chat if m.goal is not None}
+        return sum(said[mate] < said[self.me] for mate, taken in self.intents.items() if taken == goal.id)
+
+    @cached_property
+    def announced(self) -> GoalId | None:
+        """The goal that it told the others itself, last."""
+        return next((m.goal for m in reversed(self.chat) if m.sender == self.me and m.goal is not None), None)
+
+    def hands(self, goal: Goal) -> list[AgentId]:
+        """Return the team-mates whose kind can work on a goal and who have not said that they do another."""
+        return [mate for mate in self.mates if self.fits(mate, goal) and self.intents.get(mate, goal.id) == goal.id]
+
+    def fits(self, mate: AgentId, goal: Goal) -> bool:
+        """Return whether an agent's kind can work on a goal."""
+        return not goal.kinds or self.team[mate] in goal.kinds
+
+    @cached_property
+    def _told(self) -> frozenset[Fact]:
+        return frozenset(fact for message in self.chat for fact in message.facts)
+
+    def knows_of(self, mate: AgentId, goal: Goal) -> bool:
+        """Return whether a team-mate must know of a goal: of what it is about it was told, or the two saw it together.
+
+        Everybody knows of goals that are about no thing.
+        """
+        if self.shared or goal.thing is None:
+            return True
+        both = (self._told, self.witnessed.get(mate, ()))
+        return any(fact.subject == goal.thing for facts in both for fact in facts)
+
+    def others(self, mate: AgentId, but: GoalId) -> Sequence[Goal]:
+        """Return the other open goals with room that a team-mate knows of and can work on."""
+        key = self.team[mate] if self.shared else mate
+        if key not in self._choices:
+            fit = (goal for goal in self._with_room if self.fits(mate, goal) and self.knows_of(mate, goal))
+            self._choices[key] = tuple(fit)
+        return [goal for goal in self._choices[key] if goal.id != but]
+
+    @cached_property
+    def _choices(self) -> dict[str, tuple[Goal, ...]]:
+        return {}
+
+    @cached_property
+    def _with_room(self) -> Sequence[Goal]:
+        waiting = {goal.id for goal in self.goals.values() if goal.state == "open"}
+        return [
+            goal
+            for goal in self.goals.values()
+            if goal.state == "open" and waiting.isdisjoint(goal.prerequisites) and self.staffed[goal.id] < goal.places
+        ]
+
+
+def believed(view: View, domain: Domain, chat: Iterable[Message]) -> Facts:
+    """Return what an agent has seen and, of things that it has not seen since, what others told.
+
+    A message may say anything. What the rules of the world cannot state is passed over, and so are things of which
+    the rules can make nothing: a place in a wall, a number too large.
+    """
+    told: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
+    for message in chat:
+        if message.sender == view.agent:
+            continue
+        about: dict[Entity, list[Fact]] = {}
+        for fact in message.facts:
+            if isinstance(fact.subject, Entity) and statable(fact, domain.relations):
+                about.setdefault(fact.subject, []).append(fact)
+        told |= {subject: (message.t, tuple(facts)) for subject, facts in about.items()}
+    now, seen = {fact.subject for fact in view.facts}, view.recall.seen
+    last: dict[Entity | str, int] = {}
+    for fact in view.recall:
+        last[fact.subject] = max(seen.get(fact, 0), last.get(fact.subject, 0))
+    news = {
+        subject: told[subject] for subject in told if subject not in now and told[subject][0] > last.get(subject, -1)
+    }
+    if not news:
+        return view.known
+    merged = _merged(view, news)
+    if _sensible(view, domain, merged):
+        return merged
+    kept: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
+    for subject, what in news.items():
+        if _sensible(view, domain, _merged(view, {**kept, subject: what})):
+            kept[subject] = what
+    return _merged(view, kept) if kept else view.known
+
+
+def statable(fact: Fact, relations: Iterable[Relation]) -> bool:
+    """Return whether a fact about a thing is one that the world's relations can state."""
+    kind = fact.subject.kind if isinstance(fact.subject, Entity) else "agent"
+    for relation in relations:
+        if (relation.predicate, relation.subject) == (fact.predicate, kind):
+            value = fact.value
+            named = {"cell": isinstance(value, tuple), "number": isinstance(value, int)}
+            if any(named.get(one, False) for one in relation.values) or value in relation.values:
+                return True
+            if isinstance(value, Entity) and value.kind in relation.values:
+                return True
+    return False
+
+
+def _merged(view: View, news: Mapping[Entity, tuple[int, tuple[Fact, ...]]]) -> Facts:
+    own = tuple(fact for fact in view.known if fact.subject not in news)
+    told = {fact: t for t, facts in news.values() for fact in facts}
+    return Facts((*own, *told), {**view.recall.seen, **told})
+
+
+def _sensible(view: View, domain: Domain, given: Facts) -> bool:
+    """Return whether the rules of the world can work with what is believed: whoever told it may have made it up."""
+    try:
+        goals = workable_by(domain.goals(given), view.kind)
+        domain.options(view.agent, given)
+        for goal in goals:
+            domain.recipes(goal, view.agent, given)
+    except (LookupError, ValueError, TypeError, ArithmeticError):
+        return False
+    return True

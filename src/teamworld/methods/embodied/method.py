@@ -1,0 +1,122 @@
+"""The protocol of Embodied (arXiv 2403.12482) as CREW-Wildfire runs it, leaderless: talk, then act, at every step.
+
+In a communication round the agents speak in turn: in private to team-mates, and to all at once. Messages take no time
+by the method's own rule. Then all choose an action at the same time. What was said can be read until the step after it.
+Nothing runs for longer than a step unless its agent chooses the same again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+
+from teamworld.language import AgentId, GoalId
+from teamworld.methods.contract import Briefing, Decision, Message, Method, Moment, Variant
+from teamworld.methods.embodied.options import VARIANTS, EmbodiedOptions
+from teamworld.methods.embodied.questions import Decide, Line, Speak, Talk
+from teamworld.methods.parts.acting import aims_of, decided, known_goal, understood
+from teamworld.methods.parts.perception import Perceive, perceived
+from teamworld.methods.parts.showing import team_of
+from teamworld.methods.parts.translation import Translate
+from teamworld.reasoning.contract import Question
+
+#: Messages that could not be sent of which the speaker is told: an answer may hold any number.
+TOLD = 10
+
+
+class Embodied(Method):
+    """Agents without a leader, that talk at every step."""
+
+    name: ClassVar[str] = "embodied"
+    summary: ClassVar[str] = "Embodied: no leader; each step a round of private and public talk, then one action each"
+    options: ClassVar[type[BaseModel]] = EmbodiedOptions
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (Speak, Decide, Perceive, Translate)
+    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+
+    def __init__(self, options: BaseModel) -> None:
+        super().__init__(options)
+        self._options = EmbodiedOptions.model_validate(options, from_attributes=True)
+
+    async def begin(self, briefing: Briefing) -> None:
+        """Nobody has said anything."""
+        self._turns = {agent: turn for turn, agent in enumerate(briefing.agents)}
+        self._spec, self._domain = briefing.spec, briefing.domain
+        self._aims: dict[AgentId, GoalId | None] = {}
+        self._lines: defaultdict[AgentId, list[Line]] = defaultdict(list)
+        self._heard: defaultdict[AgentId, set[int]] = defaultdict(set)
+        self._ignored: defaultdict[AgentId, tuple[str, ...]] = defaultdict(tuple)
+
+    def watch(self, moment: Moment) -> Collection[AgentId]:
+        """Everybody decides at every step."""
+        return tuple(moment.running)
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        """Let those who can act talk in turn, then choose their actions all at once."""
+        scenes = await perceived(moment, self._options.perceive, moment.free)
+        rounds = self._options.rounds
+        for number in range(1, rounds + 1):
+            for agent in moment.free:
+                told = self._told(moment, agent, scenes)
+                talk = await moment.ask(Speak(**told, round=number, rounds=rounds, ignored=self._ignored[agent]))
+                self._say(moment, agent, talk)
+        done = await moment.together({agent: self._act(moment, agent, scenes) for agent in moment.free})
+        self._aims |= aims_of(done)
+        return done
+
+    def _say(self, moment: Moment, agent: AgentId, talk: Talk) -> None:
+        """Send what has words and somebody to hear it; the agent is told of the rest when it speaks next."""
+        goal, mates = known_goal(talk.goal, [moment.views[agent]]), [mate for mate in moment.views if mate != agent]
+        ignored, sent = dict[str, None](), set[AgentId]()
+        for private in talk.private:
+            if not private.text.strip():
+                continue
+            why = "that is yourself" if private.to == agent else "there is no such team-mate"
+            if private.to in sent:
+                why = "one private message at a time, the first was sent"
+            if private.to not in mates or private.to in sent:
+                ignored[f"to {private.to}: {why}"] = None
+                continue
+            sent.add(private.to)
+            moment.post(Message(agent, "inform", private.text, goal, recipients=(private.to,)))
+            self._lines[agent].append(Line(moment.t, agent, private.to, private.text, goal))
+        if talk.everybody.strip() and mates:
+            moment.post(Message(agent, "inform", talk.everybody, goal))
+            self._lines[agent].append(Line(moment.t, agent, None, talk.everybody, goal))
+        self._ignored[agent] = tuple(ignored)[:TOLD]
+
+    async def _act(self, moment: Moment, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
+        answer = await moment.ask(Decide(**self._told(moment, agent, scenes)))
+        action = await understood(moment, agent, answer.action, self._domain, self._options.translate)
+        goal = known_goal(answer.goal, [moment.views[agent]])
+        return decided(action, moment.views[agent], moment.running.get(agent), goal, "chosen")
+
+    def _told(self, moment: Moment, agent: AgentId, scenes: Mapping[AgentId, str]) -> dict[str, Any]:
+        """Return what both questions tell an agent."""
+        return {
+            "mind": agent,
+            "views": {agent: moment.views[agent]},
+            "domain": self._domain,
+            "team": team_of(self._spec, moment.views),
+            "scenes": scenes,
+            "running": moment.running.get(agent),
+            "aim": self._aims.get(agent),
+            "lines": self._read(moment, agent),
+            "past": self._options.past,
+        }
+
+    def _read(self, moment: Moment, agent: AgentId) -> tuple[Line, ...]:
+        """Return what an agent said and heard and can still read: this step's talk, and that of the last steps."""
+        lines, heard = self._lines[agent], self._heard[agent]
+        new = [message for message in moment.inbox(agent) if message.id not in heard and message.sender != agent]
+        for message in new:
+            heard.add(message.id)
+            alone = [one for one in message.recipients or () if one != message.sender] == [agent]
+            to = agent if alone and len(moment.views) > 2 else None
+            lines.append(Line(message.t, message.sender, to, message.text, message.goal))
+        if any(message.t < moment.t for message in new):  # late: own words may have been said before it, or after
+            lines.sort(key=lambda line: (line.t, self._turns.get(line.sender, 0)))
+        lines[:] = [line for line in lines if moment.t - line.t <= self._options.remember]
+        return tuple(lines)

@@ -1,0 +1,208 @@
+"""What Embodied asks its minds: what to say, then what to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.language import AgentId, GoalId, Plan
+from teamworld.methods.parts.acting import Act, astray, objection, offered
+from teamworld.methods.parts.choosing import Step, alone
+from teamworld.methods.parts.showing import doing, own_state
+from teamworld.methods.parts.translation import read_action
+from teamworld.reasoning.contract import Question, Sampling
+from teamworld.worlds.contract import Domain, View
+
+#: Longest text of a message in characters.
+LONGEST = 600
+
+
+class Private(BaseModel):
+    """Something said to one team-mate."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    to: str = Field(description="id of the team-mate")
+    text: str = Field(description="what you tell it; nothing is sent if this is empty", max_length=LONGEST)
+
+
+class Talk(BaseModel):
+    """What an agent says in a round: to team-mates apart, and to all at once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    private: tuple[Private, ...] = Field(default=(), description="messages to single team-mates; none to save costs")
+    everybody: str = Field(default="", description="one message to all, or empty", max_length=LONGEST)
+    goal: GoalId | None = Field(default=None, description="id of the task that you take, or null")
+
+
+class Line(NamedTuple):
+    """Something that an agent said or heard."""
+
+    t: int
+    sender: AgentId
+    to: AgentId | None
+    """None: to all."""
+    text: str
+    goal: GoalId | None
+    """The task that the sender takes."""
+
+
+class Chat(NamedTuple):
+    """All that was said between an agent and one partner, oldest first."""
+
+    partner: str
+    """A team-mate, or ``everybody``."""
+    lines: tuple[Line, ...]
+
+
+Answer = TypeVar("Answer", Talk, Act)
+
+
+@dataclass(frozen=True)
+class Own(Question[Answer]):
+    """What an agent knows when it is asked: its own view, and what was said."""
+
+    mind: AgentId
+    views: Mapping[AgentId, View]
+    domain: Domain
+    team: Mapping[str, Sequence[AgentId]]
+    """Who is there, by kind."""
+    scenes: Mapping[AgentId, str]
+    """Its perception in the words of its mind, if there is one."""
+    running: Plan | None
+    aim: GoalId | None
+    """What its last action was for."""
+    lines: tuple[Line, ...]
+    """What it said and heard and can still read, oldest first."""
+    past: int
+
+    @property
+    def mates(self) -> list[AgentId]:
+        """The others in the team."""
+        return [agent for members in self.team.values() for agent in members if agent != self.mind]
+
+    @property
+    def chats(self) -> list[Chat]:
+        """What was said, by partner; what was said to all comes first."""
+        found = [Chat("everybody", tuple(line for line in self.lines if line.to is None))]
+        for mate in self.mates:
+            between = tuple(line for line in self.lines if line.to is not None and mate in (line.sender, line.to))
+            found.append(Chat(mate, between))
+        return [chat for chat in found if chat.lines]
+
+    def context(self) -> dict[str, Any]:
+        """The team, its perception, the tasks, what was said, what it can do and did."""
+        own = own_state(self.view, self.team, self.scenes, self.aim, self.past)
+        return own | {"chats": self.chats, "doing": doing(self.running)}
+
+    @property
+    def claims(self) -> dict[AgentId, tuple[int, GoalId]]:
+        """What each agent said last that it takes, and at which line, as far as that can still be read."""
+        found: dict[AgentId, tuple[int, GoalId]] = {}
+        for at, line in enumerate(self.lines):
+            found.pop(line.sender, None)
+            if line.goal is not None and line.sender in (self.mind, *self.mates):
+                found[line.sender] = at, line.goal
+        return found
+
+    @property
+    def heeded(self) -> list[GoalId]:
+        """What team-mates take, as the rule counts on it.
+
+        Who takes what another is at already, has the first word and not the last: of two for one task the one that
+        spoke last keeps it, and who is at a task and has not spoken of it yet will.
+        """
+        claims = self.claims
+        at, goal = claims.pop(self.mind, (-1, self.aim))
+        return [taken for place, taken in claims.values() if taken != goal or (at >= 0 and place > at)]
+
+    def step(self) -> Step:
+        """Return the rule's step: that of most worth, if team-mates do what they said."""
+        others = len(self.mates) - len(self.heeded)
+        return alone(self.view, self.domain, Counter(self.heeded), others, self.running, self.aim)
+
+
+@dataclass(frozen=True)
+class Speak(Own[Talk]):
+    """What do I tell the others before we act?"""
+
+    round: int
+    rounds: int
+    ignored: tuple[str, ...]
+    """What of its last answer could not be sent."""
+
+    kind: ClassVar[str] = "embodied.talk"
+    template: ClassVar[str] = "embodied/prompts/talk.md.j2"
+    answer: ClassVar[type[BaseModel]] = Talk
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=1000)
+
+    def context(self) -> dict[str, Any]:
+        """As above, and how many rounds there are."""
+        return super().context() | {"turn": self.round, "turns": self.rounds, "ignored": self.ignored}
+
+    def rule(self, rng: np.random.Generator) -> Talk:
+        """Tell all which task it takes when it is another than before, when others want it too, or when it takes more.
+
+        Nothing is said again while it can still be read.
+        """
+        step, claims = self.step(), self.claims
+        goal = next((goal for goal in self.view.goals if goal.id == step.goal), None)
+        if goal is None or not self.mates or claims.get(self.mind, (0, ""))[1] == goal.id:
+            return Talk(goal=step.goal)
+        hands = 1 + sum(taken == goal.id for _, taken in claims.values())
+        if goal.id == self.aim and goal.quorum <= hands <= goal.places:
+            return Talk(goal=goal.id)
+        needs = f", which needs {goal.quorum} at once" if goal.quorum > 1 else ""
+        return Talk(everybody=f"I take {goal.id}{needs}, about {step.ticks} steps.", goal=goal.id)
+
+    def check(self, answer: Talk) -> str | None:
+        """Anything can be said; what reaches nobody is passed over."""
+        return None
+
+    def fallback(self) -> Talk:
+        """Nothing."""
+        return Talk()
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The tasks."""
+        return offered(field, self.view)
+
+
+@dataclass(frozen=True)
+class Decide(Own[Act]):
+    """What do I do in this step?"""
+
+    kind: ClassVar[str] = "embodied.act"
+    template: ClassVar[str] = "embodied/prompts/act.md.j2"
+    answer: ClassVar[type[BaseModel]] = Act
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=1000)
+
+    def rule(self, rng: np.random.Generator) -> Act:
+        """The step of most worth, if team-mates do what they said."""
+        step = self.step()
+        return Act(action=str(step.action), goal=step.goal)
+
+    def check(self, answer: Act) -> str | None:
+        """The action can start, or is the one that runs."""
+        action = read_action(answer.action, self.view, self.domain)
+        if self.running is not None and self.running.actions == (action,):
+            return None
+        return objection(answer.action, self.view, self.domain)
+
+    def fallback(self) -> Act:
+        """Nothing for a step."""
+        return Act(action="")
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The options, and the tasks."""
+        return offered(field, self.view)
+
+    def slips(self, answer: Act, rng: np.random.Generator) -> Act:
+        """Take another option."""
+        return astray(answer, answer.action, self.view, rng)

@@ -1,0 +1,114 @@
+"""The protocol of HMAS-2 (arXiv 2309.15943) as CREW-Wildfire runs it: central plan, local feedback, at every step.
+
+A planner without a body gives every agent one action. Each agent accepts its action or says what is wrong with it; on
+any objection the planner makes a new plan for all, with everything that was said. The last of so many plans is carried
+out in any case. Nothing runs for longer than a step unless the planner says the same again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+
+from teamworld.language import AgentId, GoalId
+from teamworld.methods.contract import Briefing, Decision, Method, Moment, Variant
+from teamworld.methods.hmas2.options import VARIANTS, Hmas2Options
+from teamworld.methods.hmas2.questions import PLANNER, Judge, Pair, Past, PlanAll, Round, TeamPlan
+from teamworld.methods.parts.acting import aims_of, decided, known_goal, understood
+from teamworld.methods.parts.perception import Perceive, perceived
+from teamworld.methods.parts.showing import team_of
+from teamworld.methods.parts.translation import Translate
+from teamworld.reasoning.contract import MindId, Question
+
+#: Entries of a plan that come to nothing of which the planner is told: an answer may hold any number.
+TOLD = 10
+
+
+class Hmas2(Method):
+    """A central planner for all, with feedback of each."""
+
+    name: ClassVar[str] = "hmas2"
+    summary: ClassVar[str] = "HMAS-2: a central planner gives all their actions each step and heeds what they object"
+    options: ClassVar[type[BaseModel]] = Hmas2Options
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (PlanAll, Judge, Perceive, Translate)
+    minds: ClassVar[tuple[MindId, ...]] = (PLANNER,)
+    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+
+    def __init__(self, options: BaseModel) -> None:
+        super().__init__(options)
+        self._options = Hmas2Options.model_validate(options, from_attributes=True)
+
+    async def begin(self, briefing: Briefing) -> None:
+        """Nothing has happened yet."""
+        self._spec, self._domain = briefing.spec, briefing.domain
+        self._aims: dict[AgentId, GoalId | None] = {}
+        self._ignored: tuple[str, ...] = ()
+        self._steps: deque[tuple[int, tuple[Pair, ...]]] = deque(maxlen=self._options.window)
+
+    def watch(self, moment: Moment) -> Collection[AgentId]:
+        """Everybody is planned for at every step."""
+        return tuple(moment.running)
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        """Plan, hear what the agents think of it, plan again; carry out what all accept, or the last plan."""
+        told = self._told(moment) | {"scenes": await perceived(moment, self._options.perceive, moment.free)}
+        rounds: list[Round] = []
+        while True:
+            asked_for = PlanAll(PLANNER, **told, rounds=tuple(rounds), ignored=self._ignored)
+            plan = self._usable(await moment.ask(asked_for), moment.free)
+            if not self._options.feedback:
+                break
+            asked = {agent: moment.ask(Judge(agent, **told, plan=plan)) for agent in moment.free}
+            opinions = await moment.together(asked)
+            rounds.append(Round(plan, opinions))
+            if len(rounds) == self._options.rounds or all(opinion.accept for opinion in opinions.values()):
+                break
+        return await self._carried_out(moment, plan)
+
+    def _usable(self, plan: TeamPlan, members: Sequence[AgentId]) -> TeamPlan:
+        """Return the first action for each agent that takes one; the planner is told of the rest when next asked."""
+        named = Counter(entry.agent for entry in plan.actions)
+        unknown = [f"{name}: no such agent takes an action now" for name in named if name not in members]
+        twice = [f"{agent}: more than one action, the first counts" for agent in members if named[agent] > 1]
+        self._ignored = (*twice, *unknown)[:TOLD]
+        first = (plan.of(agent) for agent in members)
+        return TeamPlan(actions=tuple(entry for entry in first if entry is not None))
+
+    async def _carried_out(self, moment: Moment, plan: TeamPlan) -> Mapping[AgentId, Decision]:
+        """Return the decisions that a plan comes to; who is left out of it does nothing for a step."""
+        done = await moment.together({agent: self._decision(moment, agent, plan) for agent in moment.free})
+        pairs = []
+        for agent in moment.views:
+            entry = plan.of(agent)
+            pairs.append(Pair(agent, _state(moment, agent), "nothing" if entry is None else entry.action))
+        self._steps.append((moment.t, tuple(pairs)))
+        self._aims |= aims_of(done)
+        return done
+
+    async def _decision(self, moment: Moment, agent: AgentId, plan: TeamPlan) -> Decision:
+        entry, view, running = plan.of(agent), moment.views[agent], moment.running.get(agent)
+        if entry is None:
+            return decided(None, view, running, cause="left out")
+        action = await understood(moment, agent, entry.action, self._domain, self._options.translate)
+        return decided(action, view, running, known_goal(entry.goal, moment.views.values()), "planned")
+
+    def _told(self, moment: Moment) -> dict[str, Any]:
+        """Return what every question of a step tells, to the planner and to each agent."""
+        return {
+            "views": dict(moment.views),
+            "domain": self._domain,
+            "task": self._spec.task,
+            "team": team_of(self._spec, moment.views),
+            "members": tuple(moment.free),
+            "running": dict(moment.running),
+            "aims": dict(self._aims),
+            "past": tuple(Past(moment.t - t, pairs) for t, pairs in self._steps),
+        }
+
+
+def _state(moment: Moment, agent: AgentId) -> str:
+    """Return in words what an agent perceives of itself."""
+    return ", ".join(str(fact) for fact in moment.views[agent].facts if fact.subject == agent)

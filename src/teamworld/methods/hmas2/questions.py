@@ -1,0 +1,211 @@
+"""What HMAS-2 asks its minds: the central planner a plan for all, each agent what it thinks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.language import Action, AgentId, GoalId, Plan
+from teamworld.methods.parts.acting import Act, astray
+from teamworld.methods.parts.choosing import shared_out
+from teamworld.methods.parts.showing import team_state
+from teamworld.methods.parts.translation import bare, read_action
+from teamworld.reasoning.contract import MindId, Question, Sampling
+from teamworld.worlds.contract import Domain, View
+
+#: The mind without a body that plans for all.
+PLANNER: MindId = "planner"
+#: Rounds of a step that the planner is shown again: the published conversation holds eight messages.
+SHOWN = 3
+
+
+class Assigned(Act):
+    """An agent's action."""
+
+    agent: str = Field(description="id of the agent")
+
+
+class TeamPlan(BaseModel):
+    """One action for every agent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    actions: tuple[Assigned, ...] = Field(description="exactly one action for each agent")
+
+    def of(self, agent: AgentId) -> Assigned | None:
+        """Return what the plan has for an agent; the first entry counts."""
+        return next((entry for entry in self.actions if entry.agent == agent), None)
+
+
+class Opinion(BaseModel):
+    """What an agent thinks of its part in the plan."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    accept: bool = Field(description="whether you accept your action")
+    critique: str = Field(
+        default="", description="if not: what is wrong with it, and what would be better", max_length=600
+    )
+
+
+class Pair(NamedTuple):
+    """What an agent's state was at a step, and what it was given to do."""
+
+    agent: AgentId
+    state: str
+    action: str
+
+
+class Past(NamedTuple):
+    """The pairs of one step."""
+
+    age: int
+    """Ticks ago."""
+    pairs: tuple[Pair, ...]
+
+
+class Round(NamedTuple):
+    """A plan of this step, and what the agents said of it."""
+
+    plan: TeamPlan
+    opinions: Mapping[AgentId, Opinion]
+
+
+Answer = TypeVar("Answer", TeamPlan, Opinion)
+
+
+@dataclass(frozen=True)
+class Planning(Question[Answer]):
+    """What planner and agents see alike: the state of the whole team."""
+
+    mind: MindId
+    views: Mapping[AgentId, View]
+    """Of the whole team."""
+    domain: Domain
+    task: str
+    team: Mapping[str, Sequence[AgentId]]
+    members: tuple[AgentId, ...]
+    """Who gets an action in this step."""
+    running: Mapping[AgentId, Plan]
+    aims: Mapping[AgentId, GoalId | None]
+    """What each agent's last action was for."""
+    scenes: Mapping[AgentId, str]
+    """Perceptions in the words of minds, as far as there are any."""
+    past: tuple[Past, ...]
+    """Oldest first."""
+
+    def context(self) -> dict[str, Any]:
+        """The task, the team, what each perceives and could do, and the last steps."""
+        team = team_state(self.views, self.team, self.scenes, self.running, self.aims, self.members, past=0)
+        return team | {"task": self.task, "members": self.members, "steps": self.past}
+
+
+@dataclass(frozen=True)
+class PlanAll(Planning[TeamPlan]):
+    """What does every agent do next?"""
+
+    rounds: tuple[Round, ...]
+    """The plans of this step so far; the last was not accepted by all."""
+    ignored: tuple[str, ...]
+    """What of the last plan could not be used."""
+
+    kind: ClassVar[str] = "hmas2.plan"
+    template: ClassVar[str] = "hmas2/prompts/plan.md.j2"
+    answer: ClassVar[type[BaseModel]] = TeamPlan
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=3000)
+
+    def context(self) -> dict[str, Any]:
+        """As above, and this step's rounds."""
+        return super().context() | {"rounds": self.rounds[-SHOWN:], "ignored": self.ignored}
+
+    def rule(self, rng: np.random.Generator) -> TeamPlan:
+        """Share out the tasks, without what agents objected to."""
+        barred: list[tuple[AgentId, Action]] = []
+        for plan, opinions in self.rounds:
+            for agent in (agent for agent, opinion in opinions.items() if not opinion.accept):
+                entry = plan.of(agent)
+                action = None if entry is None else read_action(entry.action, self.views[agent], self.domain)
+                barred += [] if action is None else [(agent, action)]
+        steps = shared_out(self.views, self.domain, self.members, self.running, self.aims, barred)
+        return TeamPlan(
+            actions=tuple(
+                Assigned(agent=agent, action=str(step.action), goal=step.goal) for agent, step in steps.items()
+            )
+        )
+
+    def check(self, answer: TeamPlan) -> str | None:
+        """At least one of the agents has an action; who is left out does nothing, and says so."""
+        for agent in self.members:
+            entry = answer.of(agent)
+            if entry is not None and bare(entry.action):
+                return None
+        return f"name exactly one action for each of {', '.join(self.members)}"
+
+    def fallback(self) -> TeamPlan:
+        """Nobody does anything for a step."""
+        return TeamPlan(actions=())
+
+    def slips(self, answer: TeamPlan, rng: np.random.Generator) -> TeamPlan:
+        """Forget an agent, or give it another of its options."""
+        if not answer.actions:
+            return answer
+        index = int(rng.integers(len(answer.actions)))
+        entry, actions = answer.actions[index], list(answer.actions)
+        if rng.random() < 0.5:
+            del actions[index]
+        else:
+            actions[index] = astray(entry, entry.action, self.views[entry.agent], rng)
+        return TeamPlan(actions=tuple(actions))
+
+
+@dataclass(frozen=True)
+class Judge(Planning[Opinion]):
+    """Do I accept what the plan has for me? Each agent sees the same full state as the planner."""
+
+    plan: TeamPlan
+
+    kind: ClassVar[str] = "hmas2.feedback"
+    template: ClassVar[str] = "hmas2/prompts/feedback.md.j2"
+    answer: ClassVar[type[BaseModel]] = Opinion
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=600)
+
+    def context(self) -> dict[str, Any]:
+        """As above, and the plan with the agent's own part."""
+        own = {"agent": self.mind, "kind": self.view.kind, "abilities": self.view.abilities}
+        return super().context() | own | {"plan": self.plan.actions, "own": self.plan.of(self.mind)}
+
+    def rule(self, rng: np.random.Generator) -> Opinion:
+        """Accept whatever can start now, and what runs already."""
+        entry = self.plan.of(self.mind)
+        if entry is None or not bare(entry.action):
+            return Opinion(accept=False, critique="I have no action.")
+        action = read_action(entry.action, self.view, self.domain)
+        if action is None:
+            return Opinion(accept=False, critique="I cannot tell which action that is.")
+        running = self.running.get(self.mind)
+        if running is not None and running.actions == (action,):
+            return Opinion(accept=True)
+        verdict = self.view.check(action)
+        return (
+            Opinion(accept=True) if verdict.ok else Opinion(accept=False, critique=f"I cannot: {verdict.reason}"[:600])
+        )
+
+    def check(self, answer: Opinion) -> str | None:
+        """Who does not accept says why."""
+        return None if answer.accept or answer.critique.strip() else "say what is wrong with your action, or accept it"
+
+    def fallback(self) -> Opinion:
+        """The plan stands."""
+        return Opinion(accept=True)
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """Yes or no."""
+        return (True, False) if field == "accept" else ()
+
+    def slips(self, answer: Opinion, rng: np.random.Generator) -> Opinion:
+        """Object to what is sound, or accept what is not."""
+        return Opinion(accept=not answer.accept, critique="I would rather do something else." if answer.accept else "")

@@ -1,0 +1,96 @@
+"""Going through a plan in the head: on what is believed, and if team-mates do their part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from teamworld.language import Action, AgentId, Facts, Plan
+from teamworld.worlds.contract import Domain, Goal, View
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """How far a plan gets, what it takes and what it comes to."""
+
+    agent: AgentId
+    domain: Domain
+    actions: tuple[Action, ...]
+    before: tuple[Facts, ...]
+    """What is expected when each action begins; ends with the first one that could not start."""
+    spans: tuple[int, ...]
+    """Estimated ticks of each action that could start."""
+    reason: str = ""
+    """Which action could not start, and why; empty if all could, one after the other."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all actions could start."""
+        return not self.reason
+
+    @property
+    def first_legal(self) -> bool:
+        """Whether the first one can start now."""
+        return self.ok or bool(self.spans)
+
+    @property
+    def ticks(self) -> int:
+        """Estimated ticks of the actions that could start."""
+        return sum(self.spans)
+
+    @property
+    def trimmed(self) -> Foreseen:
+        """The same without what it begins with as far as that changes nothing; the last action stays."""
+        changed = (at for at, then in enumerate(self.before[1:]) if not _same(then, self.before[0]))
+        at = next(changed, len(self.before) - 1)
+        return replace(self, actions=self.actions[at:], before=self.before[at:], spans=self.spans[at:])
+
+    @property
+    def still(self) -> bool:
+        """Whether the first action cannot start, or changes nothing that can be foreseen."""
+        return not self.first_legal or _same(self.before[1] if len(self.actions) > 1 else self.then, self.before[0])
+
+    @cached_property
+    def then(self) -> Facts:
+        """What to expect after the last action, if all could start."""
+        return self.domain.after(self.agent, self.actions[-1], self.before[-1])
+
+    def share(self, goal: Goal) -> float:
+        """Return the share of a goal's work that a plan does of which all actions could start, 1 where that is all."""
+        then = next((known for known in self.domain.goals(self.then) if known.id == goal.id), None)
+        if then is None or then.state == "lost":
+            return 0.0
+        if then.state == "done":
+            return 1.0
+        return max(0.0, (goal.units - then.units) / goal.units) if goal.units else 0.0
+
+
+def foresee(actions: Sequence[Action], agent: AgentId, given: Facts, domain: Domain) -> Foreseen:
+    """Go through actions with the domain's preconditions and expected effects, up to one that cannot start.
+
+    Args:
+        actions: At least one.
+        agent: Who does them.
+        given: What is believed when they begin.
+        domain: The rules of the world.
+    """
+    before, spans = list[Facts](), list[int]()
+    for index, action in enumerate(actions):
+        given = domain.after(agent, actions[index - 1], given) if index else given
+        before.append(given)
+        verdict = domain.check(agent, action, given)
+        if not verdict.ok:
+            reason = f"step {index + 1}, {action}: {verdict.reason}"
+            return Foreseen(agent, domain, tuple(actions), tuple(before), tuple(spans), reason)
+        spans.append(domain.ticks(agent, action, given))
+    return Foreseen(agent, domain, tuple(actions), tuple(before), tuple(spans))
+
+
+def dry_run(plan: Plan, view: View, domain: Domain) -> Foreseen:
+    """Go through a plan of an agent on what it knows."""
+    return foresee(plan.actions, view.agent, view.known, domain)
+
+
+def _same(then: Facts, given: Facts) -> bool:
+    return then is given or then.items == given.items

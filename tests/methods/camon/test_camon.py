@@ -1,0 +1,333 @@
+"""CAMON: who leads, what is asked of whom and how often, reviews and orders that hold, and what is passed over."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from teamworld.methods.camon.method import Camon
+from teamworld.methods.camon.options import VARIANTS, CamonOptions
+from teamworld.methods.camon.questions import Lead, LeaderPlan, Order, Proposal, Propose, Review, ReviewProposal
+from teamworld.reasoning.contract import Question
+from teamworld.record import Event, Gone, MessageSent, PlanEnd, PlanStart, QuestionAsked, Share
+from teamworld.testing import check_method
+from teamworld.testing.plays import Stage
+from tests.methods.single_steps import MATRIX, SAME, calls, of, played, score, steps
+
+LONG = Stage("rooms", "two", 0, 40)
+BURNING = Stage("rooms", "two-hazard", 0, 40, {"spread": 0.4})
+
+
+def moves(events: list[Event]) -> list[PlanStart]:
+    return list(of(events, PlanStart))
+
+
+@pytest.mark.parametrize("stage", [LONG, BURNING, Stage("cube", "n4", 0, 30)])
+def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Stage) -> None:
+    found, _ = played("camon", stage=stage, orders=False)
+    settled: dict[int, list[str]] = {step: [] for step in range(steps(found.events))}
+    for start in moves(list(found.events)):
+        settled[start.step].append(start.cause)
+    for asked, causes in zip(calls(found.events), settled.values(), strict=True):
+        led, others = causes.count("leads"), len(causes) - causes.count("leads")
+        assert asked["camon.lead"] == led <= 1
+        assert asked["camon.propose"] == asked["camon.review"] == others
+        assert asked.total() == led + 2 * others
+
+
+@pytest.mark.parametrize("stage", [LONG, BURNING])
+def test_with_the_reference_options_all_perceive_at_every_step_and_each_action_is_translated(stage: Stage) -> None:
+    found, _ = played("camon", stage=stage, orders=False, perceive="all", translate="mind")
+    gone = [event.step for event in of(found.events, Gone)]
+    for step, asked in enumerate(calls(found.events)):
+        living = len(set(found.events[0].team)) - sum(at < step for at in gone)  # type: ignore[union-attr]
+        leads, others = asked["camon.lead"], asked["camon.propose"]
+        assert asked["perception"] == living if stage is LONG else asked["perception"] <= living  # smoke overcomes some
+        assert asked.total() == asked["perception"] + 2 * leads + 3 * others
+
+
+def test_those_about_to_decide_perceive_where_that_is_asked_for() -> None:
+    found, _ = played("camon", stage=LONG, orders=False, perceive="deciding")
+    for asked in calls(found.events):
+        assert asked["perception"] == asked["camon.lead"] + asked["camon.propose"]
+
+
+def test_the_first_leads_and_whoever_has_proposed_leads_next() -> None:
+    found, _ = played("camon", stage=LONG)
+    leader = "agent_0"
+    for event in of(found.events, QuestionAsked):
+        if event.purpose in ("camon.lead", "camon.review"):
+            assert event.agent == leader
+        if event.purpose == "camon.propose":
+            assert event.agent != leader
+            proposer = event.agent
+        if event.purpose == "camon.review":
+            leader = proposer
+    assert sum(event.purpose == "camon.review" for event in of(found.events, QuestionAsked)) > 3
+
+
+def test_only_the_leader_is_given_the_views_of_others_and_that_is_on_record() -> None:
+    found, _ = played("camon", stage=LONG)
+    shared = [(event.step, event.purpose, event.views) for event in of(found.events, Share)]
+    asked = [event for event in of(found.events, QuestionAsked) if event.purpose in ("camon.lead", "camon.review")]
+    assert len(shared) == len(asked)
+    assert {purpose for _, purpose, _ in shared} == {"camon.lead", "camon.review"}
+    assert {len(views) for _, _, views in shared} == {1}
+
+
+def test_what_the_leader_rejects_is_not_done_and_what_it_says_is() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, Propose):
+            return Proposal(action="go((0, 0))", reason="I like corners.")
+        if isinstance(question, ReviewProposal):
+            return Review(decision="REJECT", action="go((4, 4))", message="No corner: the other one.")
+        return None
+
+    found, _ = played("camon", says)
+    first = next(start for start in moves(list(found.events)) if start.agent == "agent_1")
+    assert ("go((4, 4))" in first.text, first.cause) == (True, "rejected")
+    said = [(event.agent, event.act, event.recipients) for event in of(found.events, MessageSent)]
+    assert said[:2] == [("agent_1", "propose", ("agent_0",)), ("agent_0", "reject", ("agent_1",))]
+
+
+def test_what_the_leader_accepts_is_done_word_for_word() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, Propose):
+            return Proposal(action="I would go to (0, 0)")
+        return Review(decision="ACCEPT", action="go((4, 4))") if isinstance(question, ReviewProposal) else None
+
+    found, _ = played("camon", says)
+    first = next(start for start in moves(list(found.events)) if start.agent == "agent_1")
+    assert ("go((0, 0))" in first.text, first.cause) == (True, "accepted")
+    assert not [event for event in of(found.events, MessageSent) if event.act == "accept"], "nothing to say"
+
+
+class _Orders:
+    """At step 0 the leader gives orders, and agent_1 is idle; from then on nobody gives any."""
+
+    def __init__(self, *orders: Order) -> None:
+        self.orders = orders
+
+    def __call__(self, question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, LeaderPlan):
+            return Lead(action="wait()", orders=self.orders if question.view.t == 0 else ())
+        return None
+
+
+def test_who_was_ordered_before_its_turn_is_not_asked() -> None:
+    order = Order(agent="agent_1", action="go((4, 4))", message="To the corner.")
+    found, _ = played("camon", _Orders(order))
+    assert [event.purpose for event in of(found.events, QuestionAsked) if event.step == 0] == ["camon.lead"]
+    ordered = [start for start in moves(list(found.events)) if start.cause == "ordered"]
+    assert [(start.agent, "go((4, 4))" in start.text) for start in ordered] == [("agent_1", True)]
+    said = [event for event in of(found.events, MessageSent) if event.act == "request"]
+    assert [(event.agent, event.recipients, event.text) for event in said] == [
+        ("agent_0", ("agent_1",), "To the corner.")
+    ]
+
+
+def test_an_order_stops_what_a_busy_agent_does_and_an_equal_one_does_not() -> None:
+    def says(question: Question[Any], again: str) -> BaseModel | None:
+        if isinstance(question, LeaderPlan):
+            text = "go((0, 10))" if question.view.t == 0 else again
+            order = Order(agent="agent_1", action=text, message="Please.")
+            return Lead(action="wait()", orders=(order,) if question.view.t in (0, 1) else ())
+        return None
+
+    equal, _ = played("camon", lambda question: says(question, "go((0, 10))"))
+    other, _ = played("camon", lambda question: says(question, "go((0, 0))"))
+    ends = [(end.step, end.status, end.cause) for end in of(equal.events, PlanEnd) if end.agent == "agent_1"]
+    assert all(step > 1 for step, _, _ in ends)
+    ends = [(end.step, end.status, end.cause) for end in of(other.events, PlanEnd) if end.agent == "agent_1"]
+    assert ends[0] == (1, "superseded", "ordered")
+
+
+VOID = [
+    Order(agent="agent_9", action="wait()", message="You there."),
+    Order(agent="agent_0", action="wait()", message="Myself."),
+    Order(agent="agent_1", action="", message="Do something."),
+    Order(agent="agent_1", action="go((4, 4))", message=" "),
+    Order(agent="agent_1", action="lift(<item>(7))", message="Lift what is not there."),
+]
+
+
+@pytest.mark.parametrize("order", VOID)
+def test_orders_that_cannot_be_carried_out_are_passed_over_and_the_leader_is_told(order: Order) -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, LeaderPlan):
+            return Lead(action="wait()", orders=(order,) if question.view.t == 0 else ())
+        return None
+
+    found, asked = played("camon", says)
+    assert not [event for event in of(found.events, MessageSent) if event.act == "request" and event.step == 0]
+    assert not [start for start in moves(list(found.events)) if start.cause == "ordered" and start.step == 0]
+    again = [one for one in asked if one.mind == "agent_0" and one.kind in ("camon.lead", "camon.review")]
+    assert "Not carried out" in again[1].prompt
+    assert order.agent in again[1].prompt.split("Not carried out")[1]
+
+
+def test_a_proposal_that_never_comes_is_nothing_and_the_leader_may_know_better() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, Propose):
+            return question.fallback()
+        return question.fallback() if isinstance(question, LeaderPlan) else None
+
+    found, _ = played("camon", says)
+    first = {start.agent: start for start in reversed(moves(list(found.events))) if start.step == 0}
+    assert (first["agent_0"].text, first["agent_0"].parsed) == ("plan { wait() }", False)
+    assert first["agent_1"].cause == "rejected"
+    assert first["agent_1"].parsed
+
+
+@pytest.mark.parametrize(("living", "able", "leads"), [("abc", "abc", "b"), ("ac", "ac", "a"), ("abc", "ac", "a")])
+def test_where_the_leader_is_gone_or_cannot_act_the_first_that_can_leads(living: str, able: str, leads: str) -> None:
+    method = Camon(CamonOptions())
+    method._agents, method.leader = tuple("abc"), "b"
+    views = {agent: SimpleNamespace(able=agent in able) for agent in living}
+    method._succeed(SimpleNamespace(views=views))
+    assert method.leader == leads
+
+
+def test_when_agents_die_the_living_go_on_and_lead() -> None:
+    dead = 0
+    for seed in range(3):
+        found, _ = played("camon", stage=BURNING._replace(seed=seed))
+        gone: dict[str, int] = {}
+        for event in found.events:
+            if isinstance(event, Gone):
+                gone[event.agent] = event.step
+            if isinstance(event, QuestionAsked):
+                assert event.agent not in gone
+        dead += len(gone)
+    assert dead
+
+
+def test_variants_set_what_they_say() -> None:
+    assert {name: dict(variant.options) for name, variant in VARIANTS.items()} == {
+        "reference": {"perceive": "all", "translate": "mind"},
+        "no_review": {"review": False},
+        "no_orders": {"orders": False},
+    }
+    found, _ = played("camon:no_review", stage=LONG)
+    assert not [event for event in of(found.events, QuestionAsked) if event.purpose == "camon.review"]
+
+
+SMALL = ["cut_trees_sparse_small", "cut_trees_lines_small", "scout_fire_small", "transport_firefighters_small"]
+SMALL += ["rescue_civilians_known_location_small"]
+PLACES = [Stage("rooms", "two", 0, 120), Stage("cube", "paper-n2", 0, 150)]
+PLACES += [Stage("wildfire", level, 0, 60) for level in SMALL]
+
+
+@pytest.mark.parametrize("stage", PLACES, ids=lambda stage: stage.level)
+def test_on_rules_it_scores_at_least_half_of_the_scripted_team(stage: Stage) -> None:
+    assert score("camon", stage) >= 0.5 * score("greedy", stage) > 0
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("label", ["camon", "camon:reference"])
+def test_it_keeps_the_contract_of_methods(label: str) -> None:
+    check_method(label, stages=[("rooms", "two")], skip=SAME if label.partition(":")[2] else MATRIX)
+
+
+def rejecting(question: Question[Any]) -> BaseModel | None:
+    """Answer as a leader who rejects everything, in the same words, and gives no orders."""
+    if isinstance(question, ReviewProposal):
+        return Review(decision="REJECT", action="go((4, 4))", message="Not there.")
+    return Lead(action="go((0, 0))") if isinstance(question, LeaderPlan) else None
+
+
+@pytest.mark.parametrize("options", [{}, {"perceive": "all"}], ids=str)
+def test_whoever_was_told_something_reads_it_when_it_is_next_asked_and_once(options: dict[str, Any]) -> None:
+    found, asked = played("camon", rejecting, LONG._replace(horizon=30), **options)
+    sent = [event for event in of(found.events, MessageSent) if event.act == "reject"]
+    for agent in ("agent_0", "agent_1"):
+        told = [event.step for event in sent if event.recipients == (agent,)]
+        mine = [one for one in asked if one.mind == agent and one.kind in ("camon.propose", "camon.lead")]
+        read = sum(one.prompt.count("«Not there.»") for one in mine)
+        due = sum(any(told_at < one.t for one in mine) for told_at in told)
+        assert read == due > 0
+
+
+def test_an_order_is_read_by_whoever_was_given_it() -> None:
+    order = Order(agent="agent_1", action="go((0, 10))", message="To the corner.")
+    _, asked = played("camon", _Orders(order), LONG)
+    first = next(one for one in asked if one.mind == "agent_1" and one.t)
+    assert "agent_0: «To the corner.»" in first.prompt
+
+
+def test_of_two_orders_to_one_agent_the_first_counts_and_the_leader_is_told() -> None:
+    orders = [Order(agent="agent_1", action=text, message=text) for text in ("go((4, 4))", "go((0, 0))")]
+    found, asked = played("camon", _Orders(*orders))
+    ordered = [start.text for start in moves(list(found.events)) if start.cause == "ordered" and start.step == 0]
+    assert len(ordered) == 1
+    assert "go((4, 4))" in ordered[0]
+    assert [event.text for event in of(found.events, MessageSent) if event.step == 0] == ["go((4, 4))"]
+    again = next(one for one in asked if one.mind == "agent_0" and one.t and "Not carried out" in one.prompt)
+    assert "agent_1: more than one order" in again.prompt
+
+
+def test_a_flood_of_orders_or_words_stays_small() -> None:
+    orders = [Order(agent=f"nobody_{number}", action="wait()", message="You.") for number in range(2000)]
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, Propose):
+            return Proposal(action="go((4, 4)) " + "x" * 10_000)
+        return _Orders(*orders)(question)
+
+    found, asked = played("camon", says)
+    assert max(len(event.text) for event in of(found.events, MessageSent)) < 2000
+    assert max(len(one.prompt) for one in asked) < 20_000
+
+
+def test_without_orders_no_prompt_asks_for_any_and_no_rule_gives_any() -> None:
+    found, asked = played("camon:no_orders", stage=BURNING)
+    leading = [one.prompt for one in asked if one.kind in ("camon.lead", "camon.review")]
+    assert leading
+    assert not [prompt for prompt in leading if "order it" in prompt]
+    answers = [event.answer for event in of(found.events, QuestionAsked) if event.purpose == "camon.review"]
+    assert not [answer for answer in answers if answer["orders"]]
+    _, asked = played("camon", stage=LONG)
+    assert all("order it" in one.prompt for one in asked if one.kind in ("camon.lead", "camon.review"))
+
+
+def test_without_reviews_whoever_proposes_is_told_that_nobody_decides_for_it() -> None:
+    _, with_it = played("camon", stage=LONG)
+    _, without = played("camon:no_review", stage=LONG)
+    says = [
+        {"and decides" in one.prompt for one in asked if one.kind == "camon.propose"} for asked in (with_it, without)
+    ]
+    assert says == [{True}, {False}]
+
+
+def test_a_review_tells_whose_abilities_it_shows() -> None:
+    _, asked = played("camon", stage=LONG)
+    review = next(one.prompt for one in asked if one.kind == "camon.review")
+    assert "what follows is what agent_1 can do" in review
+
+
+@pytest.mark.parametrize("review", [True, False])
+def test_a_task_counts_if_whoever_decides_can_know_of_it(review: bool) -> None:
+    known: set[str] = set()
+    named: list[tuple[int, str]] = []
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, LeaderPlan | ReviewProposal):
+            known.update(goal.id for view in question.views.values() for goal in view.goals if goal.state == "open")
+        if isinstance(question, ReviewProposal):
+            return Review(decision="ACCEPT")
+        unseen = known - {goal.id for goal in question.view.goals}
+        if isinstance(question, Propose) and question.mind == "agent_1" and unseen and not named:
+            named.append((question.view.t, min(unseen)))
+            return Proposal(action="wait()", goal=min(unseen))
+        stays = Proposal if isinstance(question, Propose) else Lead
+        return stays(action="wait()") if question.mind == "agent_1" else None
+
+    found, _ = played("camon", says, LONG, review=review, orders=False)
+    (t, goal), *_ = named
+    settled = [start.goal for start in moves(list(found.events)) if (start.step, start.agent) == (t, "agent_1")]
+    assert settled == [goal if review else None]
+    sent = [one for one in of(found.events, MessageSent) if (one.step, one.agent, one.act) == (t, "agent_1", "propose")]
+    assert [one.goal for one in sent] == [None], "the proposer has not seen it"

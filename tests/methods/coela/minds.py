@@ -1,0 +1,92 @@
+"""Minds whose answers a test decides, and what a log tells of a COELA episode."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from teamworld.language import Action
+from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, ProposeMessage
+from teamworld.methods.contract import Message
+from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
+from teamworld.reasoning.rules import Rules
+from teamworld.record import Event, MessageSent, QuestionAsked
+from teamworld.seeding import Streams
+from tests.methods.asked import CELL
+
+#: What a mind answers to a question; None: by the rules.
+Says = Callable[[Question[Any]], BaseModel | None]
+
+
+class Asked(NamedTuple):
+    """A question of COELA as it was put, for views cannot be read later."""
+
+    kind: str
+    mind: str
+    t: int
+    chat: tuple[Message, ...]
+    acts: tuple[str, ...]
+    perception: str | None
+    numbered: tuple[Action, ...]
+    verbs: frozenset[str]
+    """What the agent was told that it can do."""
+
+
+class Scripted(Rules):
+    """The rules, but for questions that a test answers; keeps what was asked."""
+
+    def __init__(self, says: Says, streams: Streams | None = None) -> None:
+        super().__init__(streams or CELL.streams(1))
+        self._says = says
+        self.asked: list[Asked] = []
+        """The choices between message and action."""
+
+    @property
+    def name(self) -> str:
+        return "scripted"
+
+    async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
+        if isinstance(question, ChooseAction):
+            self.asked.append(
+                Asked(
+                    question.kind,
+                    question.mind,
+                    question.view.t,
+                    question.now.chat,
+                    question.now.acts,
+                    question.perception,
+                    question.numbered,
+                    frozenset(schema.verb for schema in question.abilities),
+                )
+            )
+        said = self._says(question)
+        return await super().ask(question, tries) if said is None else Reply(said)  # type: ignore[arg-type]
+
+
+def always_sends(question: Question[Any]) -> BaseModel | None:
+    """Propose a message with the asker's name and the time in it, and send it."""
+    if isinstance(question, ProposeMessage):
+        return Proposal(message=f"{question.mind} at {question.view.t}")
+    return Decided(action="SEND_MESSAGE") if isinstance(question, ChooseAction) else None
+
+
+def never_sends(question: Question[Any]) -> BaseModel | None:
+    """Propose a message always, and send none."""
+    if isinstance(question, ProposeMessage):
+        return Proposal(message="hello")
+    if isinstance(question, ChooseAction) and (rule := question.rule(CELL.streams(1)("test"))).action == "SEND_MESSAGE":
+        return Decided(action=str(question.numbered[1]), goal=rule.goal)
+    return None
+
+
+def calls(events: Sequence[Event]) -> Counter[str]:
+    """Return how often each kind of question was asked."""
+    return Counter(event.purpose for event in events if isinstance(event, QuestionAsked))
+
+
+def sent(events: Sequence[Event]) -> list[MessageSent]:
+    """Return the messages of an episode."""
+    return [event for event in events if isinstance(event, MessageSent)]

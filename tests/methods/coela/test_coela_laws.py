@@ -1,0 +1,412 @@
+"""The laws of COELA (spec 8): what is heard when, what it costs, who is asked how often."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from teamworld.episode.loop import Episode, Setting
+from teamworld.episode.talk import MessageRule
+from teamworld.memory.experience import Experience
+from teamworld.methods import registry as methods
+from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, ProposeMessage
+from teamworld.methods.parts.translation import Translation
+from teamworld.reasoning.contract import Question
+from teamworld.record import (
+    ActionStep,
+    EpisodeStart,
+    Event,
+    Frame,
+    GoalChange,
+    LogWriter,
+    PlanEnd,
+    PlanStart,
+    QuestionAsked,
+    Release,
+    StepDone,
+)
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import World
+from tests.methods.asked import CELL, play, rules
+from tests.methods.coela.minds import Scripted, always_sends, calls, never_sends, sent
+from tests.toy import ToyWorld
+
+NATIVE = MessageRule(ticks=1, paid_by="speaker")
+FREE = MessageRule()
+PLACES = [("rooms", "two"), ("rooms", "two-hazard"), ("cube", "paper-n2")]
+
+
+def made(world: str, level: str, horizon: int = 40) -> World:
+    return worlds.make(world, level, 0, horizon, {"spread": 0.4} if level == "two-hazard" else {})
+
+
+def states(events: Sequence[Event]) -> list[Any]:
+    return [event.state for event in events if isinstance(event, Frame)]
+
+
+def sends_first(question: Question[Any]) -> BaseModel | None:
+    """Send a message at the start, then work."""
+    if isinstance(question, ProposeMessage):
+        return Proposal(message="hello")
+    if isinstance(question, ChooseAction):
+        return Decided(action="work(<job>(0), 3)" if question.view.t else "SEND_MESSAGE")
+    return None
+
+
+# ---- 1 and 2: always, never
+
+
+@pytest.mark.parametrize(("world", "level"), PLACES)
+@pytest.mark.parametrize("rule", [NATIVE, FREE], ids=["paid", "free"])
+def test_whoever_always_sends_does_nothing_else(world: str, level: str, rule: MessageRule) -> None:
+    mind = Scripted(always_sends)
+    events = play(made(world, level), mind, "coela", rule=rule)
+    nothing = play(made(world, level), rules(), "do_nothing")
+    assert states(events) == states(nothing)
+    assert not any(event.moved for event in events if isinstance(event, ActionStep))
+    assert [e.score for e in events if isinstance(e, StepDone)] == [e.score for e in nothing if isinstance(e, StepDone)]
+    asked = Counter(event.step for event in events if isinstance(event, QuestionAsked))
+    said = Counter(message.step for message in sent(events))
+    assert all(asked[step] == 2 * said[step] for step in asked)  # each asked twice, each has sent
+    if level != "two-hazard":  # nobody is overcome or dies: everybody sends in every step
+        steps = sum(isinstance(event, StepDone) for event in events)
+        assert list(said.values()) == [2] * steps
+        last = mind.asked[-1]
+        kept = min(30, 2 * steps - 1)  # all but its own of this step
+        assert len(last.chat) == kept
+
+
+@pytest.mark.parametrize(("world", "level"), PLACES)
+def test_whoever_never_sends_hears_nothing_and_is_asked_twice_a_decision(world: str, level: str) -> None:
+    mind = Scripted(never_sends)
+    events = play(made(world, level), mind, "coela", rule=NATIVE)
+    assert sent(events) == []
+    assert all(not q.chat for q in mind.asked)
+    found = calls(events)
+    assert found["coela.message"] == found["coela.action"] > 0
+    assert set(found) == {"coela.message", "coela.action"}
+
+
+def test_the_cost_of_a_message_is_paid_once() -> None:
+    for rule in (NATIVE, FREE):
+        world = ToyWorld(("a",), ((3, 1),))
+        play(world, Scripted(sends_first), "coela", rule=rule)
+        assert [str(orders["a"]) for orders in world.orders] == [
+            "talk(1)" if rule is NATIVE else "wait()",
+            *["work(<job>(0), 3)"] * 3,
+        ]
+
+
+def test_a_message_of_two_ticks_takes_two_steps() -> None:
+    world = ToyWorld(("a",), ((3, 1),))
+    play(world, Scripted(sends_first), "coela", rule=MessageRule(ticks=2, paid_by="speaker"))
+    assert [str(orders["a"]) for orders in world.orders[:3]] == ["talk(2)", "talk(2)", "work(<job>(0), 3)"]
+
+
+# ---- 3: who hears what when
+
+
+@pytest.mark.parametrize(
+    ("label", "heard"),
+    [
+        ("coela", {"a": [], "b": ["a at 0"], "c": ["a at 0", "b at 0"]}),
+        ("coela:simultaneous", {"a": [], "b": [], "c": []}),
+    ],
+)
+def test_a_message_is_read_by_those_who_decide_after_it(label: str, heard: dict[str, list[str]]) -> None:
+    mind = Scripted(always_sends)
+    play(ToyWorld(("a", "b", "c"), ((3, 2),), horizon=2), mind, label, rule=NATIVE)
+    read = {(q.mind, q.t): [message.text for message in q.chat] for q in mind.asked}
+    for agent, texts in heard.items():
+        assert read[agent, 0] == texts
+        assert sorted(set(read[agent, 1]) - {f"{mate} at 1" for mate in "abc"}) == ["a at 0", "b at 0", "c at 0"]
+    assert ("b at 1" in read["a", 1]) is False  # agent 1 reads what agent 2 said at t only at t + 1
+
+
+def test_read_in_the_next_step_where_the_run_says_so() -> None:
+    mind = Scripted(always_sends)
+    play(ToyWorld(horizon=2), mind, "coela", rule=MessageRule(ticks=1, paid_by="speaker", seen="next"))
+    read = {(q.mind, q.t): [m.text for m in q.chat] for q in mind.asked}
+    assert read["b", 0] == []
+    assert read["b", 1] == ["b at 0", "a at 0"]
+    assert read["a", 1] == ["a at 0", "b at 0"]
+
+
+def test_messages_that_come_back_stand_once_in_the_history() -> None:
+    mind = Scripted(always_sends)
+    rule = MessageRule(ticks=1, paid_by="speaker", echo=True)
+    play(ToyWorld(horizon=4), mind, "coela", rule=rule)
+    texts = [message.text for message in mind.asked[-1].chat]
+    assert len(texts) == len(set(texts)) == 7
+
+
+# ---- 4: busy agents
+
+
+def test_busy_agents_are_not_asked_and_decide_when_they_arrive() -> None:
+    events = play(made("rooms", "three", 60), rules(), "coela", rule=NATIVE)
+    busy: dict[str, bool] = defaultdict(bool)
+    for event in events:
+        if isinstance(event, PlanStart):
+            busy[event.agent] = True
+        elif isinstance(event, PlanEnd):
+            busy[event.agent] = False
+        elif isinstance(event, QuestionAsked):
+            assert not busy[event.agent]
+    asked = {(event.agent, event.step) for event in events if isinstance(event, QuestionAsked)}
+    last = max(step for _, step in asked)
+    for event in events:
+        if isinstance(event, PlanEnd) and event.step < last:
+            assert (event.agent, event.step) in asked or (event.agent, event.step + 1) in asked
+
+
+# ---- 5: what is posted
+
+
+def test_what_is_posted_is_the_proposal_to_the_character() -> None:
+    text = "  Käse at «(3, 4)»\tand SEND_MESSAGE {{ 1 }} "
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, ProposeMessage):
+            return Proposal(message=text)
+        return Decided(action='"send_message": all of you come here') if isinstance(question, ChooseAction) else None
+
+    events = play(ToyWorld(horizon=1), Scripted(says), "coela", rule=NATIVE)
+    assert [message.text for message in sent(events)] == [text, text]
+
+
+def test_sending_what_was_not_proposed_is_doing_nothing_and_noted() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, ProposeMessage):
+            return Proposal(message="")
+        return Decided(action="SEND_MESSAGE") if isinstance(question, ChooseAction) else None
+
+    mind = Scripted(says)
+    events = play(ToyWorld(("a",), horizon=3), mind, "coela", rule=NATIVE)
+    assert sent(events) == []
+    assert mind.asked[-1].acts == tuple(f"t = {t}: nothing: there was no message to send" for t in range(2))
+
+
+# ---- 6: histories
+
+
+@pytest.mark.parametrize(("kept", "left"), [(30, 30), (3, 3), (0, 32)])
+def test_the_oldest_message_goes_first(kept: int, left: int) -> None:
+    mind = Scripted(always_sends)
+    world = ToyWorld(("a",), horizon=33)
+    options = methods.resolve("coela", {"coela": {"messages_kept": kept}})
+    assert options.model_dump()["messages_kept"] == kept
+    _play(world, mind, {"messages_kept": kept})
+    texts = [message.text for message in mind.asked[-1].chat]
+    assert texts == [f"a at {t}" for t in range(32 - left, 32)]
+
+
+def test_the_action_history_keeps_the_newest() -> None:
+    mind = Scripted(always_sends)
+    _play(ToyWorld(("a",), horizon=30), mind, {})
+    assert mind.asked[-1].acts == tuple(f"t = {t}: sent a message" for t in range(9, 29))
+    world = made("rooms", "one", 30)
+    mind = Scripted(never_sends)
+    _play(world, mind, {})
+    acts = mind.asked[-1].acts
+    assert any("go(" in act and act.endswith("done") for act in acts)
+
+
+def _play(world: World, mind: Scripted, options: dict[str, Any], rule: MessageRule = NATIVE) -> list[Event]:
+    """Play with options of the test's own."""
+    given = methods.resolve("coela", {"coela": options}).model_dump()
+    with tempfile.TemporaryDirectory() as folder, LogWriter(Path(folder) / "log.jsonl.zst") as log:
+        setting = Setting(0, 0, 1, given, rule)
+        method = methods.make("coela", given)
+        asyncio.run(Episode(world, method, mind, Experience(), log, CELL.streams(1), setting).play())
+        log.finish()
+        return list(log.events)
+
+
+# ---- 7: odd answers
+
+ODD = [
+    "",
+    "   ",
+    "fly to the moon",
+    "<action>",
+    "<action></action>",
+    "<action>work(<job>(0), 1)</action><action>work(<job>(1), 1)</action>",
+    "I think <action>option 1</action> is best",
+    "SEND MESSAGE",
+    "send_message",
+    "1",
+    "99",
+    "-1",
+    "work(<job>(7), 1)",
+    "work(<job>(0), 100000)",
+    "work((99999, 99999), 1)",
+    "work(" * 200,
+    "«»{{ 1 }}{% x %}\u202e",
+    "\n".join(["work(<job>(0), 1)"] * 50),
+]
+
+
+@pytest.mark.parametrize("action", ODD)
+def test_odd_answers_stop_nothing(action: str) -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, ProposeMessage):
+            return Proposal(message="hello", facts=("<job>(0) LEFT", "}{", "<job>(0) AT (9, 9)", "a BELIEVE b"))
+        return Decided(action=action, goal="no such task") if isinstance(question, ChooseAction) else None
+
+    def toy() -> World:
+        return ToyWorld(horizon=6, dies={"a": 3}, unable={2: ["b"]})
+
+    cases = [(toy(), label) for label in ("coela", "coela:reference", "coela:simultaneous")]
+    for world, label in (*cases, (made("rooms", "two-hazard", 10), "coela")):
+        events = play(world, Scripted(says), label, rule=NATIVE)
+        steps = sum(isinstance(event, StepDone) for event in events)
+        assert steps > 0
+        assert all(event.legal for event in events if isinstance(event, ActionStep))
+
+
+def test_what_cannot_be_read_is_translated_and_else_nothing_is_done() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, ChooseAction):
+            return Decided(action="get the first of the jobs over with")
+        return Translation(action="work(<job>(0), 3)") if question.kind == "translation" else None
+
+    world = ToyWorld(("a",), ((3, 1),))
+    events = play(world, Scripted(says), "coela", rule=NATIVE)
+    assert calls(events) == {"coela.message": 1, "coela.action": 1, "translation": 1}
+    assert {str(orders["a"]) for orders in world.orders} == {"work(<job>(0), 3)"}
+    mind = Scripted(lambda q: Decided(action="mumble") if isinstance(q, ChooseAction) else None)
+    world = ToyWorld(("a",), ((3, 1),), horizon=3)
+    play(world, mind, "coela", rule=NATIVE)
+    assert {str(orders["a"]) for orders in world.orders} == {"wait()"}
+    assert mind.asked[-1].acts == tuple(f"t = {t}: nothing: no action could be read" for t in range(2))
+
+
+# ---- 8: the end; calls
+
+
+def test_the_world_is_over_before_anybody_is_asked_again() -> None:
+    events = play(made("rooms", "one", 120), rules(), "coela", rule=NATIVE)
+    done = [event.step for event in events if isinstance(event, GoalChange) and event.event == "done"]
+    asked = [event.step for event in events if isinstance(event, QuestionAsked)]
+    assert len(done) == 2
+    assert max(asked) <= max(done)
+
+
+def test_reference_asks_a_plus_two_d_plus_x_in_every_step() -> None:
+    for world, level in PLACES:
+        events = play(made(world, level, 60), rules(), "coela:reference", rule=NATIVE)
+        kinds: dict[int, Counter[str]] = defaultdict(Counter)
+        for event in events:
+            if isinstance(event, QuestionAsked):
+                kinds[event.step][event.purpose] += 1
+        messages = Counter(message.step for message in sent(events))
+        able: Counter[int] = Counter()
+        for event in events:
+            if isinstance(event, ActionStep) and event.reason != "passed":
+                able[event.step] += 1
+        steps = [event.step for event in events if isinstance(event, StepDone)]
+        for step in steps:
+            found = kinds[step]
+            deciding = found["coela.action"]
+            assert found["coela.message"] == deciding
+            assert found["translation"] == deciding - messages[step]
+            if level != "two-hazard":  # there some are overcome and cannot be asked
+                assert found["perception"] == 2
+            total = found["perception"] + 2 * deciding + (deciding - messages[step])
+            assert sum(found.values()) == total
+
+
+def test_the_defaults_ask_two_d_plus_what_the_parser_could_not_read() -> None:
+    unread = 0
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        nonlocal unread
+        if isinstance(question, ChooseAction) and question.view.t % 3 == 0:
+            unread += 1
+            return Decided(action="whatever you think best")
+        return None
+
+    events = play(made("rooms", "two", 60), Scripted(says), "coela", rule=NATIVE)
+    found = calls(events)
+    assert found["translation"] == unread > 0
+    assert found["coela.message"] == found["coela.action"]
+    assert set(found) == {"coela.message", "coela.action", "translation"}
+
+
+def test_perception_of_those_who_decide_is_asked_once_a_decision() -> None:
+    mind = Scripted(lambda question: None)
+    events = _play(made("rooms", "two", 60), mind, {"perceive": "deciding"})
+    found = calls(events)
+    assert found["perception"] == found["coela.action"] == found["coela.message"]
+    assert all(q.perception is not None for q in mind.asked)
+
+
+# ---- options
+
+
+def test_silent_asks_once_a_decision_and_says_nothing() -> None:
+    events = play(made("rooms", "three", 60), rules(), "coela:silent", rule=NATIVE)
+    assert sent(events) == []
+    assert set(calls(events)) == {"coela.action"}
+
+
+def test_with_a_pause_no_message_is_proposed_right_after_one() -> None:
+    mind = Scripted(lambda q: Proposal(message="hi") if isinstance(q, ProposeMessage) else always_sends(q))
+    events = _play(ToyWorld(("a",), horizon=6), mind, {"pause": True})
+    assert [message.tick for message in sent(events)] == [0, 2, 4]
+
+
+def test_the_order_can_be_drawn_by_the_seed() -> None:
+    def orders(options: dict[str, Any]) -> list[tuple[str, ...]]:
+        mind = Scripted(always_sends)
+        _play(ToyWorld(tuple("abcd"), horizon=12), mind, options)
+        found: dict[int, list[str]] = defaultdict(list)
+        for question in mind.asked:
+            found[question.t].append(question.mind)
+        return [tuple(agents) for agents in found.values()]
+
+    assert set(orders({})) == {("a", "b", "c", "d")}
+    drawn = orders({"order": "shuffle"})
+    assert len(set(drawn)) > 1
+    assert all(sorted(order) == list("abcd") for order in drawn)
+    assert drawn == orders({"order": "shuffle"})
+
+
+def test_a_blocked_agent_decides_anew_only_where_that_is_asked_for() -> None:
+    def decided(interrupt: bool) -> list[int]:
+        mind = Scripted(lambda q: Decided(action="work(<job>(0), 9)") if isinstance(q, ChooseAction) else None)
+        _play(ToyWorld(("a",), ((3, 1), (3, 1)), horizon=6), mind, {"interrupt": interrupt})
+        return [question.t for question in mind.asked]
+
+    # At tick 3 the job is done, and the agent goes on with it.
+    assert decided(False) == [0]
+    assert decided(True)[:2] == [0, 3]
+
+
+def test_verbs_left_out_are_not_shown_and_not_chosen_by_the_rules() -> None:
+    mind = Scripted(lambda question: None)
+    events = _play(made("rooms", "one", 40), mind, {"omit": ("bring",)})
+    assert all(action.verb != "bring" for q in mind.asked for action in q.numbered)
+    assert all(q.verbs.isdisjoint({"bring", "talk"}) for q in mind.asked)
+    verbs = {event.verb for event in events if isinstance(event, ActionStep)}
+    assert "bring" not in verbs
+    assert "lift" in verbs
+
+
+def test_what_an_agent_said_it_takes_is_a_commitment_until_it_is_over() -> None:
+    events = play(made("rooms", "three", 120), rules(), "coela", rule=NATIVE)
+    said = [message.goal for message in sent(events) if message.goal is not None]
+    start = next(event for event in events if isinstance(event, EpisodeStart))
+    assert said
+    assert set(said) <= {goal.id for goal in start.goals}
+    released = [event for event in events if isinstance(event, Release)]
+    assert {event.cause for event in released} <= {"done", "failed", "reassigned"}
+    assert any(event.cause == "done" for event in released)

@@ -1,0 +1,281 @@
+"""HMAS-2: how often planner and agents are asked, what is carried out, what runs on, and what is passed over."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from teamworld.errors import UserError
+from teamworld.experiment.config import build
+from teamworld.language import Plan, parse_action
+from teamworld.methods.hmas2.options import VARIANTS
+from teamworld.methods.hmas2.questions import PLANNER, Assigned, Judge, Opinion, PlanAll, TeamPlan
+from teamworld.methods.parts.translation import Translation
+from teamworld.reasoning.contract import Question
+from teamworld.reasoning.team import Team, shares
+from teamworld.record import Gone, PlanEnd, PlanStart, QuestionAsked, Share
+from teamworld.seeding import generator
+from teamworld.testing import check_method
+from teamworld.testing.plays import Stage, play
+from tests.methods.single_steps import MATRIX, SAME, Says, Scripted, calls, of, played, score
+
+LONG = Stage("rooms", "two", 0, 30)
+
+
+def objecting(times: int) -> Says:
+    """Return a mind of which agent_1 objects to the first plans of each step, so many of them."""
+    said: dict[int, int] = {}
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, Judge) and question.mind == "agent_1":
+            t = question.view.t
+            said[t] = said.get(t, 0) + 1
+            return Opinion(accept=False, critique="Not that.") if said[t] <= times else Opinion(accept=True)
+        return Opinion(accept=True) if isinstance(question, Judge) else None
+
+    return says
+
+
+def planning(*plans: dict[str, str]) -> Says:
+    """Return a mind whose planner gives these actions at the first steps, and no action later."""
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, Judge):
+            return Opinion(accept=True)
+        t = next(iter(question.views.values())).t
+        if not isinstance(question, PlanAll) or t >= len(plans):
+            return None
+        return TeamPlan(actions=tuple(Assigned(agent=agent, action=text) for agent, text in plans[t].items()))
+
+    return says
+
+
+@pytest.mark.parametrize(
+    ("objections", "rounds", "made"), [(0, 3, 1), (1, 3, 2), (2, 3, 3), (9, 3, 3), (9, 1, 1), (9, 5, 5)]
+)
+def test_each_round_asks_the_planner_once_and_every_agent_once(objections: int, rounds: int, made: int) -> None:
+    found, _ = played("hmas2", objecting(objections), LONG._replace(horizon=6), rounds=rounds)
+    for asked in calls(found.events):
+        assert (asked["hmas2.plan"], asked["hmas2.feedback"], asked.total()) == (made, 2 * made, made * (1 + 2))
+
+
+def test_without_feedback_there_is_one_call_a_step() -> None:
+    found, _ = played("hmas2:central", stage=LONG)
+    assert all(dict(asked) == {"hmas2.plan": 1} for asked in calls(found.events))
+
+
+def test_with_the_reference_options_all_perceive_and_each_action_is_translated() -> None:
+    found, _ = played("hmas2:reference", objecting(1), LONG._replace(horizon=8))
+    expected = {"perception": 2, "hmas2.plan": 2, "hmas2.feedback": 4, "translation": 2}
+    assert all(dict(asked) == expected for asked in calls(found.events))
+
+
+def test_the_last_plan_is_carried_out_when_nobody_agrees() -> None:
+    made: list[str] = []
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, Judge):
+            return Opinion(accept=False, critique="No.")
+        made.append(f"go((0, {len(made) % 3}))")
+        return TeamPlan(actions=(Assigned(agent="agent_0", action=made[-1]),))
+
+    found, _ = played("hmas2", says, LONG._replace(horizon=1))
+    first = next(start for start in of(found.events, PlanStart) if start.agent == "agent_0")
+    assert len(made) == 3
+    assert made[-1] in first.text
+
+
+def test_what_is_said_of_a_plan_stands_in_the_next_prompt() -> None:
+    _, asked = played("hmas2", objecting(1), LONG._replace(horizon=1))
+    plans = [one.prompt for one in asked if one.kind == "hmas2.plan"]
+    assert "«Not that.»" not in plans[0]
+    assert "agent_1 objects: «Not that.»" in plans[1]
+    assert "agent_0 accepts." in plans[1]
+
+
+def test_what_runs_runs_on_when_it_is_given_again() -> None:
+    go = {"agent_0": "go((0, 10))", "agent_1": "go((0, 9))"}
+    found, _ = played("hmas2", planning(go, go, go, go), LONG._replace(horizon=4))
+    started = [(start.step, start.agent) for start in of(found.events, PlanStart)]
+    assert started == [(0, "agent_0"), (0, "agent_1")]
+    assert {end.cause for end in of(found.events, PlanEnd)} == {"horizon"}
+    other = {"agent_0": "go((0, 10))", "agent_1": "go((4, 0))"}
+    found, _ = played("hmas2", planning(go, other), LONG._replace(horizon=2))
+    assert [(start.step, start.agent) for start in of(found.events, PlanStart)] == [*started, (1, "agent_1")]
+
+
+def test_who_is_left_out_does_nothing_for_a_step() -> None:
+    go = {"agent_0": "go((0, 10))", "agent_1": "go((0, 9))"}
+    found, _ = played("hmas2", planning(go, {"agent_0": "go((0, 10))"}), LONG._replace(horizon=2))
+    last = list(of(found.events, PlanStart))[-1]
+    assert (last.step, last.agent, last.text, last.parsed, last.cause) == (
+        1,
+        "agent_1",
+        "plan { wait() }",
+        False,
+        "left out",
+    )
+
+
+def test_unknown_agents_and_second_actions_are_passed_over_and_the_planner_is_told() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if not isinstance(question, PlanAll) or question.views["agent_0"].t:
+            return None
+        pairs = [("agent_9", "wait()"), ("agent_0", "go((0, 0))"), ("agent_0", "go((4, 4))"), ("agent_1", "go((0, 1))")]
+        return TeamPlan(actions=tuple(Assigned(agent=agent, action=text) for agent, text in pairs))
+
+    found, asked = played("hmas2", says, LONG._replace(horizon=2))
+    first = [start.text for start in of(found.events, PlanStart) if start.step == 0]
+    assert len(first) == 2
+    assert "go((0, 0))" in first[0]
+    told = [one.prompt for one in asked if one.kind == "hmas2.plan"][1].split("Not carried out")[1]
+    assert "agent_9: no such agent" in told
+    assert "agent_0: more than one action" in told
+
+
+def test_the_rule_objects_to_what_cannot_be_done_and_the_planner_finds_something_else() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if not isinstance(question, PlanAll) or question.rounds:
+            return None
+        return TeamPlan(actions=(Assigned(agent="agent_0", action="drop()"),))
+
+    found, _ = played("hmas2", says, LONG._replace(horizon=1))
+    opinions = [event.answer for event in of(found.events, QuestionAsked) if event.purpose == "hmas2.feedback"]
+    assert [opinion["accept"] for opinion in opinions] == [False, False, True, True]
+    assert "empty_hands" in opinions[0]["critique"]
+    assert all(start.parsed for start in of(found.events, PlanStart))
+
+
+def test_the_planner_sees_states_and_actions_of_the_last_steps_by_whole_ages() -> None:
+    _, asked = played("hmas2", stage=LONG._replace(horizon=14), window=5)
+    plans = [one.prompt for one in asked if one.kind == "hmas2.plan"]
+    assert "None yet." in plans[0]
+    assert re.findall(r"^(\d+) ago:", plans[3], re.MULTILINE) == ["3", "2", "1"]
+    assert re.findall(r"^(\d+) ago:", plans[12], re.MULTILINE) == ["5", "4", "3", "2", "1"]
+    assert re.search(r"- agent_0: agent_0 AT \(\d, \d+\).*; given: «", plans[12])
+
+
+def test_that_planner_and_agents_see_the_views_of_others_is_on_record() -> None:
+    found, _ = played("hmas2", stage=LONG._replace(horizon=3))
+    shared = {(event.agent, event.views) for event in of(found.events, Share)}
+    assert shared == {
+        (PLANNER, ("agent_0", "agent_1")),
+        ("agent_0", ("agent_1",)),
+        ("agent_1", ("agent_0",)),
+    }
+
+
+def test_nobody_speaks_of_the_dead_and_who_cannot_act_is_not_asked() -> None:
+    gone: set[str] = set()
+    unable = 0
+    for seed in range(3):
+        found, _ = played("hmas2", stage=Stage("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
+        gone = set()
+        for event in found.events:
+            gone |= {event.agent} if isinstance(event, Gone) else set()
+            if isinstance(event, QuestionAsked):
+                assert event.agent not in gone
+        unable += sum(event.cause == "unable" for event in of(found.events, PlanEnd))
+    assert unable
+
+
+def test_variants_set_what_they_say() -> None:
+    assert {name: dict(variant.options) for name, variant in VARIANTS.items()} == {
+        "reference": {"perceive": "all", "translate": "mind"},
+        "central": {"feedback": False},
+    }
+
+
+SMALL = ["cut_trees_sparse_small", "cut_trees_lines_small", "scout_fire_small", "transport_firefighters_small"]
+SMALL += ["rescue_civilians_known_location_small"]
+PLACES = [Stage("rooms", "two", 0, 120), Stage("cube", "paper-n2", 0, 150)]
+PLACES += [Stage("wildfire", level, 0, 60) for level in SMALL]
+
+
+@pytest.mark.parametrize("stage", PLACES, ids=lambda stage: stage.level)
+def test_on_rules_it_scores_at_least_half_of_the_scripted_team(stage: Stage) -> None:
+    assert score("hmas2", stage) >= 0.5 * score("greedy", stage) > 0
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("label", ["hmas2", "hmas2:reference"])
+def test_it_keeps_the_contract_of_methods(label: str) -> None:
+    check_method(label, stages=[("rooms", "two")], skip=SAME if label.partition(":")[2] else MATRIX)
+
+
+def test_the_rule_accepts_what_runs_even_where_it_could_not_begin_anew() -> None:
+    world = Stage("rooms", "two", 0, 30).make()
+    world.reset(0)
+    views = {agent: world.view(agent) for agent in ("agent_0", "agent_1")}
+    action = parse_action("drop()")
+    plan = TeamPlan(actions=(Assigned(agent="agent_0", action="drop()"),))
+    told: dict[str, Any] = {"views": views, "domain": world.domain, "task": "", "team": {}, "members": ("agent_0",)}
+    told |= {"aims": {}, "scenes": {}, "past": (), "plan": plan}
+    rng = generator(0, "test")
+    assert not Judge("agent_0", **told, running={}).rule(rng).accept
+    assert Judge("agent_0", **told, running={"agent_0": Plan((action,))}).rule(rng).accept
+
+
+def test_a_plan_for_a_crowd_of_strangers_floods_no_prompt() -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if not isinstance(question, PlanAll) or question.views["agent_0"].t:
+            return None
+        strangers = tuple(Assigned(agent=f"nobody_{number}", action="x" * 10_000) for number in range(1000))
+        return TeamPlan(actions=(*strangers, Assigned(agent="agent_0", action="go((0, 1))")))
+
+    _, asked = played("hmas2", says, LONG._replace(horizon=2), rounds=1)
+    assert max(len(one.prompt) for one in asked) < 20_000
+
+
+@pytest.mark.parametrize(("said", "parsed"), [("wait()", True), (None, False)])
+def test_to_do_nothing_is_an_action_and_words_that_name_none_are_not(said: str | None, parsed: bool) -> None:
+    def says(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, PlanAll):
+            rests = tuple(Assigned(agent=agent, action="take a rest") for agent in question.members)
+            return TeamPlan(actions=rests)
+        if question.kind == "translation":
+            return Translation(action=said)
+        return Opinion(accept=True) if isinstance(question, Judge) else None
+
+    found, _ = played("hmas2:reference", says, LONG._replace(horizon=2))
+    plans = list(of(found.events, PlanStart))
+    assert plans
+    assert {(plan.text.count("wait()"), plan.parsed) for plan in plans} == {(1, parsed)}
+
+
+def test_the_planner_can_have_a_mind_of_its_own() -> None:
+    own, other = Scripted(), Scripted()
+    text = "planner=own,*=other"
+    team = Team(text, list(zip(shares(text), (own, other), strict=True)))
+    play("hmas2", LONG._replace(horizon=3), {}, lambda streams: team)
+    assert {one.mind for one in own.asked} == {PLANNER}
+    assert {one.mind for one in other.asked} == {"agent_0", "agent_1"}
+
+
+def test_a_run_takes_the_planner_for_a_mind_where_there_is_one() -> None:
+    given = {"world": "rooms", "level": "two", "reasoner": "planner=rules:slips=0.5,*=rules"}
+    assert build({**given, "methods": ["hmas2", "camon"]}).resolved().reasoner == given["reasoner"]
+    with pytest.raises(UserError, match="--reasoner: no agent 'planner' in this run"):
+        build({**given, "methods": ["camon"]}).resolved()
+    with pytest.raises(UserError, match=r"no agent 'planer' in this run; did you mean 'planner'\?"):
+        build({**given, "methods": ["hmas2"], "reasoner": "planer=rules,*=rules"}).resolved()
+
+
+def test_an_action_may_be_for_a_task_that_the_planner_knows_of_and_its_agent_does_not() -> None:
+    named: list[str] = []
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        if not isinstance(question, PlanAll):
+            return None
+        mine, other = (question.views[agent].goals for agent in ("agent_0", "agent_1"))
+        unseen = {goal.id for goal in other if goal.state == "open"} - {goal.id for goal in mine}
+        named.extend(unseen)
+        entries = [Assigned(agent="agent_0", action="go((0, 1))", goal=goal) for goal in sorted(unseen)[:1]]
+        return TeamPlan(actions=tuple(entries)) if entries else None
+
+    found, _ = played("hmas2", says, LONG)
+    assert named
+    assert any(plan.agent == "agent_0" and plan.goal in named for plan in of(found.events, PlanStart))

@@ -1,4 +1,4 @@
-# make demo | test | lint | wheel | lock | clean
+# make demo | test | matrix | lint | wheel | lock | clean
 # Another interpreter: make test PYTHON=python3.13 VENV=.venv313
 
 PYTHON ?= python3
@@ -11,7 +11,7 @@ RUN_STAMP := $(VENV)/.run-installed
 DEV_STAMP := $(VENV)/.dev-installed
 CHECKED := $(wildcard src tests benchmarks examples)
 
-.PHONY: demo test lint format wheel lock clean
+.PHONY: demo test matrix lint format wheel lock clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_STAMP)
@@ -20,6 +20,10 @@ demo: $(RUN_STAMP)
 
 test: $(DEV_STAMP)
 	$(PY) -m pytest -n 2 $(ARGS)
+
+# Every method in every world, the long form; make matrix ARGS="--worlds rooms --seeds 1" takes less.
+matrix: $(DEV_STAMP)
+	$(PY) -m teamworld.testing.matrix $(ARGS)
 
 lint: $(DEV_STAMP)
 	$(PY) -m ruff check $(CHECKED)

@@ -43,7 +43,7 @@ CASES = {
 INTERVAL = 0.002
 #: Part -> where its code stands, as the beginning of a path under teamworld/ or of a function in it.
 PARTS = {
-    "dry runs, recipes": ("methods/parts/dryrun", "worlds/cube/recipes", "worlds/cube/checks.py:after"),
+    "dry runs, recipes": ("methods/parts/foresee", "worlds/cube/recipes", "worlds/cube/checks.py:after"),
     "paths": ("worlds/cube/paths",),
     "skills": ("worlds/cube/skills", "worlds/cube/crew"),
     "world step": ("worlds/cube/world", "worlds/cube/physics", "worlds/cube/effects", "worlds/cube/state"),

@@ -1,4 +1,4 @@
-"""Make the pictures of the README: an episode in CUBE, the learning curve, and the world model.
+"""Make the pictures of the README: episodes in CUBE and wildfire, the learning curve, and the world model.
 
 python examples/pictures.py --out docs/images
 """
@@ -18,6 +18,7 @@ from teamworld.experiment.folder import Folder
 from teamworld.record import EpisodeStart, Frame, read_log
 from teamworld.report.figures import draw_all
 from teamworld.worlds.cube.draw import Snapshot, frame
+from teamworld.worlds.wildfire import draw as wildfire
 
 
 def episode(log: Path, steps: tuple[int, ...], path: Path) -> None:
@@ -37,6 +38,26 @@ def episode(log: Path, steps: tuple[int, ...], path: Path) -> None:
     figure.savefig(path, dpi=100, metadata={"Software": None})
 
 
+def fire(scratch: Path, path: Path) -> None:
+    """Draw what is left of a forest when nobody does anything, and when a team on rules does, at the same moments."""
+    names = {"do_nothing": "nobody does anything", "coela": "COELA on rules: a firebreak in time"}
+    level, seed, steps = "suppress_fire_contain", 47, (5, 10, 25, 99)
+    folder = Folder(scratch / "fire")
+    teamworld.run("wildfire", level=level, method=list(names), seed=seed, out=folder.path)
+    figure, axes = plt.subplots(len(names), len(steps), figsize=(12, 6.4), layout="constrained")
+    for (method, told), row in zip(names.items(), axes, strict=True):
+        events = list(read_log(folder.log(Cell(method, seed), 1)))
+        start = next(event for event in events if isinstance(event, EpisodeStart))
+        frames = [event for event in events if isinstance(event, Frame)]
+        for panel, step in zip(row, steps, strict=True):
+            last = min(step, len(frames) - 1)
+            panel.imshow(wildfire.frame(start.static, frames[last].state, 8))
+            panel.set_title(f"step {last}" + (", all out" if last < step else ""), fontsize=11, loc="left")
+            panel.set(xticks=[], yticks=[])
+        row[0].set_ylabel(told, fontsize=11)
+    figure.savefig(path, dpi=80, metadata={"Software": None})
+
+
 def main() -> None:
     """Run the paper's experiment over twenty seeds and draw what came of it."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -45,6 +66,7 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
+        fire(Path(scratch), given.out / "wildfire.png")
         folder = Folder(Path(scratch) / "run")
         rows = teamworld.run(
             "cube", method=["zero_shot", "drwell"], episodes=10, seed=range(given.seeds), out=folder.path

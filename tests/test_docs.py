@@ -19,7 +19,14 @@ PAGES = [
     "README.md",
     "docs/worlds/cube.md",
     "docs/worlds/rooms.md",
+    "docs/worlds/wildfire.md",
     "docs/worlds/wildfire-land.md",
+    "docs/worlds/wildfire-units.md",
+    "docs/worlds/wildfire-observations.md",
+    "docs/methods/coela.md",
+    "docs/methods/camon.md",
+    "docs/methods/hmas2.md",
+    "docs/methods/embodied.md",
     "docs/methods/drwell.md",
     "docs/methods/baselines.md",
     "docs/failures.md",
@@ -30,6 +37,7 @@ PAGES = [
     "docs/models.md",
     "docs/metrics.md",
     "docs/compare.md",
+    "docs/talk.md",
     "docs/tutorials/your_world.md",
     "docs/tutorials/your_method.md",
 ]
@@ -49,6 +57,7 @@ def blocks(text: str) -> list[tuple[str, str]]:
     return re.findall(r"^```(python|console)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs(
     page: str, server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

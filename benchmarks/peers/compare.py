@@ -29,7 +29,9 @@ PACKAGES = {
     "gymnasium": ["lbforaging==2.0.0", "rware==2.0.0"],
     "vmas": ["torch==2.13.0", "vmas==1.5.2"],
     "jaxmarl": ["jaxmarl==0.2.0", "jax==0.10.2", "jaxlib==0.10.2"],
+    "pyretechnics": ["pyretechnics==2026.10.20"],
     "ours": [str(ROOT)],
+    "fire": [str(ROOT)],
 }
 
 
@@ -111,7 +113,7 @@ class Worker:
 
 def python_of(kind: str, folder: Path) -> Path:
     """Return the Python of a kind's environment, made when it is not there."""
-    home = folder / kind
+    home = folder / ("ours" if kind == "fire" else kind)
     python = home / "bin" / "python"
     stamp = home / "installed"
     wanted = "\n".join(PACKAGES[kind])
@@ -119,7 +121,7 @@ def python_of(kind: str, folder: Path) -> Path:
         print(f"installing {', '.join(PACKAGES[kind])} into {home} ...", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
         pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        packages = ["--editable", f"{ROOT}[rl]"] if kind == "ours" else PACKAGES[kind]
+        packages = ["--editable", f"{ROOT}[rl]"] if kind in ("ours", "fire") else PACKAGES[kind]
         subprocess.run([*pip, *packages], check=True)
         stamp.write_text(wanted)
     return python

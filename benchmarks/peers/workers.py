@@ -2,7 +2,8 @@
 
 The process prints ``ready``, then for each line with a number of CPU seconds that it reads it steps for that long
 and prints ``[agent-steps, CPU seconds]``. All step uniformly random actions drawn beforehand, start finished
-episodes anew, and make the observations that their users get.
+episodes anew, and make the observations that their users get. The two that only burn count cells that caught fire
+instead.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,8 +134,68 @@ def jaxmarl(name: str, n: int, envs: int) -> Callable[[], int]:
     return play
 
 
+#: What both fires burn: meters of a cell's side; meters per second of wind, east; the map's middle is set alight.
+CELL, WIND = 30.0, 8.0
+
+
+def fire(side: int, mode: Literal["reference", "stochastic"], caught: int) -> Callable[[], int]:
+    """The fire of our wildfire world on a flat forest in a steady wind, from one cell until so many cells caught."""
+    import numpy as np
+
+    from teamworld.worlds.wildfire import fire as kernels
+    from teamworld.worlds.wildfire.state import FireRules, Terrain
+
+    shape = (side, side)
+    terrain = Terrain(
+        land=np.full(shape, 3, np.uint8),
+        trees=np.full(shape, 2, np.uint8),
+        elevation=np.zeros(shape, np.uint16),
+        moisture=np.full(shape, 0.4, np.float32),
+        wind=np.stack([np.full(shape, WIND, np.float32), np.zeros(shape, np.float32)]),
+        building=np.zeros(shape, np.bool_),
+        burnable=np.ones(shape, np.bool_),
+    )
+    start = kernels.make_land(terrain, FireRules(mode=mode))
+    middle = np.array([side // 2])
+    kernels.ignite_cells(start, (middle + 1) * start.stride + middle + 1)
+
+    def play() -> int:
+        land = start.copy()
+        while land.cells_caught < caught:
+            kernels.step(land)
+        return int(land.cells_caught)
+
+    return play
+
+
+def pyretechnics(side: int, minutes: float) -> Callable[[], int]:
+    """The level-set fire of pyretechnics (Rothermel, timber litter) on the same flat land and wind, for some time."""
+    import numpy as np
+    from pyretechnics.eulerian_level_set import SpreadState, spread_fire_with_phi_field
+    from pyretechnics.space_time_cube import SpaceTimeCube
+
+    bands = int(minutes // 60) + 1
+    shape = (bands, side, side)
+    held = {
+        "slope": 0.0, "aspect": 0.0, "fuel_model": 10, "canopy_cover": 0.0, "canopy_height": 0.0,
+        "canopy_base_height": 0.0, "canopy_bulk_density": 0.0, "wind_speed_10m": WIND * 3.6, "upwind_direction": 270.0,
+        "fuel_moisture_dead_1hr": 0.06, "fuel_moisture_dead_10hr": 0.07, "fuel_moisture_dead_100hr": 0.08,
+        "fuel_moisture_live_herbaceous": 0.6, "fuel_moisture_live_woody": 0.9, "foliar_moisture": 0.9,
+    }  # fmt: skip
+    cubes = {name: SpaceTimeCube(shape, value) for name, value in held.items()}
+
+    def play() -> int:
+        state = SpreadState(shape).ignite_cell((side // 2, side // 2))
+        done = spread_fire_with_phi_field(cubes, state, (60.0, CELL, CELL), start_time=0.0, max_duration=minutes)
+        matrices = done["spread_state"].get_full_matrices(["fire_type"])
+        return int(np.count_nonzero(matrices["fire_type"]))
+
+    return play
+
+
 WORKERS: dict[str, Callable[..., Callable[[], int]]] = {
     "ours": ours, "gymnasium": gymnasium, "vmas": vmas, "jaxmarl": jaxmarl,
+    "fire": fire, "pyretechnics": pyretechnics,
 }  # fmt: skip
 
 

@@ -238,6 +238,7 @@ def test_a_full_disk_while_printing_is_told() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.heavy
 def test_a_full_disk_while_running_is_told_and_the_run_goes_on_later(tmp_path: Path) -> None:
     """The size of files is limited in a process of its own, which fails like a full disk does."""
     folder = tmp_path / "run"

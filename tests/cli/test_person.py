@@ -110,6 +110,7 @@ def logs(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
 
 
+@pytest.mark.heavy
 def test_an_interrupted_person_goes_on_after_the_last_answer(tmp_path: Path) -> None:
     whole = at_terminal([*RUN, "--out", str(tmp_path / "whole")])
     assert whole.code == 0, whole.shown

@@ -438,6 +438,7 @@ while True:
 """
 
 
+@pytest.mark.heavy
 def test_what_was_added_survives_kills_at_any_moment(path: Path, tmp_path: Path) -> None:
     moments = random.Random(4)
     added = 0

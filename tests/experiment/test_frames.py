@@ -72,7 +72,7 @@ def test_frames_without_rows_have_all_columns(out: Path, tmp_path: Path) -> None
 
 
 def test_every_field_of_a_call_is_a_column(tmp_path: Path, out: Path) -> None:
-    place = {"run", "world", "level", "instances", "method", "reasoner", "seed"}
+    place = {"run", "world", "level", "instances", "method", "reasoner", "talk", "seed"}
     assert set(load(out).calls.columns) == place | set(CallRow._fields) - {"cell"}
     shutil.copytree(out, tmp_path / "called")
     with closing(sqlite3.connect(tmp_path / "called/results.sqlite")) as db, db:

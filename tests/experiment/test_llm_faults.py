@@ -46,6 +46,7 @@ def meet(server: Peer, faults: tuple[str, ...], row: int | None = None) -> None:
     server.set(seconds=0.005, script=script, faults=rates, row=row, seed=1, retry_after="0", drip=0.1)
 
 
+@pytest.mark.heavy
 def test_what_passes_leaves_no_trace_in_the_logs(server: Peer, tmp_path: Path) -> None:
     server.reset()
     run(experiment(server), tmp_path / "quiet")

@@ -170,6 +170,7 @@ def test_a_mixed_team(server: Peer, tmp_path: Path) -> None:
     assert ("agent_1", "drwell.propose", name) in asked
 
 
+@pytest.mark.heavy
 def test_faults_on_the_way_change_no_log(server: Peer, tmp_path: Path) -> None:
     experiment = plain(server, level="n4")
     run(experiment, tmp_path / "a")
@@ -223,6 +224,7 @@ run(build(given), Path(sys.argv[2]))
 """
 
 
+@pytest.mark.heavy
 def test_a_killed_run_asks_only_what_is_not_answered(server: Peer, tmp_path: Path) -> None:
     server.set(seconds=0.02)
     experiment = plain(server, level="n4", episodes=2)

@@ -139,6 +139,7 @@ def test_a_memory_that_lost_an_episode_learns_it_again_from_the_log(tmp_path: Pa
         assert one.deltas("drwell-s0") == other.deltas("drwell-s0")
 
 
+@pytest.mark.heavy
 def test_kill_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
     """A few moments here; benchmarks/durability.py kills at fifty."""
     run("cube", method=["drwell", "zero_shot"], episodes=10, max_steps=120, out=tmp_path / "quiet")
@@ -161,6 +162,7 @@ def test_kill_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
     assert contents(folder / "results.sqlite")
 
 
+@pytest.mark.heavy
 def test_replay_finds_no_difference_and_then_every_kind_of_alteration(tmp_path: Path, finished: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
@@ -294,6 +296,7 @@ def test_an_altered_result_is_found_by_replay(tmp_path: Path, finished: Path) ->
     assert "results.sqlite" in done.stdout
 
 
+@pytest.mark.heavy
 def test_a_report_leaves_no_trace(tmp_path: Path, finished: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)

@@ -446,6 +446,7 @@ def test_what_is_done_and_counted_never_falls_while_an_episode_goes_on(run: Run)
     assert not fell, sorted(fell)
 
 
+@pytest.mark.heavy
 def test_every_other_metric_falls_in_some_episode() -> None:
     """So that nothing that grows is left out of the table."""
     left = set(IDS) - GROWING - STILL.keys()

@@ -15,6 +15,8 @@ from tests.metrics import naive_talk as slow
 from tests.metrics.beliefs import belief_logs
 from tests.metrics.strategies import logs
 
+pytestmark = pytest.mark.heavy
+
 
 def measured(log: list[Event]) -> dict[str, Value]:
     episode = gather(log)

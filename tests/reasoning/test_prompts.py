@@ -18,20 +18,27 @@ HOME = Path(prompts.__file__).parents[1] / "methods"
 #: All that templates may show without ``quoted``. Whoever adds to it says why no mind can write what it likes there.
 SAFE = {
     # names that the world, the level or the method gave
-    *("agent", "mate", "members", "partners", "message.sender", "goal.id", "schema.verb", "param.name", "name"),
+    *("agent", "kind", "mate", "members", "partners", "message.sender", "goal.id", "schema.verb", "param.name", "name"),
+    *("leader", "proposer", "line.sender", "chat.partner", "pair.agent", "row.agent", "row.kind", "goal.kinds"),
     # ids of tasks that are open: an answer that names another one is refused
     *("goal", "target", "best", "message.goal"),
+    # ids of tasks that are open: an answer that names another one is taken to name none
+    *("aim", "line.goal", "option.goal", "row.aim"),
     # numbers
-    *("steps_left", "turn", "turns", "loop.index", "param.default"),
+    *("steps_left", "turn", "turns", "loop.index", "param.default", "message.t"),
     *("goal.quorum", "goal.places", "goal.units", "goal.weight"),
+    *("option.ticks", "outcome.start", "step.age"),
     *("entry.attempts", "entry.successes", "entry.mean_duration", "entry.team", "entry.earliest_start"),
     *("entry.latest_start", "entry.about_now.successes", "entry.about_now.attempts"),
     *("record.successes", "record.attempts", "record.mean_duration", "record.mean_team"),
     *("entry.record.successes", "entry.record.attempts", "entry.record.mean_duration"),
     # words of the world and of the memory
-    *("scene", "schema.doc", "choices", "entry.verdict"),
+    *("scene", "schema.doc", "choices", "entry.verdict", "task"),
+    *("outcome.status", "outcome.reason", "pair.state"),
+    # words of the method: a sentence that counts tasks, the word that sends a message
+    *("progress", "keyword"),
     # actions in the language, in written form, possible for this agent now
-    *("action", "entry.actions", "record.text"),
+    *("action", "entry.actions", "record.text", "option.action", "outcome.action", "doing", "row.doing"),
 }
 
 
@@ -160,7 +167,7 @@ def test_the_hash_tells_a_change_of_what_is_included(tmp_path: Path, monkeypatch
 
 def test_the_page_on_prompts_tells_their_versions_and_hashes() -> None:
     page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
-    told = re.findall(r"^\| `([a-z_.]+)` \| (\d+) \| `([0-9a-f]+)` \|", page, re.MULTILINE)
+    told = re.findall(r"^\| `([a-z0-9_.]+)` \| (\d+) \| `([0-9a-f]+)` \|", page, re.MULTILINE)
     now = {kind: info(question.template) for kind, question in kinds().items()}
     assert {kind: (int(version), hash) for kind, version, hash in told} == now, (
         "changed? count the version up and tell it"

@@ -160,6 +160,16 @@ def test_rounding_is_no_difference() -> None:
     assert same.effect is None  # all differ by 0.1
 
 
+@pytest.mark.parametrize("number", [2, 3, 10, 53])
+def test_intervals_of_nothing_and_of_all_end_at_nothing_and_at_all(number: int) -> None:
+    none, every = (fitting_interval({"": means([won] * number)}, shares=True) for won in (0.0, 1.0))
+    assert none is not None
+    assert every is not None
+    assert (none.low, every.high) == (0.0, 1.0)
+    assert 0 < none.high < 1
+    assert none.high == pytest.approx(1 - every.low)
+
+
 @pytest.mark.parametrize("number", [2, 3, 4, 5, 8, 20])
 def test_intervals_cover_few_units_and_shares_near_their_ends(number: int) -> None:
     rng = np.random.default_rng(7)

@@ -17,6 +17,8 @@ from teamworld.metrics.definition import metrics
 from teamworld.report import evidence
 from teamworld.report.compare import Pair
 
+pytestmark = pytest.mark.heavy
+
 PAGE: dict[str, Any] = {
     "title": "A page",
     "about": "What it is about.",

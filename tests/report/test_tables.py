@@ -10,6 +10,7 @@ from rich.console import Console
 
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.results import Row
+from teamworld.experiment.talking import Talk
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.report.tables import Table, by_episode, by_method, mind, of_run, rich_tables
 
@@ -150,7 +151,7 @@ def shown(table: Table, width: int) -> str:
 
 def wide() -> tuple[list[Row], Experiment]:
     """Return five methods over many episodes, with numbers as long as they come."""
-    methods = ("drwell", "zero_shot", "greedy", "random_team", "scripted")
+    methods = ("drwell", "zero_shot", "greedy", "do_nothing", "not_here")
     many = {"messages": 1234, "attempts": Rate(412, 998), "plans": Rate(700, 999), "asked": (123, 999)}
     rows = [
         row(method, seed, episode, (seed + 1) / 10, 100 + 20 * seed, **many)  # type: ignore[arg-type]
@@ -159,6 +160,14 @@ def wide() -> tuple[list[Row], Experiment]:
         for episode in (1, 2)
     ]
     return rows, Experiment(methods=methods, episodes=10, seeds=(0, 1, 2))
+
+
+def test_a_run_of_a_method_that_is_not_installed_now_is_reported() -> None:
+    rows = [row("not_here", seed, 1, 0.5, 100) for seed in range(3)]
+    talks: tuple[tuple[str, Talk | None], ...] = (("", None), ("; native talk", "native"))
+    for told, talk in talks:
+        experiment = Experiment(methods=("not_here", "coela"), episodes=1, seeds=(0, 1, 2), talk=talk)
+        assert of_run(rows, experiment)[1].caption.endswith(f"no language model{told}")
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["by episode", "by method"])

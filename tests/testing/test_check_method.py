@@ -95,6 +95,8 @@ class Raises(Idle):
 
 
 class BadRule(Idle):
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (Ask,)
+
     async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
         for agent in moment.free:
             await moment.ask(Ask(agent, {agent: moment.views[agent]}))
@@ -230,6 +232,12 @@ def test_a_check_finds_what_breaks_it(check: str, registered: Any) -> None:  # n
         check_method("broken", stages=STAGES, skip=set(METHOD_CHECKS) - {check})
     assert list(caught.value.findings) == [check]
     assert "\n" not in str(caught.value)
+
+
+def test_a_question_that_is_not_declared_is_found(registered: Any) -> None:  # noqa: ANN401
+    registered(FirstCome)
+    with pytest.raises(Nonconformance, match=r"broken\.fine: the method asks it and does not name it"):
+        check_method("broken", stages=STAGES[:1], skip=set(METHOD_CHECKS) - {"questions"})
 
 
 def test_what_does_not_exist_is_refused() -> None:

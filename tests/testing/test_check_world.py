@@ -118,7 +118,7 @@ def forgetful(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[Ag
 def counting(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
     """Let a number outlive the reset."""
     STORE["calls"] += 1
-    return right(orders)._replace(score={"calls": float(STORE["calls"])})
+    return right(orders)._replace(score={"reward": float(STORE["calls"])})
 
 
 def endless(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
@@ -223,6 +223,12 @@ def test_every_check_is_tried() -> None:
     assert set(BROKEN) == set(WORLD_CHECKS)
     assert all(WORLD_CHECKS.values())
     check_world(module(), ["two"], seeds=[0], steps=12)
+
+
+def test_a_step_without_reward_is_found() -> None:
+    spoiled = reported(lambda report: report._replace(score={"delivered": 1.0}))
+    with pytest.raises(Nonconformance, match="the score has no reward"):
+        check_world(spoiled, ["two"], seeds=[0], steps=12)
 
 
 @pytest.mark.parametrize("check", list(WORLD_CHECKS))

@@ -83,12 +83,13 @@ def _table(parts: Sequence[grid.Part], done: Mapping[str, list[Row]]) -> Table:
 
 
 def _caption(experiments: Sequence[Experiment]) -> str:
-    """Return what the numbers of some runs are: of how many seeds and episodes, and of which minds."""
+    """Return what the numbers of some runs are: of how many seeds and episodes, which minds, which talk."""
     seeds = _several("seed", [len(one.seeds) for one in experiments])
     episodes = _several("episode", [one.episodes for one in experiments])
     steps = _several("step", [one.max_steps for one in experiments])
     minds = {one.reasoner: tables.mind(one) for one in experiments}
     told = [text if len(minds) == 1 or text == name else f"{name}: {text}" for name, text in minds.items()]
+    told += filter(None, dict.fromkeys(map(tables.talk, experiments)))
     several = any(len(one.seeds) > 1 for one in experiments)
     over = f"mean of {episodes} each{' [95 % bootstrap interval over seeds]' if several else ', no interval'}"
     return f"{seeds}, {over}; at most {steps}; {'; '.join(told)}"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from teamworld.errors import UserError
-from teamworld.report.reproduce import cube, drwell
+from teamworld.experiment.talking import Talk
+from teamworld.report.reproduce import cube, drwell, wildfire
 from teamworld.report.reproduce.page import Reproduction
 
-PaperName: TypeAlias = Literal["drwell", "cube"]
+PaperName: TypeAlias = Literal["drwell", "cube", "wildfire"]
 Work: TypeAlias = Callable[[Callable[[str], None]], Reproduction]
 _MOST_SEEDS = 1000
 
@@ -28,6 +29,9 @@ def reproduce(
     reasoner: str | None,
     latency: float | None,
     step_time: float | None,
+    level: Sequence[str] | None,
+    method: Sequence[str] | None,
+    talk: str | None,
     quick: bool,
     as_json: bool,
 ) -> None:
@@ -39,15 +43,24 @@ def reproduce(
     if seeds is not None and not 1 <= seeds <= _MOST_SEEDS:
         raise UserError(f"--seeds is a number from 1 to {_MOST_SEEDS}, got {seeds}")
     for_drwell = {"--reasoner": reasoner, "--latency": latency, "--step-time": step_time}
-    given = {"--seeds": seeds, **for_drwell}
+    for_wildfire = {
+        "--level": ",".join(level) if level else None,
+        "--method": ",".join(method) if method else None,
+        "--talk": talk,
+    }
+    _check_owner(paper, "drwell", for_drwell)
+    _check_owner(paper, "wildfire", for_wildfire)
+    given = {"--seeds": seeds, **for_drwell, **for_wildfire}
     words = [f"{name} {value}" for name, value in given.items() if value is not None]
     command = " ".join(["teamworld reproduce", paper, *words, *["--quick"] * quick])
     folder = out if out is not None else Path("runs") / f"reproduce-{paper}{'-quick' * quick}"
-    work, count = (
-        _cube(folder, seeds, for_drwell, quick, command)
-        if paper == "cube"
-        else _drwell(folder, seeds, reasoner, latency, step_time, quick, command)
-    )
+    match paper:
+        case "cube":
+            work, count = _cube(folder, seeds, quick, command)
+        case "wildfire":
+            work, count = _wildfire(folder, seeds, level, method, talk, quick, command)
+        case "drwell":
+            work, count = _drwell(folder, seeds, reasoner, latency, step_time, quick, command)
     found = _shown(work, count)
     if as_json:
         print(json.dumps({**found.numbers, "page": str(found.page)}, allow_nan=False))
@@ -74,15 +87,33 @@ def _drwell(
     return lambda step: drwell.reproduce(folder, plan, command, step), plan.work
 
 
-def _cube(
-    folder: Path, seeds: int | None, for_drwell: Mapping[str, object], quick: bool, command: str
-) -> tuple[Work, int]:
-    for name, value in for_drwell.items():
-        if value is not None:
-            raise UserError(f"{name} belongs to 'reproduce drwell': leave it out for cube")
+def _cube(folder: Path, seeds: int | None, quick: bool, command: str) -> tuple[Work, int]:
     plan = cube.QUICK if quick else cube.Plan()
     plan = plan._replace(seeds=seeds or plan.seeds)
     return lambda step: cube.reproduce(folder, plan, command, step), plan.work
+
+
+def _wildfire(
+    folder: Path,
+    seeds: int | None,
+    level: Sequence[str] | None,
+    method: Sequence[str] | None,
+    talk: str | None,
+    quick: bool,
+    command: str,
+) -> tuple[Work, int]:
+    plan = wildfire.chosen(wildfire.QUICK if quick else wildfire.Plan(), level, method)
+    protocol = next((one for one in get_args(Talk) if one == talk), plan.talk)
+    if talk is not None and protocol != talk:
+        raise UserError(f"--talk is {' or '.join(get_args(Talk))}, got '{talk}'")
+    plan = plan._replace(seeds=seeds or plan.seeds, talk=protocol)
+    return lambda step: wildfire.reproduce(folder, plan, command, step), plan.work
+
+
+def _check_owner(paper: PaperName, owner: PaperName, options: Mapping[str, object]) -> None:
+    for name, value in options.items():
+        if value is not None and paper != owner:
+            raise UserError(f"{name} belongs to 'reproduce {owner}': leave it out for {paper}")
 
 
 def _shown(work: Work, count: int) -> Reproduction:

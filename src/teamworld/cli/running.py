@@ -244,6 +244,17 @@ def report_bill(folder: Path, prices: Path | None, *, as_json: bool) -> None:
         print(f"{folder} asked no language model: {tables.mind(experiment)}")
 
 
+def report_competence(folder: Path, *, as_json: bool) -> None:
+    """Print the Behavioural Competency Scores of a run, a grid or a comparison."""
+    from teamworld.report import competence
+
+    found = competence.of_folder(folder)
+    if as_json:
+        _dump({"run": str(folder), "tables": [found.plain()]})
+    else:
+        _print_table(found)
+
+
 def report_failures(folder: Path, episode: int | None, *, everything: bool, as_json: bool) -> None:
     """Print the failure labels of a run: a table of counts, then what happened, method by method."""
     from teamworld.report import failures

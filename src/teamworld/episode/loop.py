@@ -15,7 +15,7 @@ from teamworld.episode.witness import Witness
 from teamworld.language import Action, AgentId, GoalId, show
 from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
-from teamworld.methods.parts.dryrun import dry_run
+from teamworld.methods.parts.foresee import dry_run
 from teamworld.reasoning.asking import RETRIES
 from teamworld.reasoning.contract import Reasoner
 from teamworld.record import (
@@ -97,7 +97,7 @@ class Episode:
         self._start()
         await self._method.begin(
             Briefing(
-                spec=self._world.spec,
+                spec=self._world.spec.told,
                 domain=self._world.domain,
                 agents=tuple(self._alive),
                 episode=self._setting.episode,

@@ -6,9 +6,16 @@ import dataclasses
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from teamworld.language import AgentId
 from teamworld.methods.contract import Message
@@ -26,6 +33,11 @@ class MessageRule(BaseModel):
         default=None, ge=1, description="further ticks by length: one for so many characters"
     )
     maximum: int | None = Field(default=None, ge=1, description="longest text in characters; the rest is cut")
+    recipients: int | None = Field(
+        default=None,
+        ge=1,
+        description="most agents that a message goes to, the first in reach of those it is for",
+    )
     reach: float | None = Field(
         default=None, ge=0, allow_inf_nan=False, description="how far a message carries, in the world's distance"
     )
@@ -42,6 +54,28 @@ class MessageRule(BaseModel):
         if self.paid_by == "nobody" and (self.ticks or self.chars_per_tick):
             raise ValueError("messages that cost ticks are paid by speaker or members: set paid_by")
         return self
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a bound that is not set: logs of such rules stay the bytes that they were before it could be."""
+        told: dict[str, Any] = plain(self)
+        return told if self.recipients is not None else {name: told[name] for name in told if name != "recipients"}
+
+    def in_words(self) -> str:
+        """Return what sets it apart from free talk that reaches everybody; ``free`` if nothing does."""
+        ticks = f"{self.ticks} tick{'' if self.ticks == 1 else 's'} a message" if self.ticks else ""
+        length = f"a tick for {self.chars_per_tick} characters" if self.chars_per_tick else ""
+        said = {
+            " and ".join(filter(None, (ticks, length))): self.paid_by != "nobody",
+            f"paid by {'the speaker' if self.paid_by == 'speaker' else self.paid_by}": bool(ticks or length),
+            f"at most {self.maximum} characters": self.maximum is not None,
+            f"to at most {self.recipients} agent{'' if self.recipients == 1 else 's'}": self.recipients is not None,
+            f"reach {self.reach:g}" if self.reach is not None else "": self.reach is not None,
+            f"{self.loss:.3g} of all lost": self.loss > 0,
+            "read in the next step": self.seen == "next",
+            "echoed": self.echo,
+        }
+        return ", ".join(words for words, holds in said.items() if holds and words) or "free"
 
     def cost(self, text: str) -> int:
         """Return the ticks that a text costs each payer."""
@@ -81,7 +115,9 @@ class Channel:
     def post(self, message: Message, t: int) -> None:
         """Send a post to its recipients in reach, or to everybody in reach."""
         in_reach = self._in_reach(message.sender)
-        recipients = _among(in_reach if message.recipients is None else message.recipients, in_reach, message.sender)
+        recipients = self._among(
+            in_reach if message.recipients is None else message.recipients, in_reach, message.sender
+        )
         if self.rule.echo:
             recipients += (message.sender,)
         sent = self._send(message, recipients, t, None)
@@ -105,12 +141,19 @@ class Channel:
 
     def say(self, message: Message, members: Sequence[AgentId], t: int, room: int) -> tuple[Message, set[AgentId]]:
         """Speak in a room; return the message as sent and who heard it, the speaker included."""
-        recipients = _among(members, self._in_reach(message.sender), message.sender)
+        recipients = self._among(members, self._in_reach(message.sender), message.sender)
         sent = self._send(message, recipients, t, room)
         return sent, {message.sender, *self._arrivals(sent)}
 
     def _in_reach(self, sender: AgentId) -> Collection[AgentId]:
         return self._hears(sender, math.inf if self.rule.reach is None else self.rule.reach)
+
+    def _among(
+        self, wanted: Collection[AgentId], in_reach: Collection[AgentId], sender: AgentId
+    ) -> tuple[AgentId, ...]:
+        """Return the agents that a message is for and can reach, each once, in the order in which they are wanted."""
+        near = frozenset(in_reach) - {sender}
+        return tuple(agent for agent in dict.fromkeys(wanted) if agent in near)[: self.rule.recipients]
 
     def _send(self, message: Message, recipients: tuple[AgentId, ...], t: int, room: int | None) -> Message:
         text = message.text[: self.rule.maximum] if self.rule.maximum is not None else message.text
@@ -118,7 +161,7 @@ class Channel:
         self._sent += 1
         cost = self.rule.cost(text)
         payers = {"nobody": (), "speaker": (sent.sender,), "members": (sent.sender, *recipients)}[self.rule.paid_by]
-        for agent in payers:
+        for agent in dict.fromkeys(payers):  # whoever is echoed pays once
             self.owed[agent] += cost
         self._record(
             MessageSent(
@@ -138,20 +181,15 @@ class Channel:
         return sent
 
     def _arrivals(self, sent: Message) -> list[AgentId]:
-        """Deliver a message or lose it, by recipient."""
+        """Deliver a message or lose it, by recipient; an echo is not lost: whoever spoke knows what."""
         arrived = []
         for agent in sent.recipients or ():
-            lost = self.rule.loss > 0 and self._streams("loss", sent.id, agent).random() < self.rule.loss
+            risk = self.rule.loss > 0 and agent != sent.sender
+            lost = risk and self._streams("loss", sent.id, agent).random() < self.rule.loss
             self._record(Deliver(agent=agent, message=sent.id, dropped=bool(lost)))
             if not lost:
                 arrived.append(agent)
         return arrived
-
-
-def _among(wanted: Collection[AgentId], in_reach: Collection[AgentId], sender: AgentId) -> tuple[AgentId, ...]:
-    """Return the agents that a message is for and can reach, in the order in which they are wanted."""
-    near = frozenset(in_reach) - {sender}
-    return tuple(agent for agent in wanted if agent in near)
 
 
 class Meeting:

@@ -12,6 +12,7 @@ from teamworld.experiment.config import Instances, build
 from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.running import Running
+from teamworld.experiment.talking import Talk
 from teamworld.reasoning.asking import RETRIES
 from teamworld.record import LogLevel
 
@@ -32,6 +33,7 @@ def run(
     instances: Instances = "fixed",
     memory: Path | str | None = None,
     log_level: LogLevel = "play",
+    talk: Talk | None = None,
     out: Path | str,
     progress: Callable[[Row], None] = lambda row: None,
     running: Running | None = None,
@@ -58,6 +60,8 @@ def run(
         memory: Folder of a run whose world models the methods begin with; they are copied.
         log_level: ``play``, or ``beliefs``: logs also hold what is true, what agents perceive, and what methods say
             that they believe and predict. The metrics of beliefs need it.
+        talk: ``native``: each method talks by its published rule; ``equal``: all by one, that of the options of
+            ``messages``. Left out, it is equal if there are any, else native.
         out: Folder of the run.
         progress: Called with each finished episode.
         running: How to carry it out: budget, keys, calls in flight, cache.
@@ -85,6 +89,7 @@ def run(
             "instances": instances,
             "memory": memory,
             "log_level": log_level,
+            "talk": talk,
         }
         given["seeds"] = [int(one) if isinstance(one, Integral) else one for one in given["seeds"]]
     except TypeError as error:

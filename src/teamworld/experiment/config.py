@@ -11,12 +11,23 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import yaml
 from numpy.random import Generator
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_serializer, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from teamworld.episode.talk import MessageRule
 from teamworld.errors import UserError, suggest
+from teamworld.experiment import talking
 from teamworld.experiment.reading import Refused, parse
 from teamworld.experiment.running import Running
+from teamworld.experiment.talking import Talk
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 from teamworld.reasoning import registry as reasoners
@@ -117,6 +128,17 @@ class Experiment(BaseModel):
     log_level: LogLevel = Field(
         default="play", description="what logs hold: beliefs adds what is true, perceived, believed and predicted"
     )
+    talk: Talk | None = Field(
+        default=None,
+        description="native: each method talks by its published rule; equal: all by one, the options of the messages; "
+        "null: equal if there are any, else native",
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a protocol that is not named: files of such runs stay what they were before it could be."""
+        told: dict[str, Any] = plain(self)
+        return told if self.talk is not None else {name: told[name] for name in told if name != "talk"}
 
     @model_validator(mode="before")
     @classmethod
@@ -167,19 +189,34 @@ class Experiment(BaseModel):
         filled = {self.world: model.model_validate(self.options.get(self.world, {})).model_dump(mode="json")}
         for method in self.methods:
             filled[method] = methods.resolve(method, self.options).model_dump(mode="json")
-        filled["messages"] = self.message_rule().model_dump(mode="json")
-        return self.model_copy(update={"options": filled})
+        talk = self._resolved_talk(filled)
+        return self.model_copy(update={"options": filled, "talk": talk})
+
+    def _resolved_talk(self, filled: dict[str, dict[str, Any]]) -> Talk | None:
+        """Fill in the options of the messages; return the protocol, None where only one rule could apply."""
+        rules = {method: self.message_rule(method) for method in self.methods}
+        if not talking.differ(self.methods):
+            filled["messages"] = rules[self.methods[0]].model_dump(mode="json")
+            return None
+        if self.protocol == "equal":
+            filled["messages"] = rules[self.methods[0]].model_dump(mode="json")
+        else:
+            given = {name: getattr(rules[self.methods[0]], name) for name in self.options.get("messages", {})}
+            filled |= {"messages": given} if any(given.values()) else {}
+        return self.protocol
 
     def _check_names(self, agents: Collection[str]) -> None:
-        """See that agents and kinds of questions that are named exist: what is misspelt would do nothing, unnoticed.
+        """See that minds and kinds of questions that are named exist: what is misspelt would do nothing, unnoticed.
 
         Raises:
             UserError: One does not.
         """
         found = team.shares(self.reasoner)
+        bodiless = [mind for label in self.methods for mind in methods.method_class(label).minds]
+        minds = list(dict.fromkeys([*agents, *bodiless]))
         for share in found:
-            if share.mind not in ("*", *agents):
-                raise UserError(f"--reasoner: no agent '{share.mind}' in this world{suggest(share.mind, list(agents))}")
+            if share.mind not in ("*", *minds):
+                raise UserError(f"--reasoner: no agent '{share.mind}' in this run{suggest(share.mind, minds)}")
         named = [("--reasoner", share.kinds) for share in found] + [("--sampling", kinds) for kinds in self.sampling]
         asked = list(methods.kinds(self.methods))
         for option, kinds in named:
@@ -193,16 +230,22 @@ class Experiment(BaseModel):
         seeds = (Cell("", seed).world_seed(episode, self.instances) for episode in episodes for seed in self.seeds)
         return list(islice(seeds, _TRIED))
 
-    def message_rule(self) -> MessageRule:
-        """Return the rule for messages.
+    @property
+    def protocol(self) -> Talk:
+        """By which rule messages go: each method's own, or one for all.
+
+        Raises:
+            UserError: Options of the messages are given that do not go with it.
+        """
+        return talking.protocol(self.talk, self.options.get("messages", {}))
+
+    def message_rule(self, method: str) -> MessageRule:
+        """Return the rule for the messages of a method.
 
         Raises:
             UserError: An option does not exist or does not fit.
         """
-        try:
-            return MessageRule.model_validate(self.options.get("messages", {}))
-        except ValidationError as error:
-            raise UserError(option_error("messages", MessageRule, error)) from None
+        return talking.rule(method, self.protocol, self.options.get("messages", {}))
 
     def overrides(self) -> tuple[Override, ...]:
         """Return the changes of sampling, in order."""

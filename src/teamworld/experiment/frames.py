@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 _Columns: TypeAlias = Mapping[str, type]
-#: Columns that all frames begin with: where a row is from.
+#: Columns that all frames begin with: where a row is from. The talk is null where only one rule could apply.
 _PLACE: _Columns = {
-    **{"run": str, "world": str, "level": str, "instances": str, "method": str, "reasoner": str},
+    **{"run": str, "world": str, "level": str, "instances": str, "method": str, "reasoner": str, "talk": str},
     **{"seed": int, "episode": int},
 }
 _CALL: _Columns = {
@@ -97,6 +97,7 @@ def _place(folder: Folder, experiment: Experiment, cell: Cell, episode: int) -> 
         "instances": str(experiment.instances),
         "method": cell.method,
         "reasoner": experiment.reasoner,
+        "talk": experiment.talk,
         "seed": cell.seed,
         "episode": episode,
     }

@@ -20,7 +20,7 @@ from teamworld.experiment.folder import EXPERIMENT_FILE, Folder
 GRID = "grid"
 #: What can vary from run to run, beside options as OWNER.OPTION. Methods and seeds vary within a run already; options
 #: of methods as variants of them.
-AXES = ("world", "level", "reasoner", "instances", "memory", "max_steps", "retries", "answers", "log_level")
+AXES = ("world", "level", "reasoner", "instances", "memory", "max_steps", "retries", "answers", "log_level", "talk")
 #: What a folder of several runs holds, and the file that says so.
 Kind: TypeAlias = Literal["grid", "comparison", "evidence"]
 _FILES: Mapping[Kind, str] = {"grid": "grid.yaml", "comparison": "comparison.yaml", "evidence": "evidence.yaml"}

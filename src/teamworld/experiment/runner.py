@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
+
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import apart, before
@@ -33,7 +35,7 @@ from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
 from teamworld.metrics.summary import summarise
 from teamworld.reasoning.contract import Reasoner
-from teamworld.record import Event, LogWriter, read_log
+from teamworld.record import EpisodeStart, Event, LogWriter, read_log
 from teamworld.record.log import digest
 from teamworld.worlds import registry as worlds
 
@@ -77,7 +79,10 @@ def run(
     experiment, source = recall(experiment, folder)
     experiment = experiment.resolved()
     folder.check(experiment)  # before anything is touched
-    asks = source is None and not _finished(experiment, folder)
+    finished = _finished(experiment, folder)
+    if not finished:
+        _check_world(experiment, folder)
+    asks = source is None and not finished
     plan = prepare(experiment, running, watch) if asks else None
     if plan is not None and (plan.endpoints or plan.people):
         folder.check_prompts(question.template for question in methods.kinds(experiment.methods).values())
@@ -107,6 +112,34 @@ def _finished(experiment: Experiment, folder: Folder) -> bool:
         return False
     with Results(folder.results_file, readonly=True) as results:
         return all(len(results.rows(cell)) == experiment.episodes for cell in experiment.cells())
+
+
+def _check_world(experiment: Experiment, folder: Folder) -> None:
+    """See that the world is still made from what it was: a file that its options name may hold something else by now.
+
+    Raises:
+        UserError: It is not: the episodes of a run are to be played in the same world.
+    """
+    if not folder.results_file.exists():
+        return
+    with Results(folder.results_file, readonly=True) as results:
+        rows = [(cell, row) for cell in experiment.cells() for row in results.rows(cell)[:1]]
+    if not rows or not (path := folder.log(rows[0][0], rows[0][1].episode)).exists():
+        return
+    start: EpisodeStart | None = None
+    with suppress(UserError):  # a damaged log tells nothing here; whoever needs it says so
+        start = next((event for event in read_log(path) if isinstance(event, EpisodeStart)), None)
+    if start is None:
+        return
+    options = experiment.options[experiment.world]
+    world = worlds.make(experiment.world, experiment.level, start.world_seed, experiment.max_steps, options)
+    now: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(dict(world.spec.options)))
+    for name, then in start.world_options.items():
+        if name in now and now[name] != then:
+            raise UserError(
+                f"what {experiment.world}.{name} names has changed since the run in {folder.path} began (it was "
+                f"{then}, now {now[name]}): put back what it was, or start anew with another --out"
+            )
 
 
 def _apart(experiment: Experiment, folder: Folder, processes: int, progress: Progress) -> list[Row]:
@@ -248,7 +281,7 @@ async def play(
                 world_seed=world_seed,
                 episode=episode,
                 method_options=options[cell.method],
-                messages=experiment.message_rule(),
+                messages=experiment.message_rule(cell.method),
                 retries=experiment.retries,
                 log_level=experiment.log_level,
             ),

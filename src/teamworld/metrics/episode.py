@@ -143,8 +143,8 @@ class Episode:
     """Ids, those that were announced at the start first."""
     ticks: Ints
     """Of each step."""
-    score: dict[str, float]
-    """The world's own score, summed over steps."""
+    reward: float | None
+    """The world's own score: its changes (``reward`` of a step's score) summed; None where no step tells of any."""
     acts: Acts
     deliveries: Delivery
     stays: Stays

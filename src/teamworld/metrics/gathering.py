@@ -83,7 +83,7 @@ class _Columns:
         self.ticks = array("q")
         self.step = self.tick = 0
         """Steps and ticks of the world so far."""
-        self.score: dict[str, float] = {}
+        self.reward: float | None = None
         self.kept: dict[type[Any], list[Any]] = {kind: [] for kind in (*_KEPT, ActionStep)}
 
     def takers(self) -> dict[type[Any], Callable[[Any], None]]:
@@ -150,7 +150,8 @@ class _Columns:
         for name, value in event.score.items():
             if not -HEAVIEST <= value <= HEAVIEST:
                 raise refused(event, f"has the score {value}: expected a number up to {HEAVIEST:g}")
-            self.score[name] = self.score.get(name, 0.0) + value
+            if name == "reward":
+                self.reward = (self.reward or 0.0) + value
 
     def _end(self, event: EpisodeEnd) -> None:
         self.end = event
@@ -222,7 +223,7 @@ def gather(log: Iterable[Event]) -> Episode:
         team=start.team,
         goals=tuple(columns.goals),
         ticks=_table(columns.ticks, 1)[0],
-        score=columns.score,
+        reward=columns.reward,
         acts=Acts(
             step,
             agent,

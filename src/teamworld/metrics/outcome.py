@@ -27,7 +27,7 @@ def measure(episode: Episode) -> Mapping[str, Value]:
         "O4": _anytime(episode, total),
         "O5": share(fsum(weights[done & joint]), fsum(weights[joint])),
         "O6": _loss(episode),
-        "O7.raw": count(episode.score["reward"]) if "reward" in episode.score else NULL,
+        "O7.raw": NULL if episode.reward is None else count(episode.reward),
         "O9": quit_early,
         "O10": _missed(episode),
     }

@@ -39,7 +39,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     anytime: float | None
     """O4: completion after each tick, averaged over the horizon, holding the last value after an early end."""
     reward: float
-    """The world's own score, summed over steps (key ``reward`` of the step's score)."""
+    """The world's own score: its changes (key ``reward`` of the step's score) summed."""
     done: dict[str, int | None]
     """By goal, the tick after which it was done; None if it was not."""
     plans: Rate
@@ -76,7 +76,7 @@ def summarise(log: Iterable[Event]) -> Summary:
         success=None if success is None else bool(success),
         steps=episode.steps,
         anytime=values["O4"].value,
-        reward=round(episode.score.get("reward", 0.0), 10),
+        reward=round(episode.reward or 0.0, 10),
         done=dict.fromkeys((goal.id for goal in episode.start.goals), None) | over,
         plans=Rate(sum(plan.status == "success" for plan in plans), len(plans)),
         attempts=Rate(sum(attempt.success for attempt in attempts), len(attempts)),

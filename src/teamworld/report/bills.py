@@ -10,7 +10,7 @@ from teamworld.experiment.folder import Folder
 from teamworld.metrics.bill import cost, grouped, latency
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.prices import Prices
-from teamworld.report.tables import Table
+from teamworld.report.tables import Table, talk
 
 _COLUMNS = ("calls", "prompt", "cached", "output", "reasoning", "USD", "s, median", "s, 95 %", "faults")
 
@@ -31,6 +31,7 @@ def of_run(folder: Folder, prices: Prices | None = None) -> Iterator[Table]:
         return
     rows = [row._replace(usd=row.price(prices)) for row in made]
     caption = _caption(made, rows, folder.price_tables(), prices)
+    caption = "; ".join(filter(None, (caption, talk(experiment))))
     methods = {cell.name: cell.method for cell in experiment.cells()}
     keys: dict[str, Callable[[CallRow], str]] = {
         "method": lambda row: methods.get(row.cell, row.cell),

@@ -14,7 +14,7 @@ from teamworld.reasoning.registry import in_words
 from teamworld.report import export
 from teamworld.report.compare import Comparison, Row, claims
 from teamworld.report.metrics import number
-from teamworld.report.tables import Table
+from teamworld.report.tables import Table, talk
 
 
 def table(comparison: Comparison, names: Sequence[str], caption: str) -> Table:
@@ -51,14 +51,15 @@ def label(metric: Metric) -> str:
 
 
 def caption(experiments: Sequence[Experiment]) -> str:
-    """Return what every table and figure of a comparison says of it: where, how many seeds and episodes, which mind."""
+    """Return what every table and figure of a comparison says of it: where, how many episodes, which mind and talk."""
     first, told = experiments[0], where(experiments)
     seeds, episodes = len(first.seeds), first.episodes
     layouts = list(dict.fromkeys(str(one.instances) for one in experiments if isinstance(one.instances, int)))
     steps = ", ".join(f"{most:,}" for most in dict.fromkeys(one.max_steps for one in experiments))
+    who = "; ".join(told[name] for name in ("mind", "talk") if name in told)
     on = f", layout{'s'[: len(layouts) - 1]} {', '.join(layouts)}" if layouts else ""
     played = f"{seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]} of at most {steps} steps"
-    return f"{told['world']} {told['level']}{on}; {played}, 95 % intervals over seeds; {told['mind']}"
+    return f"{told['world']} {told['level']}{on}; {played}, 95 % intervals over seeds; {who}"
 
 
 def cell(row: Row) -> str:
@@ -111,11 +112,16 @@ def write(
 
 
 def where(experiments: Sequence[Experiment]) -> dict[str, str]:
-    """Return where a comparison was made, and who decided: what is rules is called rules."""
+    """Return where a comparison was made, and who decided: what is rules is called rules.
+
+    And by which protocol they talked, where free talk is not all there could be.
+    """
+    spoken = " and ".join(filter(None, dict.fromkeys(map(talk, experiments))))
     return {
         "world": ", ".join(dict.fromkeys(one.world for one in experiments)),
         "level": ", ".join(dict.fromkeys(one.level for one in experiments)),
         "mind": _minds(list(dict.fromkeys(one.reasoner for one in experiments))),
+        **({"talk": spoken} if spoken else {}),
     }
 
 

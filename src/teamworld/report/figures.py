@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +14,12 @@ from teamworld.experiment.results import Row
 from teamworld.memory.store import MemoryStore
 from teamworld.report.statistics import mean_interval
 from teamworld.report.style import COLOURS, look
-from teamworld.report.tables import mind
+from teamworld.report.tables import mind_and_talk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_LINE = 100  # characters
 
 
 def draw_all(folder: Folder, experiment: Experiment, rows: Sequence[Row]) -> list[Path]:
@@ -69,7 +72,8 @@ def learning_curve(rows: Sequence[Row], experiment: Experiment, path: Path) -> P
         figure.legend(*entries, frameon=False, loc="outside lower center", ncols=2, handlelength=4, fontsize=8)
     seeds = len(experiment.seeds)
     band = f"mean and 95 % interval of {seeds} seeds" if seeds > 1 else f"seed {experiment.seeds[0]}"
-    figure.suptitle(f"{experiment.world} {experiment.level}: {band}; {mind(experiment)}", fontsize=9, x=0.01, ha="left")
+    told = f"{experiment.world} {experiment.level}: {band}; {mind_and_talk(experiment)}"
+    figure.suptitle(textwrap.fill(told, _LINE), fontsize=9, x=0.01, ha="left")
     figure.savefig(path, dpi=160, metadata={"Software": None})
     pyplot.close(figure)
     return path
@@ -105,6 +109,7 @@ def _world_models(folder: Folder, experiment: Experiment, target: Path) -> list[
         for method in experiment.methods:
             name = Cell(method, experiment.seeds[0]).name
             if deltas := memory.deltas(name):
-                title = f"World model of {method}, seed {experiment.seeds[0]}; {mind(experiment)}"
+                alone = experiment.model_copy(update={"methods": (method,)})
+                title = f"World model of {method}, seed {experiment.seeds[0]}; {mind_and_talk(alone)}"
                 drawn.append(draw_stages(deltas, target / f"world_model_{name}.png", title=title))
     return drawn

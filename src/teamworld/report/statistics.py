@@ -146,7 +146,8 @@ def _wilson(value: float, number: int) -> tuple[float, float]:
     z = _NORMAL.inv_cdf(0.975)
     middle = (value + z * z / (2 * number)) / (1 + z * z / number)
     half = z / (1 + z * z / number) * math.sqrt(value * (1 - value) / number + z * z / (4 * number * number))
-    return _same(max(0.0, middle - half)), _same(min(1.0, middle + half))
+    low, high = (0.0 if value == 0.0 else middle - half), (1.0 if value == 1.0 else middle + half)
+    return _same(max(0.0, low)), _same(min(1.0, high))  # exact at the ends, where rounding leaves crumbs
 
 
 def _around(value: float, residuals: NDArray[np.float64]) -> tuple[float, float]:

@@ -116,7 +116,8 @@ def in_silence(
     kept = {*talkers, *map(registry.method_of, talkers)}  # what is set for a method holds for its variants
     options = {owner: given for owner, given in asked.options.items() if owner not in gone or owner in kept}
     options["messages"] = {**options.get("messages", {}), "loss": 1.0}
-    experiment = asked.model_copy(update={"methods": tuple(talkers), "options": options})
+    update = {"methods": tuple(talkers), "options": options, "talk": asked.protocol}  # which the loss does not change
+    experiment = asked.model_copy(update=update)
     names = {method: silent_name(method, own) for method in talkers}
     return Part(setting.folder(out) / SILENT, experiment, names, setting, in_silence=True)
 

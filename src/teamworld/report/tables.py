@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from teamworld.errors import UserError
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.results import Row
+from teamworld.experiment.talking import differ
 from teamworld.reasoning.registry import in_words
 from teamworld.report.statistics import Interval, mean_interval
 
@@ -45,6 +47,30 @@ def mind(experiment: Experiment) -> str:
     return in_words(experiment.reasoner)
 
 
+def talk(experiment: Experiment) -> str:
+    """Return by which protocol agents talked, and each method's rule; empty where free talk is all there could be."""
+    try:
+        rules = {method: experiment.message_rule(method).in_words() for method in experiment.methods}
+        several = differ(experiment.methods)
+    except UserError:  # a method of a package that is not here now: its rule stands in the logs
+        return f"{experiment.talk} talk" if experiment.talk is not None else ""
+    if not several:
+        words = rules[experiment.methods[0]]
+        return "" if words == "free" else f"talk: {words}"
+    by_words: dict[str, list[str]] = {}
+    for method, words in rules.items():
+        by_words.setdefault(words, []).append(method)
+    if len(by_words) == 1:
+        return f"{experiment.protocol} talk: {next(iter(by_words))}"
+    told = (f"{', '.join(some)}: {words}" for words, some in by_words.items())
+    return f"{experiment.protocol} talk ({'; '.join(told)})"
+
+
+def mind_and_talk(experiment: Experiment) -> str:
+    """Return what every caption says of a run: its mind, and its talk where there is something to say of it."""
+    return "; ".join(filter(None, (mind(experiment), talk(experiment))))
+
+
 def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
     """Return completion and steps of each episode, averaged over seeds."""
     columns = ["episode"]
@@ -66,7 +92,7 @@ def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
         title,
         tuple(columns),
         tuple(lines),
-        f"completion, steps: {seeds}; {mind(experiment)}; at most {experiment.max_steps} steps",
+        f"completion, steps: {seeds}; {mind_and_talk(experiment)}; at most {experiment.max_steps} steps",
         (("episode", *experiment.methods), *narrow),
     )
 
@@ -96,7 +122,7 @@ def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
         )
     several = len(experiment.seeds) > 1
     over = f"[95 % bootstrap interval over {len(experiment.seeds)} seeds]" if several else "one seed, no interval"
-    caption = f"mean of episodes, {over}; shares as successes of all; {mind(experiment)}"
+    caption = f"mean of episodes, {over}; shares as successes of all; {mind_and_talk(experiment)}"
     turned = tuple(zip(columns, *lines, strict=True))
     return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption, turned)
 

@@ -41,7 +41,7 @@ class Case:
 def plays(case: Case) -> Iterator[str]:
     """On rules its episodes end in every world, and their logs are ones from which metrics can be made."""
     for stage in case.stages:
-        yield from _valid(case.play(stage), stage)
+        yield from valid(case.play(stage), stage)
 
 
 def questions(case: Case) -> Iterator[str]:
@@ -75,13 +75,13 @@ def any_order(case: Case) -> Iterator[str]:
 def silence(case: Case) -> Iterator[str]:
     """If no mind ever answers, fallbacks stand and the episode ends."""
     for stage in case.stages:
-        yield from _valid(case.play(stage, mind=lambda streams: Mute()), stage)
+        yield from valid(case.play(stage, mind=lambda streams: Mute()), stage)
 
 
 def lost_words(case: Case) -> Iterator[str]:
     """Messages that cost, come late or never come stop nothing."""
     for stage in case.stages:
-        yield from _valid(case.play(stage._replace(rule=HARD)), stage)
+        yield from valid(case.play(stage._replace(rule=HARD)), stage)
 
 
 def deaths(case: Case) -> Iterator[str]:
@@ -89,7 +89,7 @@ def deaths(case: Case) -> Iterator[str]:
     died = 0
     for stage in _fires():
         played = case.play(stage)
-        yield from _valid(played, stage)
+        yield from valid(played, stage)
         gone: dict[str, int] = {}
         for event in played.events:
             if isinstance(event, Gone):
@@ -120,7 +120,7 @@ def learning(case: Case) -> Iterator[str]:
             yield f"{_where(stage)}: learns_in(1) is False, and something is learned"
 
 
-def _valid(played: Played, stage: Stage) -> Iterator[str]:
+def valid(played: Played, stage: Stage) -> Iterator[str]:
     """Yield what is wrong with an episode that was played."""
     events: Sequence[Event] = played.events
     if not isinstance(events[-1], EpisodeEnd):

@@ -6,12 +6,13 @@ import asyncio
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.talk import MessageRule
+from teamworld.experiment import talking
 from teamworld.language import AgentId
 from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.experience import Experience
@@ -22,7 +23,9 @@ from teamworld.reasoning.prompts import render
 from teamworld.reasoning.rules import Rules
 from teamworld.record import Event, LogWriter
 from teamworld.seeding import Streams, generator
+from teamworld.testing.walk import seen
 from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import World
 
 
 class Stage(NamedTuple):
@@ -33,7 +36,16 @@ class Stage(NamedTuple):
     seed: int
     horizon: int
     options: Mapping[str, Any] = {}
-    rule: MessageRule = MessageRule()
+    rule: MessageRule | None = None
+    """For messages; None: the method's own."""
+
+    def make(self) -> World:
+        """Return the instance."""
+        return worlds.make(self.world, self.level, self.seed, self.horizon, self.options)
+
+
+#: By step, what each agent's view showed.
+Diary: TypeAlias = list[Mapping[AgentId, Mapping[str, Any]]]
 
 
 class Played(NamedTuple):
@@ -49,8 +61,8 @@ class Played(NamedTuple):
 class Watched(Method):
     """A method that is looked over the shoulder: it decides for nobody that was not given to it."""
 
-    def __init__(self, inner: Method, complaints: list[str]) -> None:
-        self._inner, self._complaints = inner, complaints
+    def __init__(self, inner: Method, complaints: list[str], diary: Diary | None) -> None:
+        self._inner, self._complaints, self._diary = inner, complaints, diary
         self.name = inner.name  # type: ignore[misc]  # the log tells the name of the method that plays
 
     async def begin(self, briefing: Briefing) -> None:
@@ -59,6 +71,8 @@ class Watched(Method):
 
     def watch(self, moment: Moment) -> Collection[AgentId]:
         """Pass on; whoever is named has a view."""
+        if self._diary is not None:
+            self._diary.append({agent: seen(view) for agent, view in moment.views.items()})
         named = self._inner.watch(moment)
         for agent in named:
             if agent not in moment.views:
@@ -111,10 +125,16 @@ class Mute:
 
 
 class Listening:
-    """A mind whose questions are looked at: prompt, context, rule, check and fallback must agree."""
+    """A mind whose questions are looked at: prompt, context, rule, check and fallback must agree.
 
-    def __init__(self, inner: Reasoner, complaints: list[str]) -> None:
-        self._inner, self._complaints, self.asked = inner, complaints, 0
+    Args:
+        inner: What answers.
+        complaints: Takes what is wrong.
+        declared: Kinds of questions that the method says it asks.
+    """
+
+    def __init__(self, inner: Reasoner, complaints: list[str], declared: Collection[str]) -> None:
+        self._inner, self._complaints, self._declared, self.asked = inner, complaints, declared, 0
 
     @property
     def name(self) -> str:
@@ -126,6 +146,8 @@ class Listening:
         self.asked += 1
         for complaint in _wrong(question):
             self._complaints.append(f"{question.kind}: {complaint}")
+        if question.kind not in self._declared:
+            self._complaints.append(f"{question.kind}: the method asks it and does not name it among its questions")
         reply = await self._inner.ask(question, tries)
         if not isinstance(reply.answer, question.answer):
             self._complaints.append(f"{question.kind}: answered with a {type(reply.answer).__name__}")
@@ -161,8 +183,20 @@ def play(
     mind: Callable[[Streams], Reasoner] = Rules,
     *,
     listen: bool = False,
+    made: World | None = None,
+    diary: Diary | None = None,
 ) -> Played:
-    """Play one episode in a folder that is gone afterwards."""
+    """Play one episode in a folder that is gone afterwards.
+
+    Args:
+        label: The method.
+        stage: Where.
+        options: Of methods, by label.
+        mind: Makes what answers.
+        listen: Whether its questions are looked at.
+        made: The world, instead of the stage's own.
+        diary: Takes what agents see.
+    """
 
     def streams(*names: str | int) -> np.random.Generator:
         return generator(stage.seed, *names)
@@ -170,13 +204,14 @@ def play(
     complaints: list[str] = []
     given = methods.resolve(label, options).model_dump(mode="json")
     reasoner = mind(streams)
-    setting = Setting(stage.seed, stage.seed, 1, given, stage.rule)
-    world = worlds.make(stage.world, stage.level, stage.seed, stage.horizon, stage.options)
+    rule = stage.rule or talking.rule(label, "native", {})
+    setting = Setting(stage.seed, stage.seed, 1, given, rule)
+    world = made or stage.make()
     with tempfile.TemporaryDirectory() as folder, LogWriter(Path(folder) / "log.jsonl.zst") as log:
         episode = Episode(
             world=world,
-            method=Watched(methods.make(label, given), complaints),
-            reasoner=Listening(reasoner, complaints) if listen else reasoner,
+            method=Watched(methods.make(label, given), complaints, diary),
+            reasoner=Listening(reasoner, complaints, methods.kinds([label])) if listen else reasoner,
             memory=Experience(),
             log=log,
             streams=streams,

@@ -10,7 +10,7 @@ from typing import Final
 
 from teamworld.errors import UserError
 from teamworld.language import Action, Entity, Fact, GoalId, parse_action, parse_fact
-from teamworld.methods.parts.dryrun import dry_run
+from teamworld.methods.parts.foresee import dry_run
 from teamworld.methods.parts.goals import workable
 from teamworld.testing.walk import Pause, Stride, plain
 from teamworld.worlds.contract import WAIT, Relation, talk
@@ -263,6 +263,8 @@ class Progress:
                 yield f"{attempt} has more than it needs, or not the same constraints"
             if attempt.goal not in known or (attempt.success and have != need):
                 yield f"{attempt} succeeded without what it needed, or is about no goal"
+        if "reward" not in step.report.score:
+            yield "the score has no reward: how much the world's own score changed in the step"
         for name, score in step.report.score.items():
             if not math.isfinite(score):
                 yield f"the score {name} is {score}"

@@ -19,6 +19,8 @@ from teamworld.report.reproduce.page import check_folder, plain
 from teamworld.report.reproduce.published import Strip
 from teamworld.report.style import need
 
+pytestmark = pytest.mark.heavy
+
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     code = run(["reproduce", *arguments])

@@ -84,6 +84,8 @@ class _Playing:
         memory: Folder of a run whose world models the methods begin with. They are copied into the new run.
         log_level: play, or beliefs: logs also hold what is true, what agents perceive, and what methods say that they
             believe and predict. The metrics of beliefs need it. [default: play]
+        talk: native: each method talks by its published rule; equal: all by one, that of --set messages.OPTION=VALUE.
+            [default: equal if an option of the messages is set, else native]
     """
 
     level: str | None = None
@@ -99,6 +101,7 @@ class _Playing:
     instances: str | None = None
     memory: Path | None = None
     log_level: str | None = None
+    talk: str | None = None
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of an experiment that were given.
@@ -121,6 +124,7 @@ class _Playing:
             "instances": self.instances,
             "memory": self.memory,
             "log_level": self.log_level,
+            "talk": self.talk,
         }
         return {name: value for name, value in told.items() if value is not None}
 

@@ -18,6 +18,7 @@ def report(
     figures: Annotated[bool, Parameter(negative=())] = False,
     failures: Annotated[bool, Parameter(negative=())] = False,
     bill: Annotated[bool, Parameter(negative=())] = False,
+    competence: Annotated[bool, Parameter(negative=())] = False,
     prices: Path | None = None,
     episode: Int = None,
     all: Annotated[bool, Parameter(negative=())] = False,
@@ -36,6 +37,9 @@ def report(
     bill:
         Print what calls of language models took instead: tokens, dollars, seconds, by method, model, kind of
         question, mind and episode.
+    competence:
+        Print Behavioural Competency Scores instead, of runs in wildfire with do_nothing among the methods; also of a
+        grid or a comparison.
     prices:
         With --bill: YAML file with prices for calls that were made before a price was known.
     episode:
@@ -45,10 +49,10 @@ def report(
     json:
         Print the table as one JSON object, and nothing else.
     """
-    from teamworld.cli.running import report_bill, report_failures, report_run
+    from teamworld.cli.running import report_bill, report_competence, report_failures, report_run
 
-    if figures + failures + bill > 1:
-        raise UserError("--figures, --failures and --bill are three reports: ask for one")
+    if figures + failures + bill + competence > 1:
+        raise UserError("--figures, --failures, --bill and --competence are four reports: ask for one")
     if prices is not None and not bill:
         raise UserError("--prices belongs to --bill: add --bill")
     if bill:
@@ -56,6 +60,9 @@ def report(
         return 0
     if not failures and (all or episode is not None):
         raise UserError("--episode and --all belong to --failures: add --failures")
+    if competence:
+        report_competence(folder, as_json=json)
+        return 0
     if failures:
         report_failures(folder, episode, everything=all, as_json=json)
         return 0

@@ -223,13 +223,16 @@ def evidence(
 
 @app.command
 def reproduce(
-    paper: Literal["drwell", "cube"],
+    paper: Literal["drwell", "cube", "wildfire"],
     *,
     out: Path | None = None,
     seeds: Int = None,
     reasoner: str | None = None,
     latency: float | None = None,
     step_time: float | None = None,
+    level: Names = None,
+    method: Names = None,
+    talk: str | None = None,
     quick: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
@@ -243,18 +246,25 @@ def reproduce(
     paper:
         drwell: completion, steps, simulated seconds, commitments, world model and a checklist of trends.
         cube: baselines, cost of a step and of a macro-action; its times are measured on this machine.
+        wildfire: final scores of seven methods on the 17 presets, competency scores and a checklist.
     out:
         Folder of the page, the figures and the runs. [default: runs/reproduce-PAPER]
     seeds:
-        Number of seeds, counting up from 42. [default: drwell 10, cube 3]
+        Number of seeds, counting up from 42. [default: drwell 10, cube 3, wildfire 10]
     reasoner:
         drwell only: the mind, see: teamworld run --help. [default: rules]
     latency:
         drwell only: assumed seconds of a call. [default: 0.7, published for gpt-4o]
     step_time:
         drwell only: assumed seconds of a step. [default: 0.047, the published heuristic's]
+    level:
+        wildfire only: some of the 17 presets (see: teamworld levels wildfire). [default: all]
+    method:
+        wildfire only: what is run beside the paper's methods: drwell, zero_shot. [default: neither]
+    talk:
+        wildfire only: native or equal, see: teamworld run --help. [default: native]
     quick:
-        A look at everything in some seconds: fewer seeds, episodes and sizes.
+        A look at everything in a short time: fewer seeds, episodes, sizes and levels.
     json:
         Print the numbers, ours and the published ones, as one JSON object, and nothing else.
     """
@@ -267,6 +277,9 @@ def reproduce(
         reasoner=reasoner,
         latency=latency,
         step_time=step_time,
+        level=_split(level) if level else None,
+        method=_split(method) if method else None,
+        talk=talk,
         quick=quick,
         as_json=json,
     )

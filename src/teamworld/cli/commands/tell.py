@@ -47,7 +47,8 @@ def levels(world: str = "cube") -> int:
 
 @app.command
 def methods() -> int:
-    """List the coordination methods, their options and their variants."""
+    """List the coordination methods, their options, their own rules for messages and their variants."""
+    from teamworld.experiment.talking import rule
     from teamworld.methods import registry
 
     lines: dict[str, str] = {}
@@ -55,6 +56,8 @@ def methods() -> int:
         found = registry.method_class(name)
         lines[name] = found.summary
         lines |= _options(name, found.options)
+        if found.talk:
+            lines[f"  --talk native ({name})"] = rule(name, "native", {}).in_words()
         lines |= {f"  {name}:{variant}": one.summary for variant, one in found.variants.items()}
     _listing(lines)
     return 0

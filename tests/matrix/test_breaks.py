@@ -1,0 +1,251 @@
+"""The matrix finds what it looks for: each check tells of a method or a world that breaks it, in one line."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
+
+import pytest
+from pydantic import BaseModel
+
+from teamworld.errors import UserError
+from teamworld.language import Action, AgentId
+from teamworld.methods import registry as methods
+from teamworld.methods.contract import WAIT, Decision, Message, Method, Moment, NoOptions
+from teamworld.testing import Nonconformance
+from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_place, labels, main, stages, tasks
+from teamworld.testing.plays import Stage
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import WAIT as WAITING
+from teamworld.worlds.contract import Report, Twins
+from teamworld.worlds.rooms import world as rooms
+from teamworld.worlds.rooms.views import RoomsView
+from teamworld.worlds.rooms.world import RoomsWorld
+
+pytestmark = pytest.mark.heavy
+
+ROOMS = Stage("rooms", "two", 0, 12)
+
+
+class Waits(Method):
+    """Waits; the base of what is broken below."""
+
+    name: ClassVar[str] = "broken"
+    summary: ClassVar[str] = "for tests"
+    options: ClassVar[type[BaseModel]] = NoOptions
+    turn: ClassVar[int] = 0
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class Raises(Waits):
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        raise KeyError("no such thing")
+
+
+class Meddles(Waits):
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        return {**dict.fromkeys(moment.free, WAIT), "agent_99": WAIT}
+
+
+class Counts(Waits):
+    """Remembers earlier episodes, which no seed names."""
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        type(self).turn += 1
+        moment.post(Message(moment.free[0], "inform", f"{self.turn}"))
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class FirstCome(Waits):
+    """Speaks in the order in which answers come."""
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        came: list[AgentId] = []
+        late = cast("Any", moment)._reasoner.__class__.__name__ == "Late"
+
+        async def think(agent: AgentId, turns: int) -> None:
+            for _ in range(turns if late else 0):
+                await asyncio.sleep(0)
+            came.append(agent)
+
+        turns = range(len(moment.free), 0, -1)
+        await moment.together({agent: think(agent, n) for agent, n in zip(moment.free, turns, strict=True)})
+        for agent in came:
+            moment.post(Message(agent, "inform", "I was ready"))
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class Peeks(Waits):
+    """Knows what it cannot see."""
+
+    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        for agent in moment.free:
+            truth = cast("Any", moment.views)._make.__self__.truth()
+            moment.post(Message(agent, "inform", f"all that is true: {', '.join(map(str, truth))}"))
+        return dict.fromkeys(moment.free, WAIT)
+
+
+class Stumbles(RoomsWorld):
+    """Loses a step whenever it is told again what it does."""
+
+    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+        again = {agent for agent, order in orders.items() if agent in self._skills}
+        return super().advance({agent: WAITING if agent in again else order for agent, order in orders.items()})
+
+
+def spoiled(**parts: Any) -> SimpleNamespace:
+    """Return the module of rooms with other parts."""
+    names = ("LEVELS", "DEFAULT_LEVEL", "DEFAULT_HORIZON", "OPTIONS", "SUMMARY", "make", "hidden_twins")
+    return SimpleNamespace(__name__="spoiled", **{name: getattr(rooms, name) for name in names} | parts)
+
+
+@pytest.fixture
+def method(monkeypatch: pytest.MonkeyPatch) -> Callable[[type[Method]], None]:
+    def register(found: type[Method]) -> None:
+        monkeypatch.setitem(methods.BUILT_IN, "broken", f"{__name__}:{found.__name__}")
+
+    return register
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Callable[[SimpleNamespace], None]:
+    def register(found: SimpleNamespace) -> None:
+        right = worlds.module
+        monkeypatch.setattr(worlds, "module", lambda name: found if name == "rooms" else right(name))
+
+    return register
+
+
+BROKEN: Mapping[str, type[Method]] = {
+    "plays": Raises,
+    "given-agents": Meddles,
+    "same-seed": Counts,
+    "any-order": FirstCome,
+    "hidden": Peeks,
+}
+
+
+def found(label: str, stage: Stage = ROOMS, **given: Any) -> dict[str, str]:
+    with pytest.raises(Nonconformance) as caught:
+        check_pair(label, stage, **given)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == len(caught.value.findings)
+    assert all(line.startswith(f"{label} in {stage.world} {stage.level} seed 0: ") for line in lines)
+    return caught.value.findings
+
+
+@pytest.mark.parametrize("check", BROKEN)
+def test_a_check_finds_the_method_that_breaks_it(check: str, method: Callable[[type[Method]], None]) -> None:
+    method(Waits)
+    check_pair("broken", ROOMS)
+    method(BROKEN[check])
+    told = found("broken")
+    assert check in told
+    if check == "plays":
+        assert "KeyError" in told["plays"]
+        return
+    assert set(told) <= {check, "hidden"}  # a count is also seen there
+    check_pair("broken", ROOMS, skip=set(told))
+
+
+def test_every_check_is_tried() -> None:
+    assert {*BROKEN, "same-orders"} == set(MATRIX_CHECKS)
+    assert all(MATRIX_CHECKS.values())
+    with pytest.raises(UserError, match="no check 'play'"):
+        check_pair("greedy", ROOMS, skip=["play"])
+
+
+def test_a_world_that_starts_actions_anew_is_found(world: Callable[[SimpleNamespace], None]) -> None:
+    def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:
+        good = rooms.make(level, seed, horizon, options)
+        return Stumbles(good._placed, level, horizon, good._options)
+
+    world(spoiled(make=make))
+    assert set(found("greedy", skip=["plays", "hidden"])) == {"same-orders"}
+    with pytest.raises(Nonconformance, match="same-order"):
+        check_place(ROOMS)
+
+
+def test_a_view_that_tells_hidden_truth_is_found(world: Callable[[SimpleNamespace], None]) -> None:
+    def twins(level: str, seed: int) -> Iterator[Twins]:
+        for one, other, agent in rooms.hidden_twins(level, seed):
+            told = cast("RoomsWorld", other)
+            yield Twins(one, Tells(told._placed, level, told.spec.horizon, told._options), agent)
+
+    world(spoiled(hidden_twins=twins))
+    with pytest.raises(Nonconformance, match="twins: twins 0, tick 0: agent_0 can tell them apart by its able"):
+        check_place(ROOMS)
+
+
+class Unable(RoomsView):
+    @property
+    def able(self) -> bool:
+        return False
+
+
+class Tells(RoomsWorld):
+    """Its agents feel what they cannot see."""
+
+    def view(self, agent: AgentId) -> RoomsView:
+        view = super().view(agent)
+        return Unable(agent, view._frame, view._current)
+
+
+def test_the_matrix_holds_every_method_and_every_world() -> None:
+    assert {methods.method_of(label) for label in labels()} == set(methods.names())
+    assert {f"drwell:{variant}" for variant in methods.method_class("drwell").variants} <= set(labels())
+    assert {stage.world for stage in stages()} == set(worlds.names())
+    long = stages(every=True, seeds=range(2))
+    assert {(stage.world, stage.level) for stage in stages()} < {(stage.world, stage.level) for stage in long}
+    assert set(labels()) < set(labels(every=True))
+    assert len(tasks(["greedy"], long[:4], suites=True)) > len(tasks(["greedy"], long[:4], suites=False))
+
+
+def test_the_command_takes_several_processes() -> None:
+    asked = ["--short", "--worlds", "rooms", "--methods", "do_nothing,greedy", "--steps", "3", "--processes", "2"]
+    done = subprocess.run([sys.executable, "-m", "teamworld.testing.matrix", *asked], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "6 checks of 2 methods in 2 places: 0 failed\n"
+
+
+def test_the_command_tells_a_line_for_each_pair_that_fails(
+    method: Callable[[type[Method]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    method(Raises)
+    asked = ["--short", "--worlds", "rooms", "--methods", "broken,greedy", "--processes", "1", "--steps", "5"]
+    assert main(asked) == 1
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == [
+        "broken in rooms two seed 0",
+        "broken in rooms two-hazard seed 0",
+    ]
+    assert last == "6 checks of 2 methods in 2 places: 2 failed"
+    asked[4] = "greedy"
+    assert main(asked) == 0
+    assert main([*asked[:4], "no_such", *asked[5:]]) == 1
+    assert "unknown method 'no_such'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["--worlds", "room"], "unknown world 'room'; did you mean 'rooms'?"),
+        (["--worlds", "rooms,"], "unknown world ''"),
+        (["--seeds", "0"], "expected a number from 1 on, got 0"),
+        (["--steps", "-1"], "expected a number from 1 on, got -1"),
+        (["--processes", "0"], "expected a number from 1 on, got 0"),
+    ],
+)
+def test_the_command_refuses_to_look_at_nothing(
+    asked: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--short", "--methods", "do_nothing", *asked])
+    assert left.value.code == 2
+    assert says in capsys.readouterr().err

@@ -1,0 +1,27 @@
+"""Every method in every world, the short form; the long one by ``make matrix``."""
+
+from __future__ import annotations
+
+import pytest
+
+from teamworld.testing.matrix import check_pair, check_place, labels, stages
+from teamworld.testing.plays import Stage
+
+pytestmark = pytest.mark.heavy
+
+PLACES = stages()
+
+
+def named(value: object) -> str:
+    return f"{value.world}-{value.level}" if isinstance(value, Stage) else str(value)
+
+
+@pytest.mark.parametrize("stage", PLACES, ids=named)
+def test_a_world_tells_nothing_hidden_and_lets_actions_run_on(stage: Stage) -> None:
+    check_place(stage)
+
+
+@pytest.mark.parametrize("stage", PLACES, ids=named)
+@pytest.mark.parametrize("label", labels())
+def test_a_method_goes_with_a_world(label: str, stage: Stage) -> None:
+    check_pair(label, stage)

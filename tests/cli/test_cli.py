@@ -331,6 +331,7 @@ def test_an_interrupt_is_told(tmp_path: Path) -> None:
     assert "the same command goes on" in done.stderr
 
 
+@pytest.mark.heavy
 def test_a_plain_terminal_can_show_everything(tmp_path: Path) -> None:
     plain = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
     for extra in (["--json"], []):

@@ -99,6 +99,7 @@ def test_sentences_say_what_is_supported(out: Path, capsys: pytest.CaptureFixtur
     assert "take 10 or more" in told  # 18 * 2 / 2**10 is below 0.05
 
 
+@pytest.mark.heavy
 def test_figures_are_drawn(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["compare", "drwell", "zero_shot", *SMALL, "--out", str(out), "--figures"]) == 0
     drawn = {path.name for path in (out / "figures").iterdir()}

@@ -51,6 +51,7 @@ def test_all_questions_are_listed_with_version_hash_and_template(capsys: pytest.
     }
 
 
+@pytest.mark.heavy
 def test_the_prompt_printed_is_the_one_that_was_shown(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:

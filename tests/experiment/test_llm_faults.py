@@ -63,6 +63,7 @@ def test_what_passes_leaves_no_trace_in_the_logs(server: Peer, tmp_path: Path) -
     assert logs(tmp_path / "a") == logs(tmp_path / "quiet")
 
 
+@pytest.mark.heavy
 def test_what_does_not_pass_is_told(server: Peer, tmp_path: Path) -> None:
     meet(server, EVERY)
     rows = run(experiment(server), tmp_path / "a", running=RUNNING)

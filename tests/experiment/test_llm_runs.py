@@ -189,6 +189,7 @@ def test_answers_that_cannot_be_used_are_counted_apart(server: Peer, tmp_path: P
     assert all(e.fallback and len(e.errors) == 3 for e in events if isinstance(e, QuestionAsked))
 
 
+@pytest.mark.heavy
 def test_a_key_stands_in_no_file(server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = "sk-test-0123456789abcdefghij"
     server.set(key=key, faults={"error": 0.2}, seed=1)

@@ -210,6 +210,7 @@ def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
         run("cube", **SHORT, out=tmp_path / "run")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["results.sqlite", "memory.sqlite"])
 @pytest.mark.parametrize("damage", ["foreign", "text", "newer", "cut"])
 def test_foreign_and_damaged_databases_are_told_and_left_untouched(
@@ -287,6 +288,7 @@ def test_a_log_put_in_the_place_of_another_is_not_learned(tmp_path: Path, finish
         run("cube", **SHORT, out=folder)
 
 
+@pytest.mark.heavy
 def test_an_altered_result_is_found_by_replay(tmp_path: Path, finished: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import networkx as nx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ def test_two_instances_with_one_identity_are_two_nodes() -> None:
     assert [node for node, level in graph.nodes(data="level") if level == "instance"] == [leaf, (*leaf, 2), (*leaf, 3)]
 
 
+@pytest.mark.heavy
 @given(runs())
 def test_it_is_a_tree_of_four_levels_below_the_universe(deltas: list[MemoryDelta]) -> None:
     graph = build(deltas)
@@ -121,6 +123,7 @@ def same(one: Any, other: Any) -> bool:  # noqa: ANN401
     return dict(one.nodes(data=True)) == dict(other.nodes(data=True)) and set(one.edges) == set(other.edges)
 
 
+@pytest.mark.heavy
 @given(runs())
 def test_overlaps_are_the_pairs_that_share_a_tick(deltas: list[MemoryDelta]) -> None:
     graph = build(deltas)

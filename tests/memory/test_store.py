@@ -67,6 +67,7 @@ def test_what_was_committed_comes_back_and_is_summed_up(
     assert summed.notes == slow.notes
 
 
+@pytest.mark.heavy
 @given(found=runs(), data=st.data())
 def test_the_union_knows_neither_order_nor_repetition(
     shared: MemoryStore, found: list[MemoryDelta], data: st.DataObject

@@ -70,6 +70,7 @@ def test_the_slow_check_agrees_on_logs_at_random(events: list[Event]) -> None:
     check(events)
 
 
+@pytest.mark.heavy
 def test_the_slow_check_agrees_on_longer_logs() -> None:
     rng = Random(0)
     for _ in range(15):

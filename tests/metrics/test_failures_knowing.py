@@ -198,6 +198,7 @@ def test_of_many_who_knew_a_text_names_some() -> None:
 # ---- beside the metrics
 
 
+@pytest.mark.heavy
 @given(belief_logs)
 def test_failures_with_these_labels_are_those_that_the_metrics_count(log: list[Event]) -> None:
     measured = {**communication.measure(gather(log)), **belief.measure(gather(log))}
@@ -207,6 +208,7 @@ def test_failures_with_these_labels_are_those_that_the_metrics_count(log: list[E
     assert bool(of(result, "withheld")) == bool(measured["M10"].num)
 
 
+@pytest.mark.heavy
 @given(belief_logs)
 def test_the_same_log_at_the_level_of_play_shows_none_of_them(log: list[Event]) -> None:
     start = log[0]

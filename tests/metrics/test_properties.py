@@ -114,6 +114,7 @@ def of_family(*names: str) -> set[str]:
 # ---- ranges
 
 
+@pytest.mark.heavy
 @settings(max_examples=150)
 @given(runs)
 def test_every_metric_is_told_in_its_range_with_what_it_is_made_of(run: Run) -> None:
@@ -141,6 +142,7 @@ def test_every_metric_has_a_value_in_some_run() -> None:
 # ---- nulls
 
 
+@pytest.mark.heavy
 @settings(max_examples=150)
 @given(runs)
 def test_what_is_made_of_nothing_is_null_and_what_is_null_is_made_of_nothing(run: Run) -> None:
@@ -214,6 +216,7 @@ def test_at_the_log_level_of_play_what_tells_beliefs_is_null() -> None:
 # ---- sums
 
 
+@pytest.mark.heavy
 @settings(max_examples=50)
 @given(st.lists(runs, min_size=2, max_size=3))
 def test_pooled_rates_are_the_ratio_of_sums_and_pooled_quantities_the_mean(some: list[Run]) -> None:

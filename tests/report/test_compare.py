@@ -57,6 +57,7 @@ def found_of(shift: float, seed: int) -> tuple[int, int]:
     return significant, covered
 
 
+@pytest.mark.heavy
 def test_where_nothing_differs_one_in_twenty_is_found_at_most() -> None:
     significant, covered = found_of(0.0, 1)
     error = 3 * math.sqrt(0.05 * 0.95 / CASES)
@@ -64,6 +65,7 @@ def test_where_nothing_differs_one_in_twenty_is_found_at_most() -> None:
     assert 0.95 - error <= covered / CASES <= 0.95 + error
 
 
+@pytest.mark.heavy
 def test_a_planted_difference_is_found_with_the_power_that_it_has() -> None:
     # A paired t test of 20 pairs has a power of 0.845 for a difference of 0.7 standard deviations; signs lose little.
     significant, covered = found_of(0.7 * math.sqrt(0.5), 2)

@@ -543,6 +543,7 @@ print(digest.hexdigest(), bool(env._state.pushed_at.any()))
 """
 
 
+@pytest.mark.heavy
 def test_without_compiling_the_kernels_do_the_same(tmp_path: Path) -> None:
     compiled, plain = run_python(PLAY, tmp_path), run_python(PLAY, tmp_path, NUMBA_DISABLE_JIT="1")
     assert compiled == plain

@@ -107,6 +107,7 @@ def scramble(running: Incident, rng: np.random.Generator, share: float = 0.1) ->
     )
 
 
+@pytest.mark.heavy
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

@@ -37,6 +37,10 @@ BAR = 50.0
 ALIGHT = 0.001
 
 
+#: How fire spreads, and whether agents only move.
+CASES: tuple[tuple[FireMode, bool], ...] = (("reference", False), ("reference", True), ("stochastic", False))
+
+
 def crowd(agents: int, terrain: Terrain, mode: FireMode) -> Incident:
     """Return an instance with agents all over the map, seven of ten firefighters, and a civilian for ten of them."""
     tenth = max(1, agents // 10)
@@ -127,8 +131,8 @@ def main() -> None:
     for size, counts in teams.items():
         terrain = generate(size, 1)
         for agents in counts:
-            for mode, moving in (("reference", False), ("reference", True), ("stochastic", False)):
-                row = stepping(agents, terrain, mode, moving, steps)  # type: ignore[arg-type]
+            for mode, moving in CASES:
+                row = stepping(agents, terrain, mode, moving, steps)
                 rows.append(row)
                 if not options.json:
                     bar = row["bar_ms"] and f"bar {BAR:g} ms {'reached' if row['worst_ms'] <= BAR else 'MISSED'}"

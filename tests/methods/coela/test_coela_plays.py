@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from teamworld.record import EpisodeEnd, GoalChange, StepDone
-from teamworld.testing import check_method
 from teamworld.testing.plays import Stage, play
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("label", ["coela", "coela:reference"])
-def test_it_keeps_the_contract(label: str) -> None:
-    check_method(label)
 
 
 @pytest.mark.parametrize("label", ["coela", "coela:silent", "coela:simultaneous"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from math import dist
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from teamworld.worlds.wildfire.fires import Fires
     from teamworld.worlds.wildfire.incident import Incident
     from teamworld.worlds.wildfire.physics import Happened
+
+#: How many of each constraint there are, or are needed.
+Counts: TypeAlias = "dict[Constraint, int]"
 
 State = Literal["open", "done", "lost"]
 
@@ -214,7 +217,7 @@ def attempts(
         over = over_fire(incident)
         flyers = int((start.alive & (kinds > 1)).sum())
         if over:
-            have = {
+            have: Counts = {
                 "participation": min(PAIR, flyers),
                 "spatial": min(PAIR, len(over)),
                 "temporal": min(PAIR, len(over)),
@@ -225,12 +228,9 @@ def attempts(
             yield _lifting(row, incident, start, did, brief, names)
 
 
-def _attempt(goal: GoalId, quorum: int, have: dict[str, int], need: dict[str, int], who: Sequence[AgentId]) -> Attempt:
-    def pairs(counts: dict[str, int]) -> tuple[tuple[Constraint, int], ...]:
-        return tuple((name, count) for name, count in counts.items())  # type: ignore[misc]
-
+def _attempt(goal: GoalId, quorum: int, have: Counts, need: Counts, who: Sequence[AgentId]) -> Attempt:
     capped = {name: min(count, need[name]) for name, count in have.items()}
-    return Attempt(goal, quorum, pairs(capped), pairs(need), tuple(who), capped == need)
+    return Attempt(goal, quorum, tuple(capped.items()), tuple(need.items()), tuple(who), capped == need)
 
 
 def _boarding(
@@ -241,12 +241,12 @@ def _boarding(
     boarded = np.flatnonzero((incident.units.aboard == row) & (start.aboard == NOBODY)).tolist()
     seats = int((start.aboard == row).sum()) < 5
     joined = bool(did.effect[row])
-    have = {
+    have: Counts = {
         "capability": int(start.water[row] == 0 and seats),
         "participation": PAIR if joined else min(PAIR, 1 + int(on_foot.sum())),
         "spatial": PAIR if joined else min(PAIR, 1 + len(near)),
     }
-    need = {"capability": 1, "participation": PAIR, "spatial": PAIR}
+    need: Counts = {"capability": 1, "participation": PAIR, "spatial": PAIR}
     if not joined and have == need:
         have["spatial"] = 1  # near by whole cells, not by the exact place
     return _attempt(goal, PAIR, have, need, [names[k] for k in (*boarded, row)])
@@ -261,7 +261,7 @@ def _lifting(
     cluster = cluster_of(nearest, incident)
     free = any(folk.state[k] not in (SAFE, DEAD) for k in range(len(folk)) if cluster_of(k, incident) == cluster)
     lifted = bool(did.effect[row])
-    have = {"dependency": int(lifted or free), "spatial": int(lifted)}
+    have: Counts = {"dependency": int(lifted or free), "spatial": int(lifted)}
     if not lifted and REASONS[int(did.reason[row])] == "nobody_near" and not free:
         have["dependency"] = 0
     goal = f"{'rescue' if brief.task == 'rescue' else 'guard'}_{cluster}"

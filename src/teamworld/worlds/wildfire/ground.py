@@ -6,7 +6,7 @@ A ``Ground`` is one moment and never changes: the next look replaces the tiles t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from teamworld.worlds.wildfire.sightings import Sightings
 
     Key: TypeAlias = tuple[int, int]
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 class Tile(NamedTuple):
@@ -53,24 +55,23 @@ class Ground:
         self, tiles: Mapping[Key, Tile], caught: npt.NDArray[np.int64], size: int, t: int, *, keep: bool
     ) -> None:
         self._tiles, self.caught, self._size, self.t, self._keep = tiles, caught, size, t, keep
-        self._kept: dict[int, npt.NDArray[np.uint8] | npt.NDArray[np.int32]] = {}
+        self._kept: dict[int, npt.NDArray[Any]] = {}
         self._near: Near | None = None
 
     @property
     def codes(self) -> npt.NDArray[np.uint8]:
         """(N, N): the code of each cell as last seen, 0 where nobody looked; indexed [y, x]."""
-        return self._whole(0, np.zeros((self._size, self._size), np.uint8))  # type: ignore[return-value]
+        return self._whole(0, 0, np.uint8)
 
     @property
     def seen(self) -> npt.NDArray[np.int32]:
         """(N, N): timestep at which the cell was last seen; -1 never."""
-        return self._whole(1, np.full((self._size, self._size), -1, np.int32))  # type: ignore[return-value]
+        return self._whole(1, -1, np.int32)
 
-    def _whole(
-        self, part: int, out: npt.NDArray[np.uint8] | npt.NDArray[np.int32]
-    ) -> npt.NDArray[np.uint8] | npt.NDArray[np.int32]:
+    def _whole(self, part: int, unseen: int, kind: type[Number]) -> npt.NDArray[Number]:
         if part in self._kept:
             return self._kept[part]
+        out = np.full((self._size, self._size), unseen, kind)
         for (column, row), tile in self._tiles.items():
             there = out[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE]
             there[:] = tile[part][: there.shape[0], : there.shape[1]]

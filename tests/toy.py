@@ -12,6 +12,7 @@ from teamworld.worlds.contract import (
     POSSIBLE,
     WAIT,
     ActionSchema,
+    FullyObserved,
     Goal,
     GoalEvent,
     Option,
@@ -105,7 +106,7 @@ class ToyView:
 
 
 @dataclass
-class ToyWorld:
+class ToyWorld(FullyObserved):
     """Agents that work on jobs.
 
     Jobs are ``(units, quorum)``; ``dies`` names an agent's last tick; ``unable`` tells at which ticks who cannot act.
@@ -185,6 +186,9 @@ class ToyWorld:
 
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         return int(str(action.args[1])) if action.verb == "work" else 1
+
+    def clash(self, one: Option, other: Option, given: Facts) -> float:
+        return 0.0
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         job = next((index for index, left in enumerate(self.left) if left), None)

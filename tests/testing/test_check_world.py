@@ -13,7 +13,7 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
 from teamworld.testing import WORLD_CHECKS, Nonconformance, check_world
 from teamworld.worlds import registry
-from teamworld.worlds.contract import WAIT, GoalEvent, Option, Report, Twins, Verdict
+from teamworld.worlds.contract import WAIT, GoalEvent, Option, Possible, Report, Twins, Unknown, Verdict
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.views import RoomsView
@@ -184,6 +184,10 @@ BROKEN: Mapping[str, Callable[[], Any]] = {
     "recipes": lambda: ruled(recipes=lambda self, goal, agent, given: [Plan((Action("drop"),), goal and goal.id)]),
     "preconditions": lambda: viewed(check=lambda view, action: Verdict(True)),
     "pure": lambda: ruled(after=lambda self, agent, action, given: Facts(_more())),
+    "unknowns": lambda: ruled(unknowns=lambda self, given: [Unknown("x", (Possible(Fact("x", "AT", (0, 0)), 0.0),))]),
+    "visible": lambda: ruled(visible=lambda self, fact, agent, given: 1.5),
+    "drift": lambda: ruled(drift=lambda self, fact, ticks, given: {fact: 0.5}),
+    "clash": lambda: ruled(clash=lambda self, one, other, given: -1.0),
     "text": lambda: viewed(text=lambda view, form="plain": "you know who you are"),
     "snapshot": lambda: module(snapshot=lambda self, right: {**right(), "table": (0, 1)}),
     "hears": lambda: module(hears=deaf),
@@ -240,6 +244,40 @@ def test_a_check_finds_what_breaks_it(check: str) -> None:
     assert line
     assert "\n" not in line
     assert f"world spoiled, level two: {check}: {line}" in str(caught.value)
+
+
+DERIVE = "derive it from contract.FullyObserved if nothing that matters is hidden"
+
+
+def unsteady(self: RoomsDomain, fact: Fact, agent: AgentId, given: Facts) -> float:
+    STORE["calls"] += 1
+    return float(STORE["calls"] % 2)
+
+
+def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
+    for member in ("unknowns", "visible", "drift", "clash"):
+        with pytest.raises(Nonconformance) as caught:
+            check_world(ruled(**{member: None}), ["two"], seeds=[0], steps=3)  # type: ignore[arg-type]
+        line = caught.value.findings.pop(member)
+        assert line == f"the domain has no {member}(): {DERIVE}"
+        assert not caught.value.findings
+
+
+@pytest.mark.parametrize(
+    ("member", "spoil", "says"),
+    [
+        ("unknowns", lambda self, given: [Unknown("x", (Possible(Fact("x", "NOTHING", 1), 1.0),))], "of no relation"),
+        ("unknowns", lambda self, given: [Unknown("x", ())], "0 values"),
+        ("unknowns", lambda self, given: [Unknown("x", (Possible(next(iter(given)), 1.0),))], "agent_0 knows"),
+        ("visible", unsteady, "and then"),
+        ("drift", lambda self, fact, ticks, given: {fact: 0.5, Fact("x", "NOTHING", 1): 0.5}, "in no time"),
+        ("clash", lambda self, one, other, given: float(len(str(one.action))), "the other way round"),
+    ],
+)
+def test_what_a_domain_says_of_beliefs_is_looked_at(member: str, spoil: Callable[..., Any], says: str) -> None:
+    with pytest.raises(Nonconformance) as caught:
+        check_world(ruled(**{member: spoil}), ["two"], seeds=[0], steps=3)
+    assert says in caught.value.findings[member]
 
 
 def test_checks_can_be_left_out() -> None:

@@ -10,6 +10,7 @@ from teamworld.language.grammar import (
     parse_term,
 )
 from teamworld.language.lifting import Binding, Measure, Measures, ground, lift, prototype
+from teamworld.language.rules import BeliefRule, RuleSet, Schema, parse_rule, read_belief
 from teamworld.language.terms import (
     Action,
     AgentId,
@@ -29,6 +30,7 @@ __all__ = [
     "Action",
     "AgentId",
     "Belief",
+    "BeliefRule",
     "Binding",
     "Cell",
     "Entity",
@@ -39,6 +41,8 @@ __all__ = [
     "Measures",
     "ParseError",
     "Plan",
+    "RuleSet",
+    "Schema",
     "Term",
     "Variable",
     "ground",
@@ -48,7 +52,9 @@ __all__ = [
     "parse_entity",
     "parse_fact",
     "parse_plan",
+    "parse_rule",
     "parse_term",
     "prototype",
+    "read_belief",
     "show",
 ]

@@ -17,7 +17,7 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
 from teamworld.errors import UserError
 from teamworld.language.terms import Action, Belief, Entity, Fact, Plan, Term, Variable
 
-_STARTS = ["entity", "term", "fact", "belief", "action", "plan"]
+_STARTS = ["entity", "term", "fact", "belief", "rule", "action", "plan"]
 _LONGEST = 20_000  # characters; longer texts are refused before the parser sees them
 _READABLE = {
     "NAME": "a name",
@@ -38,6 +38,7 @@ _READABLE = {
     "MORETHAN": "'>'",
     "COMMA": "','",
     "SEMICOLON": "';'",
+    "VBAR": "'|'",
     "$END": "the end",
 }
 
@@ -93,6 +94,17 @@ class _Build(Transformer[Token, Any]):
     def belief(self, parts: list[Any]) -> Belief:
         *holders, fact, evidence = parts
         return Belief(tuple(holder for (holder,) in holders), fact, *(evidence or ()))
+
+    def rule_holder(self, parts: list[Any]) -> tuple[Any]:
+        return (parts[0],)
+
+    def rule_subject(self, parts: list[Any]) -> Any:  # noqa: ANN401  (a thing, a name or a variable)
+        return parts[0]
+
+    def rule(self, parts: list[Any]) -> tuple[tuple[Any, ...], Any, str, tuple[Any, ...]]:
+        holders = [part for part in parts if isinstance(part, tuple) and len(part) == 1]
+        subject, predicate, *values = parts[len(holders) :]
+        return tuple(holder for (holder,) in holders), subject, str(predicate), tuple(values)
 
     def action(self, parts: list[Any]) -> Action:
         return Action(str(parts[0]), tuple(part for part in parts[1:] if part is not None))
@@ -160,6 +172,12 @@ def parse_belief(text: str) -> Belief:
     """Read ``alice BELIEVE bob AT <kitchen>(1)``; raises ``ParseError``."""
     belief: Belief = _parse("belief", text)
     return belief
+
+
+def parse_template(text: str) -> tuple[tuple[Any, ...], Any, str, tuple[Any, ...]]:
+    """Read ``?me BELIEVE ?door STATE open|shut``: holders, subject, predicate and values; raises ``ParseError``."""
+    template: tuple[tuple[Any, ...], Any, str, tuple[Any, ...]] = _parse("rule", text)
+    return template
 
 
 @lru_cache(maxsize=4096)  # plans and their actions are read again and again, and never change

@@ -170,6 +170,93 @@ def pure(here: Pause) -> Iterator[str]:
         yield "domain.after changed what it was given"
 
 
+def unknowns(here: Pause) -> Iterator[str]:
+    """What is open has values that exclude one another, with weights above 0; goals that it matters to are known."""
+    view, domain = here.one, here.world.domain
+    if lacks := _lacks(domain, "unknowns"):
+        yield lacks
+        return
+    found = domain.unknowns(view.known)
+    if list(found) != list(domain.unknowns(view.known)):
+        yield "domain.unknowns gives two answers"
+    if len({unknown.name for unknown in found}) < len(found):
+        yield f"two unknowns of {view.agent} have one name: {', '.join(unknown.name for unknown in found)}"
+    goals, relations = {goal.id for goal in domain.goals(view.known)}, domain.relations
+    for unknown in found:
+        facts = [value.fact for value in unknown.values]
+        if not facts or len(set(facts)) < len(facts):
+            yield f"{unknown.name} has {len(facts)} values, of which {len(set(facts))} are different ones"
+        for value in unknown.values:
+            if not (math.isfinite(value.weight) and value.weight > 0):
+                yield f"{value.fact}, a value of {unknown.name}, has the weight {value.weight}"
+            if value.fact in view.known:
+                yield f"{view.agent} knows {value.fact}, and it is a value of the unknown {unknown.name}"
+            for fact in (value.fact, value.within or value.fact):
+                relation = next((relation for relation in relations if _stated(relation, fact)), None)
+                if relation is None or relation.most != 1:
+                    yield f"{fact}, a value of {unknown.name}, is of no relation that has one value at a time"
+        if not set(unknown.goals) <= goals:
+            yield f"{unknown.name} matters to goals that {view.agent} does not know: {', '.join(unknown.goals)}"
+
+
+def _lacks(domain: object, member: str) -> str:
+    """Return what to say where a domain lacks a member that says something of beliefs."""
+    if callable(getattr(domain, member, None)):
+        return ""
+    return f"the domain has no {member}(): derive it from contract.FullyObserved if nothing that matters is hidden"
+
+
+def _some_facts(here: Pause) -> list[Fact]:
+    """Return facts to ask about: some that are known, and some that may be so."""
+    domain, known = here.world.domain, here.one.known
+    open_to = domain.unknowns(known) if not _lacks(domain, "unknowns") else ()
+    return [*known][:40] + [value.fact for unknown in open_to for value in unknown.values][:20]
+
+
+def visible(here: Pause) -> Iterator[str]:
+    """How likely a fact is perceived is a probability, the same each time."""
+    domain, known = here.world.domain, here.one.known
+    if lacks := _lacks(domain, "visible"):
+        yield lacks
+        return
+    for fact in _some_facts(here):
+        for agent in here.alive[:3]:
+            chance = domain.visible(fact, agent, known)
+            if not 0 <= chance <= 1 or chance != domain.visible(fact, agent, known):
+                yield f"domain.visible({fact}) for {agent} is {chance}, and then {domain.visible(fact, agent, known)}"
+
+
+def drift(here: Pause) -> Iterator[str]:
+    """What a fact may have become has probabilities that add up to 1; nothing changes in no time."""
+    domain, known = here.world.domain, here.one.known
+    if lacks := _lacks(domain, "drift"):
+        yield lacks
+        return
+    for fact in _some_facts(here):
+        for ticks in (0, 1, 10):
+            then = domain.drift(fact, ticks, known)
+            if min(then.values()) < 0 or abs(math.fsum(then.values()) - 1) > 1e-9:
+                yield f"domain.drift({fact}) after {ticks} ticks adds up to {math.fsum(then.values())}"
+            if not ticks and dict(then) != {fact: 1.0}:
+                yield f"domain.drift changes {fact} in no time"
+            if wrong := [new for new in then if not any(_stated(one, new) for one in domain.relations)]:
+                yield f"domain.drift makes {wrong[0]} of {fact}: domain.relations declares no such relation"
+
+
+def clash(here: Pause) -> Iterator[str]:
+    """What is lost if two agents do both is a number of ticks from 0 on, whoever of the two does which."""
+    domain, view = here.world.domain, here.one
+    if lacks := _lacks(domain, "clash"):
+        yield lacks
+        return
+    mate = here.views[here.alive[(here.turn + 1) % len(here.alive)]]
+    for one in view.options[:6] if view.able else ():
+        for other in mate.options[:6] if mate.able else ():
+            lost, turned = domain.clash(one, other, view.known), domain.clash(other, one, view.known)
+            if not (math.isfinite(lost) and lost >= 0) or lost != turned:
+                yield f"{one.action} beside {other.action} loses {lost} ticks, the other way round {turned}"
+
+
 def text(here: Pause) -> Iterator[str]:
     """The plain text names the agent and is the same twice; an unknown form is refused."""
     view = here.one
@@ -280,6 +367,10 @@ PAUSES: Final[Mapping[str, Callable[[Pause], Iterator[str]]]] = {
     "recipes": recipes,
     "preconditions": preconditions,
     "pure": pure,
+    "unknowns": unknowns,
+    "visible": visible,
+    "drift": drift,
+    "clash": clash,
     "text": text,
     "snapshot": snapshot,
     "hears": hears,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measure, Measures, Plan, Term, show
+from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, GoalId, Measure, Measures, Plan, Term, show
 
 #: The constraints on a joint act, in the order in which the first unmet one is named (metrics spec D3).
 Constraint: TypeAlias = Literal["dependency", "capability", "participation", "spatial", "temporal"]
@@ -326,6 +326,29 @@ class Relation:
     """Kind of entity, or ``agent``."""
     values: tuple[str, ...]
     """Its values, where these can be listed, or their kind: ``cell``, ``number``, ``agent``, a kind of entity."""
+    most: int = 1
+    """Values of one subject that can hold at a time: one that excludes all others, or a capacity."""
+
+
+class Possible(NamedTuple):
+    """A value that an unknown may have."""
+
+    fact: Fact
+    weight: float
+    """Above 0: how likely it is against the other values before anything is seen, times what is ruled out since."""
+    within: Fact | None = None
+    """The coarser value that it is a part of: a container in a room whose containers were unknown before."""
+
+
+class Unknown(NamedTuple):
+    """Something that matters to goals and is not known: where the next cupcake lies, whether a sector burns."""
+
+    name: str
+    """The same for as long as it is unknown."""
+    values: tuple[Possible, ...]
+    """Values that exclude each other, one of which is true, in a fixed order; their weights need not add up to 1."""
+    goals: tuple[GoalId, ...] = ()
+    """The goals that it matters to."""
 
 
 class Domain(Protocol):
@@ -362,6 +385,21 @@ class Domain(Protocol):
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Estimated ticks of the action."""
 
+    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+        """What matters to goals and is open if ``given`` is all that is known: what was looked at in vain is left out.
+
+        Unknowns of like things are alike and do not depend on one another, unless their facts name one subject.
+        """
+
+    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+        """How likely the agent is to perceive a fact if it is true, where ``given`` tells where the agent is."""
+
+    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
+        """What a fact may have become by itself after some ticks, with probabilities that add up to 1."""
+
+    def clash(self, one: Option, other: Option, given: Facts) -> float:
+        """Ticks that are lost if two agents do both; 0 where they do not get in each other's way."""
+
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         """New plans of the world's scripted team, a reference row; no rule of a method calls it.
 
@@ -372,6 +410,33 @@ class Domain(Protocol):
         Returns:
             For agents that are able and have no plan; whoever is left out waits for a step.
         """
+
+
+class FullyObserved:
+    """For the domain of a world in which everybody sees all that matters: what ``Domain`` then says of beliefs."""
+
+    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+        """Nothing is open."""
+        return ()
+
+    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+        """All is perceived."""
+        return 1.0
+
+    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
+        """Nothing changes by itself."""
+        return {fact: 1.0}
+
+    def clash(self, one: Option, other: Option, given: Facts) -> float:
+        """The shorter way is lost of two agents that go for a goal that only one can work on."""
+        if one.goal is None or one.goal != other.goal:
+            return 0.0
+        places = next((goal.places for goal in self.goals(given) if goal.id == one.goal), 2)
+        return float(min(one.ticks, other.ticks)) if places < 2 else 0.0
+
+    def goals(self, given: Facts) -> Sequence[Goal]:
+        """As in ``Domain``."""
+        raise NotImplementedError
 
 
 class World(Protocol):
@@ -461,6 +526,22 @@ class Twins(NamedTuple):
     one: World
     other: World
     agent: AgentId
+
+
+def roster(world: World) -> tuple[Entity, ...] | None:
+    """Return all that the task is about, ids and classes alone, where the world can name it: its ``roster()``.
+
+    No agent sees it. Methods that are defined by knowing it declare that they take it, see ``Method.roster``; the loop
+    gives it to them and puts it on record.
+
+    Args:
+        world: Whose member ``roster() -> Sequence[Entity]`` is read, if it has one.
+
+    Returns:
+        Rooms, containers, furniture and things in a fixed order that tells nothing; None if the world has no roster.
+    """
+    named: Callable[[], Iterable[Entity]] | None = getattr(world, "roster", None)
+    return None if named is None else tuple(named())
 
 
 class StaleView(RuntimeError):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import WAIT, Goal, Option, Relation, Verdict, View
-from teamworld.worlds.cube import checks, concepts, heuristic, recipes
+from teamworld.language import Action, AgentId, Fact, Facts, GoalId, Measures, Plan
+from teamworld.worlds.contract import WAIT, Goal, Option, Relation, Unknown, Verdict, View
+from teamworld.worlds.cube import beliefs, checks, clashes, concepts, heuristic, recipes
 from teamworld.worlds.cube.paths import distances, length
 from teamworld.worlds.cube.scene import OPPOSITE, SIDES, Scene, entity, goal_name, scene_of
 from teamworld.worlds.cube.schemas import (
@@ -38,11 +38,20 @@ class CubeDomain:
     Args:
         timeouts: Which default time-outs hold.
         view_radius: How far agents see, in cells; None if they see everything.
+        weights: Of all blocks, by id, which everybody was told; empty if nobody was.
+        side: Of the grid, which everybody was told; None if nobody was.
     """
 
-    def __init__(self, timeouts: Timeouts = "spec", view_radius: int | None = None) -> None:
+    def __init__(
+        self,
+        timeouts: Timeouts = "spec",
+        view_radius: int | None = None,
+        weights: Sequence[int] = (),
+        side: int | None = None,
+    ) -> None:
         self._timeouts: Timeouts = timeouts
         self._radius = view_radius
+        self._told = beliefs.Told(tuple(weights), side, view_radius)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -140,6 +149,22 @@ class CubeDomain:
         coming = sorted(way for mate, way in ways.items() if mate != agent)[: need - 1]
         late = coming[-1] if len(coming) >= need - 1 and coming else 0
         return max(1, min(late + 1, count_of(action, 3)))
+
+    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+        """Return for each block that was not found where it may be; see ``beliefs``."""
+        return beliefs.unknowns(self._told, given)
+
+    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+        """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
+        return beliefs.visible(self._told, fact, agent, given)
+
+    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
+        """Return where an agent or a block may be some ticks later; see ``beliefs``."""
+        return beliefs.drift(self._told, fact, ticks, given)
+
+    def clash(self, one: Option, other: Option, given: Facts) -> float:
+        """Return the ticks that are lost if two agents do both; see ``clashes``."""
+        return clashes.clash(one, other, beliefs.sound(self._told, given))
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         """Return the greedy team's plans when all have finished, which they have when the block is gone (B34).

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from teamworld.errors import UserError, suggest
+from teamworld.worlds.arrays import (
+    RENDER_MODES,
+    ParallelBase,
+    RenderMode,
+    check_render_mode,
+    given_actions,
+    need_pettingzoo,
+    spaces,
+)
 from teamworld.worlds.cube import draw, physics
 from teamworld.worlds.cube.levels import Placement, source_of, whole_seed
 from teamworld.worlds.cube.observe import CHANNELS, Observer, info_lists, largest_value
@@ -18,18 +27,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from gymnasium.spaces import Box, Discrete
 
-    Base = object
-else:
-    try:
-        from gymnasium.spaces import Box, Discrete
-        from pettingzoo import ParallelEnv as Base
-    except ImportError as error:  # the file can be read without the extra [rl]; only making an environment needs it
-        Base, _MISSING = object, error
-    else:
-        _MISSING = None
-
-RenderMode = Literal["rgb_array", "ansi"]
-_RENDER_MODES = ("rgb_array", "ansi")
 Info = dict[str, Any]
 
 
@@ -70,17 +67,13 @@ def parallel_env(
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    if not TYPE_CHECKING and _MISSING is not None:
-        raise UserError(
-            f"the PettingZoo interface needs packages that are not installed ({_MISSING}): "
-            "run pip install 'teamworld[rl]'"
-        )
+    need_pettingzoo()
     source = source_of(n, layout=layout, grid_size=grid_size, num_agents=num_agents, blocks=blocks)
     rules = Rules(max_steps=max_steps, step_cost=step_cost, deliver_reward=deliver_reward, force_scope=force_scope)
     return CubeEnv(source, rules, view_radius=view_radius, render_mode=render_mode)
 
 
-class CubeEnv(Base):
+class CubeEnv(ParallelBase):
     """Agents push square blocks, alone or together, into the right-most column of a grid.
 
     **Agents** are ``agent_0`` ... ``agent_{n-1}``; all act at once and live until the episode ends.
@@ -105,7 +98,7 @@ class CubeEnv(Base):
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "cube_v0",
-        "render_modes": list(_RENDER_MODES),
+        "render_modes": list(RENDER_MODES),
         "is_parallelizable": True,
         "render_fps": 10,
     }
@@ -123,11 +116,7 @@ class CubeEnv(Base):
             isinstance(view_radius, bool) or not isinstance(view_radius, (int, np.integer)) or view_radius < 0
         ):
             raise UserError(f"view_radius must be None or an integer of at least 0, got {view_radius!r}")
-        if render_mode is not None and render_mode not in _RENDER_MODES:
-            raise UserError(
-                f"render_mode must be None, 'rgb_array' or 'ansi', got {render_mode!r}: there is no window mode, so "
-                "choose 'rgb_array' and show the arrays"
-            )
+        check_render_mode(render_mode)
         self._source = source
         self._view_radius = view_radius
         self.render_mode = render_mode
@@ -139,9 +128,9 @@ class CubeEnv(Base):
         self.agents: list[str] = []
         shape = (first.grid_size, first.grid_size, CHANNELS)
         # One object for all agents: at K = 256 a Box holds 3 MB of bounds.
-        self.state_space = Box(0.0, float(largest_value(self._state)), shape, np.float32)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self.state_space)
-        self.action_spaces = {agent: Discrete(5) for agent in self.possible_agents}
+        self.state_space: Box = spaces().Box(0.0, float(largest_value(self._state)), shape, np.float32)
+        self.observation_spaces: dict[str, Box] = dict.fromkeys(self.possible_agents, self.state_space)
+        self.action_spaces: dict[str, Discrete] = {agent: spaces().Discrete(5) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> Box:
         """Return the agent's observation space: a Box from 0 to max(n, heaviest weight, number of blocks)."""
@@ -193,13 +182,7 @@ class CubeEnv(Base):
         if not self.agents:
             begun = self._seen is not None
             raise UserError(f"the episode {'is over' if begun else 'has not begun'}: call reset() before step()")
-        try:
-            given = [actions[agent] for agent in agents]
-            complete = len(actions) == len(agents)
-        except (KeyError, TypeError, IndexError):
-            complete = False
-        if not complete:
-            raise UserError(self._wrong_agents(actions))
+        given = given_actions(actions, agents)
         physics.step(self._state, given)
         reward = float(self._state.reward[0])
         terminated, truncated = bool(self._state.terminated[0]), bool(self._state.truncated[0])
@@ -212,14 +195,6 @@ class CubeEnv(Base):
             dict.fromkeys(agents, truncated),
             self._infos(),
         )
-
-    def _wrong_agents(self, actions: object) -> str:
-        names = list(actions) if hasattr(actions, "__iter__") else []
-        missing = [agent for agent in self.possible_agents if agent not in names]
-        unknown = [name for name in names if name not in self.action_spaces]
-        problem = f"no action for {', '.join(missing[:3])}" if missing else f"actions for {unknown[:3]}"
-        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        return f"expected a mapping with one action for each of the {len(self.agents)} live agents, got {problem}{more}"
 
     def _observations(self) -> dict[str, npt.NDArray[np.float32]]:
         self._seen = self._observer.look()

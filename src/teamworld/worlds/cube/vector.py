@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from teamworld.errors import UserError
+from teamworld.worlds.arrays import NEXT_STEP, VectorBase, batched, reset_mask, reset_seeds, spaces
 from teamworld.worlds.cube import physics
 from teamworld.worlds.cube.levels import Placement, source_of, whole_seed
 from teamworld.worlds.cube.observe import HEAVIEST, Pictures, Windows, largest_value
@@ -25,17 +26,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
     from gymnasium.spaces import Space
-
-    Base = object
-    NEXT_STEP: Any
-else:
-    try:
-        from gymnasium.vector import AutoresetMode
-        from gymnasium.vector import VectorEnv as Base
-
-        NEXT_STEP = AutoresetMode.NEXT_STEP
-    except ImportError:  # without the extra [rl] there are no spaces, but the arrays are the same
-        Base, NEXT_STEP = object, "NextStep"
 
 Observations: TypeAlias = "npt.NDArray[Any] | None"
 Flags: TypeAlias = "npt.NDArray[np.bool_]"
@@ -109,7 +99,7 @@ def _radius(observation: object) -> int | None:
     return int(match[1])
 
 
-class CubeVectorEnv(Base):
+class CubeVectorEnv(VectorBase):
     """E episodes of CUBE at once, with the interface of Gymnasium's vector environments.
 
     **Actions**: integers of shape (E, n): 0 stay, 1 up, 2 down, 3 left, 4 right. Other numbers act as stay. A
@@ -182,46 +172,15 @@ class CubeVectorEnv(Base):
         Raises:
             UserError: If a seed or an option cannot be used.
         """
-        which = self._masked(options)
-        for env, one in zip(which.tolist(), self._seeds(seed, which), strict=True):
-            if one is not None:
+        which = np.flatnonzero(reset_mask(options, self.num_envs, self._begun)).astype(np.int32)
+        seeds = reset_seeds(seed, self.num_envs, self._begun, whole_seed)
+        for env in which.tolist():
+            if (one := seeds[env]) is not None:
                 self._restarts.seed(env, one)
         self._restart(which)
         self._begun = True
         self._expected = self._state.agent_cell.shape
         return self._look(), {}
-
-    def _masked(self, options: Mapping[str, Any] | None) -> npt.NDArray[np.int32]:
-        """Return the environments to reset."""
-        options = {} if options is None else options
-        if not isinstance(options, Mapping):
-            raise UserError(f"options must be a dictionary or None, got {options!r}")
-        if unknown := set(options) - {"reset_mask"}:
-            raise UserError(f"the only option of reset is 'reset_mask', got {sorted(map(str, unknown))}")
-        mask = np.asarray(options.get("reset_mask", np.ones(self.num_envs, np.bool_)))
-        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
-            raise UserError(
-                f"reset_mask must be a bool array of shape ({self.num_envs},) with at least one True, got {mask.dtype} "
-                f"of shape {mask.shape}"
-            )
-        if not (self._begun or mask.all()):
-            raise UserError("no episode has begun: call reset() without a reset_mask first")
-        return np.flatnonzero(mask).astype(np.int32)
-
-    def _seeds(self, seed: int | Sequence[int | None] | None, which: npt.NDArray[np.int32]) -> list[int | None]:
-        """Return the seeds of the environments ``which``, None where the stream goes on."""
-        if seed is None:
-            seeds: list[int | None] = [None] * self.num_envs if self._begun else [*range(self.num_envs)]
-        elif isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim):
-            seeds = [None if one is None else whole_seed(one) for one in seed]
-            if len(seeds) != self.num_envs:
-                raise UserError(f"expected one seed for each of the {self.num_envs} environments, got {len(seeds)}")
-            if not self._begun:
-                seeds = [env if one is None else one for env, one in enumerate(seeds)]
-        else:
-            first = whole_seed(seed)
-            seeds = [first + env for env in range(self.num_envs)]
-        return [seeds[env] for env in which.tolist()]
 
     def step(self, actions: npt.NDArray[np.int8]) -> Step:
         """Let all agents of all environments act: observations, rewards, terminations, truncations, infos.
@@ -298,23 +257,3 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def spaces() -> Any:  # noqa: ANN401  (a module)
-    """Return ``gymnasium.spaces``.
-
-    Raises:
-        UserError: If the extra ``[rl]`` is not installed.
-    """
-    try:
-        import gymnasium.spaces
-    except ImportError as error:
-        raise UserError(f"spaces need Gymnasium ({error}): run pip install 'teamworld[rl]'") from None
-    return gymnasium.spaces
-
-
-def batched(space: Space[Any], num_envs: int) -> Space[Any]:
-    """Return the space of ``num_envs`` elements of ``space``."""
-    from gymnasium.vector.utils import batch_space
-
-    return batch_space(space, num_envs)

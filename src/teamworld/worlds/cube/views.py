@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts, show
-from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict
+from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
 from teamworld.worlds.cube import concepts
 from teamworld.worlds.cube.domain import CubeDomain, goals
 from teamworld.worlds.cube.scene import Scene, entity
 from teamworld.worlds.cube.sight import Knowledge, split
+from teamworld.worlds.parts.views import FrameView
 
 #: Actions of the history that ``text`` shows.
 TAIL = 5
@@ -54,25 +55,8 @@ class Frame:
 _NOTHING = Facts()
 
 
-class CubeView:
+class CubeView(FrameView[Frame]):
     """``contract.View`` for CUBE; reading it after the world's next step raises ``StaleView``."""
-
-    def __init__(self, agent: AgentId, frame: Frame, current: Callable[[], Frame]) -> None:
-        self._agent, self._frame, self._current = agent, frame, current
-
-    def _check_fresh(self) -> None:
-        if self._current() is not self._frame:
-            raise StaleView(f"the view of {self._agent} at t = {self._frame.t} was read after the world moved on")
-
-    @property
-    def _now(self) -> Frame:
-        self._check_fresh()
-        return self._frame
-
-    @property
-    def agent(self) -> AgentId:
-        """Whose view it is."""
-        return self._agent
 
     @property
     def kind(self) -> str:
@@ -82,18 +66,8 @@ class CubeView:
     @property
     def able(self) -> bool:
         """Always true: nothing keeps an agent from acting."""
-        self._check_fresh()
+        _ = self._now
         return True
-
-    @property
-    def t(self) -> int:
-        """Ticks gone."""
-        return self._now.t
-
-    @property
-    def left(self) -> int:
-        """Ticks left."""
-        return self._now.horizon - self._now.t
 
     @property
     def scene(self) -> Scene:
@@ -111,7 +85,7 @@ class CubeView:
 
     @property
     def _parts(self) -> tuple[Facts, Facts, Facts]:
-        self._check_fresh()
+        _ = self._now
         return self._made
 
     @property
@@ -142,7 +116,7 @@ class CubeView:
     @property
     def options(self) -> Sequence[Option]:
         """Actions that make sense as far as the agent knows."""
-        self._check_fresh()
+        _ = self._now
         return self._made_options
 
     @cached_property

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
@@ -29,6 +29,7 @@ from teamworld.worlds.cube.sight import Knowledge, Memory
 from teamworld.worlds.cube.skills import SKILLS
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
 from teamworld.worlds.cube.views import KIND, CubeView, Frame
+from teamworld.worlds.parts.options import read_options
 
 #: Steps of an episode unless told otherwise (CUBE spec A10).
 DEFAULT_HORIZON = 500
@@ -110,7 +111,7 @@ class CubeWorld:
             force_scope=options.force_scope,
         )
         self._limits = time_limits(options.timeouts, layout.grid_size)
-        self._domain = CubeDomain(options.timeouts, options.view_radius)
+        self._domain = CubeDomain(options.timeouts, options.view_radius, layout.weights, layout.grid_size)
         self._start = {b: Scene.of_layout(layout).distance(b) for b in range(len(layout.blocks))}
         self._spec = WorldSpec(
             world="cube",
@@ -404,13 +405,7 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     Raises:
         UserError: There is no such level or option, or a value cannot be used.
     """
-    try:
-        chosen = CubeOptions.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        hint = suggest(name, list(CubeOptions.model_fields)) if first["type"] == "extra_forbidden" else ""
-        raise UserError(f"option '{name}' of world cube: {first['msg']}, got {first['input']!r}{hint}") from None
+    chosen = read_options(CubeOptions, options, "cube")
     return CubeWorld(_with_team(layout_for(level, seed), level, chosen.agents), level, horizon, chosen)
 
 

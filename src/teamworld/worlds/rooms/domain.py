@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Cell, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Option, Relation, Verdict, View
-from teamworld.worlds.rooms import heuristic
+from teamworld.language import Action, AgentId, Cell, Fact, Facts, GoalId, Measures, Plan
+from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Option, Relation, Unknown, Verdict, View
+from teamworld.worlds.rooms import beliefs, heuristic
 from teamworld.worlds.rooms.observe import RELATIONS, believed, door, facts, item
 from teamworld.worlds.rooms.skills import MEASURES, PATIENCE, cell_of, number_of, schemas
 from teamworld.worlds.rooms.state import SPEED, House, Item, State, ways
@@ -245,6 +245,22 @@ class RoomsDomain:
         if action.verb == "bring":
             return ways(self.house, self.house.table, frozenset())[at] + 1
         return action.args[0] if action.verb == "talk" and isinstance(action.args[0], int) else 1
+
+    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+        """Return where things may be that were not found; see ``beliefs``."""
+        return beliefs.unknowns(self.house, given)
+
+    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+        """Return 1 for what is in the agent's room or on the board; see ``beliefs``."""
+        return beliefs.visible(self.house, fact, agent, given)
+
+    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
+        """Return what may have become of fire, smoke and the places of agents; see ``beliefs``."""
+        return beliefs.drift(self.house, fact, ticks)
+
+    def clash(self, one: Option, other: Option, given: Facts) -> float:
+        """Return the ticks that are lost if two agents do both; see ``beliefs``."""
+        return beliefs.clash(self.house, one, other, given)
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts, show
-from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict
+from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
+from teamworld.worlds.parts.views import FrameView
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.observe import believed
 
@@ -25,37 +26,13 @@ class Frame:
     histories: Mapping[AgentId, tuple[Outcome, ...]]
 
 
-class RoomsView:
+class RoomsView(FrameView[Frame]):
     """``contract.View`` for rooms; reading it after the world's next step raises ``StaleView``."""
-
-    def __init__(self, agent: AgentId, frame: Frame, current: Callable[[], Frame]) -> None:
-        self._agent, self._frame, self._current = agent, frame, current
-
-    @property
-    def _now(self) -> Frame:
-        if self._current() is not self._frame:
-            raise StaleView(f"the view of {self._agent} at t = {self._frame.t} was read after the world moved on")
-        return self._frame
-
-    @property
-    def agent(self) -> AgentId:
-        """Whose view it is."""
-        return self._agent
 
     @property
     def kind(self) -> str:
         """``carrier`` or ``scout``."""
         return self._now.domain.kinds[self._agent]
-
-    @property
-    def t(self) -> int:
-        """Ticks gone."""
-        return self._now.t
-
-    @property
-    def left(self) -> int:
-        """Ticks left."""
-        return self._now.horizon - self._now.t
 
     @property
     def able(self) -> bool:
@@ -91,11 +68,6 @@ class RoomsView:
     def options(self) -> Sequence[Option]:
         """Actions that make sense as far as it knows."""
         return self._now.domain.options(self._agent, self.known)
-
-    @property
-    def history(self) -> Sequence[Outcome]:
-        """Its finished actions, oldest first."""
-        return self._now.histories[self._agent]
 
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows."""

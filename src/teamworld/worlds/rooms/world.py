@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
@@ -22,6 +22,7 @@ from teamworld.worlds.contract import (
     Verdict,
     WorldSpec,
 )
+from teamworld.worlds.parts.options import read_options
 from teamworld.worlds.rooms import effects, physics
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
@@ -264,13 +265,7 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     Raises:
         UserError: There is no such level or option, or a value cannot be used.
     """
-    try:
-        chosen = RoomsOptions.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        hint = suggest(name, list(RoomsOptions.model_fields)) if first["type"] == "extra_forbidden" else ""
-        raise UserError(f"option '{name}' of world rooms: {first['msg']}, got {first['input']!r}{hint}") from None
+    chosen = read_options(RoomsOptions, options, "rooms")
     return RoomsWorld(instance(level, seed), level, horizon, chosen)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import dist
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Option, Relation, Verdict, View
-from teamworld.worlds.wildfire import heuristic, imagine
+from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, GoalId, Measures, Plan
+from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Option, Relation, Unknown, Verdict, View
+from teamworld.worlds.parts.beliefs import readable
+from teamworld.worlds.wildfire import beliefs, clashes, heuristic, imagine
 from teamworld.worlds.wildfire.goals import goals_in
 from teamworld.worlds.wildfire.recipes import recipes
 from teamworld.worlds.wildfire.scene import RELATIONS, Body, Brief, Scene, believed, imagined, thing
@@ -312,6 +313,34 @@ class WildfireDomain:
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Return the estimated timesteps of an action, at least 1."""
         return imagine.ticks(agent, action, self.brief, believed(given))
+
+    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+        """Return where fire and civilians may be that were not found; see ``beliefs``."""
+        return beliefs.unknowns(self.brief, given)
+
+    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+        """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
+        return beliefs.visible(self.brief, fact, agent, given)
+
+    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
+        """Return what may have become of fire, and of the places of agents and civilians; see ``beliefs``."""
+        return beliefs.drift(self.brief, fact, ticks, given)
+
+    def clash(self, one: Option, other: Option, given: Facts) -> float:
+        """Return the timesteps that are lost if two agents do both; see ``clashes``."""
+        goals = readable(self._by_id, given)
+        return 0.0 if goals is None else clashes.clash(self.brief, one, other, believed(given), goals)
+
+    def _by_id(self, given: Facts) -> Mapping[GoalId, Goal]:
+        memo = believed(given).memo
+        if "by id" not in memo:
+            memo["by id"] = {goal.id: goal for goal in self.goals(given)}
+        found: Mapping[GoalId, Goal] = memo["by id"]
+        return found
+
+    def danger(self, agent: AgentId, ticks: int, given: Facts) -> float:
+        """Return how likely fire reaches an agent where it is within so many timesteps; see ``beliefs``."""
+        return beliefs.danger(self.brief, agent, ticks, given)
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""

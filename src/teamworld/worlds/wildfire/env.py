@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from teamworld.errors import UserError, suggest
+from teamworld.worlds.arrays import (
+    RENDER_MODES,
+    ParallelBase,
+    RenderMode,
+    check_render_mode,
+    given_actions,
+    need_pettingzoo,
+    spaces,
+)
 from teamworld.worlds.wildfire import draw
 from teamworld.worlds.wildfire.episodes import TYPES, Episodes, ScoreName, Setting, Turn, setting_for, whole_seed
 from teamworld.worlds.wildfire.observe import LENGTH, names_of, observations
@@ -25,18 +34,6 @@ if TYPE_CHECKING:
     from teamworld.worlds.wildfire.placement import Instance
     from teamworld.worlds.wildfire.state import FireMode
 
-    Base = object
-else:
-    try:
-        from gymnasium.spaces import Box, MultiDiscrete
-        from pettingzoo import ParallelEnv as Base
-    except ImportError as error:  # the file can be read without the extra [rl]; only making an environment needs it
-        Base, _MISSING = object, error
-    else:
-        _MISSING = None
-
-RenderMode = Literal["rgb_array", "ansi"]
-_RENDER_MODES = ("rgb_array", "ansi")
 Info = dict[str, Any]
 Rows = dict[str, "npt.NDArray[np.float32]"]
 
@@ -66,21 +63,13 @@ def parallel_env(
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    if not TYPE_CHECKING and _MISSING is not None:
-        raise UserError(
-            f"the PettingZoo interface needs packages that are not installed ({_MISSING}): "
-            "run pip install 'teamworld[rl]'"
-        )
-    if render_mode is not None and render_mode not in _RENDER_MODES:
-        raise UserError(
-            f"render_mode must be None, 'rgb_array' or 'ansi', got {render_mode!r}: there is no window mode, so "
-            "choose 'rgb_array' and show the arrays"
-        )
+    need_pettingzoo()
+    check_render_mode(render_mode)
     setting = setting_for(level, mode=mode, rules=rules, score=score, shared_map=shared_map, max_steps=max_steps)
     return WildfireEnv(setting, render_mode)
 
 
-class WildfireEnv(Base):
+class WildfireEnv(ParallelBase):
     """Firefighters, bulldozers, drones and helicopters against a fire, or at one of its lesser tasks.
 
     **Agents** are ``firefighter_1``, ``drone_4``, ...: kind and number. Who is lost in the fire is terminated and
@@ -106,7 +95,7 @@ class WildfireEnv(Base):
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "wildfire_v0",
-        "render_modes": list(_RENDER_MODES),
+        "render_modes": list(RENDER_MODES),
         "is_parallelizable": True,
         "render_fps": 5,
     }
@@ -122,10 +111,12 @@ class WildfireEnv(Base):
         self._row_of = {agent: row for row, agent in enumerate(self.possible_agents)}
         self.agents: list[str] = []
         # One object for all agents: a Box holds its bounds.
-        space = Box(-1.0, float(max(SEEN_CIVILIAN, level.size - 1)), (LENGTH,), np.float32)
+        space: Box = spaces().Box(-1.0, float(max(SEEN_CIVILIAN, level.size - 1)), (LENGTH,), np.float32)
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
-        self.action_spaces = {
-            agent: MultiDiscrete([TYPES[kind] - GO_ANYWHERE, level.size, level.size], start=[GO_ANYWHERE, 0, 0])
+        self.action_spaces: dict[str, MultiDiscrete] = {
+            agent: spaces().MultiDiscrete(
+                [TYPES[kind] - GO_ANYWHERE, level.size, level.size], start=[GO_ANYWHERE, 0, 0]
+            )
             for agent, kind in zip(self.possible_agents, units.kind.tolist(), strict=True)
         }
 
@@ -179,13 +170,7 @@ class WildfireEnv(Base):
 
     def _given(self, actions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.int64]:
         """Return the actions as an array, those of agents that are lost empty."""
-        try:
-            given = [actions[agent] for agent in self.agents]
-            complete = len(actions) == len(given)
-        except (KeyError, TypeError, IndexError):
-            complete = False
-        if not complete:
-            raise UserError(self._wrong_agents(actions))
+        given = given_actions(actions, self.agents)
         try:
             wanted = np.array(given)
         except ValueError:  # of different lengths
@@ -196,14 +181,6 @@ class WildfireEnv(Base):
         out = np.zeros((len(self.possible_agents), 3), np.int64)
         out[[self._row_of[agent] for agent in self.agents]] = wanted
         return out
-
-    def _wrong_agents(self, actions: object) -> str:
-        names = list(actions) if hasattr(actions, "__iter__") else []
-        missing = [agent for agent in self.agents if agent not in names]
-        unknown = [name for name in names if name not in self.agents]
-        problem = f"no action for {', '.join(missing[:3])}" if missing else f"actions for {unknown[:3]}"
-        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        return f"expected a mapping with one action for each of the {len(self.agents)} live agents, got {problem}{more}"
 
     def _observations(self, agents: list[str]) -> Rows:
         self._rows = observations(self._episodes.incident, self._episodes.sightings)

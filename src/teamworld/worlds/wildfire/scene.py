@@ -28,6 +28,9 @@ UNSEEN, WET, DRY, IGNITED, ON_FIRE, SMOULDERING, BURNT, WATER, BUILDING, CIVILIA
 #: A sector of the map is at most this many cells wide: what a drone sees at once. A map has at most TILES a side.
 TILE, TILES = 31, 10
 
+#: Cells of the largest map: a fire has many, and nothing else about a subject is said twice.
+CELLS: Final = MAX_SIZE**2
+
 #: What facts can state, the same words for all kinds of agents.
 RELATIONS: Final = (
     Relation("AT", "agent", ("cell",)),
@@ -42,8 +45,8 @@ RELATIONS: Final = (
     Relation("AT", "water", ("cell",)),
     Relation("AT", "fire", ("cell",)),
     Relation("STATE", "fire", ("burning", "out")),
-    Relation("BURNS", "fire", ("cell",)),
-    Relation("BURNT", "fire", ("cell",)),
+    Relation("BURNS", "fire", ("cell",), most=CELLS),
+    Relation("BURNT", "fire", ("cell",), most=CELLS),
     Relation("IN", "fire", ("fire",)),
     Relation("AT", "cluster", ("cell",)),
     Relation("IN", "civilian", ("cluster",)),
@@ -239,6 +242,11 @@ class Brief:
     def middles(self) -> Mapping[int, Cell]:
         """The middle of each sector."""
         return {n: ((x0 + x1) // 2, (y0 + y1) // 2) for n, (x0, x1, y0, y1) in enumerate(self.sectors)}
+
+    @cached_property
+    def by_middle(self) -> Mapping[Cell, int]:
+        """The sector that each middle names."""
+        return {middle: number for number, middle in self.middles.items()}
 
     def inside(self, cell: Cell) -> Cell:
         """Return the cell of the map nearest to a cell."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from teamworld.errors import UserError, brief
+from teamworld.worlds.arrays import NEXT_STEP, VectorBase, batched, reset_mask, reset_seeds, spaces
 from teamworld.worlds.wildfire.episodes import TYPES, Episodes, ScoreName, Setting, setting_for, whole_seed
 from teamworld.worlds.wildfire.observe import LENGTH, observations
 from teamworld.worlds.wildfire.state import Cell
@@ -27,17 +28,6 @@ if TYPE_CHECKING:
     from teamworld.worlds.wildfire.levels import Level
     from teamworld.worlds.wildfire.placement import Instance
     from teamworld.worlds.wildfire.state import FireMode
-
-    Base = object
-    NEXT_STEP: Any
-else:
-    try:
-        from gymnasium.vector import AutoresetMode
-        from gymnasium.vector import VectorEnv as Base
-
-        NEXT_STEP = AutoresetMode.NEXT_STEP
-    except ImportError:  # without the extra [rl] there are no spaces, but the arrays are the same
-        Base, NEXT_STEP = object, "NextStep"
 
 Observations: TypeAlias = "npt.NDArray[np.float32] | None"
 Flags: TypeAlias = "npt.NDArray[np.bool_]"
@@ -86,7 +76,7 @@ def vector_env(
         raise UserError(f"{num_envs} environments do not fit into memory: take fewer, or observation='none'") from None
 
 
-class WildfireVectorEnv(Base):
+class WildfireVectorEnv(VectorBase):
     """E incidents at once, with the interface of Gymnasium's vector environments.
 
     **Actions**: whole numbers of shape (E, A, 3): [type, x, y] of each agent, in the order of their ids, as in
@@ -139,47 +129,16 @@ class WildfireVectorEnv(Base):
         Raises:
             UserError: If a seed or an option cannot be used, or the level finds no place on the map of a seed.
         """
-        which = self._masked(options)
-        for env, one in zip(which, self._seeds(seed, which), strict=True):
-            if one is not None:
+        which = [int(env) for env in np.flatnonzero(reset_mask(options, self.num_envs, self._begun))]
+        seeds = reset_seeds(seed, self.num_envs, self._begun, whole_seed)
+        for env in which:
+            if (one := seeds[env]) is not None:
                 self._episodes[env].seed(one)
         for env in which:
             self._episodes[env].restart()
         self._finished[which] = False
         self._begun = True
         return self._look(), self._infos()
-
-    def _masked(self, options: Mapping[str, Any] | None) -> list[int]:
-        """Return the environments to reset."""
-        options = {} if options is None else options
-        if not isinstance(options, Mapping):
-            raise UserError(f"options must be a dictionary or None, got {options!r}")
-        if unknown := set(options) - {"reset_mask"}:
-            raise UserError(f"the only option of reset is 'reset_mask', got {sorted(map(str, unknown))}")
-        mask = np.asarray(options.get("reset_mask", np.ones(self.num_envs, np.bool_)))
-        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
-            raise UserError(
-                f"reset_mask must be a bool array of shape ({self.num_envs},) with at least one True, got {mask.dtype} "
-                f"of shape {mask.shape}"
-            )
-        if not (self._begun or mask.all()):
-            raise UserError("no episode has begun: call reset() without a reset_mask first")
-        return [int(env) for env in np.flatnonzero(mask)]
-
-    def _seeds(self, seed: int | Sequence[int | None] | None, which: list[int]) -> list[int | None]:
-        """Return the seeds of the environments ``which``, None where the stream goes on."""
-        if seed is None:
-            seeds: list[int | None] = [None] * self.num_envs if self._begun else [*range(self.num_envs)]
-        elif isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim):
-            seeds = [None if one is None else whole_seed(one) for one in seed]
-            if len(seeds) != self.num_envs:
-                raise UserError(f"expected one seed for each of the {self.num_envs} environments, got {len(seeds)}")
-            if not self._begun:
-                seeds = [env if one is None else one for env, one in enumerate(seeds)]
-        else:
-            first = whole_seed(seed)
-            seeds = [first + env for env in range(self.num_envs)]
-        return [seeds[env] for env in which]
 
     def step(self, actions: npt.NDArray[np.integer]) -> Step:
         """Let all agents of all environments act: observations, rewards, terminations, truncations, infos.
@@ -256,23 +215,3 @@ class WildfireVectorEnv(Base):
     def observation_space(self) -> Space[Any]:
         """The rows of all environments."""
         return batched(self.single_observation_space, self.num_envs)
-
-
-def spaces() -> Any:  # noqa: ANN401  (a module)
-    """Return ``gymnasium.spaces``.
-
-    Raises:
-        UserError: If the extra ``[rl]`` is not installed.
-    """
-    try:
-        import gymnasium.spaces
-    except ImportError as error:
-        raise UserError(f"spaces need Gymnasium ({error}): run pip install 'teamworld[rl]'") from None
-    return gymnasium.spaces
-
-
-def batched(space: Space[Any], num_envs: int) -> Space[Any]:
-    """Return the space of ``num_envs`` elements of ``space``."""
-    from gymnasium.vector.utils import batch_space
-
-    return batch_space(space, num_envs)

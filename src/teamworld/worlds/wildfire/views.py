@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
-from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict
+from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
+from teamworld.worlds.parts.views import FrameView
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.knowledge import Knowledge
 from teamworld.worlds.wildfire.scene import Scene, imagined
@@ -47,38 +48,17 @@ class Frame:
 FORMS = ("plain", "grid")
 
 
-class WildfireView:
+class WildfireView(FrameView[Frame]):
     """``contract.View`` for wildfire; reading it after the world's next step raises ``StaleView``."""
 
     def __init__(self, agent: AgentId, frame: Frame, current: Callable[[], Frame]) -> None:
-        self._agent, self._frame, self._current = agent, frame, current
+        super().__init__(agent, frame, current)
         self._options: Sequence[Option] | None = None
-
-    @property
-    def _now(self) -> Frame:
-        if self._current() is not self._frame:
-            raise StaleView(f"the view of {self._agent} at t = {self._frame.t} was read after the world moved on")
-        return self._frame
-
-    @property
-    def agent(self) -> AgentId:
-        """Whose view it is."""
-        return self._agent
 
     @property
     def kind(self) -> str:
         """``firefighter``, ``bulldozer``, ``drone`` or ``helicopter``."""
         return self._now.domain.brief.kinds[self._agent]
-
-    @property
-    def t(self) -> int:
-        """Timesteps gone."""
-        return self._now.t
-
-    @property
-    def left(self) -> int:
-        """Timesteps left."""
-        return self._now.horizon - self._now.t
 
     @property
     def able(self) -> bool:
@@ -127,11 +107,6 @@ class WildfireView:
         if self._options is None:
             self._options = frame.domain.options(self._agent, self.known)
         return self._options
-
-    @property
-    def history(self) -> Sequence[Outcome]:
-        """Its finished actions, oldest first."""
-        return self._now.histories[self._agent]
 
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows."""

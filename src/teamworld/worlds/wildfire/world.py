@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.errors import UserError, suggest
 from teamworld.language import AgentId
 from teamworld.worlds.contract import Finding, Passage, Twins
+from teamworld.worlds.parts.options import read_options
 from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe, level_for
 from teamworld.worlds.wildfire.placement import instance_for
@@ -77,13 +77,7 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     Raises:
         UserError: There is no such level or option, or a value cannot be used.
     """
-    try:
-        chosen = WildfireOptions.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        hint = suggest(name, list(WildfireOptions.model_fields)) if first["type"] == "extra_forbidden" else ""
-        raise UserError(f"option '{name}' of world wildfire: {first['msg']}, got {first['input']!r}{hint}") from None
+    chosen = read_options(WildfireOptions, options, "wildfire")
     from teamworld.worlds.wildfire.play import WildfireWorld  # brings the compiler; a list of levels does not need it
 
     found, terrain, named = level_for(level), None, chosen

@@ -1,0 +1,1 @@
+"""What several worlds share: the base of views, the reading of options."""

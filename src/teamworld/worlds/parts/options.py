@@ -1,0 +1,32 @@
+"""Reading the options of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from teamworld.errors import UserError, suggest
+
+Options = TypeVar("Options", bound=BaseModel)
+
+
+def read_options(model: type[Options], given: Mapping[str, object], world: str) -> Options:
+    """Return the options of a world.
+
+    Args:
+        model: What can be set.
+        given: What is set.
+        world: Name of the world, for what errors say.
+
+    Raises:
+        UserError: There is no such option, or a value cannot be used.
+    """
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        hint = suggest(name, list(model.model_fields)) if first["type"] == "extra_forbidden" else ""
+        raise UserError(f"option '{name}' of world {world}: {first['msg']}, got {first['input']!r}{hint}") from None

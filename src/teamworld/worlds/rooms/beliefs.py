@@ -1,0 +1,138 @@
+"""What rooms say of beliefs: what is not known, in sight, or changed by itself, and what two should not both do.
+
+See CoBel-World spec B3. A place is believed by the room: the middle cell of a room stands for all of it, and one look
+shows all of a room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Final
+
+from teamworld.language import AgentId, Cell, Entity, Fact, Facts, GoalId
+from teamworld.worlds.contract import Option, Possible, Unknown
+from teamworld.worlds.parts.beliefs import SAFETY, UNSEEN_TOO, is_cell, moved, readable
+from teamworld.worlds.rooms.observe import believed, item
+from teamworld.worlds.rooms.physics import BURNS, OVERCOME
+from teamworld.worlds.rooms.state import House
+
+#: How likely a thing that was carried off was put down in a room that one has seen, against one that one has not.
+CARRIED: Final = 0.2
+#: Ticks after which half of those who were seen in a cell have left it.
+HALF_LIFE: Final = 4.0
+
+
+def unknowns(house: House, given: Facts) -> tuple[Unknown, ...]:
+    """Return where each thing is that is known of and was not where it had been seen, and those that nobody has seen.
+
+    Things are numbered without gaps, and all are told of what was delivered: a number below a known one that nothing
+    is known of is a thing that nobody has seen. Without such a gap one more is looked for, if there is one, as long as
+    there are rooms that were never seen: how many things there are nobody was told. Rooms are alike; see ``CARRIED``.
+    """
+    state = readable(believed, given)
+    if state is None:
+        return ()
+    lost = [n for n, thing in state.items.items() if thing.cell is None and thing.state == "free"]
+    rooms = [room for room in range(house.rooms) if room in state.unseen]
+    highest = max(state.items, default=-1)
+    gaps = list(islice((n for n in range(highest) if n not in state.items), len(rooms)))  # numbers may be made up
+    new = gaps or [highest + 1][: len(rooms)]
+    weights = {room: 1.0 if room in rooms else CARRIED for room in range(house.rooms)}
+    found = [_unknown(house, number, weights, (f"deliver_{number}",)) for number in lost]
+    found += [_unknown(house, number, dict.fromkeys(rooms, 1.0), ()) for number in new]
+    return tuple(found)
+
+
+def _unknown(house: House, number: int, weights: Mapping[int, float], goals: tuple[GoalId, ...]) -> Unknown:
+    at = ((Fact(item(number), "AT", house.middle(room)), weight) for room, weight in weights.items())
+    return Unknown(f"item {number}", tuple(Possible(fact, weight) for fact, weight in at), goals)
+
+
+def visible(house: House, fact: Fact, agent: AgentId, given: Facts) -> float:
+    """Return 1 for what is in the agent's room, or on the board for all to see; else 0.
+
+    That a room was not seen is in nobody's sight; whoever is not in it is taken not to have seen it (0.9).
+    """
+    state = readable(believed, given)
+    if state is None or agent not in state.agents:
+        return 0.0
+    here, subject, value = _rooms(house, state.agents[agent]), fact.subject, fact.value
+    if fact.predicate == "UNSEEN":
+        return 0.0 if isinstance(subject, Entity) and subject.id in here else UNSEEN_TOO
+    if fact.predicate == "AT":
+        return float(bool(here & _rooms(house, value)))
+    if isinstance(subject, str):
+        return float(bool(here & _rooms(house, state.agents.get(subject))))
+    thing = state.items.get(subject.id)
+    if subject.kind == "door" or value == "delivered" or (thing is not None and thing.state == "delivered"):
+        return 1.0
+    return float(thing is not None and bool(here & _rooms(house, thing.cell)))
+
+
+def _rooms(house: House, cell: object) -> frozenset[int]:
+    """Return the rooms that are seen from a cell; none where it is no cell."""
+    return frozenset(house.rooms_at(cell)) if is_cell(cell) else frozenset()
+
+
+def drift(house: House, fact: Fact, ticks: int) -> Mapping[Fact, float]:
+    """Return what may have become of a fact.
+
+    Fire: a cell burns for ``BURNS`` ticks; nobody sees how long it has burnt, so it still burns after so many ticks
+    with a probability that falls in a straight line; else it has gone on to a cell beside. Agents leave, half of them
+    within ``HALF_LIFE`` ticks, for any room. Smoke lifts within ``OVERCOME`` ticks. Things stay where they are.
+    """
+    subject, value = fact.subject, fact.value
+    if ticks <= 0:
+        return {fact: 1.0}
+    if fact.predicate == "AT" and is_cell(value):
+        if isinstance(subject, str):
+            rooms = [Fact(subject, "AT", house.middle(room)) for room in range(house.rooms)]
+            return moved(fact, 0.5 ** (ticks / HALF_LIFE), rooms)
+        if subject.kind == "fire":
+            beside = [Fact(fire(house, cell), "AT", cell) for cell in house.beside(value)]
+            return moved(fact, max(0.0, 1 - ticks / BURNS), beside)
+    if isinstance(subject, str) and fact.predicate == "STATE" and value == "overcome":
+        return moved(fact, max(0.0, 1 - ticks / OVERCOME), [Fact(subject, "STATE", "able")])
+    return {fact: 1.0}
+
+
+def fire(house: House, cell: Cell) -> Entity:
+    """Return the name of the fire on a cell."""
+    return Entity("fire", cell[0] * house.size[1] + cell[1])
+
+
+def clash(house: House, one: Option, other: Option, given: Facts) -> float:
+    """Return the ticks that are lost if two agents do both.
+
+    ======================================================== ===========================================
+    both go for, or lift, a thing that one can carry          the shorter way
+    one brings what the two hold, the other puts it down      the longer one: it is brought by nobody
+    both open one door                                        the shorter way
+    both look into a room that nobody has seen                the shorter way
+    one goes where it burns                                   ``SAFETY``: an agent is lost
+    ======================================================== ===========================================
+    """
+    state = readable(believed, given)
+    if state is None:
+        return 0.0
+    ways = [_first(option) for option in (one, other) if option.action.verb == "go"]
+    if any(is_cell(cell) and cell in state.fire for cell in ways):
+        return SAFETY
+    verbs, short = {one.action.verb, other.action.verb}, float(min(one.ticks, other.ticks))
+    if one.goal is not None and one.goal == other.goal and not verbs & {"wait", "talk"}:
+        kind, _, number = one.goal.partition("_")
+        if kind == "open":
+            return short
+        thing = next((thing for n, thing in state.items.items() if str(n) == number), None)
+        if verbs == {"bring", "drop"} and thing is not None and len(thing.holders) > 1:
+            return float(max(one.ticks, other.ticks))
+        return short if thing is not None and thing.weight == 1 else 0.0
+    if verbs != {"go"} or one.goal != other.goal:
+        return 0.0
+    rooms = [_rooms(house, _first(option)) for option in (one, other)]
+    return short if rooms[0] & rooms[1] & state.unseen else 0.0
+
+
+def _first(option: Option) -> object:
+    return option.action.args[0] if option.action.args else None

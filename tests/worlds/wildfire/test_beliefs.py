@@ -1,0 +1,386 @@
+"""What wildfire says of beliefs: what has to be found, sight, how fire facts age, and what two should not both do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from teamworld.language import Entity, Fact, Facts, parse_action
+from teamworld.testing.walk import Pause, walk
+from teamworld.worlds.contract import WAIT, Option
+from teamworld.worlds.parts.beliefs import SAFETY
+from teamworld.worlds.wildfire import beliefs, fire
+from teamworld.worlds.wildfire.domain import WildfireDomain
+from teamworld.worlds.wildfire.scene import Body, Brief, Front, Person, Scene, Spot, facts, thing
+from teamworld.worlds.wildfire.state import BURNABLE, IGNITED, ON_FIRE
+from teamworld.worlds.wildfire.world import make
+
+KINDS: Mapping[str, str] = {
+    **{f"firefighter_{n}": "firefighter" for n in (1, 2)},
+    **{"bulldozer_1": "bulldozer", "drone_1": "drone", "drone_2": "drone", "helicopter_1": "helicopter"},
+}
+
+
+def brief(**changes: Any) -> Brief:
+    """Return what a team on a map of 93 x 93 cells is told: nine sectors of 31 x 31."""
+    parts: dict[str, Any] = {
+        "task": "both", "size": 93, "kinds": KINDS, "horizon": 100, "known": False, "clusters": 2, "per_cluster": 3,
+        "fire_every": 500, "edition": "2025", "careful": True, "lift_reach": 3.0, "fill_reach": 1,
+        "riders_count": False,
+    }  # fmt: skip
+    return Brief(**parts | changes)
+
+
+def domain(**changes: Any) -> WildfireDomain:
+    return WildfireDomain(brief(**changes))
+
+
+def told(scene: Scene) -> Facts:
+    return Facts(tuple(facts(scene)))
+
+
+def team(**at: tuple[int, int]) -> dict[str, Body]:
+    """Return everybody at (10, 10), or where a test wants them."""
+    return {agent: Body(at.get(agent, (10, 10))) for agent in KINDS}
+
+
+def option(text: str, goal: str | None = None, ticks: int = 3) -> Option:
+    return Option(parse_action(text), goal, ticks)
+
+
+def clash(here: WildfireDomain, scene: Scene, one: Option, other: Option) -> float:
+    """Return what is lost, which is the same the other way round."""
+    lost = here.clash(one, other, told(scene))
+    assert lost == here.clash(other, one, told(scene))
+    return lost
+
+
+MIDDLES = brief().middles
+FIRE = Front(tuple((60 + x, 60 + y) for x in range(4) for y in range(4)))
+SPARK = Front(((60, 60), (61, 60)))
+
+
+# ---- the table of spec B2, row by row
+
+
+def test_one_sector_is_scouted_by_one() -> None:
+    scene = Scene(team(), sectors=MIDDLES, unseen=dict.fromkeys(MIDDLES, 100))
+    look = option("go_to(<sector>(4))", "search", 3)
+    assert clash(domain(), scene, look, option("go_to(<sector>(4))", None, 5)) == 3
+    assert clash(domain(), scene, look, option("go_to(<sector>(5))", "search", 5)) == 0
+
+
+def test_over_a_fire_that_is_to_be_scouted_two_are_wanted() -> None:
+    there = option("go_to(<fire>(0))", "scout_0", 3)
+    assert clash(domain(task="scout"), Scene(team(), fires={0: FIRE}), there, there) == 0
+
+
+def test_a_small_fire_is_put_out_by_one_and_a_large_one_by_many() -> None:
+    pours = option("spray_at(<fire>(0))", "fire_0", 1), option("spray_at(<fire>(0))", "fire_0", 2)
+    assert clash(domain(task="contain"), Scene(team(), fires={0: SPARK}), *pours) == 1
+    assert clash(domain(task="contain"), Scene(team(), fires={0: FIRE}), *pours) == 0
+
+
+def test_one_cell_or_the_last_of_a_line_is_cut_by_one() -> None:
+    here = domain(task="cut_lines", known=True)
+    line = {n: Spot((20 + n, 20), 3, 0) for n in range(5)}
+    fell = option("fell(<line>(0))", "line_0", 6), option("fell(<line>(0))", "line_0", 4)
+    assert clash(here, Scene(team(), targets=line), *fell) == 0
+    last = {n: spot._replace(trees=3 if n == 4 else 0) for n, spot in line.items()}
+    assert clash(here, Scene(team(), targets=last), *fell) == 4
+    alone = domain(task="cut_sparse", known=True)
+    both = option("fell(<target>(0))", "cut_0", 6), option("go_to(<target>(0))", "cut_0", 4)
+    assert clash(alone, Scene(team(), targets={0: Spot((20, 20), 3)}), *both) == 4
+
+
+def test_two_clear_ground_to_one_end() -> None:
+    ends = option("clear_to((30, 30))", "fire_0", 6), option("clear_to((30, 30))", "fire_0", 4)
+    assert clash(domain(), Scene(team()), *ends) == 4
+    assert clash(domain(), Scene(team()), ends[0], option("clear_to((30, 31))", "fire_0", 4)) == 0
+
+
+def test_one_civilian_is_fetched_by_one_and_a_cluster_by_many() -> None:
+    here = domain(task="rescue", known=True, clusters=1)
+    people = {n: Person((30, 30), "free", 0) for n in range(3)}
+    scene = Scene(team(), zone=(5, 5), people=people, clusters={0: (30, 30)})
+    same = option("go_to(<civilian>(1))", "rescue_0", 3), option("go_to(<civilian>(1))", "rescue_0", 5)
+    assert clash(here, scene, *same) == 3
+    many = option("go_to(<cluster>(0))", "rescue_0", 3), option("go_to(<cluster>(0))", "rescue_0", 5)
+    assert clash(here, scene, *many) == 0
+    last = Scene(team(), zone=(5, 5), people={**people, **{n: Person((5, 5), "safe", 0) for n in (0, 1)}})
+    assert clash(here, last, *many) == 3
+
+
+def test_one_helicopter_fetches_a_firefighter() -> None:
+    kinds = {**KINDS, "helicopter_2": "helicopter"}
+    here, scene = domain(task="transport", known=True, kinds=kinds), Scene(team(), zone=(80, 80))
+    fetch = option("go_to(firefighter_1)", "transport_0", 3), option("go_to(firefighter_1)", "transport_0", 5)
+    assert clash(here, scene, *fetch) == 3
+    assert clash(here, scene, fetch[0], option("go_to(firefighter_2)", "transport_0", 5)) == 0
+    assert clash(here, scene, *[option("take_aboard()", "transport_0", 1)] * 2) == 1  # two wait, five find room
+
+
+def test_who_makes_for_the_only_helicopter_waits_in_vain_while_it_pours() -> None:
+    waits, pours = option("go_to(helicopter_1)", "transport_0", 4), option("release()", "fire_0", 1)
+    assert clash(domain(), Scene(team()), waits, pours) == 1
+    assert clash(domain(), Scene(team()), waits, option("go_to(firefighter_1)", "transport_0", 2)) == 0
+    two = domain(kinds={**KINDS, "helicopter_2": "helicopter"})
+    assert clash(two, Scene(team()), waits, pours) == 0
+
+
+def test_a_drop_on_friends_costs_more_than_any_message() -> None:
+    above = {
+        **team(firefighter_1=(60, 57), firefighter_2=(5, 5), bulldozer_1=(5, 5)),
+        "helicopter_1": Body((60, 60), 3),
+    }
+    pours, works = option("release()", "fire_0", 1), option("cut_all()", "fire_0", 2)
+    here = domain(task="contain")
+    assert clash(here, Scene(above, fires={0: FIRE}), pours, works) == SAFETY
+    away = {**above, "firefighter_1": Body((60, 50))}
+    assert clash(here, Scene(away, fires={0: FIRE}), pours, works) == 0
+    empty = {**above, "helicopter_1": Body((60, 60), 0)}
+    assert clash(here, Scene(empty, fires={0: FIRE}), pours, works) == 0
+    assert clash(here, Scene(away), pours, option("clear_to((58, 58))", "fire_0", 2)) == SAFETY  # a line under work
+
+
+def test_no_source_runs_dry() -> None:
+    fill = option("refill()", "fire_0", 1), option("go_to(<water>(0))", "fire_0", 4)
+    scene = Scene(team(), fires={0: FIRE}, water={0: (20, 20)})
+    assert clash(domain(task="contain"), scene, fill[0], fill[0]) == 0
+    assert clash(domain(task="contain"), scene, fill[1], fill[1]) == 0
+
+
+def test_a_walker_that_goes_where_fire_will_be_costs_more_than_any_message() -> None:
+    here, scene = domain(), Scene(team(), fires={0: SPARK}, people={0: Person((64, 60), "free", 0)})
+    wait = Option(WAIT, None, 1)
+    assert clash(here, scene, option("move_to((60, 61))"), wait) == SAFETY
+    assert clash(here, scene, option("move_to((65, 60))", None, 5), wait) == 0  # a fire step in five timesteps
+    assert clash(here, scene, option("move_to((65, 60))", None, 15), wait) == SAFETY
+    assert clash(here, scene, option("go_to(<civilian>(0))", "guard_0", 10), wait) == SAFETY
+    assert clash(here, scene, option("go_to(<sector>(4))", "search", 10), wait) == 0  # who searches may fly
+    out = Scene(team(), fires={0: Front(out=True)})
+    assert clash(here, out, option("move_to((60, 61))"), wait) == 0
+
+
+def test_danger_tells_of_fire_that_comes_to_where_somebody_works() -> None:  # D13
+    here, near = domain(), team(firefighter_1=(62, 63), firefighter_2=(61, 61), drone_1=(60, 60), bulldozer_1=(80, 80))
+    given_facts = told(Scene(near, fires={0: SPARK}))
+    assert here.danger("firefighter_2", 1, given_facts) == 1.0  # it burns beside it
+    assert [here.danger("firefighter_1", ticks, given_facts) for ticks in (4, 5, 10)] == [0, 0, beliefs.SPREADS]
+    assert here.danger("drone_1", 50, given_facts) == 0
+    assert here.danger("bulldozer_1", 10, given_facts) == 0
+    assert here.danger("firefighter_1", 10, told(Scene(near))) == 0  # what the other one holds: nothing of a fire
+    assert here.danger("nobody", 10, given_facts) == 0
+
+
+# ---- what is not known
+
+
+def test_what_has_to_be_found_is_as_likely_in_any_unseen_cell() -> None:
+    scene = Scene(team(), sectors=MIDDLES, unseen={0: 50, 3: 100, 8: 1})
+    found = domain().unknowns(told(scene))
+    assert [unknown.name for unknown in found] == ["fire", "cluster 0", "cluster 1"]
+    assert all(unknown.goals == ("search",) for unknown in found)
+    assert [(str(value.fact), value.weight) for value in found[0].values] == [
+        ("<fire>(0) AT (15, 15)", 0.5 * 31 * 31),
+        ("<fire>(0) AT (15, 46)", 31 * 31),
+        ("<fire>(0) AT (77, 77)", 0.01 * 31 * 31),
+    ]
+    assert {goal.id for goal in domain().goals(told(scene))} >= {"search"}
+
+
+def test_where_all_was_seen_or_is_known() -> None:
+    everywhere = domain().unknowns(told(Scene(team(), sectors=MIDDLES)))
+    assert [len(unknown.values) for unknown in everywhere] == [9, 9, 9]
+    fire_found = Scene(team(), sectors=MIDDLES, fires={0: SPARK})
+    assert [unknown.name for unknown in domain().unknowns(told(fire_found))] == ["cluster 0", "cluster 1"]
+    assert domain(task="contain", known=True).unknowns(told(Scene(team(), fires={0: FIRE}))) == ()
+    assert domain(task="cut_sparse", clusters=0).unknowns(told(Scene(team()))) == ()
+
+
+def test_the_rest_of_a_cluster_is_near_those_who_were_found() -> None:
+    people = {0: Person((30, 30), "free", 0)}
+    found = domain(task="rescue", clusters=1).unknowns(told(Scene(team(), people=people)))
+    assert [unknown.name for unknown in found] == ["civilian 1"]
+    assert found[0].values[0].fact == Fact(thing("civilian", 1), "AT", (30, 30))
+    assert [value.weight for value in found[0].values] == [4.0] + [1.0] * 8
+
+
+def test_who_went_away_is_near_where_it_was() -> None:
+    people = {n: Person((30, 30), "free", 0) for n in range(3)} | {1: Person(None, "free", 0, (0, 40))}
+    (found,) = domain(task="rescue", known=True, clusters=1).unknowns(told(Scene(team(), people=people)))
+    assert (found.name, found.goals) == ("civilian 1", ("rescue_0",))
+    places = [value.fact.value for value in found.values]
+    assert len(places) == len(set(places))
+    assert all(brief().inside(place) == place for place in places)  # type: ignore[arg-type]
+
+
+# ---- what is in sight
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.sampled_from(["rescue_civilians_search_and_rescue", "suppress_fire_contain", "transport_firefighters_small"]),
+    st.integers(0, 100),
+)
+def test_visible_is_what_a_map_of_ones_own_shows(level: str, seed: int) -> None:
+    here = make(level, seed, 60, {"shared_map": False})
+    remembered = ("UNSEEN", "WAS", "BURNT", "IN")  # of these, and of fires and water, a view tells without seeing them
+    for part in walk(here, seed, 8):
+        if not isinstance(part, Pause):
+            continue
+        truth = here.truth()
+        for agent, view in part.views.items():
+            for fact in view.facts:
+                kind = fact.subject.kind if isinstance(fact.subject, Entity) else "agent"
+                kept = fact.predicate in remembered or kind == "water" or (kind, fact.predicate) == ("fire", "STATE")
+                assert kept or here.domain.visible(fact, agent, view.known) > 0, f"{agent} perceives {fact}"
+            for fact in truth:
+                chance = here.domain.visible(fact, agent, truth)
+                seen = chance == 1.0 and fact.subject != agent and not _announced(fact)
+                if seen and fact.predicate in ("AT", "BURNS", "HOLD", "STATE"):
+                    assert fact in view.facts, f"{agent} does not perceive {fact}"
+
+
+def _announced(fact: Fact) -> bool:
+    kinds = ("zone", "target", "sector", "fire", "water", "cluster")
+    return isinstance(fact.subject, Entity) and fact.subject.kind in kinds
+
+
+def test_each_kind_sees_its_square() -> None:
+    scene = Scene(team(firefighter_1=(40, 40), drone_1=(40, 40), helicopter_1=(40, 40)), fires={0: SPARK})
+
+    def seen(agent: str, cell: tuple[int, int]) -> float:
+        return domain().visible(Fact(thing("fire", 0), "BURNS", cell), agent, told(scene))
+
+    assert [seen("firefighter_1", (45, 35)), seen("drone_1", (55, 25)), seen("helicopter_1", (60, 20))] == [1, 1, 1]
+    assert [seen("firefighter_1", (46, 40)), seen("drone_1", (56, 40)), seen("helicopter_1", (61, 40))] == [0.25] * 3
+    assert [seen("firefighter_1", (59, 40)), seen("drone_1", (77, 40)), seen("nobody", (40, 40))] == [0, 0, 0]
+
+
+def test_a_sector_is_promised_only_as_far_as_it_is_new() -> None:
+    here, at = domain(), Fact(thing("fire", 0), "AT", MIDDLES[4])
+    above = team(drone_1=(46, 46), firefighter_1=(46, 46))
+    new = told(Scene(above, sectors=MIDDLES, unseen={4: 100}))
+    assert here.visible(at, "drone_1", new) == 1
+    assert here.visible(at, "firefighter_1", new) == pytest.approx(11 * 11 / 31**2)
+    assert here.visible(at, "drone_2", new) == 0
+    some = told(Scene(above, sectors=MIDDLES, unseen={4: 87}))  # what the firefighter sees from there was seen
+    assert here.visible(at, "firefighter_1", some) == 0
+    assert here.visible(at, "drone_1", some) == 1
+
+
+def test_what_was_announced_is_known_to_all_and_what_was_not_seen_is_likely_so_for_others() -> None:
+    scene = Scene(team(), zone=(80, 80), targets={0: Spot((70, 70), 3, 0)}, sectors=MIDDLES, unseen={0: 40, 8: 100})
+    known = told(scene)
+    here = domain()
+    certain = [fact for fact in known if fact.predicate in ("AT", "IN") and isinstance(fact.subject, Entity)]
+    assert all(here.visible(fact, "drone_1", known) == 1 for fact in certain)
+    assert here.visible(Fact(thing("target", 0), "TREES", 3), "drone_1", known) == 0
+    assert here.visible(Fact(thing("sector", 8), "UNSEEN", 100), "drone_1", known) == 0.9
+    whole = told(Scene(team(drone_1=(77, 77)), sectors=MIDDLES, unseen={8: 100}))
+    assert here.visible(Fact(thing("sector", 8), "UNSEEN", 100), "drone_1", whole) == 0
+
+
+# ---- what changes by itself
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([("fire", "BURNS"), ("fire", "BURNT"), ("civilian", "AT"), ("drone_1", "AT"), ("target", "AT")]),
+    st.tuples(st.integers(-3, 120), st.integers(-3, 120)),
+    st.integers(-1, 10**9),
+    st.integers(1, 10**6),
+)
+def test_drift_adds_up_to_one_and_stays_on_the_map(
+    what: tuple[str, str], cell: tuple[int, int], ticks: int, every: int
+) -> None:
+    here = domain(fire_every=every)
+    fact = Fact(what[0] if what[0] in KINDS else thing(what[0], 0), what[1], cell)
+    then = here.drift(fact, ticks, told(Scene(team())))
+    assert math.isclose(math.fsum(then.values()), 1, abs_tol=1e-9)
+    assert all(chance >= 0 for chance in then.values())
+    assert all(one == fact or here.brief.inside(one.value) == one.value for one in then)  # type: ignore[arg-type]
+    assert len(then) <= 10
+
+
+def test_what_burns_burns_down_or_has_spread() -> None:
+    burns = Fact(thing("fire", 0), "BURNS", (40, 40))
+    burnt = Fact(thing("fire", 0), "BURNT", (40, 40))
+    half = domain().drift(burns, 5, Facts())  # a fire step
+    assert half[burns] == 0.5
+    assert half[burnt] == pytest.approx(0.5 * (1 - beliefs.SPREADS))
+    assert half[Fact(thing("fire", 0), "BURNS", (41, 40))] == pytest.approx(0.5 * beliefs.SPREADS / 8)
+    later = domain().drift(burns, 20, Facts())  # four
+    assert burns not in later
+    assert Fact(thing("fire", 0), "BURNS", (44, 36)) in later
+
+
+@pytest.mark.parametrize("mode", ["reference", "stochastic"])
+def test_fire_spreads_about_as_often_as_is_believed(mode: str) -> None:
+    burning = spread = 0
+    for seed in range(4):
+        land = make("suppress_fire_contain", seed, 100, {"fire": mode}).incident.land
+        for _ in range(20):
+            before = land.burn.copy()
+            fire.step(land)
+            new = (before == BURNABLE) & (land.burn != BURNABLE)
+            for y, x in np.argwhere((before == IGNITED) | (before == ON_FIRE)):
+                burning += 1
+                spread += bool(new[y - 1 : y + 2, x - 1 : x + 2].any())
+    assert burning > 500
+    assert spread / burning == pytest.approx(beliefs.SPREADS, abs=0.1)
+
+
+def test_civilians_wander_unless_they_are_carried() -> None:
+    here, at = domain(), Fact(thing("civilian", 0), "AT", (40, 40))
+    free = told(Scene(team(), people={0: Person((40, 40), "free", 0)}))
+    assert here.drift(at, 1, free) == {at: 1.0}
+    assert here.drift(at, 12, free)[at] == pytest.approx(1 / 3)  # two cells away, as like as not
+    assert here.drift(at, 12, told(Scene(team(), people={0: Person((40, 40), "held", 0)}))) == {at: 1.0}
+
+
+# ---- what cannot be
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        Fact(thing("target", 0), "TREES", 2.5),
+        Fact(thing("target", 0), "AT", 5),
+        Fact("drone_1", "AT", (10**9, -3)),
+        Fact("drone_1", "AT", "nowhere"),
+        Fact("stranger", "AT", (3, 3)),
+        Fact("firefighter_1", "ABOARD", "stranger"),
+        Fact("firefighter_1", "WATER", 1.5),
+        Fact(thing("sector", 10**9), "UNSEEN", 100),
+        Fact(thing("sector", 3), "UNSEEN", -(10**6)),
+        Fact(thing("sector", 3), "UNSEEN", 1500),
+        Fact(thing("civilian", 10**9), "IN", thing("cluster", 10**9)),
+        Fact(thing("civilian", 0), "IN", thing("cluster", 0)),
+        Fact(thing("fire", 10**9), "BURNS", (1999, 1999)),
+        Fact(thing("fire", 0), "IN", 4),
+    ],
+)
+@pytest.mark.parametrize("task", ["both", "scout", "transport"])
+def test_odd_facts_are_no_trouble(task: str, odd: Fact) -> None:
+    scene = Scene(team(), sectors=MIDDLES, unseen={3: 40}, fires={0: SPARK}, zone=(5, 5))
+    here = domain(task=task)
+    actions = ("go_to(stranger)", "go_to(3)", "move_to((99999, -7))", "release()", "fell(<line>(99999))", "spray_at()")
+    options = [option(text, goal) for text in actions for goal in (None, "fire_0", "guard_1", "no_such_goal")]
+    for known in (Facts((*(fact for fact in told(scene) if fact.subject != odd.subject), odd)), Facts((odd,)), Facts()):
+        for unknown in here.unknowns(known):
+            assert all(value.weight > 0 for value in unknown.values)
+        for fact in (*told(scene), odd):
+            for agent in ("drone_1", "firefighter_1", "stranger"):
+                assert 0 <= here.visible(fact, agent, known) <= 1
+                assert 0 <= here.danger(agent, 10**9, known) <= 1
+            assert math.isclose(math.fsum(here.drift(fact, 7, known).values()), 1)
+        for one in options:
+            assert all(here.clash(one, other, known) >= 0 for other in options)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 #: The worlds that ship with the package: name -> module.
 WORLDS: Final[Mapping[str, str]] = {
     "cube": "teamworld.worlds.cube.world",
+    "household": "teamworld.worlds.household.world",
     "rooms": "teamworld.worlds.rooms.world",
     "wildfire": "teamworld.worlds.wildfire.world",
 }

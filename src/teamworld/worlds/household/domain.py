@@ -1,0 +1,403 @@
+"""The rules that everybody knows: goals, options, recipes, preconditions, expected effects, costs, and what is open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, GoalId, Measures, Plan
+from teamworld.worlds.contract import (
+    POSSIBLE,
+    WAIT,
+    ActionSchema,
+    Goal,
+    Option,
+    Relation,
+    Unknown,
+    Verdict,
+    View,
+)
+from teamworld.worlds.household import beliefs, heuristic
+from teamworld.worlds.household.goals import Predicates
+from teamworld.worlds.household.observe import Known, Names, Place, believed, facts
+from teamworld.worlds.household.skills import MEASURES, first, schemas
+from teamworld.worlds.household.state import Rules
+
+#: How much longer ways are than straight lines: within a room, and through doors.
+WITHIN, THROUGH = 1.1, 1.3
+#: Metres from the middle of a room at which one is in it, and from a thing at which one is near it.
+DOOR, REACH = 3.0, 1.3
+
+
+class HouseholdDomain:
+    """``contract.Domain`` for the household; pure, everything is computed from the facts given.
+
+    Args:
+        names: Of all that the task is about. Rules use of it what is known to all from the start: rooms, the goal.
+        rules: The rules of the instance.
+    """
+
+    def __init__(self, names: Names, rules: Rules) -> None:
+        self.names, self.rules = names, rules
+        self.predicates = Predicates(names)
+        self._relations = names.relations
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """What facts can state."""
+        return self._relations
+
+    @property
+    def measures(self) -> Measures:
+        """No parameter counts in a measure of a goal."""
+        return MEASURES
+
+    def abilities(self, _agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
+        """Return what an agent can do."""
+        return schemas(self.names, self._known(given), turns=self.rules.sight == "cone")
+
+    def _known(self, given: Facts) -> Known:
+        known = believed(given)
+        return known if known.rooms is self.names.rooms else given.derive(self._with_rooms)
+
+    def _with_rooms(self, given: Facts) -> Known:
+        return replace(believed(given), rooms=self.names.rooms)  # all know them, whatever the facts leave out
+
+    # Goals.
+
+    def goals(self, given: Facts) -> Sequence[Goal]:
+        """Return one goal for each predicate."""
+        return self.predicates.goals(self._known(given))
+
+    # What can be done.
+
+    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+        """Return what makes sense now: deliver, fetch, look into containers, look into rooms, wait."""
+        known = self._known(given)
+        found = [*self._work(agent, known), *self._search(agent, known), (WAIT, None)]
+        legal = dict.fromkeys(pair for pair in found if self.check(agent, pair[0], given).ok)
+        return [Option(action, goal, self.ticks(agent, action, given)) for action, goal in legal]
+
+    def _work(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
+        hands, here = known.hands.get(agent, ()), known.at.get(agent)
+        if hands:
+            yield (
+                Action("deliver"),
+                next((wanted.id for wanted in self.predicates.wanted if wanted.kind == hands[0].kind), None),
+            )
+        useful = self.predicates.useful(known) if len(hands) < self._load(known) else {}
+        for thing, goal in useful.items():
+            yield Action("fetch", (thing,)), goal
+        for thing, goal in useful.items():  # where one was only told of a thing one has to look first
+            room = known.room_of(thing)
+            if room is not None and room != here:
+                yield Action("explore", (room,)), goal
+        if hands and self.predicates.target not in known.room:
+            return
+        room = known.room.get(self.predicates.target)
+        if hands and room is not None and room != here:
+            yield Action("explore", (room,)), None
+
+    def _search(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
+        if len(known.hands.get(agent, ())) < 2:
+            yield from ((Action("check", (box,)), None) for box in self.predicates.unchecked(known))
+        new = [room for room in known.rooms if known.explored.get(room) != "all"]
+        lost = self.predicates.target not in known.room
+        if not new and (lost or not (self.predicates.unchecked(known) or self.predicates.useful(known))):
+            # Something was moved, or not told: look where nobody has been for longest, so that nobody walks to and fro.
+            others = (room for room in known.rooms if room != known.at.get(agent))
+            new = sorted(others, key=lambda room: (known.last.get(room, 0), room.id))[:1]
+        yield from ((Action("explore", (room,)), None) for room in new)
+
+    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+        """Return plans that bring a thing for the goal, or look for one; without a goal, what is useful at large."""
+        known = self._known(given)
+        found = list(self._standby(agent, known) if goal is None else self._bring(goal, agent, known))
+        legal = [actions for actions in dict.fromkeys(found) if actions]
+        return [Plan(actions, None if goal is None else goal.id) for actions in legal]
+
+    def _bring(self, goal: Goal, agent: AgentId, known: Known) -> Iterator[tuple[Action, ...]]:
+        wanted = next((one for one in self.predicates.wanted if one.id == goal.id), None)
+        if wanted is None:
+            return
+        hands, here = known.hands.get(agent, ()), known.at.get(agent)
+        room = known.room.get(self.predicates.target)
+        deliver: tuple[Action, ...] = () if room is None else (Action("deliver"),)
+        there: tuple[Action, ...] = () if room is None or room == here else (Action("explore", (room,)),)
+        mine = [thing for thing in hands if thing.kind == wanted.kind]
+        free = [thing for thing, goal_id in self.predicates.useful(known).items() if goal_id == goal.id]
+        free.sort(key=lambda thing: (self._metres(agent, thing, known), thing.id))
+        if mine and deliver:
+            yield deliver
+            yield (*there, *deliver)
+        if len(hands) >= self._load(known) and deliver:
+            yield deliver  # something else first
+        if len(hands) < self._load(known):
+            for thing in free:
+                take = self._take(thing, known)
+                yield (*take, *deliver)
+                at = known.room_of(thing)
+                if at is not None and at != here:
+                    yield (Action("explore", (at,)), *take, *deliver)
+            if not hands and goal.units > 1 and len(free) > 1 and self._load(known) > 1:
+                yield (*self._take(free[0], known), *self._take(free[1], known), *deliver)
+        if not (free or mine) or not deliver:
+            yield from ((action,) for action, _ in self._search(agent, known))
+            yield (WAIT,)
+
+    def _load(self, known: Known) -> int:
+        """Return how many things it makes sense to carry: one hand must open what has to be open."""
+        opens = self.rules.strict_put and self.predicates.relation == "INSIDE"
+        return 1 if opens and not known.opened.get(self.predicates.target) else 2
+
+    def _take(self, thing: Entity, known: Known) -> tuple[Action, ...]:
+        relation, holder = known.places[thing]
+        shut = relation == "INSIDE" and not known.opened.get(holder, True)
+        return (*((Action("check", (holder,)),) if shut else ()), Action("fetch", (thing,)))
+
+    def _standby(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, ...]]:
+        if known.hands.get(agent) and self.predicates.target in known.room:
+            yield (Action("deliver"),)
+        look = [action for action, _ in self._search(agent, known)]
+        if len(known.hands.get(agent, ())) >= 2:
+            look = [action for action in look if action.verb == "explore"]
+        look.sort(key=lambda action: (self._ticks(agent, action, known), str(action)))
+        yield from ((action,) for action in look)
+        yield (WAIT, WAIT, WAIT)
+
+    # Preconditions and effects.
+
+    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+        """Return whether an action's preconditions hold."""
+        known = self._known(given)
+        form = self._form(action, known)
+        if not form.ok or action.verb in ("wait", "talk", "turn"):
+            return form
+        hands = known.hands.get(agent, ())
+        if action.verb == "deliver":
+            if not hands:
+                return Verdict(False, "empty_hands")
+            return (
+                POSSIBLE
+                if self.predicates.target in known.room
+                else Verdict(False, f"unseen: {self.predicates.target} has not been found")
+            )
+        thing = first(action)
+        if action.verb in ("check", "open", "fetch", "grab") and len(hands) >= 2:
+            return Verdict(False, "hands_full")
+        if action.verb in ("check", "open", "close"):
+            want = action.verb == "close"
+            if known.opened.get(thing) is not want:
+                return Verdict(False, "already_open" if not want else "already_closed")
+        if action.verb in ("fetch", "grab"):
+            verdict = self._can_take(agent, thing, known)
+            if not verdict.ok:
+                return verdict
+        if action.verb in ("explore", "go"):
+            return self._can_go(agent, thing, known, action.verb)
+        if action.verb == "put":
+            return self._can_put(agent, action, known)
+        if action.verb in ("open", "close", "grab") and not self._near(agent, thing, known):
+            return Verdict(False, f"not_close: go to {thing} first")
+        return POSSIBLE
+
+    def _form(self, action: Action, known: Known) -> Verdict:
+        """Whether there is such an action, and what it names is known."""
+        verbs = MEASURES if self.rules.sight == "cone" else {verb: m for verb, m in MEASURES.items() if verb != "turn"}
+        if action.verb not in verbs:
+            return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
+        if action.verb in ("explore", "check", "fetch", "open", "close", "grab", "go") and len(action.args) == 1:
+            named = action.args[0]
+            if isinstance(named, Entity) and self._named(action.verb, named, known):
+                return POSSIBLE  # the common case, without making all schemas
+        for schema in schemas(self.names, known, turns=self.rules.sight == "cone"):
+            if schema.verb == action.verb:
+                try:
+                    schema.complete(action)
+                except UserError as error:
+                    return Verdict(False, f"illegal: {error}")
+        return POSSIBLE
+
+    def _named(self, verb: str, named: Entity, known: Known) -> bool:
+        if verb == "explore":
+            return named in self.names.rooms
+        if verb in ("check", "open", "close"):
+            return named in known.opened
+        if verb in ("fetch", "grab"):
+            return named in self.names.things and named in known.points
+        return named in self.names.rooms or named in known.points
+
+    def _can_take(self, agent: AgentId, thing: Entity, known: Known) -> Verdict:
+        holder = known.holder(thing)
+        if holder is not None:
+            return Verdict(False, f"held: {'you hold' if holder == agent else f'{holder} holds'} it")
+        if thing not in known.places:
+            return Verdict(False, f"unseen: nobody knows where {thing} is")
+        return self._shut(thing, known)
+
+    def _shut(self, thing: Entity, known: Known) -> Verdict:
+        relation, place = known.places.get(thing, ("", thing))
+        if relation == "INSIDE" and not known.opened.get(place, True):
+            return Verdict(False, f"closed: {place} must be open")
+        return POSSIBLE
+
+    def _can_go(self, agent: AgentId, place: Entity, known: Known, verb: str) -> Verdict:
+        if place in self.names.rooms:
+            there = known.at.get(agent) == place and (verb == "go" or known.explored.get(place) == "all")
+            return Verdict(False, f"there: you are in {place}") if there else POSSIBLE
+        if place not in known.points:
+            return Verdict(False, f"unseen: nobody knows where {place} is")
+        near = self._near(agent, place, known)
+        return Verdict(False, f"there: you are near {place}") if near else self._shut(place, known)
+
+    def _can_put(self, agent: AgentId, action: Action, known: Known) -> Verdict:
+        thing, place = first(action), action.args[1]
+        if thing not in known.hands.get(agent, ()):
+            return Verdict(False, f"not_held: {thing} is not in your hands")
+        if not isinstance(place, Entity) or not self._near(agent, place, known):
+            return Verdict(False, f"not_close: go to {place} first")
+        node = self.names.episode.home.nodes.get(place.id)
+        if node is None or not (node.surface or (node.container and node.opens)):
+            return Verdict(False, f"no_surface: nothing can be put on {place}")
+        if self.rules.strict_put and self._relation(place) == "INSIDE" and not known.opened.get(place):
+            return Verdict(False, f"closed: {place} must be open")
+        return POSSIBLE
+
+    def _relation(self, place: Entity) -> str:
+        """Return how things are put there."""
+        for wanted in self.predicates.wanted:
+            if wanted.target == place:
+                return wanted.relation
+        return "INSIDE" if place in self.names.containers else "ON"
+
+    def _near(self, agent: AgentId, thing: Entity, known: Known) -> bool:
+        return self.rules.mode == "engine" or thing in known.near.get(agent, ())
+
+    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+        """Return what to expect after an action that succeeds."""
+        if action.verb in ("wait", "talk", "turn") or not self.check(agent, action, given).ok:
+            return given
+        known = self._known(given)
+        if action.verb == "deliver":
+            return facts(self._delivered(agent, known))
+        thing = first(action)
+        if action.verb in ("explore", "go") and thing in known.rooms:
+            at, points = {**known.at, agent: thing}, {**known.points, agent: known.rooms[thing]}
+            explored = {**known.explored, thing: "all"}
+            near, last = {**known.near, agent: _NOTHING}, _less(known.last, (thing,))
+            return facts(replace(known, at=at, points=points, explored=explored, near=near, last=last))
+        there = known if action.verb in ("open", "close", "grab", "put") else self._moved(agent, thing, known)
+        if action.verb in ("fetch", "grab"):
+            return facts(_taken(agent, thing, there))
+        if action.verb in ("check", "open", "close"):
+            return facts(replace(there, opened={**there.opened, thing: action.verb != "close"}))
+        if action.verb == "put" and isinstance(place := action.args[1], Entity):
+            return facts(_laid(agent, (thing,), (self._relation(place), place), there))
+        return facts(there)
+
+    def _moved(self, agent: AgentId, thing: Entity, known: Known) -> Known:
+        room, point = known.room_of(thing), known.points[thing]
+        at = known.at if room is None else {**known.at, agent: room}
+        return replace(
+            known, at=at, points={**known.points, agent: point}, near={**known.near, agent: frozenset((thing,))}
+        )
+
+    def _delivered(self, agent: AgentId, known: Known) -> Known:
+        there, held = self._moved(agent, self.predicates.target, known), known.hands[agent]
+        relation = self.predicates.relation
+        if relation == "INSIDE":  # full hands put one thing into it, then open it
+            there = replace(there, opened={**there.opened, self.predicates.target: True})
+        return _laid(agent, held, (relation, self.predicates.target), there)
+
+    # Costs.
+
+    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+        """Return the estimated ticks of an action, at least 1; ways are estimated from straight lines."""
+        return self._ticks(agent, action, self._known(given))
+
+    def _ticks(self, agent: AgentId, action: Action, known: Known) -> int:
+        if action.verb == "talk":
+            return action.args[0] if action.args and isinstance(action.args[0], int) else 1
+        if action.verb == "deliver":
+            held = known.hands.get(agent, ())
+            shut = self.predicates.relation == "INSIDE" and known.opened.get(self.predicates.target) is False
+            return max(1, self._walk(agent, self.predicates.target, known) + len(held) + shut)
+        if action.verb not in ("explore", "check", "fetch", "go") or not isinstance(action.args[0], Entity):
+            return 1
+        walk, scan = self._walk(agent, action.args[0], known), self.rules.sight == "cone" and action.verb == "explore"
+        return max(1, walk + (action.verb in ("check", "fetch")) + (15 if scan else 0))
+
+    def _walk(self, agent: AgentId, place: Entity, known: Known) -> int:
+        if place in known.near.get(agent, ()):
+            return 0
+        short = DOOR if place in known.rooms else REACH
+        return max(0, math.ceil(self._metres(agent, place, known) - short - 1e-9))
+
+    def _metres(self, agent: AgentId, place: Entity, known: Known) -> float:
+        """Return the estimated way of an agent to a place, metres."""
+        one = known.points.get(agent) or _middle(known.at.get(agent), known)
+        other = known.rooms.get(place) or known.points.get(place) or _middle(known.room_of(place), known)
+        if one is None or other is None:
+            return 5.0
+        same = known.at.get(agent) == known.room_of(place)
+        return math.sqrt((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2) / 100 * (WITHIN if same else THROUGH)
+
+    # What is open, and what others may do.
+
+    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+        """Return where the things that are still missing may be, and the goal's furniture; see ``beliefs``."""
+        return tuple(beliefs.unknowns(self.predicates, self._known(given)))
+
+    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+        """Return whether the agent would see it from where it is."""
+        return beliefs.visible(fact, agent, self._known(given))
+
+    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
+        """Return where agents may be some ticks later; all else stays."""
+        return beliefs.drift(fact, ticks, self._known(given))
+
+    def clash(self, one: Option, other: Option, given: Facts) -> float:
+        """Return the ticks that are lost if two agents do both."""
+        return beliefs.clash(one, other, self.predicates, self._known(given))
+
+    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+        """Return the scripted team's plans for the agents that have none; see ``heuristic``."""
+        return heuristic.plans(self, views, running)
+
+
+_NOTHING: Final[frozenset[Entity]] = frozenset()
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def _middle(room: Entity | None, known: Known) -> Cell | None:
+    return None if room is None else known.rooms.get(room)
+
+
+def _taken(agent: AgentId, thing: Entity, known: Known) -> Known:
+    return replace(
+        known,
+        hands={**known.hands, agent: (*known.hands.get(agent, ()), thing)},
+        places=_less(known.places, (thing,)),
+        room=_less(known.room, (thing,)),
+        points=_less(known.points, (thing,)),
+    )
+
+
+def _laid(agent: AgentId, things: Sequence[Entity], place: Place, known: Known) -> Known:
+    relation, holder = place
+    room, point = known.room.get(holder), known.points[holder]
+    return replace(
+        known,
+        hands={**known.hands, agent: tuple(thing for thing in known.hands[agent] if thing not in things)},
+        places={**known.places, **dict.fromkeys(things, place)},
+        room=known.room if relation == "INSIDE" or room is None else {**known.room, **dict.fromkeys(things, room)},
+        points={**known.points, **dict.fromkeys(things, point)},
+    )
+
+
+def _less(table: Mapping[Key, Value], keys: Iterable[object]) -> dict[Key, Value]:
+    return {key: value for key, value in table.items() if key not in set(keys)}

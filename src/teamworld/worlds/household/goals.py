@@ -1,0 +1,100 @@
+"""The goal of an episode as predicates, and what is still missing of it as far as somebody knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from teamworld.language import Entity, GoalId
+from teamworld.worlds.contract import Goal
+from teamworld.worlds.household.observe import Known, Names
+
+
+class Wanted(NamedTuple):
+    """One predicate of the goal."""
+
+    id: GoalId
+    relation: str
+    kind: str
+    """Class of the things."""
+    target: Entity
+    number: int
+
+
+@dataclass(frozen=True)
+class Predicates:
+    """All predicates of an episode: everybody knows them from the start (household spec A10)."""
+
+    names: Names
+
+    @cached_property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """The predicates, in their order."""
+        nodes, watched = self.names.episode.home.nodes, self.names.watched
+        return tuple(
+            Wanted(
+                f"{need.name}_{need.relation.lower()}_{nodes[need.target].name}",
+                need.relation,
+                need.name,
+                watched[need.target],
+                need.number,
+            )
+            for need in self.names.episode.needs
+        )
+
+    @cached_property
+    def target(self) -> Entity:
+        """Where all things are brought: one for all predicates (A10)."""
+        return self.wanted[0].target
+
+    @cached_property
+    def relation(self) -> str:
+        """How they lie there, ``ON`` or ``INSIDE``."""
+        return self.wanted[0].relation
+
+    def goals(self, known: Known) -> tuple[Goal, ...]:
+        """Return one goal for each predicate, as they stand if so much is known."""
+        found = []
+        for wanted in self.wanted:
+            left = max(0, wanted.number - len(self.brought(wanted, known)))
+            found.append(
+                Goal(
+                    wanted.id,
+                    "put",
+                    wanted.target,
+                    features=(("thing", wanted.kind), ("relation", wanted.relation), ("target", wanted.target.kind)),
+                    weight=float(wanted.number),
+                    places=max(1, left),
+                    units=left,
+                    state="open" if left else "done",
+                )
+            )
+        return tuple(found)
+
+    def brought(self, wanted: Wanted, known: Known) -> list[Entity]:
+        """Return the things of a predicate that are where they are wanted."""
+        place = (wanted.relation, wanted.target)
+        return [thing for thing, at in known.places.items() if thing.kind == wanted.kind and at == place]
+
+    def missing(self, known: Known) -> dict[GoalId, int]:
+        """Return how many things each open predicate lacks; what is in hands has not been brought."""
+        left = {wanted.id: wanted.number - len(self.brought(wanted, known)) for wanted in self.wanted}
+        return {goal: units for goal, units in left.items() if units > 0}
+
+    def useful(self, known: Known) -> dict[Entity, GoalId]:
+        """Return the known things that lie about and that an open predicate can use, with it, by number."""
+        missing, there = self.missing(known), (self.relation, self.target)
+        serves = {wanted.kind: wanted.id for wanted in self.wanted if wanted.id in missing}
+        lying = (thing for thing in sorted(known.places, key=number) if thing.kind in serves)
+        return {thing: serves[thing.kind] for thing in lying if known.places[thing] != there}
+
+    def unchecked(self, known: Known) -> list[Entity]:
+        """Return the containers that are known and closed, without that of the goal, by number."""
+        closed = (box for box, opened in known.opened.items() if not opened and box != self.target)
+        return sorted(closed, key=number)
+
+
+def number(entity: Entity) -> int:
+    """Return the number of a node, to sort by."""
+    return entity.id

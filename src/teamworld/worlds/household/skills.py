@@ -1,0 +1,183 @@
+"""The actions: parameters in words, and how each becomes one act of an agent a tick until it is done or has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from teamworld.language import Action, AgentId, Entity, Measures
+from teamworld.worlds.contract import ActionSchema, Param
+from teamworld.worlds.household.home import NodeId
+from teamworld.worlds.household.observe import HEADINGS, Known, Memory, Names
+from teamworld.worlds.household.physics import WAIT, Act, Done, Verb
+from teamworld.worlds.household.state import State
+
+MEASURES: Final[Measures] = {
+    **{"explore": (None,), "check": (None,), "fetch": (None,), "deliver": (), "go": (None,)},
+    **{"open": (None,), "close": (None,), "grab": (None,), "put": (None, None), "turn": (None,)},
+    **{"wait": (), "talk": (None,)},
+}
+#: What is done within one tick: the act for each.
+ONCE: Final[dict[str, Verb]] = {"open": "open", "close": "close", "grab": "grab"}
+
+
+def schemas(names: Names, known: Known, *, turns: bool) -> tuple[ActionSchema, ...]:
+    """Return what an agent can do, with what it knows of as arguments.
+
+    Args:
+        names: Of everything.
+        known: What the agent knows.
+        turns: Whether agents turn, for they see only what is ahead of them.
+    """
+    rooms = tuple(names.rooms)
+    told = {*known.points, *(thing for held in known.hands.values() for thing in held), *_targets(names)}
+    entities = sorted((one for one in told if isinstance(one, Entity) and one not in names.rooms), key=_order)
+    containers = tuple(one for one in entities if one in names.containers)
+    things = tuple(one for one in entities if one in names.things)
+    fixed = tuple(one for one in entities if one not in names.things)
+    room, container = Param("room", "entity", rooms), Param("container", "entity", containers)
+    thing = Param("thing", "entity", things)
+    turn = ActionSchema("turn", (Param("side", "choice", ("left", "right")),), "Turn by 30 degrees.")
+    look = "Walk to the room" + (", to its middle, and turn round there." if turns else " and look around there.")
+    return (
+        ActionSchema("explore", (room,), look),
+        ActionSchema("check", (container,), "Walk to the container and open it, which takes a free hand."),
+        ActionSchema("fetch", (thing,), "Walk to the thing and take it into a free hand."),
+        ActionSchema("deliver", (), "Carry all that you hold to where the task wants it, and put it there one by one."),
+        ActionSchema("go", (Param("place", "entity", (*rooms, *entities)),), "Walk to a room, or up to something."),
+        ActionSchema("open", (container,), "Open a container that is near, with a free hand."),
+        ActionSchema("close", (container,), "Close a container that is near."),
+        ActionSchema("grab", (thing,), "Take a thing that is near and in sight into a free hand."),
+        ActionSchema(
+            "put", (thing, Param("place", "entity", fixed)), "Put a thing that you hold into a container or on a table."
+        ),
+        *((turn,) if turns else ()),
+        ActionSchema("wait", (), "Do nothing for one tick."),
+        ActionSchema("talk", (Param("ticks", "count", low=1),), "Spend ticks on talking."),
+    )
+
+
+def _targets(names: Names) -> tuple[Entity, ...]:
+    return tuple(names.watched[need.target] for need in names.episode.needs)
+
+
+def _order(entity: Entity) -> int:
+    return entity.id
+
+
+def first(action: Action) -> Entity:
+    """Return what an action names first."""
+    thing = action.args[0]
+    if not isinstance(thing, Entity):
+        raise TypeError(f"{action} names nothing")
+    return thing
+
+
+class Result(NamedTuple):
+    """How an action stands after a tick."""
+
+    status: Literal["running", "done", "failed"] = "running"
+    reason: str = ""
+
+
+RUNNING, DONE = Result(), Result("done")
+
+
+@dataclass
+class Skill:
+    """A running action."""
+
+    agent: AgentId
+    action: Action
+    """With all arguments."""
+    start: int
+    names: Names
+    spent: int = 0
+    turned: int = 0
+
+    def act(self, state: State, memory: Memory) -> Act:
+        """Return what to do in this tick."""
+        number, verb = self.names.number(self.agent), self.action.verb
+        if verb in ("wait", "talk"):
+            return Act("send_message") if verb == "talk" else WAIT
+        if verb == "turn":
+            return Act("turnleft" if self.action.args[0] == "left" else "turnright")
+        if verb == "deliver":
+            return self._deliver(state, memory, number)
+        target = first(self.action).id
+        if verb == "explore":
+            return self._explore(state, number, target)
+        if verb == "go":
+            return Act("walktowards", target)
+        if verb == "put":
+            return put(self.names, target, self.action.args[1])
+        if verb in ONCE or self._within_reach(state, memory, number, target):
+            return Act({"check": "open", "fetch": "grab"}.get(verb, verb), target)  # type: ignore[arg-type]
+        return Act("walktowards", target)
+
+    def _within_reach(self, state: State, memory: Memory, number: NodeId, target: NodeId) -> bool:
+        return target in memory.now and state.close(number, target)
+
+    def _explore(self, state: State, number: NodeId, room: NodeId) -> Act:
+        if state.rules.sight == "cone" and state.rooms[number] == room:
+            middle = state.floor.end(room)
+            if state.points[number] == middle or self.turned:
+                self.turned += 1
+                return Act("turnleft")
+        return Act("walktowards", room)
+
+    def _deliver(self, state: State, memory: Memory, number: NodeId) -> Act:
+        need, hands = self.names.episode.needs[0], state.hands[number]
+        if not self._within_reach(state, memory, number, need.target):
+            return Act("walktowards", need.target)
+        if need.relation == "INSIDE" and need.target not in state.opened and hands.free:
+            return Act("open", need.target)
+        return put(self.names, hands.things[0], self.names.watched[need.target])
+
+    def result(self, done: Done, state: State, memory: Memory) -> Result:
+        """Judge the tick that has just gone by."""
+        self.spent += 1
+        number, verb = self.names.number(self.agent), self.action.verb
+        if verb == "talk":
+            return DONE if self.spent >= int(str(self.action.args[0])) else RUNNING
+        if done.reason:
+            return Result("failed", done.reason)
+        if verb in ONCE or verb in ("put", "turn"):
+            return DONE
+        if verb == "deliver":
+            return RUNNING if state.hands[number].things else DONE
+        target = first(self.action).id
+        if verb == "explore":
+            return self._explored(state, number, target)
+        if verb == "go" and target in state.home.rooms:
+            return DONE if state.rooms[number] == target else RUNNING
+        if verb == "check" and target in memory.now and target in state.opened:
+            return DONE
+        if verb == "fetch" and target in state.hands[number].things:
+            return DONE
+        if target not in memory.records:
+            held = {thing.id for mate in memory.met.values() for thing in mate.held}
+            return Result("failed", "held" if target in held else "gone")
+        if verb in ("fetch", "go") and memory.shut(target):
+            return Result("failed", "closed")
+        return DONE if verb == "go" and self._within_reach(state, memory, number, target) else RUNNING
+
+    def _explored(self, state: State, number: NodeId, room: NodeId) -> Result:
+        if state.rules.sight == "cone":
+            return DONE if self.turned >= HEADINGS - 1 else RUNNING
+        return DONE if state.rooms[number] == room else RUNNING
+
+
+def put(names: Names, thing: NodeId, place: object) -> Act:
+    """Return the act of putting a thing into a container or on something."""
+    if not isinstance(place, Entity):
+        raise TypeError(f"{place} is no place")
+    inside = place in names.containers and not _lays(names, place)
+    return Act("putin" if inside else "putback", thing, place.id)
+
+
+def _lays(names: Names, place: Entity) -> bool:
+    """Whether things are put on a container: the goal says so, or nothing can be put into it."""
+    needs: Sequence[tuple[str, NodeId]] = [(need.relation, need.target) for need in names.episode.needs]
+    return ("ON", place.id) in needs or not names.episode.home.nodes[place.id].container

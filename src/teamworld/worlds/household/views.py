@@ -1,0 +1,133 @@
+"""What one agent may know now, and the same in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Entity, Facts
+from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
+from teamworld.worlds.household.domain import HouseholdDomain
+from teamworld.worlds.household.observe import Known, Memory, believed
+from teamworld.worlds.household.state import State
+from teamworld.worlds.parts.views import FrameView
+
+
+@dataclass(eq=False)
+class Frame:
+    """One moment of the world, shared by all views of it."""
+
+    t: int
+    horizon: int
+    domain: HouseholdDomain
+    state: State
+    memories: Mapping[AgentId, Memory]
+    histories: Mapping[AgentId, tuple[Outcome, ...]]
+    _parts: dict[AgentId, tuple[Facts, Facts, Facts]] = field(default_factory=dict)
+
+    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
+        """Return what an agent perceives, what it remembers, and both; made when first asked for."""
+        found = self._parts.get(agent)
+        if found is None:
+            found = self._parts[agent] = self.memories[agent].parts(self.state)
+        return found
+
+
+class HouseholdView(FrameView[Frame]):
+    """``contract.View`` for the household; reading it after the world's next step raises ``StaleView``."""
+
+    @property
+    def kind(self) -> str:
+        """All are ``person``."""
+        _ = self._now
+        return "person"
+
+    @property
+    def able(self) -> bool:
+        """Always."""
+        _ = self._now
+        return True
+
+    @property
+    def facts(self) -> Facts:
+        """What it sees, what it holds, and which rooms it has explored."""
+        return self._now.parts(self._agent)[0]
+
+    @property
+    def recall(self) -> Facts:
+        """What it saw before and has not seen otherwise since."""
+        return self._now.parts(self._agent)[1]
+
+    @property
+    def known(self) -> Facts:
+        """Both."""
+        return self._now.parts(self._agent)[2]
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """One for each predicate of the goal, as far as it knows."""
+        return self._now.domain.goals(self.known)
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """What it can do, with what it knows of as arguments."""
+        return self._now.domain.abilities(self._agent, self.known)
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """Actions that make sense as far as it knows."""
+        return self._now.domain.options(self._agent, self.known)
+
+    def check(self, action: Action) -> Verdict:
+        """Whether the action's preconditions hold, by what the agent knows."""
+        return self._now.domain.check(self._agent, action, self.known)
+
+    def text(self, form: str = "plain") -> str:
+        """Return the view in words.
+
+        Raises:
+            UserError: There is no such form.
+        """
+        if form != "plain":
+            raise UserError(f"a view of the household has no text form '{form}'{suggest(form, ['plain'])}")
+        known, now = believed(self.known), self._now
+        lines = [f"Step {self.t} of {self.t + self.left}. You are {self._agent}, in {known.at[self._agent]}."]
+        lines.append(f"You hold {_listed(known.hands[self._agent]) or 'nothing'}.")
+        for goal in now.domain.predicates.goals(known):
+            wanted = next(one for one in now.domain.predicates.wanted if one.id == goal.id)
+            on = "on" if wanted.relation == "ON" else "in"
+            left = f"{goal.units} to go" if goal.state == "open" else "done"
+            lines.append(f"Goal {goal.id}: {wanted.number} x {wanted.kind} {on} {wanted.target}; {left}.")
+        for room in known.rooms:
+            lines += _room(room, known, self._agent)
+        for mate in (agent for agent in known.hands if agent != self._agent):
+            where = known.at.get(mate)
+            seen = f", last seen at step {known.last[mate]}" if mate in known.last else ""
+            place = "somewhere else" if where is None else f"in {where}"
+            lines.append(f"{mate} is {place} and holds {_listed(known.hands[mate]) or 'nothing'}{seen}.")
+        for outcome in self.history[-5:]:
+            why = f" ({outcome.reason})" if outcome.reason else ""
+            lines.append(f"You did {outcome.action}, begun at step {outcome.start}: {outcome.status}{why}.")
+        return "\n".join(lines)
+
+
+def _listed(things: Sequence[Entity]) -> str:
+    return " and ".join(map(str, things))
+
+
+def _room(room: Entity, known: Known, agent: AgentId) -> Iterator[str]:
+    """Yield what is known of a room: how well it was looked at, what lies in the open, its containers."""
+    if known.explored.get(room) is None:
+        yield f"{room}: not explored."
+    else:
+        here = " You are here." if known.at.get(agent) == room else ""
+        yield f"{room}: {'explored' if known.explored[room] == 'all' else 'explored in part'}.{here}"
+    for entity in sorted((one for one, at in known.room.items() if at == room), key=lambda one: one.id):
+        seen = f", last seen at step {known.last[entity]}" if entity in known.last else ""
+        relation, holder = known.places.get(entity, ("IN", room))
+        where = f" on {holder}" if relation == "ON" else ""
+        state = "" if entity not in known.opened else ", open" if known.opened[entity] else ", closed"
+        inside = [str(one) for one, place in known.places.items() if place == ("INSIDE", entity)]
+        holds = f", with {' and '.join(inside)} inside" if inside else ""
+        yield f"- {entity}{where}{state}{holds}{seen}"

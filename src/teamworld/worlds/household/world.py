@@ -1,0 +1,347 @@
+"""The household as a world of the contract: starts and stops actions, takes one act from each agent, judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Entity, Fact, Facts
+from teamworld.seeding import generator
+from teamworld.worlds.contract import (
+    WAIT,
+    Goal,
+    Outcome,
+    Over,
+    Report,
+    Twins,
+    Verdict,
+    WorldSpec,
+)
+from teamworld.worlds.household import effects, physics, scene
+from teamworld.worlds.household.domain import HouseholdDomain
+from teamworld.worlds.household.floor import Floor
+from teamworld.worlds.household.home import Episode, NodeId, Point
+from teamworld.worlds.household.levels import LEVELS, episode
+from teamworld.worlds.household.observe import TEAM, Memory, Names, facts_of, truth
+from teamworld.worlds.household.official import fingerprint
+from teamworld.worlds.household.pools import TASKS
+from teamworld.worlds.household.skills import Result, Skill
+from teamworld.worlds.household.state import Rules
+from teamworld.worlds.household.views import Frame, HouseholdView
+from teamworld.worlds.parts.options import read_options
+
+DEFAULT_HORIZON, DEFAULT_LEVEL = 250, "dev"
+SUMMARY = "find things in a home and bring them to a table, fridge or dishwasher (the C-WAH benchmark)"
+
+
+class HouseholdOptions(BaseModel):
+    """What can be set for the household."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    agents: int = Field(default=2, ge=1, le=len(TEAM))
+    """How many agents there are, 1 to 8."""
+    mode: Literal["strict", "engine"] = "strict"
+    """Whether agents must be near what they handle (strict), or are put there (engine)."""
+    sight: Literal["room", "cone"] = "room"
+    """Whether agents see all of their room, or only what is ahead of them (visual mode, as a cone)."""
+    strict_put: bool = False
+    """Whether nothing can be put into a closed container."""
+    feedback: bool = True
+    """Whether agents are told why an action of theirs failed."""
+    starts: Literal["random", "recorded"] = "random"
+    """Whether agents start at random places of their rooms, or where recorded runs of the official set began."""
+    occlusion: bool = False
+    """Whether, of what is ahead, tall furniture hides what is behind it."""
+    data: str | None = None
+    """The folder, or the pickle, of the official test set, from which levels named official-... are read; logs name an
+    episode by a hash of what it holds."""
+
+
+OPTIONS = HouseholdOptions
+__all__ = ["DEFAULT_HORIZON", "DEFAULT_LEVEL", "LEVELS", "OPTIONS", "SUMMARY", "HouseholdWorld", "hidden_twins", "make"]
+
+
+def _task(given: Episode, sight: str) -> str:
+    """Return the task in words."""
+    nodes, needs = given.home.nodes, given.needs
+    target = needs[0].target
+    on = "on" if needs[0].relation == "ON" else "in"
+    things = ", ".join(f"{need.number} x {need.name}" for need in needs)
+    title = TASKS[given.task].title if given.task in TASKS else given.task
+    see = "your own room" if sight == "room" else "what is ahead of you in your own room"
+    return (
+        f"{title[0].upper()}{title[1:]}: put {things} {on} {Entity(nodes[target].name, target)}. Any thing of the "
+        f"class counts. You see {see} only, and nothing in closed containers. You have two hands. A step is a metre of "
+        "walking, or one thing taken, put or opened. Things lie in containers or in the open, in any room; nobody "
+        "is told where."
+    )
+
+
+class HouseholdWorld:
+    """One instance of the household; implements ``contract.World``.
+
+    Args:
+        given: The task and the home.
+        level: The name of the level, for the record.
+        horizon: Ticks after which the episode ends.
+        options: See ``HouseholdOptions``.
+    """
+
+    def __init__(self, given: Episode, level: str, horizon: int, options: HouseholdOptions) -> None:
+        if horizon < 1:
+            raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
+        if options.starts == "recorded" and not given.recorded:
+            raise UserError(f"starts=recorded needs places of recorded runs, and level {level} has none: use random")
+        self.episode, self._options = given, options
+        self._rules = Rules(options.mode, options.strict_put, options.sight, options.occlusion)
+        self._floor = Floor(given.home)
+        team = TEAM[: options.agents]
+        self._names = Names(given, team)
+        self._domain = HouseholdDomain(self._names, self._rules)
+        self._goal_ids = tuple(wanted.id for wanted in self._domain.predicates.wanted)
+        self._spec = WorldSpec(
+            world="household",
+            level=level,
+            agents=team,
+            kinds=dict.fromkeys(team, "person"),
+            horizon=horizon,
+            task=_task(given, options.sight),
+            memory="agent",
+            options=options.model_dump(mode="json"),
+            static=scene.static(given),
+        )
+        self.reset(0)
+
+    @property
+    def spec(self) -> WorldSpec:
+        """What everybody knows before the first step."""
+        return self._spec
+
+    @property
+    def domain(self) -> HouseholdDomain:
+        """The rules that everybody knows."""
+        return self._domain
+
+    def roster(self) -> Sequence[Entity]:
+        """Return all that the task is about, hidden things too, rooms first, then by number."""
+        return (*self._names.rooms, *self._names.watched.values())
+
+    def reset(self, seed: int) -> None:
+        """Start over; the seed decides where agents start and who wins what several want at once."""
+        self._rng = generator(seed, "household", "play")
+        at: dict[NodeId, Point] = {}
+        if self._options.starts == "recorded":
+            draw = generator(seed, "household", "recorded")
+            for number, places in enumerate(self.episode.recorded[: self._options.agents], 1):
+                if places:
+                    at[number] = Point(*places[int(draw.integers(len(places)))])
+        self._state = physics.start(
+            self.episode,
+            self._floor,
+            generator(seed, "household", "starts"),
+            agents=self._options.agents,
+            rules=self._rules,
+            at=at,
+        )
+        self._t = 0
+        self._over: Over | None = None
+        self._skills: dict[AgentId, Skill] = {}
+        self._memories = {agent: Memory(self._names, agent) for agent in self._spec.agents}
+        self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._spec.agents, ())
+        self._first = self._left = self._missing()
+        self._look()
+
+    def view(self, agent: AgentId) -> HouseholdView:
+        """Return what an agent may know now.
+
+        Raises:
+            UserError: There is no such agent.
+        """
+        self._there(agent)
+        return HouseholdView(agent, self._frame, lambda: self._frame)
+
+    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+        """Start and stop actions as ordered, then do one step; what cannot start is refused, and the step is spent.
+
+        Raises:
+            UserError: An order is for an agent that is not there, or the episode is over.
+        """
+        if self._over is not None:
+            raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
+        for agent in orders:
+            self._there(agent)
+        refused = {agent: no for agent, order in orders.items() if not (no := self._order(agent, order)).ok}
+        state, names = self._state, self._names
+        places = {agent: _cell(state.points[names.number(agent)]) for agent in self._spec.agents}
+        acts = {names.number(agent): skill.act(state, self._memories[agent]) for agent, skill in self._skills.items()}
+        happened = physics.step(state, acts, self._rng)
+        self._t += 1
+        for number, memory in enumerate(self._memories.values(), 1):
+            memory.look(state, self._t)
+            if (done := happened.done[number]).act.verb == "putin" and not done.reason:
+                memory.shut_in(state, done.act.target)
+        outcomes = {agent: self._judge(agent, orders.get(agent), refused, places, happened) for agent in names.team}
+        before, self._left = self._left, self._missing()
+        changes = tuple(effects.events(names, self._goal_ids, self._first, before, self._left, happened))
+        self._over = "all_done" if not any(self._left) else "horizon" if self._t >= self._spec.horizon else None
+        self._show()
+        score = {"reward": float(sum(before) - sum(self._left)), "missing": float(sum(self._left))}
+        return Report(1, outcomes, changes, (), {}, score, self._over)
+
+    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+        """Return the others at most ``reach`` metres away, walls or not, in the order of the agents."""
+        self._there(sender)
+        points, number = self._state.points, self._names.number(sender)
+        x, z = points[number]
+        return tuple(
+            self._names.name(mate)
+            for mate, at in points.items()
+            if mate != number and (at.x - x) ** 2 + (at.z - z) ** 2 <= reach**2
+        )
+
+    def goals(self) -> Sequence[Goal]:
+        """Return all goals as they stand."""
+        return self._domain.predicates.goals(truth(self._names, self._state, {}))
+
+    def truth(self) -> Facts:
+        """Return all that is true now; what somebody has explored counts as explored."""
+        explored: dict[Entity, str] = {}
+        for memory in self._memories.values():
+            for room, how in memory.known(self._state).explored.items():
+                explored[room] = "all" if "all" in (how, explored.get(room)) else "part"
+        known = truth(self._names, self._state, explored)
+        part = (Fact(room, "EXPLORED", "part") for room, how in explored.items() if how == "all")
+        return Facts((*facts_of(known), *(part if self._options.sight == "cone" else ())))
+
+    def snapshot(self) -> Mapping[str, Any]:
+        """Return what a drawing of this moment needs, see ``scene``."""
+        return scene.snapshot(self._state, self.episode)
+
+    # ---- one step
+
+    def _there(self, agent: AgentId) -> None:
+        if agent not in self._spec.agents:
+            raise UserError(f"expected an agent, got '{agent}': there is none{suggest(agent, list(self._spec.agents))}")
+
+    def _missing(self) -> tuple[int, ...]:
+        return tuple(max(0, self._state.missing(need)) for need in self.episode.needs)
+
+    def _look(self) -> None:
+        for memory in self._memories.values():
+            memory.look(self._state, self._t)
+        self._show()
+
+    def _show(self) -> None:
+        self._frame = Frame(
+            self._t, self._spec.horizon, self._domain, self._state, self._memories, dict(self._histories)
+        )
+
+    def _order(self, agent: AgentId, order: Action) -> Verdict:
+        """Start what is ordered, unless it runs already; return whether it could start."""
+        running = self._skills.get(agent)
+        if running is not None and running.action == order:
+            return Verdict(True)
+        known = self._frame.parts(agent)[2]
+        if running is not None:
+            del self._skills[agent]
+            self._remember(running, Result("failed", "interrupted"))
+        verdict = self._domain.check(agent, order, known)
+        if verdict.ok and order != WAIT:
+            self._skills[agent] = Skill(agent, order, self._t, self._names)
+        return verdict
+
+    def _judge(
+        self,
+        agent: AgentId,
+        order: Action | None,
+        refused: Mapping[AgentId, Verdict],
+        places: Mapping[AgentId, tuple[int, int]],
+        happened: physics.Happened,
+    ) -> Outcome:
+        number, memory, state = self._names.number(agent), self._memories[agent], self._state
+        done, place = happened.done[number], places[agent]
+        outcome = Outcome(WAIT, "done", primitives=(done.act.verb,), start=self._t - 1, place=place)
+        if agent in refused and order is not None:
+            outcome = outcome._replace(action=order, status="failed", reason=refused[agent].word, legal=False)
+            self._histories[agent] += (outcome,)
+            return outcome
+        skill = self._skills.get(agent)
+        if skill is None:
+            return outcome
+        result = skill.result(done, state, memory)
+        if result.status != "running":
+            self._remember(skill, result)
+            del self._skills[agent]
+        winner = happened.contested.get(done.act.target) if done.reason == "contested" else None
+        return outcome._replace(
+            action=skill.action,
+            start=skill.start,
+            status=result.status,
+            reason=result.reason,
+            constraint="spatial" if result.reason in ("contested", "held", "no_way") else None,
+            blocker=None if winner is None else self._names.name(winner),
+            moved=done.moved,
+            effect=not done.reason and done.act.verb in physics.HANDLING,
+        )
+
+    def _remember(self, skill: Skill, result: Result) -> None:
+        reason = result.reason if self._options.feedback or not result.reason else "failed"
+        self._histories[skill.agent] += (Outcome(skill.action, result.status, reason, start=skill.start),)
+
+
+def _cell(point: Point) -> tuple[int, int]:
+    return round(point.x * 100), round(point.z * 100)
+
+
+def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> HouseholdWorld:
+    """Return the instance of a level.
+
+    Raises:
+        UserError: There is no such level or option, or a value or the data cannot be used.
+    """
+    chosen = read_options(HouseholdOptions, options, "household")
+    given = episode(level, seed, None if chosen.data is None else Path(chosen.data))
+    if chosen.data is not None:  # a path is of one machine only
+        chosen = chosen.model_copy(update={"data": fingerprint(given)})
+    return HouseholdWorld(given, level, horizon, chosen)
+
+
+def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
+    """Yield pairs of instances that an agent cannot tell apart: two things out of its sight have changed places."""
+    given, options = episode(level, seed), HouseholdOptions()
+
+    def world(of: Episode) -> HouseholdWorld:
+        return HouseholdWorld(of, level, DEFAULT_HORIZON, options)
+
+    one = world(given)
+    for number, agent in enumerate(one.spec.agents, 1):
+        room = one.episode.home.room
+        hidden = [thing.id for thing in one._names.things if room[thing.id] != given.starts[number - 1]]
+        for first, second in combinations(sorted(hidden), 2):
+            other = _exchanged(given, first, second)
+            if other is not None and bool(np.array_equal(Floor(other.home).free, one._floor.free)):
+                yield Twins(world(given), world(other), agent)
+                break
+
+
+def _exchanged(given: Episode, one: NodeId, other: NodeId) -> Episode | None:
+    """Return the episode with two things in each other's place; None if that makes no difference."""
+    home = given.home
+    if home.nodes[one].name == home.nodes[other].name or home.parent[one] == home.parent[other]:
+        return None
+    swap = {one: other, other: one}
+    nodes = {
+        node: home.nodes[node]._replace(box=home.nodes[swap[node]].box) if node in swap else home.nodes[node]
+        for node in home.nodes
+    }
+    parent = {node: home.parent[swap.get(node, node)] for node in home.parent}
+    room = {node: home.room[swap.get(node, node)] for node in home.room}
+    return replace(given, home=replace(home, nodes=nodes, parent=parent, room=room))

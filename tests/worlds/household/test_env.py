@@ -1,0 +1,439 @@
+"""The household through PettingZoo: conformance, what agents see and may do, rewards, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pettingzoo")
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
+from pettingzoo.utils.conversions import parallel_to_aec
+
+from teamworld.errors import UserError
+from teamworld.seeding import generator
+from teamworld.worlds import registry
+from teamworld.worlds.household import generate, physics, scene, sight
+from teamworld.worlds.household.env import HouseholdEnv, parallel_env
+from teamworld.worlds.household.floor import Floor
+from teamworld.worlds.household.home import Episode, Home, Need, NodeId, Point
+from teamworld.worlds.household.rows import (
+    ACTIONS,
+    FEATURES,
+    MATE,
+    NEED,
+    NEEDS,
+    ON_ROWS,
+    OWN,
+    PLAIN,
+    ROWS,
+    Table,
+    length,
+    nodes_of,
+)
+from teamworld.worlds.household.state import Rules, State
+from tests.worlds.household import homes
+from tests.worlds.household.data import FOLDER, needs_data
+from tests.worlds.household.homes import APPLE, COFFEE, CUPCAKE, FRIDGE, KITCHEN, LIVING, STOVE, TABLE, WINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FLAT = homes.flat()
+TEA = homes.tea(FLAT)
+FLOOR = Floor(FLAT)
+TABLE_OF_TEA = Table(TEA)
+OPTIONS: list[dict[str, Any]] = [
+    {"level": "dev-0"},
+    {"level": "dev", "agents": 3, "max_steps": 15, "render_mode": "ansi"},
+    {"level": "test-dishes-4", "sight": "cone", "occlusion": True},
+    {"level": TEA, "agents": 1, "mode": "engine", "strict_put": True},
+]
+
+
+@pytest.fixture(autouse=True)
+def _strict() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def feature(rows: Any, node: NodeId, name: str, table: Table = TABLE_OF_TEA) -> float:  # noqa: ANN401
+    return float(rows[table.row[node], FEATURES.index(name)])
+
+
+def number(verb: str, node: NodeId, table: Table = TABLE_OF_TEA) -> int:
+    return len(PLAIN) + ON_ROWS.index(verb) * ROWS + table.row[node]
+
+
+def begin(*points: Point, **rules: Any) -> State:
+    at = dict(enumerate(points, 1))
+    return physics.start(TEA, FLOOR, generator(0, "test"), agents=len(points), rules=Rules(**rules), at=at)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_pettingzoo_conformance(options: dict[str, Any]) -> None:
+    parallel_api_test(parallel_env(**options), num_cycles=40)
+    parallel_seed_test(lambda: parallel_env(**options), num_cycles=8)
+    with warnings.catch_warnings():
+        # The tests warn of names without numbers, and that observations are dictionaries and no images.
+        warnings.filterwarnings("ignore", message=".*[Oo]bservation.*|We recommend agents")
+        api_test(parallel_to_aec(parallel_env(**options)), num_cycles=30)
+
+
+def test_spaces_and_names() -> None:
+    env = parallel_env("dev-0", agents=3)
+    assert env.possible_agents == ["Alice", "Bob", "Carol"]
+    assert env.action_space("Bob").n == ACTIONS == 195
+    shapes = {name: space.shape for name, space in env.observation_space("Bob").items()}
+    assert shapes == {"observation": (length(3),), "action_mask": (195,)}
+    assert length(3) == 6 + 12 + 12 + 48 * 29
+    with pytest.raises(UserError, match="did you mean 'Carol'"):
+        env.action_space("Carl")
+
+
+def test_what_an_agent_sees() -> None:
+    state = begin(Point(-1.6, 0.5), Point(0.9, -0.7), Point(6.0, 0.5))
+    state.headings[2] = 90.0
+    state.grab(2, CUPCAKE)
+    state.time = 25
+    seen, _ = TABLE_OF_TEA.look(state, 1)
+    own, rest = np.split(seen, [len(OWN)])
+    assert own == pytest.approx([-1.6, 0.5, 0.0, 1.0, 0.1, 0.0])
+    needs, rest = np.split(rest, [NEEDS * len(NEED)])
+    assert needs.tolist() == [1, 0, 1, 0] + [0] * 8
+    mates = rest[: 2 * len(MATE)].reshape(2, -1)
+    assert mates[0] == pytest.approx([1, 0.9, -0.7, 1.0, 0.0, 0.5], abs=1e-6)
+    assert mates[1].tolist() == [0] * 6, "in another room"
+    rows = nodes_of(seen)
+    assert rows.base is not None
+    expected = {"seen": 1, "known": 1, "container": 1, "x": -2.4, "z": 0.5, "close": 1, "here": 1, "stove": 1}
+    expected["parent"] = 1 / ROWS  # the kitchen
+    found = dict(zip(FEATURES, rows[TABLE_OF_TEA.row[STOVE]].tolist(), strict=True))
+    assert {name: value for name, value in found.items() if value} == pytest.approx(expected)
+    assert feature(rows, KITCHEN, "here") == 1
+    assert feature(rows, LIVING, "seen") == feature(rows, LIVING, "room") == 1
+    assert feature(rows, LIVING, "here") == 0
+    assert feature(rows, CUPCAKE, "held_by_mate") == 1
+    assert feature(rows, CUPCAKE, "need_1") == 1
+    assert (feature(rows, CUPCAKE, "x"), feature(rows, CUPCAKE, "z")) == pytest.approx((0.9, -0.7))
+    for hidden in (APPLE, COFFEE):
+        assert not rows[TABLE_OF_TEA.row[hidden]].any()
+    assert WINE not in TABLE_OF_TEA.row
+    state.open(FRIDGE)
+    physics.step(state, {}, generator(0, "step"))
+    rows = nodes_of(TABLE_OF_TEA.look(state, 1)[0])
+    assert feature(rows, FRIDGE, "open") == 1
+    assert feature(rows, APPLE, "inside") == 1
+    assert feature(rows, APPLE, "parent") == pytest.approx((TABLE_OF_TEA.row[FRIDGE] + 1) / ROWS)
+    state.put(1, Point(6.0, 1.0))
+    rows = nodes_of(TABLE_OF_TEA.look(state, 1)[0])
+    gone = rows[TABLE_OF_TEA.row[APPLE]]
+    assert gone[FEATURES.index("known")] == 1
+    assert gone.sum() == 1, "known, and nothing else of it"
+    assert feature(rows, COFFEE, "target") == 1
+
+
+def test_hands() -> None:
+    state = begin(Point(0.0, -0.7))
+    for thing in (CUPCAKE, homes.PLATE):
+        state.grab(1, thing)
+    seen, mask = TABLE_OF_TEA.look(state, 1)
+    assert seen[OWN.index("hands")] == 1.0
+    assert feature(nodes_of(seen), CUPCAKE, "right_hand") == 1
+    assert mask[number("go", CUPCAKE)] == 0
+    both = Table(
+        Episode("e", "t", FLAT, (Need("ON", "plate", COFFEE, 1), Need("ON", "cupcake", COFFEE, 1)), (KITCHEN,))
+    )
+    assert feature(nodes_of(both.look(state, 1)[0]), homes.PLATE, "left_hand", both) == 1
+
+
+def random_state(seed: int, steps: int, episode: Episode, rules: Rules) -> State:
+    """Return a moment after acts drawn at random."""
+    rng, floor, table = generator(seed, "test"), Floor(episode.home), Table(episode)
+    state = physics.start(episode, floor, rng, agents=3, rules=rules)
+    for _ in range(steps):
+        physics.step(state, {agent: table.act(state, agent, int(rng.integers(ACTIONS))) for agent in (1, 2, 3)}, rng)
+        masks = {agent: np.flatnonzero(table.look(state, agent)[1]) for agent in (1, 2, 3)}
+        acts = {agent: table.act(state, agent, int(rng.choice(mask))) for agent, mask in masks.items()}
+        physics.step(state, acts, rng)
+    return state
+
+
+def rules_of(sight: Any, mode: Any, flag: bool) -> Rules:  # noqa: ANN401
+    return Rules(mode=mode, strict_put=flag, sight=sight, occlusion=flag)
+
+
+RULES = st.builds(rules_of, st.sampled_from(["room", "cone"]), st.sampled_from(["strict", "engine"]), st.booleans())
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 50), steps=st.integers(0, 40), rules=RULES)
+def test_the_mask_is_what_can_be_done_with_what_is_seen(seed: int, steps: int, rules: Rules) -> None:
+    episode = generate.episode(seed % 3)
+    table = Table(episode)
+    state = random_state(seed, steps, episode, rules)
+    for agent in state.points:
+        seen, mask = table.look(state, agent)
+        rows, view = nodes_of(seen), sight.view(state, agent)
+        assert mask[0] == 1
+        assert mask[1:3].tolist() == [int(rules.sight == "cone")] * 2
+        for action in np.flatnonzero(mask):
+            act = table.act(state, agent, int(action))
+            assert physics.refusal(state, agent, act) == ""
+            if act.verb == "walktowards":
+                assert act.target in state.known[agent]
+            elif action > 2:
+                assert (act.onto or act.target) in view
+        for node, row in table.row.items():
+            assert bool(rows[row, 0]) == (node in view)
+            if node in view:
+                assert bool(rows[row, FEATURES.index("close")]) == state.close(agent, node)
+            for verb in ("open", "grab", "put"):
+                act = table.act(state, agent, number(verb, node, table))
+                possible = node in view and node not in state.holder and physics.refusal(state, agent, act) == ""
+                if not (possible and verb == "open" and node in episode.home.rooms):
+                    assert bool(mask[number(verb, node, table)]) == possible, (verb, node)
+
+
+def twins(home: Home) -> tuple[Episode, Episode]:
+    """Return two episodes that differ in where things are that nobody in the kitchen can see."""
+    moved = {
+        APPLE: homes.node(APPLE, "apple", "Food", "g", (8.3, 0.5, 2.0, 0.1, 0.1, 0.1)),
+        homes.JUICE: homes.node(homes.JUICE, "juice", "Food", "g", (6.0, 0.6, -1.0, 0.1, 0.2, 0.1)),
+    }
+    needs = (Need("ON", "apple", TABLE, 1), Need("ON", "wine", TABLE, 1))
+    other = Home(
+        "flat",
+        {**home.nodes, **moved},
+        home.rooms,
+        home.doors,
+        {**home.parent, APPLE: ("INSIDE", homes.CABINET), WINE: ("ON", COFFEE)},
+        {**home.room, APPLE: LIVING},
+        home.opened,
+    )
+    return Episode("a", "t", home, needs, (KITCHEN,)), Episode("b", "t", other, needs, (KITCHEN,))
+
+
+@pytest.mark.parametrize("mode", ["strict", "engine"])
+@pytest.mark.parametrize("sees", ["room", "cone"])
+def test_nothing_hidden_leaks(mode: Any, sees: Any) -> None:  # noqa: ANN401
+    found: list[list[Any]] = []
+    for episode in twins(FLAT):
+        env = HouseholdEnv(episode, 2, Rules(mode=mode, sight=sees))
+        observations, _ = env.reset(seed=3)
+        table = env._played.table
+        told: list[Any] = []
+        for verb, node in (
+            ("go", STOVE),
+            ("open", STOVE),
+            ("go", TABLE),
+            ("grab", APPLE),
+            ("go", APPLE),
+            ("grab", WINE),
+        ):
+            if mode == "engine" and node in (APPLE, WINE):
+                continue  # the engine's own rules know where things are
+            actions = {"Alice": number(verb, node, table), "Bob": 0}
+            told += [*(observations["Alice"][part].tobytes() for part in ("observation", "action_mask"))]
+            observations, rewards, over, _, infos = env.step(actions)
+            told += [rewards["Alice"], over["Alice"], infos["Alice"]]
+        found.append(told)
+        assert env.state().any()
+    assert found[0] == found[1]
+
+
+def test_two_agents_do_the_task_and_the_rewards_add_up() -> None:
+    env = parallel_env(TEA, agents=1)
+    env.reset(seed=1)
+    table, total = env._played.table, 0.0
+    walk = [("go", FRIDGE)] * 8 + [("open", FRIDGE), ("grab", APPLE)] + [("go", CUPCAKE)] * 6 + [("grab", CUPCAKE)]
+    walk += [("go", LIVING)] * 8 + [("go", COFFEE)] * 6 + [("put", COFFEE)] * 2
+    for verb, node in walk:
+        assert env.agents
+        _, rewards, over, cut, infos = env.step({"Alice": number(verb, node, table)})
+        assert infos["Alice"]["reason"] == ""
+        total += rewards["Alice"]
+    assert (total, over, cut, env.agents) == (2.0, {"Alice": True}, {"Alice": False}, [])
+    with pytest.raises(UserError, match="is over: call reset"):
+        env.step({})
+
+
+def test_taking_back_costs_what_it_gave() -> None:
+    env = parallel_env(TEA, agents=2)
+    env.reset(seed=1)
+    assert env._state is not None
+    env._state.put(1, Point(0.0, -0.7))
+    env._state.grab(1, CUPCAKE)
+    env._state.put(1, Point(6.0, 0.0))
+    rewards = []
+    for verb, node in (("put", COFFEE), ("grab", CUPCAKE), ("put", COFFEE)):
+        _, reward, *_ = env.step({"Alice": number(verb, node), "Bob": 0})
+        rewards.append(reward)
+    assert rewards == [{"Alice": k, "Bob": k} for k in (1.0, -1.0, 1.0)]
+
+
+def test_the_step_limit_truncates() -> None:
+    env = parallel_env("dev-0", max_steps=3)
+    env.reset(seed=0)
+    for step in range(3):
+        _, _, over, cut, _ = env.step(dict.fromkeys(env.agents, 0))
+        assert not any(over.values())
+        assert all(cut.values()) == (step == 2)
+    assert env.agents == []
+    assert env.reset()[0].keys() == set(env.possible_agents)
+
+
+def test_seeds_are_those_of_the_world() -> None:
+    env, other = parallel_env("dev"), parallel_env("dev")
+    for seed in (7, 3):
+        first, _ = env.reset(seed=seed)
+        world = registry.make("household", "dev", seed, None, {})
+        world.reset(seed)
+        assert env._state is not None
+        assert scene.snapshot(env._state, env._played.episode) == world.snapshot()
+    second, _ = env.reset()
+    assert not np.array_equal(first["Alice"]["observation"], second["Alice"]["observation"])
+    assert np.array_equal(other.reset(seed=3)[0]["Bob"]["observation"], first["Bob"]["observation"])
+    assert np.array_equal(other.reset()[0]["Bob"]["observation"], second["Bob"]["observation"])
+    fresh = parallel_env("dev").reset()[0]["Alice"]["observation"]
+    assert np.array_equal(fresh, parallel_env("dev").reset(seed=0)[0]["Alice"]["observation"])
+
+
+def test_observations_do_not_change_afterwards() -> None:
+    env = parallel_env("dev-1")
+    observations, _ = env.reset(seed=1)
+    kept = [(observations["Alice"]["observation"], observations["Alice"]["observation"].copy())]
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        actions = {agent: int(rng.choice(np.flatnonzero(observations[agent]["action_mask"]))) for agent in env.agents}
+        observations, *_ = env.step(actions)
+        seen = observations["Alice"]["observation"]
+        assert env.observation_space("Alice").contains(observations["Alice"])
+        kept.append((seen, seen.copy()))
+    for now, before in kept:
+        assert np.array_equal(now, before)
+
+
+def test_the_state_is_the_truth() -> None:
+    env = parallel_env(TEA)
+    env.reset(seed=1)
+    whole = env.state()
+    assert env.state_space.contains(whole)
+    rows = nodes_of(whole)
+    assert all(feature(rows, node, "seen") == 1 for node in TABLE_OF_TEA.nodes)
+    assert feature(rows, APPLE, "inside") == 1
+    assert not rows[:, FEATURES.index("here")].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"level": "deev"}, "there is no household level 'deev'"),
+        ({"level": "official-0"}, "needs the data"),
+        ({"agents": 0}, "agents must be an integer from 1 to 10, got 0"),
+        ({"agents": True}, "agents must be an integer"),
+        ({"max_steps": 0}, "max_steps must be an integer from 1"),
+        ({"sight": "eyes"}, "sight must be one of room, cone"),
+        ({"mode": "easy"}, "mode must be one of strict, engine"),
+        ({"render_mode": "human"}, "there is no window mode"),
+    ],
+)
+def test_bad_arguments_are_told(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        parallel_env(**options)
+
+
+def test_bad_calls_are_told() -> None:
+    env = parallel_env("dev-0")
+    for call in (lambda: env.step({}), env.state):
+        with pytest.raises(UserError, match=r"has not begun: call reset\(\)"):
+            call()
+    with pytest.raises(UserError, match="no render mode was chosen"):
+        env.render()
+    for seed in ("x", -1, True):
+        with pytest.raises(UserError, match="seed must be an integer from 0"):
+            env.reset(seed=seed)  # type: ignore[arg-type]
+    env.reset()
+    with pytest.raises(UserError, match="one action for each of the 2 live agents, got no action for Bob"):
+        env.step({"Alice": 0})
+    for wrong in (-1, ACTIONS, 0.5, True, "wait"):
+        with pytest.raises(UserError, match="an action is an integer from 0 to 194"):
+            env.step({"Alice": 0, "Bob": wrong})  # type: ignore[dict-item]
+    env.step({"Alice": np.int64(0), "Bob": 0})  # type: ignore[dict-item]
+
+
+def test_rows_without_a_node_are_as_those_never_seen() -> None:
+    env = parallel_env(TEA, agents=1)
+    env.reset(seed=1)
+    for verb in range(len(ON_ROWS)):
+        _, _, _, _, infos = env.step({"Alice": len(PLAIN) + verb * ROWS + ROWS - 1})
+        assert infos["Alice"] == {"reason": "not_held" if ON_ROWS[verb] == "put" else "unseen", "moved": False}
+
+
+def test_too_large_homes_are_told() -> None:
+    nodes = {**FLAT.nodes}
+    for extra in range(50, 100):
+        nodes[extra] = homes.node(extra, "apple", "Food", "g", (1.0, 0.1, 1.5, 0.1, 0.2, 0.1))
+    parent = {**FLAT.parent, **dict.fromkeys(range(50, 100), ("INSIDE", KITCHEN))}
+    home = Home(
+        "large",
+        nodes,
+        FLAT.rooms,
+        FLAT.doors,
+        parent,
+        {**FLAT.room, **dict.fromkeys(range(50, 100), KITCHEN)},
+        FLAT.opened,
+    )
+    with pytest.raises(UserError, match="has 48 rows for nodes and 6 for the goal, got 58 and 2"):
+        parallel_env(homes.tea(home))
+
+
+def test_render() -> None:
+    env = parallel_env("dev-0", render_mode="rgb_array")
+    with pytest.raises(UserError, match="has not begun"):
+        env.render()
+    env.reset(seed=0)
+    picture = env.render()
+    assert isinstance(picture, np.ndarray)
+    assert picture.shape[1:] == (900, 3)
+    words = parallel_env("dev-0", render_mode="ansi")
+    words.reset(seed=0)
+    text = words.render()
+    assert isinstance(text, str)
+    assert text.startswith("step 0 of 250\n")
+    env.close()
+
+
+@needs_data
+def test_official_levels() -> None:
+    for task in (0, 5, 49):
+        env = parallel_env(f"official-{task}", data=FOLDER)
+        observations, _ = env.reset(seed=0)
+        assert env.observation_space("Alice").contains(observations["Alice"])
+
+
+def test_without_the_extra_the_module_is_read_and_says_what_is_missing() -> None:
+    code = (
+        "import sys; sys.modules['pettingzoo'] = None\n"
+        "from teamworld.worlds.household import parallel_env\n"
+        "from teamworld.errors import UserError\n"
+        "try:\n    parallel_env()\nexcept UserError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'teamworld[rl]'" in done.stdout
+
+
+def test_the_package_offers_the_environment() -> None:
+    from teamworld.worlds import household
+
+    assert household.parallel_env is parallel_env
+    with pytest.raises(AttributeError, match="no attribute 'paralel_env'"):
+        _ = household.paralel_env

@@ -53,6 +53,29 @@ def test_a_bound_holds_in_rooms_too() -> None:
     assert [agent for agent in TEAM if room.heard(agent)] == ["a", "b", "c"]
 
 
+def test_whoever_has_said_all_that_it_may_is_not_sent_and_pays_nothing() -> None:
+    events: list[Event] = []
+    bound = channel(MessageRule(most=2, ticks=1, paid_by="speaker"), events)
+    for number in range(4):
+        assert bound.may_speak("a") == (number < 2)
+        bound.post(Message("a", "inform", str(number)), 0)
+    assert [event.text for event in events if isinstance(event, MessageSent)] == ["0", "1"]
+    assert bound.owed["a"] == 2
+    assert len(bound.inbox("b", 0)) == 2
+    assert bound.may_speak("b")  # each has its own
+    room = bound.room(TEAM, 0)
+    room.say(Message("a", "inform", "again"))
+    room.say(Message("b", "inform", "first"))
+    assert [said.text for said in room.heard("c")] == ["first"]
+
+
+def test_without_a_bound_anybody_may_speak_for_ever() -> None:
+    free = channel(MessageRule(), [])
+    for _ in range(20):
+        free.post(Message("a", "inform", "hello"), 0)
+    assert free.may_speak("a")
+
+
 def test_whoever_is_named_twice_gets_it_once() -> None:
     assert sent(MessageRule(), ("b", "c", "b")).recipients == ("b", "c")
     assert sent(MessageRule(recipients=2), ("b", "b", "c")).recipients == ("b", "c")
@@ -91,6 +114,7 @@ def test_a_rule_without_a_bound_is_recorded_as_it_was() -> None:
             "2 ticks a message and a tick for 20 characters, paid by members",
         ),
         ({"paid_by": "speaker"}, "free"),
+        ({"most": 2}, "at most 2 messages an agent"),
         ({"maximum": 80, "recipients": 1}, "at most 80 characters, to at most 1 agent"),
         (
             {"reach": 0, "loss": 0.25, "seen": "next", "echo": True},

@@ -12,8 +12,10 @@ from typing import Any, ClassVar, cast
 import pytest
 from pydantic import BaseModel
 
+from teamworld.episode import loop
+from teamworld.episode.fit import roster_for
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId
+from teamworld.language import Action, AgentId, Entity
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import WAIT, Decision, Message, Method, Moment, NoOptions
 from teamworld.testing import Nonconformance
@@ -21,7 +23,7 @@ from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_place, lab
 from teamworld.testing.plays import Stage
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT as WAITING
-from teamworld.worlds.contract import Report, Twins
+from teamworld.worlds.contract import Report, Twins, World
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.views import RoomsView
 from teamworld.worlds.rooms.world import RoomsWorld
@@ -155,10 +157,33 @@ def test_a_check_finds_the_method_that_breaks_it(check: str, method: Callable[[t
 
 
 def test_every_check_is_tried() -> None:
-    assert {*BROKEN, "same-orders"} == set(MATRIX_CHECKS)
+    assert {*BROKEN, "same-orders", "applies"} == set(MATRIX_CHECKS)
     assert all(MATRIX_CHECKS.values())
     with pytest.raises(UserError, match="no check 'play'"):
         check_pair("greedy", ROOMS, skip=["play"])
+
+
+class Choosy(Waits):
+    """Needs what rooms does not tell."""
+
+    roster: ClassVar[bool] = True
+
+
+def test_a_method_that_declares_that_it_does_not_apply_is_refused_and_never_waits(
+    method: Callable[[type[Method]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method(Choosy)
+    check_pair("broken", ROOMS)
+    monkeypatch.setattr(loop, "roster_for", lambda method, world: ())
+    assert found("broken") == {"applies": "it plays where it declares that it does not apply"}
+    check_pair("broken", ROOMS, skip=["applies"])
+
+    def late(method: object, world: World) -> tuple[Entity, ...]:
+        world.reset(0)
+        return roster_for(Choosy, world)
+
+    monkeypatch.setattr(loop, "roster_for", late)
+    assert found("broken") == {"applies": "it is refused after the world was reset"}
 
 
 def test_a_world_that_starts_actions_anew_is_found(world: Callable[[SimpleNamespace], None]) -> None:

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import UNSET
+
 from teamworld.episode.course import Course, Ending, Status
+from teamworld.episode.fit import roster_for
 from teamworld.episode.journal import Journal
 from teamworld.episode.moment import Now, Views
 from teamworld.episode.stages import Stages
 from teamworld.episode.talk import Channel, MessageRule
 from teamworld.episode.witness import Witness
-from teamworld.language import Action, AgentId, GoalId, show
+from teamworld.language import Action, AgentId, Entity, GoalId, show
 from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.methods.parts.foresee import dry_run
@@ -92,9 +95,14 @@ class Episode:
         self._channel = Channel(setting.messages, world.hears, streams, self._journal.record)
 
     async def play(self) -> Over:
-        """Run the episode to its end and return why it ended."""
+        """Run the episode to its end and return why it ended.
+
+        Raises:
+            DoesNotApply: The method cannot play in this world.
+        """
+        roster = roster_for(self._method, self._world)
         self._world.reset(self._setting.world_seed)
-        self._start()
+        self._start(roster)
         await self._method.begin(
             Briefing(
                 spec=self._world.spec.told,
@@ -103,6 +111,7 @@ class Episode:
                 episode=self._setting.episode,
                 memory=self._memory,
                 rng=self._streams,
+                roster=roster,
             )
         )
         over: Over | None = None if self._alive else "quit"
@@ -303,7 +312,7 @@ class Episode:
 
     # ---- records
 
-    def _start(self) -> None:
+    def _start(self, roster: Sequence[Entity]) -> None:
         spec, setting = self._world.spec, self._setting
         self._journal.record(
             EpisodeStart(
@@ -328,6 +337,7 @@ class Episode:
                 message_rule=setting.messages.model_dump(mode="json"),
                 topology=setting.topology,
                 log_level=setting.log_level,
+                roster=tuple(map(str, roster)) if self._method.roster else UNSET,
             )
         )
         self._show()

@@ -69,9 +69,18 @@ class Now:
         """Ticks gone."""
         return self._journal.tick
 
+    @property
+    def team(self) -> Sequence[AgentId]:
+        """Every living agent: the loop has one method, which has charge of all."""
+        return tuple(self.views)
+
     def inbox(self, agent: AgentId) -> Sequence[Message]:
         """What reached the agent since its last decision, in the protocol's order."""
         return self._channel.inbox(agent, self.t)
+
+    def may_speak(self, agent: AgentId) -> bool:
+        """Whether the run's rule lets the agent say one more thing."""
+        return self._channel.may_speak(agent)
 
     def post(self, message: Message) -> None:
         """Send a message."""

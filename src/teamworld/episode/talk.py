@@ -38,6 +38,9 @@ class MessageRule(BaseModel):
         ge=1,
         description="most agents that a message goes to, the first in reach of those it is for",
     )
+    most: int | None = Field(
+        default=None, ge=1, description="most messages of an agent in an episode; what it would say beyond is not sent"
+    )
     reach: float | None = Field(
         default=None, ge=0, allow_inf_nan=False, description="how far a message carries, in the world's distance"
     )
@@ -59,7 +62,8 @@ class MessageRule(BaseModel):
     def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out a bound that is not set: logs of such rules stay the bytes that they were before it could be."""
         told: dict[str, Any] = plain(self)
-        return told if self.recipients is not None else {name: told[name] for name in told if name != "recipients"}
+        unset = [name for name in ("recipients", "most") if getattr(self, name) is None]
+        return {name: told[name] for name in told if name not in unset}
 
     def in_words(self) -> str:
         """Return what sets it apart from free talk that reaches everybody; ``free`` if nothing does."""
@@ -70,6 +74,7 @@ class MessageRule(BaseModel):
             f"paid by {'the speaker' if self.paid_by == 'speaker' else self.paid_by}": bool(ticks or length),
             f"at most {self.maximum} characters": self.maximum is not None,
             f"to at most {self.recipients} agent{'' if self.recipients == 1 else 's'}": self.recipients is not None,
+            f"at most {self.most} message{'' if self.most == 1 else 's'} an agent": self.most is not None,
             f"reach {self.reach:g}" if self.reach is not None else "": self.reach is not None,
             f"{self.loss:.3g} of all lost": self.loss > 0,
             "read in the next step": self.seen == "next",
@@ -109,11 +114,18 @@ class Channel:
         self._streams = streams
         self._record = record
         self._sent = 0
+        self._sent_by = Counter[AgentId]()
         self._rooms = 0
         self._inbox: defaultdict[AgentId, list[Message]] = defaultdict(list)
 
+    def may_speak(self, agent: AgentId) -> bool:
+        """Return whether an agent has a message left."""
+        return self.rule.most is None or self._sent_by[agent] < self.rule.most
+
     def post(self, message: Message, t: int) -> None:
-        """Send a post to its recipients in reach, or to everybody in reach."""
+        """Send a post to its recipients in reach, or to everybody in reach; nothing of one that has none left."""
+        if not self.may_speak(message.sender):
+            return
         in_reach = self._in_reach(message.sender)
         recipients = self._among(
             in_reach if message.recipients is None else message.recipients, in_reach, message.sender
@@ -140,7 +152,12 @@ class Channel:
         return Meeting(self, tuple(members), t, self._rooms - 1)
 
     def say(self, message: Message, members: Sequence[AgentId], t: int, room: int) -> tuple[Message, set[AgentId]]:
-        """Speak in a room; return the message as sent and who heard it, the speaker included."""
+        """Speak in a room; return the message as sent and who heard it, the speaker included.
+
+        Whoever has no message left is heard by nobody.
+        """
+        if not self.may_speak(message.sender):
+            return message, set()
         recipients = self._among(members, self._in_reach(message.sender), message.sender)
         sent = self._send(message, recipients, t, room)
         return sent, {message.sender, *self._arrivals(sent)}
@@ -159,6 +176,7 @@ class Channel:
         text = message.text[: self.rule.maximum] if self.rule.maximum is not None else message.text
         sent = dataclasses.replace(message, id=self._sent, t=t, text=text, recipients=recipients)
         self._sent += 1
+        self._sent_by[sent.sender] += 1
         cost = self.rule.cost(text)
         payers = {"nobody": (), "speaker": (sent.sender,), "members": (sent.sender, *recipients)}[self.rule.paid_by]
         for agent in dict.fromkeys(payers):  # whoever is echoed pays once

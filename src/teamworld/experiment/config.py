@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from teamworld.episode.fit import roster_for
 from teamworld.episode.talk import MessageRule
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import talking
@@ -175,7 +176,8 @@ class Experiment(BaseModel):
         Raises:
             UserError: An unknown world, level, method, reasoner or option, or a value that does not fit.
         """
-        known = [self.world, "messages", *self.methods, *map(methods.method_of, self.methods)]
+        parts = [part for method in self.methods for part in methods.parts_of(method)]
+        known = [self.world, "messages", *self.methods, *parts, *map(methods.method_of, parts)]
         for owner in self.options:
             if owner not in known:
                 raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
@@ -184,6 +186,10 @@ class Experiment(BaseModel):
         reasoners.check(self.reasoner)
         for seed in self._first_world_seeds():
             world = worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
+        for method in self.methods:
+            roster_for(methods.method_class(method), world)
+            if (number := len(methods.parts_of(method))) > len(world.spec.agents):
+                raise UserError(f"'{method}' are {number} methods for a team of {len(world.spec.agents)}: name fewer")
         self._check_names(world.spec.agents)
         model = worlds.option_model(self.world)
         filled = {self.world: model.model_validate(self.options.get(self.world, {})).model_dump(mode="json")}

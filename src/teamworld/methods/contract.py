@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, Type
 
 from pydantic import BaseModel, ConfigDict
 
-from teamworld.language import AgentId, Fact, GoalId, Plan
+from teamworld.language import AgentId, Entity, Fact, GoalId, Plan
 from teamworld.memory.contract import Memory, MemoryDelta
 from teamworld.reasoning.contract import Answer, MindId, Question
 from teamworld.record import Believe, Commit, Event, Predict, Release
@@ -94,6 +94,8 @@ class Briefing:
     memory: Memory
     rng: Streams
     """``rng(purpose, agent)``: a generator named by purpose and agent."""
+    roster: tuple[Entity, ...] = ()
+    """All that the task is about, by id and class; empty unless the method takes it, see ``Method.roster``."""
 
 
 class Moment(Protocol):
@@ -112,6 +114,10 @@ class Moment(Protocol):
         """Every living agent in its charge, busy ones too."""
 
     @property
+    def team(self) -> Sequence[AgentId]:
+        """Every living agent of the world, in order: others than those in ``views`` are in another method's charge."""
+
+    @property
     def running(self) -> Mapping[AgentId, Plan]:
         """The plans that run."""
 
@@ -121,6 +127,9 @@ class Moment(Protocol):
 
     def inbox(self, agent: AgentId) -> Sequence[Message]:
         """What reached the agent since its last decision, in the protocol's order."""
+
+    def may_speak(self, agent: AgentId) -> bool:
+        """Whether the run's rule for messages lets the agent say one more thing; what it says beyond is not sent."""
 
     def post(self, message: Message) -> None:
         """Send a message."""
@@ -165,6 +174,9 @@ class Method:
     """All that it may ask, the shared questions among them: what runs take minds, sampling and prompts' digests by."""
     minds: ClassVar[tuple[MindId, ...]] = ()
     """Minds without a body that it asks beside the agents, such as a central planner: ``--reasoner`` can name them."""
+    roster: ClassVar[bool] = False
+    """Whether it is told before the start which rooms, containers, furniture and things there are, though not where: so
+    it is published. It does not apply to worlds that name none."""
     learns: ClassVar[bool] = False
     """Whether it has a memory: whether ``learn`` ever returns anything."""
     variants: ClassVar[Mapping[str, Variant]] = MappingProxyType({})

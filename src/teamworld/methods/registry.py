@@ -1,7 +1,7 @@
 """Methods by name: the built-in ones and those that other packages register.
 
 A label names a method with its options: ``METHOD``, or ``METHOD:VARIANT`` for one of the method's variants
-or one that a user makes by giving options for it.
+or one that a user makes by giving options for it. Labels joined by ``+`` name a team that is split among them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ from pydantic import BaseModel, ValidationError
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.methods.contract import Method
+from teamworld.methods.parts.split import JOINT, Part, SplitOptions, split
 from teamworld.reasoning.contract import Question
 
 #: The methods that ship with the package: name -> module and class.
 BUILT_IN = {
     "camon": "teamworld.methods.camon.method:Camon",
+    "cobel": "teamworld.methods.cobel.method:Cobel",
     "coela": "teamworld.methods.coela.method:Coela",
     "do_nothing": "teamworld.methods.idle.method:DoNothing",
     "drwell": "teamworld.methods.drwell.method:DrWell",
     "embodied": "teamworld.methods.embodied.method:Embodied",
     "greedy": "teamworld.methods.greedy.method:Greedy",
     "hmas2": "teamworld.methods.hmas2.method:Hmas2",
+    "mhp": "teamworld.methods.mhp.method:Mhp",
     "random": "teamworld.methods.random_team.method:RandomTeam",
     "zero_shot": "teamworld.methods.zero_shot.method:ZeroShot",
 }
@@ -42,7 +45,12 @@ def names() -> list[str]:
 
 def method_of(label: str) -> str:
     """Return the name of the method that a label names."""
-    return label.partition(":")[0]
+    return JOINT.join(part.partition(":")[0] for part in parts_of(label))
+
+
+def parts_of(label: str) -> tuple[str, ...]:
+    """Return the labels of the methods among which a team is split; of a team that has one, its label alone."""
+    return tuple(label.split(JOINT))
 
 
 def method_class(label: str) -> type[Method]:
@@ -51,6 +59,8 @@ def method_class(label: str) -> type[Method]:
     Raises:
         UserError: No such method.
     """
+    if len(parts := parts_of(label)) > 1:
+        return split([Part(part, method_class(part)) for part in parts])
     name = method_of(label)
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
@@ -78,8 +88,25 @@ def resolve(label: str, options: Mapping[str, Mapping[str, Any]]) -> BaseModel:
     Raises:
         UserError: No such method, variant or option, or a value that does not fit.
     """
+    if len(parts_of(label)) > 1:
+        return _resolve_split(label, options)
     found, name = method_class(label), method_of(label)
     return _model(label, {**options.get(name, {}), **_preset(label, found, options), **options.get(label, {})})
+
+
+def _resolve_split(label: str, options: Mapping[str, Mapping[str, Any]]) -> BaseModel:
+    """Return the options of a split team: those of each method, as it would have them alone, and what is given here."""
+    method_class(label)  # says first what cannot share a team
+    parts, given = parts_of(label), options.get(label, {})
+    own = SplitOptions.model_validate(_model(label, {"parts": {}, **given}), from_attributes=True).parts
+    for part in own:
+        if part not in parts:
+            raise UserError(f"options of '{part}', which is no part of '{label}'{suggest(part, list(parts))}")
+    filled = {}
+    for part in parts:
+        beside = {part: {**options.get(part, {}), **own[part]}} if part in own else {}
+        filled[part] = resolve(part, {**options, **beside}).model_dump(mode="json")
+    return _model(label, {"parts": filled})
 
 
 def make(label: str, given: Mapping[str, Any]) -> Method:

@@ -83,6 +83,8 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     message_rule: dict[str, Any]
     topology: str
     log_level: str
+    roster: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """What the method was told before the start, see ``Method.roster``; left out for methods that are told nothing."""
 
 
 class Stage(_Record, frozen=True, kw_only=True, tag="stage"):

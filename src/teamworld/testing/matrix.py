@@ -14,6 +14,7 @@ from functools import partial
 from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple, cast
 
+from teamworld.episode.fit import DoesNotApply, applies
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import apart
 from teamworld.language import Action, AgentId
@@ -56,6 +57,7 @@ FEWER: Final[Mapping[str, int]] = {"full_game": 6}
 TWINS, LOOKS = 2, 5
 #: What is looked at of a pair, each with what it wants in one line.
 MATRIX_CHECKS: Final[Mapping[str, str]] = {
+    "applies": "Where it declares that it does not apply, it is refused in a line before anything happens.",
     "plays": "The episode ends, and its log is one from which metrics can be made.",
     "given-agents": "It decides only for agents that are free or busy and able, with plans that are not empty.",
     "same-seed": "The same seed gives the same bytes.",
@@ -110,6 +112,21 @@ class Brief:
         return report if self._left or report.over else report._replace(over="horizon")
 
 
+class Untouched:
+    """A world that tells whether an episode began."""
+
+    def __init__(self, inner: World) -> None:
+        self._inner, self.touched = inner, False
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the world has)
+        return getattr(self._inner, name)
+
+    def reset(self, seed: int) -> None:
+        """Pass on."""
+        self.touched = True
+        self._inner.reset(seed)
+
+
 def labels(*, every: bool = False) -> list[str]:
     """Return all methods, with the variants of some or of every one."""
     found = []
@@ -146,6 +163,10 @@ def check_pair(label: str, stage: Stage, *, skip: Collection[str] = ()) -> None:
     methods.resolve(label, {})
     stage.make()
     findings = Findings(str(Pair(label, stage)), MATRIX_CHECKS, skip)
+    if not applies(methods.method_class(label), stage.make()):
+        findings.ask("applies", lambda place: _refused(label, place), stage)
+        findings.told()
+        return
     for check in (_plays, _hidden):
         try:
             for name, found in check(label, stage, findings):
@@ -164,6 +185,18 @@ def check_place(stage: Stage) -> None:
     """
     skip = [name for name in WORLD_CHECKS if name not in _PLACE]
     check_world(stage.world, [stage.level], seeds=[stage.seed], steps=1, skip=skip)
+
+
+def _refused(label: str, stage: Stage) -> Iterator[str]:
+    """Try to play all the same."""
+    world = Untouched(stage.make())
+    try:
+        play(label, stage, {}, made=cast("World", world))
+    except DoesNotApply:
+        if world.touched:
+            yield "it is refused after the world was reset"
+    else:
+        yield "it plays where it declares that it does not apply"
 
 
 def _plays(label: str, stage: Stage, findings: Findings) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
+from teamworld.episode.fit import applies
 from teamworld.episode.talk import MessageRule
+from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.metrics.gathering import gather
 from teamworld.metrics.measure import measure
@@ -37,6 +39,11 @@ class Case:
         """Play an episode."""
         return play(self.label, stage, self.options, **how)
 
+    @property
+    def fires(self) -> tuple[Stage, ...]:
+        """Where agents die; none if the method does not apply there."""
+        return _fires() if _applies(self.label, _fires()[0]) else ()
+
 
 def plays(case: Case) -> Iterator[str]:
     """On rules its episodes end in every world, and their logs are ones from which metrics can be made."""
@@ -53,7 +60,7 @@ def questions(case: Case) -> Iterator[str]:
 
 def given_agents(case: Case) -> Iterator[str]:
     """It decides only for agents that are free or busy and able, with plans that are not empty."""
-    for stage in (*case.stages, *_fires()):
+    for stage in (*case.stages, *case.fires):
         for complaint in case.play(stage).complaints:
             yield f"{_where(stage)}: {complaint}"
 
@@ -87,7 +94,7 @@ def lost_words(case: Case) -> Iterator[str]:
 def deaths(case: Case) -> Iterator[str]:
     """When agents die the others go on: they act, and nobody speaks to the dead."""
     died = 0
-    for stage in _fires():
+    for stage in case.fires:
         played = case.play(stage)
         yield from valid(played, stage)
         gone: dict[str, int] = {}
@@ -104,7 +111,7 @@ def deaths(case: Case) -> Iterator[str]:
         for agent in team:
             if agent not in gone and steps.get(agent, -1) < last - 1:
                 yield f"{_where(stage)}: {agent} is alive and does nothing from step {steps.get(agent, -1)} on"
-    if not died:
+    if case.fires and not died:
         yield "nobody died where somebody should have: the suite needs a faster fire"
 
 
@@ -133,6 +140,11 @@ def valid(played: Played, stage: Stage) -> Iterator[str]:
 
 def _where(stage: Stage) -> str:
     return f"{stage.world} {stage.level} seed {stage.seed}"
+
+
+def _applies(label: str, stage: Stage) -> bool:
+    found = methods.method_class(label)
+    return not found.roster or applies(found, stage.make())
 
 
 def _fires() -> tuple[Stage, ...]:
@@ -169,19 +181,24 @@ def check_method(
     Args:
         label: ``METHOD`` or ``METHOD:VARIANT``, built in or registered by an entry point.
         options: Options of the label.
-        stages: Worlds and levels to play in; the default level of each registered world if None.
+        stages: Worlds and levels to play in; the default level of each registered world that it applies to if None.
         seed: Of the episodes.
         skip: Names of checks to leave out, see ``METHOD_CHECKS``.
 
     Raises:
         Nonconformance: It does not; one line for each check that fails.
-        UserError: There is no such method, option, world, level or check.
+        UserError: There is no such method, option, world, level or check, or it applies to no world.
     """
     findings = Findings(f"method {label}", METHOD_CHECKS, skip)
     given = {label: dict(options or {})} if options else {}
     methods.resolve(label, given)
     chosen = [(world, worlds.module(world).DEFAULT_LEVEL) for world in worlds.names()] if stages is None else stages
-    case = Case(label, given, [Stage(world, level, seed, HORIZON) for world, level in chosen])
+    places = [Stage(world, level, seed, HORIZON) for world, level in chosen]
+    if stages is None:
+        places = [stage for stage in places if _applies(label, stage)]
+    if not places:
+        raise UserError(f"method {label} applies to none of {', '.join(worlds.names())}: name a stage for it")
+    case = Case(label, given, places)
     for name, check in CHECKS.items():
         findings.ask(name, check, case)
     findings.told()

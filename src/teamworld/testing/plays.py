@@ -64,6 +64,7 @@ class Watched(Method):
     def __init__(self, inner: Method, complaints: list[str], diary: Diary | None) -> None:
         self._inner, self._complaints, self._diary = inner, complaints, diary
         self.name = inner.name  # type: ignore[misc]  # the log tells the name of the method that plays
+        self.roster = inner.roster  # type: ignore[misc]  # and it is told what that is told
 
     async def begin(self, briefing: Briefing) -> None:
         """Pass on."""

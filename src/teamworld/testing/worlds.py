@@ -12,7 +12,7 @@ from teamworld.testing.findings import Findings
 from teamworld.testing.steps import NONSENSE, PAUSES, STRIDES
 from teamworld.testing.walk import Pause, Stride, difference, plain, seen, told, walk
 from teamworld.worlds import registry
-from teamworld.worlds.contract import WAIT, StaleView, Twins, World
+from teamworld.worlds.contract import WAIT, StaleView, Twins, World, roster
 
 _PARTS = ("t", "left", "able", "facts", "recall", "known", "goals", "abilities", "options", "history")
 #: Ticks after which the episodes of the checks that need an end are over.
@@ -158,11 +158,13 @@ def refused(case: Case) -> Iterator[str]:
 
 
 def twins(case: Case) -> Iterator[str]:
-    """Views do not change when only hidden truth changes (if the module offers ``hidden_twins``)."""
+    """Views and rosters do not change when only hidden truth changes (if the module offers ``hidden_twins``)."""
     pairs: Iterable[Twins] = getattr(case.module, "hidden_twins", lambda level, seed: ())(case.level, case.seed)
     for number, (one, other, agent) in enumerate(pairs):
         if list(one.truth()) == list(other.truth()):
             yield f"twins {number} of {agent} do not differ"
+        if roster(one) != roster(other):
+            yield f"twins {number}: their rosters differ"
         for t in range(5):  # waiting, as long as it sees no difference
             views = one.view(agent), other.view(agent)
             if t and set(views[0].facts) != set(views[1].facts):

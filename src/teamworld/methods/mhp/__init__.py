@@ -1,0 +1,1 @@
+"""MHP: Monte Carlo tree search over what to bring next, and a planner of the steps that bring it."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from teamworld.language import Action
-from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, ProposeMessage
+from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
 from teamworld.methods.contract import Message
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.rules import Rules
@@ -49,7 +49,7 @@ class Scripted(Rules):
         return "scripted"
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
-        if isinstance(question, ChooseAction):
+        if isinstance(question, ChooseAction | PickPlan):
             self.asked.append(
                 Asked(
                     question.kind,
@@ -70,6 +70,8 @@ def always_sends(question: Question[Any]) -> BaseModel | None:
     """Propose a message with the asker's name and the time in it, and send it."""
     if isinstance(question, ProposeMessage):
         return Proposal(message=f"{question.mind} at {question.view.t}")
+    if isinstance(question, PickPlan) and question.message:
+        return Picked(plan="SEND_MESSAGE")
     return Decided(action="SEND_MESSAGE") if isinstance(question, ChooseAction) else None
 
 

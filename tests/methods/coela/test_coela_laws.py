@@ -16,7 +16,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.talk import MessageRule
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods
-from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, ProposeMessage
+from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
 from teamworld.methods.parts.translation import Translation
 from teamworld.reasoning.contract import Question
 from teamworld.record import (
@@ -35,7 +35,7 @@ from teamworld.record import (
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 from tests.methods.asked import CELL, play, rules
-from tests.methods.coela.minds import Scripted, always_sends, calls, never_sends, sent
+from tests.methods.coela.minds import Says, Scripted, always_sends, calls, never_sends, sent
 from tests.toy import ToyWorld
 
 NATIVE = MessageRule(ticks=1, paid_by="speaker")
@@ -410,3 +410,93 @@ def test_what_an_agent_said_it_takes_is_a_commitment_until_it_is_over() -> None:
     released = [event for event in events if isinstance(event, Release)]
     assert {event.cause for event in released} <= {"done", "failed", "reassigned"}
     assert any(event.cause == "done" for event in released)
+
+
+# ---- the original form
+
+
+def _proposes(question: Question[Any]) -> BaseModel | None:
+    """Propose always, send every third time, else act by the rules."""
+    if isinstance(question, ProposeMessage):
+        return Proposal(message=f"{question.mind} at {question.view.t}")
+    if isinstance(question, PickPlan) and question.message and question.view.t % 3:
+        return Picked(plan=str(question.numbered[1]))
+    return always_sends(question) if isinstance(question, PickPlan) else None
+
+
+@pytest.mark.parametrize(("world", "level"), PLACES)
+@pytest.mark.parametrize("says", [lambda question: None, _proposes], ids=["rules", "proposes"])
+def test_the_original_form_asks_thrice_a_decision_and_twice_after_a_message(world: str, level: str, says: Says) -> None:
+    events = play(made(world, level, 60), Scripted(says), "coela:cwah", rule=NATIVE)
+    last: dict[str, bool] = defaultdict(bool)  # whether an agent's last decision was to send
+    said = {(message.agent, message.step) for message in sent(events)}
+    kinds: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for event in events:
+        if isinstance(event, QuestionAsked):
+            kinds[event.agent, event.step].append(event.purpose)
+    assert kinds
+    for (agent, step), found in sorted(kinds.items(), key=lambda item: item[0][1]):
+        told = [] if last[agent] else ["coela.tell"]
+        assert sorted(found) == sorted([*told, "coela.think", "coela.plan"])
+        last[agent] = (agent, step) in said
+    if says is _proposes:
+        assert said
+
+
+def test_the_short_form_asks_for_a_message_and_a_plan() -> None:
+    events = _play(made("rooms", "two", 40), Scripted(lambda question: None), {"listed": "plans"})
+    found = calls(events)
+    assert found["coela.tell"] == found["coela.plan"] > 0
+    assert set(found) == {"coela.tell", "coela.plan"}
+
+
+def test_thinking_before_is_a_switch_of_the_other_form_too() -> None:
+    events = _play(made("rooms", "two", 40), Scripted(lambda question: None), {"thinking": "before"})
+    found = calls(events)
+    assert found["coela.think"] == found["coela.action"] == found["coela.message"] > 0
+
+
+def test_a_plan_that_is_drawn_is_on_record_and_drawn_by_the_seed() -> None:
+    def mumbles(question: Question[Any]) -> BaseModel | None:
+        if isinstance(question, ProposeMessage):
+            return Proposal(message="hello")
+        return Picked(plan="hm") if isinstance(question, PickPlan) else None
+
+    first, again = (play(made("rooms", "two", 40), Scripted(mumbles), "coela:cwah", rule=NATIVE) for _ in range(2))
+    asked = {(event.agent, event.step) for event in first if isinstance(event, QuestionAsked)}
+    plans = [event for event in first if isinstance(event, PlanStart) and (event.agent, event.step) in asked]
+    assert plans
+    assert not any(plan.parsed for plan in plans)
+    assert len({plan.text for plan in plans}) > 1
+    assert sent(first) == []  # what nobody chose to say is not said
+    texts = [[event.text for event in log if isinstance(event, PlanStart)] for log in (first, again)]
+    assert texts[0] == texts[1]
+    sound = play(made("rooms", "two", 40), rules(), "coela:cwah", rule=NATIVE)
+    assert all(plan.parsed for plan in sound if isinstance(plan, PlanStart))
+    strict = _play(made("rooms", "two", 10), Scripted(mumbles), {"listed": "plans"})
+    assert not [event for event in strict if isinstance(event, PlanStart)]
+    assert {event.fallback for event in strict if isinstance(event, QuestionAsked) and "plan" in event.purpose} == {
+        True
+    }
+
+
+def test_full_hands_deliver_unasked() -> None:
+    def carried(options: dict[str, Any]) -> tuple[list[str], int]:
+        events = _play(made("rooms", "two", 60), Scripted(lambda question: None), options)
+        asked = {(event.agent, event.step) for event in events if isinstance(event, QuestionAsked)}
+        plans = [event for event in events if isinstance(event, PlanStart)]
+        unasked = [plan.text for plan in plans if (plan.agent, plan.step) not in asked]
+        return unasked, sum(isinstance(event, StepDone) for event in events)
+
+    assert carried({"omit": ("bring",)})[0] == []
+    unasked, _ = carried({"omit": ("bring",), "full_hands": "deliver"})
+    assert unasked
+    assert all("lift" not in text for text in unasked)
+
+
+def test_whoever_has_no_plan_waits_and_is_not_asked() -> None:
+    world = ToyWorld(("a", "b"), ((3, 2),), horizon=4)
+    world.options = lambda agent, given: ()  # type: ignore[method-assign]
+    events = play(world, rules(), "coela:cwah", rule=NATIVE)
+    assert not calls(events)
+    assert {str(orders[agent]) for orders in world.orders for agent in orders} == {"wait()"}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from teamworld.language import Action, Fact, GoalId
+from teamworld.methods.coela.errands import errand
 from teamworld.methods.coela.situation import Situation
 from teamworld.methods.coela.worth import worth
 from teamworld.methods.parts.choosing import Step, complete, idle_step
+from teamworld.methods.parts.errands import capacity, sought
 from teamworld.methods.parts.foresee import Foreseen, foresee
 from teamworld.worlds.contract import WAIT, Goal
 
@@ -25,9 +27,30 @@ def next_step(now: Situation, omit: Collection[str] = ()) -> Step:
         now: The agent's situation.
         omit: Verbs that it does not know of.
     """
-    found = preferred(now, omit) or idle_step(now.view, now.domain)
+    found = errand(now, omit) if capacity(now.domain) > 1 else preferred(now, omit)
+    found = found or idle_step(now.view, now.domain)
     possible = found.action.verb not in omit and now.view.check(found.action).ok
     return found if possible else Step(WAIT, None)
+
+
+def nearest(now: Situation, step: Step, plans: Sequence[Action]) -> Action:
+    """Return what comes next to a step among plans: itself, else what serves its goal, else its verb; then the way.
+
+    Args:
+        now: The agent's situation.
+        step: What the agent would do if it were free to.
+        plans: What it has to choose from; at least one.
+    """
+    if step.action in plans:
+        return step.action
+    ways = {option.action: option.ticks for option in reversed(now.options)}
+    serving = {option.action for option in now.options if option.goal is not None and option.goal == step.goal}
+
+    def order(plan: Action) -> tuple[bool, bool, bool, int]:
+        whole = complete(plan, now.view) != complete(step.action, now.view)
+        return whole, plan not in serving, plan.verb != step.action.verb, ways.get(plan, now.view.left)
+
+    return min(plans, key=order)
 
 
 def preferred(now: Situation, omit: Collection[str] = ()) -> Step | None:
@@ -99,7 +122,8 @@ def news(now: Situation, omit: Collection[str] = ()) -> News:
     told: list[Fact] = []
     for known in sorted(now.goals.values(), key=lambda known: (known.id != step.goal, known.id)):
         facts = [fact for fact in now.given if fact.subject == known.thing] if known.thing is not None else []
-        if facts and len(told) + len(facts) <= MOST and worth(now, None, facts).saved > 0:
+        again = sought(known) is not None and any(fact in told for fact in facts)  # one place of several goals
+        if facts and not again and len(told) + len(facts) <= MOST and worth(now, None, facts).saved > 0:
             told += facts
     if goal is not None and worth(now, goal, ()).saved <= 0:
         goal = None

@@ -21,6 +21,8 @@ class Memory:
     agent: AgentId
     options: CoelaOptions
     rng: np.random.Generator
+    luck: np.random.Generator
+    """Draws plans where none could be read."""
     chat: deque[Message] = field(init=False)
     """What it heard and said, oldest first; once full the oldest goes (COELA spec 1.10)."""
     acts: deque[str] = field(init=False)

@@ -14,9 +14,20 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import BaseModel
 
 from teamworld.language import Action, AgentId, GoalId, Plan
+from teamworld.methods.coela.hands import delivery, full
 from teamworld.methods.coela.memory import Memory
 from teamworld.methods.coela.options import VARIANTS, CoelaOptions
-from teamworld.methods.coela.questions import ChooseAction, Proposal, ProposeMessage, told_facts
+from teamworld.methods.coela.plans import BLIND, SEND, available, look_for_place
+from teamworld.methods.coela.questions import (
+    ChooseAction,
+    PickPlan,
+    Proposal,
+    ProposeMessage,
+    Tell,
+    Think,
+    served,
+    told_facts,
+)
 from teamworld.methods.coela.situation import Situation
 from teamworld.methods.contract import CARRY, WAIT, Act, Briefing, Choice, Decision, Message, Method, Moment, Variant
 from teamworld.methods.parts.perception import Perceive, perceived
@@ -37,6 +48,8 @@ class Turn(NamedTuple):
     goal: GoalId | None = None
     remark: str = ""
     """What the action history says of it."""
+    parsed: bool = True
+    """False where no plan could be read and this one was drawn."""
 
 
 class Coela(Method):
@@ -45,7 +58,10 @@ class Coela(Method):
     name: ClassVar[str] = "coela"
     summary: ClassVar[str] = "COELA: each agent alone proposes a message, then sends it, which costs the step, or acts"
     options: ClassVar[type[BaseModel]] = CoelaOptions
-    questions: ClassVar[tuple[type[Question[Any]], ...]] = (ProposeMessage, ChooseAction, Perceive, Translate)
+    questions: ClassVar[tuple[type[Question[Any]], ...]] = (
+        *(ProposeMessage, ChooseAction, Tell, Think, PickPlan),
+        *(Perceive, Translate),
+    )
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
     """The published rule of messages: one takes the speaker its step, and is read by those who decide after it."""
@@ -58,7 +74,10 @@ class Coela(Method):
         """Start with empty histories."""
         self._spec, self._domain, self._rng = briefing.spec, briefing.domain, briefing.rng
         self._memory = {
-            agent: Memory(agent, self._options, briefing.rng("coela", "vain", agent)) for agent in briefing.agents
+            agent: Memory(
+                agent, self._options, briefing.rng("coela", "vain", agent), briefing.rng("coela", "drawn", agent)
+            )
+            for agent in briefing.agents
         }
 
     def watch(self, moment: Moment) -> Collection[AgentId]:
@@ -89,20 +108,27 @@ class Coela(Method):
 
     async def _turn(self, moment: Moment, now: Situation, perception: str | None) -> Turn:
         """Let one agent propose a message and choose between sending it and an action."""
-        agent, views = now.me, {now.me: now.view}
+        unasked = self._unasked(now)
+        if unasked is not None:
+            return unasked
+        plans = self._options.listed == "plans"
+        told = (now.me, {now.me: now.view}, now, self._options, perception)
         proposal: Proposal | None = None
         if now.messages:
-            proposal = await moment.ask(ProposeMessage(agent, views, now, self._options, perception))
-        choice = ChooseAction(agent, views, now, self._options, perception, proposal)
+            proposal = await moment.ask((Tell if plans else ProposeMessage)(*told))
+        thought: str | None = None
+        if self._options.thinking == "before":
+            thought = (await moment.ask(Think(*told, proposal))).reasoning
+        if plans:
+            pick = PickPlan(*told, proposal, thought)
+            return self._picked(now, pick, pick.read(await moment.ask(pick)))
+        choice = ChooseAction(*told, proposal, thought)
         chosen = await moment.ask(choice)
         if choice.sends(chosen):
-            if proposal is None or not proposal.message:
-                return Turn(remark="nothing: there was no message to send")
-            act: Act = "commit" if proposal.goal else "inform"
-            return Turn(Message(agent, act, proposal.message, proposal.goal, told_facts(proposal, now)))
+            return _sending(now, proposal)
         action = None if self._options.translate == "mind" else choice.read(chosen)
         if action is None:
-            translate = Translate(agent, views, self._domain, chosen.action, choice.numbered)
+            translate = Translate(now.me, {now.me: now.view}, self._domain, chosen.action, choice.numbered)
             action = translate.read(await moment.ask(translate))
         if action is None:
             return Turn(remark="nothing: no action could be read")
@@ -110,6 +136,31 @@ class Coela(Method):
         if action != NOTHING and not verdict.ok:
             return Turn(remark=f"nothing: {action} cannot start, {verdict.word}")
         return Turn(action=action, goal=choice.goal_of(chosen, action))
+
+    def _unasked(self, now: Situation) -> Turn | None:
+        """Return what an agent does without being asked: full hands deliver, and who has no plan waits."""
+        options = self._options
+        if options.full_hands == "deliver" and full(now):
+            way = delivery(now, options.omit)
+            if way is not None:
+                return Turn(action=way.action, goal=served(now, way.action))
+            if options.blind_delivery and (look := look_for_place(now)) is not None:
+                return Turn(action=look)
+        return Turn() if options.listed == "plans" and not available(now, options, message=False) else None
+
+    def _picked(self, now: Situation, pick: PickPlan, plan: Action | None) -> Turn:
+        """Return what a plan comes to; where none could be read one is drawn, or nothing is done."""
+        parsed = plan is not None
+        if plan is None:
+            if self._options.unread == "ask":
+                return Turn(remark="nothing: no plan could be read")
+            others = [other for other in pick.numbered if other != SEND]  # what nobody chose to say is not said
+            plan = others[int(self._memory[now.me].luck.integers(len(others)))]
+        if plan == SEND:
+            return _sending(now, pick.proposal)
+        if plan == BLIND:
+            return Turn(action=look_for_place(now), parsed=parsed)
+        return Turn(action=plan, goal=pick.goal_of(plan), parsed=parsed)
 
     def _execute(self, moment: Moment, agent: AgentId, turn: Turn) -> Decision:
         """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
@@ -126,7 +177,7 @@ class Coela(Method):
         self._unbind(moment, agent, turn.goal)
         if turn.action is None or turn.action == NOTHING:
             return WAIT
-        return Choice(Plan((turn.action,), turn.goal), cause="free")
+        return Choice(Plan((turn.action,), turn.goal), cause="free", parsed=turn.parsed)
 
     # ---- what an agent goes by
 
@@ -145,7 +196,7 @@ class Coela(Method):
 
     def _situation(self, moment: Moment, agent: AgentId) -> Situation:
         view, memory = moment.views[agent], self._memory[agent]
-        team = {mate: self._spec.kinds[mate] for mate in moment.views}
+        team = {mate: self._spec.kinds[mate] for mate in moment.team}
         memory.hear(moment.inbox(agent))
         memory.look(view, team)
         return Situation(
@@ -182,3 +233,11 @@ class Coela(Method):
             cause = _RELEASED[known.state] if known is not None else "reassigned"
             moment.note(Release(agent=agent, goal=memory.bound, cause=cause))
             memory.bound = None
+
+
+def _sending(now: Situation, proposal: Proposal | None) -> Turn:
+    """Return the turn of an agent that sends its message, if there is one."""
+    if proposal is None or not proposal.message:
+        return Turn(remark="nothing: there was no message to send")
+    act: Act = "commit" if proposal.goal else "inform"
+    return Turn(Message(now.me, act, proposal.message, proposal.goal, told_facts(proposal, now)))

@@ -1,30 +1,33 @@
-"""What COELA asks its minds: a message to propose, and an action, sending the message being one."""
+"""What COELA asks its minds: a message to propose, and an action, sending the message being one.
+
+``Tell``, ``Think`` and ``PickPlan`` are the questions of the original form, with lettered plans (C-WAH spec A14).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import Action, AgentId, Entity, Fact, GoalId, ParseError, parse_fact
-from teamworld.methods.coela.choosing import news, next_step
+from teamworld.methods.coela.choosing import nearest, news, next_step
 from teamworld.methods.coela.options import CoelaOptions
+from teamworld.methods.coela.plans import KEYWORD, SEND, available, letter, read_plan, written
+from teamworld.methods.coela.report import report
 from teamworld.methods.coela.situation import Situation, statable
 from teamworld.methods.coela.worth import worth
-from teamworld.methods.parts.choosing import complete
+from teamworld.methods.parts.choosing import Step, complete
 from teamworld.methods.parts.planning import values
 from teamworld.methods.parts.translation import bare, read_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, ActionSchema, View
 
-#: What an agent answers to send the message that it has proposed.
-KEYWORD: Final = "SEND_MESSAGE"
-#: The same as the first of the numbered options.
-SEND: Final = Action("send_message")
+#: How the original was sampled in C-WAH, with the length of its later rerun (C-WAH spec A14).
+CWAH = Sampling(temperature=0.7, max_tokens=512, top_p=1.0)
 
 _KEYWORD = re.compile(r"(?:option\s*)?(?:#?\d{1,4}\s*[.):\-]\s*)?[^\w]*send[_ ]message(?![a-z])", re.IGNORECASE)
 _INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
@@ -70,6 +73,7 @@ class Module(Question[Said]):
         """The team and its task, what the agent perceives, what was said, what it did; what the options add."""
         now, options = self.now, self.options
         kinds = dict.fromkeys(now.team.values())
+        told = report(now) if options.report else None
         return {
             "agent": self.mind,
             "kind": self.view.kind,
@@ -79,11 +83,13 @@ class Module(Question[Said]):
             "paragraph": self.perception,
             "steps_left": self.view.left,
             "goals": now.workable,
-            "chat": now.chat,
+            "chat": now.chat[-options.messages_shown :] if options.messages_shown else now.chat,
+            "opening": tuple(now.team)[:2] if options.opening else (),
             "acts": now.acts,
             "belief": remembered(now) if options.belief_map else None,
             "mates": {mate: last_seen(now, mate) for mate in now.mates} if options.teammates else None,
-            "progress": progress(now) if options.progress else None,
+            "progress": progress(now) if told is None and (options.progress or options.report) else None,
+            "report": told,
         }
 
 
@@ -118,16 +124,20 @@ class ProposeMessage(Module[Proposal]):
 
 
 @dataclass(frozen=True)
-class ChooseAction(Module[Decided]):
-    """What do I do now: send the message, or act?"""
+class Tell(ProposeMessage):
+    """The same in the original form."""
+
+    kind: ClassVar[str] = "coela.tell"
+    template: ClassVar[str] = "coela/prompts/tell.md.j2"
+    sampling: ClassVar[Sampling] = CWAH
+
+
+@dataclass(frozen=True)
+class Choosing(Module[Said]):
+    """What is common to thinking about what to do, and choosing."""
 
     proposal: Proposal | None
     """None where no message was proposed."""
-
-    kind: ClassVar[str] = "coela.action"
-    template: ClassVar[str] = "coela/prompts/action.md.j2"
-    answer: ClassVar[type[BaseModel]] = Decided
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=600)
 
     @property
     def message(self) -> str:
@@ -142,34 +152,149 @@ class ChooseAction(Module[Decided]):
 
     @property
     def numbered(self) -> tuple[Action, ...]:
-        """What the numbers stand for: the message first, if there is one, then what can start now."""
-        return self._possible if self.options.listed == "options" else self._possible[: bool(self.message)]
+        """What numbers or letters stand for: the message first, if there is one, then what can start now."""
+        return self._possible if self.options.listed != "abilities" else self._possible[: bool(self.message)]
 
     @property
     def _possible(self) -> tuple[Action, ...]:
+        if self.options.listed == "plans":
+            return available(self.now, self.options, bool(self.message))
         send = (SEND,) if self.message else ()
         actions = dict.fromkeys(option.action for option in self.now.options)
         return (*send, *(action for action in actions if action.verb not in self.options.omit))
 
+    @property
+    def best(self) -> Step:
+        """What the rules would do next: sending the message if it saves the team more than it costs; see ``worth``."""
+        if self.proposal is not None and self.message:
+            value = worth(self.now, self.proposal.goal, told_facts(self.proposal, self.now))
+            if value.pays:
+                return Step(SEND, self.proposal.goal)
+        return next_step(self.now, self.options.omit)
+
     def context(self) -> dict[str, Any]:
         """With the proposed message, the numbered options, and what the agent can do."""
+        plans = self.options.listed == "plans"
+        verbs = {action.verb for action in self.numbered}
         return super().context() | {
             "message": self.message,
             "keyword": KEYWORD,
             "actions": [action for action in self.numbered if action != SEND],
+            "lettered": [(letter(at), written(plan)) for at, plan in enumerate(self.numbered)] if plans else None,
+            "meanings": [schema for schema in self.abilities if schema.verb in verbs],
             "numbered": self.options.listed == "options",
             "abilities": self.abilities,
             "values": values(self.abilities),
         }
 
+
+class Thought(BaseModel):
+    """Reasoning before a choice."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reasoning: str = Field(description="step by step, what there is to do and which choice is best", max_length=3000)
+
+
+@dataclass(frozen=True)
+class Think(Choosing[Thought]):
+    """What is best to do, and why?"""
+
+    kind: ClassVar[str] = "coela.think"
+    template: ClassVar[str] = "coela/prompts/think.md.j2"
+    answer: ClassVar[type[BaseModel]] = Thought
+    sampling: ClassVar[Sampling] = CWAH
+
+    def rule(self, rng: np.random.Generator) -> Thought:
+        """Say what the rules would do."""
+        step = self.best
+        return Thought(reasoning=f"{written(step.action)}{f' for {step.goal}' if step.goal else ''} is best now.")
+
+    def check(self, answer: Thought) -> str | None:
+        """Anything may be thought."""
+        return None
+
+    def fallback(self) -> Thought:
+        """Nothing was thought."""
+        return Thought(reasoning="")
+
+
+class Picked(BaseModel):
+    """One of the plans, briefly."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    plan: str = Field(description="the letter and the text of one plan", max_length=1000)
+
+
+@dataclass(frozen=True)
+class PickPlan(Choosing[Picked]):
+    """Which of the plans do I take?"""
+
+    thought: str | None = None
+    """What the agent thought before; None where it was not asked to."""
+
+    kind: ClassVar[str] = "coela.plan"
+    template: ClassVar[str] = "coela/prompts/plan.md.j2"
+    answer: ClassVar[type[BaseModel]] = Picked
+    sampling: ClassVar[Sampling] = CWAH
+
+    def context(self) -> dict[str, Any]:
+        """With what the agent thought."""
+        return super().context() | {"thought": self.thought}
+
+    def rule(self, rng: np.random.Generator) -> Picked:
+        """Take what the rules would do; where that is not in the list what comes next to it."""
+        return Picked(plan=written(nearest(self.now, self.best, self.numbered)))
+
+    def read(self, answer: Picked) -> Action | None:
+        """Return the plan of the answer, None where it names none."""
+        return read_plan(answer.plan, self.numbered)
+
+    def check(self, answer: Picked) -> str | None:
+        """It names a plan, unless one is drawn then."""
+        if self.options.unread == "draw" or self.read(answer) is not None:
+            return None
+        return f"no plan is named: answer with one of A to {letter(len(self.numbered) - 1)} and its text"
+
+    def fallback(self) -> Picked:
+        """No plan is named."""
+        return Picked(plan="")
+
+    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+        """The plans."""
+        return [written(plan) for plan in self.numbered] if field == "plan" else ()
+
+    def slips(self, answer: Picked, rng: np.random.Generator) -> Picked:
+        """Choose another of the plans."""
+        others = [text for text in self.offers("plan", {}) if text != answer.plan]
+        return Picked(plan=others[int(rng.integers(len(others)))]) if others else answer
+
+    def goal_of(self, plan: Action) -> GoalId | None:
+        """Return the open goal of the agent's own view that a plan serves, as far as that can be told."""
+        return served(self.now, plan)
+
+
+@dataclass(frozen=True)
+class ChooseAction(Choosing[Decided]):
+    """What do I do now: send the message, or act?"""
+
+    thought: str | None = None
+    """What the agent thought before; None where it was not asked to."""
+
+    kind: ClassVar[str] = "coela.action"
+    template: ClassVar[str] = "coela/prompts/action.md.j2"
+    answer: ClassVar[type[BaseModel]] = Decided
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=600)
+
+    def context(self) -> dict[str, Any]:
+        """With what the agent thought."""
+        return super().context() | {"thought": self.thought}
+
     def rule(self, rng: np.random.Generator) -> Decided:
         """Send the message if it saves the team more time than it costs, else do the next thing; see ``worth``."""
-        if self.proposal is not None and self.message:
-            value = worth(self.now, self.proposal.goal, told_facts(self.proposal, self.now))
-            if value.pays:
-                return Decided(action=KEYWORD, goal=self.proposal.goal)
-        step = next_step(self.now, self.options.omit)
-        return Decided(action=str(step.action), goal=step.goal)
+        step = self.best
+        return Decided(action=written(step.action), goal=step.goal)
 
     def sends(self, answer: Decided) -> bool:
         """Return whether the answer is to send the message.
@@ -216,11 +341,15 @@ class ChooseAction(Module[Decided]):
     def goal_of(self, answer: Decided, action: Action) -> GoalId | None:
         """Return the open goal of the agent's own view that an action is for, as far as that can be told."""
         mine = {goal.id for goal in self.view.goals if goal.state == "open"}
-        if answer.goal in mine:
-            return answer.goal
-        served = (option.goal for option in self.now.options if complete(option.action, self.view) == action)
-        found = next(served, None)
-        return found if found in mine else None
+        return answer.goal if answer.goal in mine else served(self.now, action)
+
+
+def served(now: Situation, action: Action) -> GoalId | None:
+    """Return the open goal of the agent's own view that one of its options serves; None where that cannot be told."""
+    mine = {goal.id for goal in now.view.goals if goal.state == "open"}
+    goals = (option.goal for option in now.options if complete(option.action, now.view) == complete(action, now.view))
+    found = next(goals, None)
+    return found if found in mine else None
 
 
 def told_facts(proposal: Proposal, now: Situation) -> tuple[Fact, ...]:

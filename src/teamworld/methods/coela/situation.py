@@ -9,6 +9,7 @@ from functools import cached_property
 
 from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
 from teamworld.methods.contract import Message
+from teamworld.methods.parts.errands import sought
 from teamworld.methods.parts.goals import workable_by
 from teamworld.worlds.contract import Domain, Goal, Option, Relation, View
 
@@ -139,12 +140,16 @@ class Situation:
     def knows_of(self, mate: AgentId, goal: Goal) -> bool:
         """Return whether a team-mate must know of a goal: of what it is about it was told, or the two saw it together.
 
-        Everybody knows of goals that are about no thing.
+        Everybody knows of goals that are about no thing, or about any thing of a kind.
         """
-        if self.shared or goal.thing is None:
+        if self.shared or goal.thing is None or sought(goal) is not None:
             return True
+        return self.knows_about(mate, goal.thing)
+
+    def knows_about(self, mate: AgentId, thing: Entity) -> bool:
+        """Return whether a team-mate must know something of a thing: it was told, or the two saw it together."""
         both = (self._told, self.witnessed.get(mate, ()))
-        return any(fact.subject == goal.thing for facts in both for fact in facts)
+        return self.shared or any(fact.subject == thing for facts in both for fact in facts)
 
     def others(self, mate: AgentId, but: GoalId) -> Sequence[Goal]:
         """Return the other open goals with room that a team-mate knows of and can work on."""

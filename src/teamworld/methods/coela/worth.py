@@ -15,6 +15,10 @@ itself. A message saves
     a lone agent goes there and waits until somebody comes by;
   - if the agent fills it: p(m, g) T(g) for each that knows of it: the way there for nothing.
 
+A goal that wants any things of a kind is known to all from the start. Facts about it are those of the place where the
+things go, which saves the search as above; and "I take g" saves the way of those who know where such a thing lies, once
+the agent takes the last one that is lacking.
+
 No saving is longer than the time left. The price is the tick of the speaker, and one of each team-mate that already
 waits for it at a goal short of hands. All of it is in agent-ticks.
 """
@@ -25,7 +29,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from teamworld.language import AgentId, Fact, GoalId
+from teamworld.methods.coela.errands import lacking, lying
 from teamworld.methods.coela.situation import Situation
+from teamworld.methods.parts.errands import sought
 from teamworld.worlds.contract import Goal
 
 #: Ticks that the speaker spends: COELA's message takes the step (COELA spec 1.1).
@@ -76,7 +82,8 @@ def _of_facts(now: Situation, goal: Goal) -> float:
     if goal.state != "open":
         return 0.0
     room = max(0, goal.places - now.staffed[goal.id])
-    helped = sorted((likely(now, mate, goal) for mate in now.hands(goal) if not now.knows_of(mate, goal)), reverse=True)
+    unaware = [mate for mate in now.hands(goal) if goal.thing is not None and not now.knows_about(mate, goal.thing)]
+    helped = sorted((likely(now, mate, goal) for mate in unaware), reverse=True)
     return sum(helped[:room]) * _bounded(now, now.search)
 
 
@@ -86,9 +93,19 @@ def _of_intent(now: Situation, goal: Goal) -> float:
     trip = _bounded(now, way(now, goal))
     there = now.staffed[goal.id] + 1
     free = [mate for mate in now.hands(goal) if mate not in now.intents]
+    if sought(goal) is not None:
+        return _of_taking(now, goal, free) * trip
     if there < goal.quorum:
         wait = _bounded(now, trip + now.search)
         return sum(sorted(((1 - likely(now, mate, goal)) * wait for mate in free), reverse=True)[: goal.quorum - there])
     if there >= goal.places:
         return sum(likely(now, mate, goal) * trip for mate in free if now.knows_of(mate, goal))
     return 0.0
+
+
+def _of_taking(now: Situation, goal: Goal, free: Iterable[AgentId]) -> float:
+    """Return how many team-mates are likely to go for the last thing that a goal lacks and that the agent takes."""
+    if lacking(now).get(goal.id, 0) > 1:
+        return 0.0
+    things = lying(now, goal)
+    return sum(likely(now, mate, goal) for mate in free if any(now.knows_about(mate, thing) for thing in things))

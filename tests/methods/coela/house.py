@@ -1,0 +1,140 @@
+"""A small house in facts: what an agent knows of it, without a world behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from teamworld.language import Action, Entity, Fact, Facts, Measures, Plan, parse_fact
+from teamworld.methods.coela.situation import Situation
+from teamworld.worlds.contract import (
+    POSSIBLE,
+    ActionSchema,
+    FullyObserved,
+    Goal,
+    Option,
+    Outcome,
+    Relation,
+    Unknown,
+    Verdict,
+    View,
+)
+
+ROOMS = ("kitchen", "bedroom", "bathroom")
+KITCHEN, BEDROOM, BATHROOM = (Entity(kind, number) for number, kind in enumerate(ROOMS, start=11))
+TABLE, FRIDGE, CABINET = Entity("table", 20), Entity("fridge", 21), Entity("cabinet", 22)
+RELATIONS = (
+    Relation("AT", "agent", ROOMS),
+    Relation("HOLD", "agent", ("apple", "plate"), most=2),
+    *(Relation("EXPLORED", room, ("part", "all")) for room in ROOMS),
+    *(Relation("STATE", box, ("open", "closed")) for box in ("fridge", "cabinet")),
+    *(Relation("IN", kind, ROOMS) for kind in ("apple", "plate", "fridge", "cabinet", "table")),
+    *(Relation("INSIDE", kind, ("fridge", "cabinet")) for kind in ("apple", "plate")),
+    *(Relation("ON", kind, ("table",)) for kind in ("apple", "plate")),
+)
+
+
+def goal(kind: str, units: int, target: Entity = TABLE, relation: str = "ON") -> Goal:
+    """Return the goal to bring some things of a kind."""
+    name = f"{kind}_{relation.lower()}_{target.kind}"
+    features = (("thing", kind), ("relation", relation), ("target", target.kind))
+    state: Any = "open" if units else "done"
+    return Goal(name, "put", target, features, units=units, places=max(1, units), state=state)
+
+
+@dataclass
+class House:
+    """Both the view of one agent and the rules: what is known, what it could do, and what that would take."""
+
+    known: Facts
+    goals_now: Sequence[Goal]
+    options: Sequence[Option] = ()
+    agent: str = "Alice"
+    recalled: Sequence[Fact] = ()
+    relations: Sequence[Relation] = RELATIONS
+    measures: Measures = field(default_factory=dict)
+    kind: str = "helper"
+    t: int = 8
+    left: int = 100
+    able: bool = True
+    history: Sequence[Outcome] = ()
+    open_questions: Sequence[Unknown] = ()
+    mate_ticks: int | None = None
+    """What everything would take a team-mate; None: as long as the agent."""
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(tuple(fact for fact in self.known if fact not in self.recalled))
+
+    @property
+    def recall(self) -> Facts:
+        return Facts(tuple(self.recalled), self.known.seen)
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        return self.goals_now
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        return tuple(ActionSchema(verb, (), f"do {verb}") for verb in ("explore", "check", "fetch", "deliver"))
+
+    def check(self, action: Action) -> Verdict:
+        return POSSIBLE
+
+    def text(self, form: str = "plain") -> str:
+        return "a house"
+
+
+class Rules(FullyObserved):
+    """The rules of the house, for one agent with some facts."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self.relations, self.measures = house.relations, house.measures
+
+    def goals(self, given: Facts) -> Sequence[Goal]:
+        return self._house.goals_now
+
+    def options(self, agent: str, given: Facts) -> Sequence[Option]:
+        return self._house.options
+
+    def recipes(self, goal: Goal | None, agent: str, given: Facts) -> Sequence[Plan]:
+        return [Plan((Action("wait"),), None)]
+
+    def check(self, agent: str, action: Action, given: Facts) -> Verdict:
+        return POSSIBLE
+
+    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+        return self._house.open_questions
+
+    def ticks(self, agent: str, action: Action, given: Facts) -> int:
+        if agent != self._house.agent and self._house.mate_ticks is not None:
+            return self._house.mate_ticks
+        return next((option.ticks for option in self._house.options if option.action == action), 1)
+
+    def after(self, agent: str, action: Action, given: Facts) -> Facts:
+        """Fetching takes a thing up, delivering lays all down."""
+        if action.verb == "deliver":
+            return Facts(tuple(fact for fact in given if (fact.subject, fact.predicate) != (agent, "HOLD")))
+        if action.verb == "fetch":
+            return Facts((*given, Fact(agent, "HOLD", action.args[0])))
+        return given
+
+    def clash(self, one: Option, other: Option, given: Facts) -> float:
+        return 0.0
+
+    def scripted(self, views: Mapping[str, View], running: Mapping[str, Plan]) -> Mapping[str, Plan]:
+        return {}
+
+
+def situation(*texts: str, goals: Sequence[Goal] = (), options: Sequence[Option] = (), **more: Any) -> Situation:
+    """Return what Alice goes by, from facts in written form; ``seen`` gives the ticks of what is not seen now."""
+    seen = {parse_fact(text): t for text, t in more.pop("seen", {}).items()}
+    facts = tuple(map(parse_fact, texts))
+    own = {name: more.pop(name) for name in ("open_questions", "mate_ticks", "history", "left") if name in more}
+    house = House(Facts(facts, seen), goals or (goal("apple", 2),), options, recalled=tuple(seen), **own)
+    told: dict[str, Any] = {"team": {"Alice": "helper", "Bob": "helper"}, "chat": (), "acts": (), "witnessed": {}}
+    told |= {"vain": {}, "shared": True, "task": "Put things on the table."} | more
+    view: View = house
+    return Situation(view=view, domain=Rules(house), **told)

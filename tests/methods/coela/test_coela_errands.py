@@ -1,0 +1,175 @@
+"""Agents with two hands: what they fetch, where they look, when they bring what they hold, what they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from teamworld.language import Action, parse_action, parse_fact
+from teamworld.methods.coela.choosing import news, next_step
+from teamworld.methods.coela.errands import lacking
+from teamworld.methods.coela.situation import Situation
+from teamworld.methods.coela.worth import worth
+from teamworld.methods.contract import Message
+from teamworld.record import ActionStep, PlanStart, QuestionAsked, StepDone
+from teamworld.testing.plays import Stage, play
+from teamworld.worlds.contract import WAIT, Option, Outcome, Possible, Unknown
+from tests.methods.coela.house import TABLE, goal, situation
+
+HERE = ("Alice AT <kitchen>(11)", "<kitchen>(11) EXPLORED all", "<table>(20) IN <kitchen>(11)")
+APPLES = ("<apple>(57) IN <kitchen>(11)", "<apple>(58) IN <bedroom>(12)")
+GOALS = (goal("apple", 2), goal("plate", 1))
+
+
+def option(text: str, ticks: int, of: str | None = None) -> Option:
+    return Option(parse_action(text), of, ticks)
+
+
+DELIVER = option("deliver()", 4, "apple_on_table")
+NEAR, FAR = (
+    option("fetch(<apple>(57))", 5, "apple_on_table"),
+    option("fetch(<apple>(58))", 9, "apple_on_table"),
+)
+CABINET, BEDROOM = option("check(<cabinet>(22))", 2), option("explore(<bedroom>(12))", 6)
+IDLE = Option(WAIT, None, 1)
+
+
+def plate(*weights: float) -> Unknown:
+    """Return the unknown where the plate is: in the cabinet, in the bedroom."""
+    places = (parse_fact("<plate>(1) INSIDE <cabinet>(22)"), parse_fact("<plate>(1) IN <bedroom>(12)"))
+    values = tuple(Possible(fact, weight) for fact, weight in zip(places, weights, strict=True))
+    return Unknown("plate 1", values, ("plate_on_table",))
+
+
+def home(*facts: str, options: Sequence[Option], **more: Any) -> Situation:
+    return situation(*HERE, *facts, goals=more.pop("goals", GOALS), options=(*options, IDLE), **more)
+
+
+def chosen(now: Situation) -> Action:
+    return next_step(now).action
+
+
+def test_two_things_are_fetched_then_delivered() -> None:
+    assert chosen(home(*APPLES, options=(NEAR, FAR))) == NEAR.action
+    one = home(APPLES[1], "Alice HOLD <apple>(57)", options=(FAR, DELIVER._replace(ticks=20)))
+    assert chosen(one) == FAR.action
+    two = home("Alice HOLD <apple>(57)", "Alice HOLD <apple>(58)", options=(CABINET, DELIVER._replace(ticks=20)))
+    assert chosen(two) == DELIVER.action
+
+
+def test_what_is_held_is_delivered_first_where_that_is_nearer_or_nothing_else_is_of_use() -> None:
+    near = home(APPLES[1], "Alice HOLD <apple>(57)", options=(FAR, DELIVER))
+    assert chosen(near) == DELIVER.action
+    last = home("Alice HOLD <apple>(57)", options=(CABINET, DELIVER._replace(ticks=20)), goals=(goal("apple", 1),))
+    assert chosen(last) == DELIVER.action
+
+
+def test_what_somebody_holds_or_said_that_it_takes_is_not_lacking() -> None:
+    assert dict(lacking(home(options=()))) == {"apple_on_table": 2, "plate_on_table": 1}
+    assert dict(lacking(home("Alice HOLD <apple>(57)", "Bob HOLD <plate>(3)", options=()))) == {"apple_on_table": 1}
+    claim = Message("Bob", "commit", "", "apple_on_table", t=7)
+    assert dict(lacking(home(options=(), chat=(claim,)))) == {"apple_on_table": 1, "plate_on_table": 1}
+    both = home("Bob HOLD <apple>(57)", options=(), chat=(claim,))
+    assert lacking(both)["apple_on_table"] == 1  # it takes what it holds
+    assert chosen(home(*APPLES, options=(NEAR,), chat=(claim,), goals=(goal("apple", 1),))) == WAIT
+
+
+def test_a_look_is_as_good_as_its_ticks_over_what_it_may_find() -> None:
+    even = home(options=(CABINET, BEDROOM), open_questions=(plate(1, 1),))
+    assert chosen(even) == CABINET.action
+    unlike = home(options=(CABINET, BEDROOM), open_questions=(plate(1, 4),))
+    assert chosen(unlike) == BEDROOM.action  # 2 / 0.2 against 6 / 0.8
+    nothing = home(options=(CABINET, BEDROOM), open_questions=(plate(1, 1),), goals=(goal("apple", 2),))
+    assert chosen(nothing) == WAIT  # no plate is wanted
+
+
+def test_what_a_mate_in_sight_is_nearer_to_counts_twice() -> None:
+    seen = home("Bob AT <kitchen>(11)", options=(NEAR, FAR), mate_ticks=4)
+    assert chosen(seen) == NEAR.action  # 10 against 18
+    close = home("Bob AT <kitchen>(11)", options=(NEAR, FAR._replace(ticks=7)), mate_ticks=6)
+    assert chosen(close) == NEAR.action  # only the far one is Bob's
+    taken = home("Bob AT <kitchen>(11)", *APPLES, options=(FAR._replace(ticks=5), NEAR._replace(ticks=4)), mate_ticks=3)
+    assert chosen(taken) == NEAR.action
+
+
+def test_where_one_was_told_of_a_thing_one_goes_unless_another_can_be_fetched() -> None:
+    told = option("explore(<bedroom>(12))", 6, "apple_on_table")
+    assert chosen(home(APPLES[1], options=(told, BEDROOM, CABINET))) == told.action
+    assert chosen(home(*APPLES, options=(told, NEAR._replace(ticks=9)))) == NEAR.action
+
+
+def test_who_has_looked_everywhere_delivers_and_then_looks_where_it_was_longest_ago() -> None:
+    bare = ("<bedroom>(12) EXPLORED all", "<bathroom>(13) EXPLORED all")
+    bedroom, bathroom = option("explore(<bedroom>(12))", 4), option("explore(<bathroom>(13))", 4)
+    places = tuple(Possible(parse_fact(f"<plate>(1) IN {room}"), 1.0) for room in ("<bedroom>(12)", "<bathroom>(13)"))
+    unknown = (Unknown("plate 1", places, ("plate_on_table",)),)
+    holding = home(
+        *bare, "Alice HOLD <apple>(57)", options=(bedroom, DELIVER._replace(ticks=30)), open_questions=unknown
+    )
+    assert chosen(holding) == DELIVER.action
+    went = (Outcome(bedroom.action, "done", start=6),)
+    empty = home(*bare, options=(bedroom, bathroom), open_questions=unknown, history=went)
+    assert chosen(empty) == bathroom.action
+
+
+def test_a_place_for_what_one_holds_is_looked_for() -> None:
+    values = (Possible(parse_fact("<table>(20) IN <bedroom>(12)"), 1.0),)
+    unknown = (Unknown("<table>(20)", values, ("apple_on_table",)),)
+    facts = ("Alice AT <kitchen>(11)", "Alice HOLD <apple>(57)")
+    now = situation(*facts, goals=(goal("apple", 1),), options=(BEDROOM, IDLE), open_questions=unknown)
+    assert chosen(now) == BEDROOM.action
+
+
+# ---- what is told
+
+
+def test_the_place_of_a_goal_is_told_once_to_those_who_have_not_seen_it() -> None:
+    now = home(*APPLES, options=(NEAR, FAR, BEDROOM), shared=False)
+    told = news(now)
+    assert {fact.subject for fact in told.facts} == {TABLE}
+    assert len(told.facts) == len(set(told.facts))  # two goals have one place
+    assert worth(now, None, told.facts).saved > 0
+    heard = home(
+        *APPLES, options=(NEAR, FAR, BEDROOM), shared=False, chat=(Message("Alice", "inform", "", facts=told.facts),)
+    )
+    assert not news(heard).facts
+    together = home(*APPLES, options=(NEAR,), shared=False, witnessed={"Bob": set(told.facts)})
+    assert not news(together).facts
+
+
+def test_that_one_takes_the_last_of_a_kind_is_worth_the_way_of_who_knows_of_it() -> None:
+    last = (goal("apple", 1),)
+    apple = parse_fact(APPLES[0])
+    alone = home(APPLES[0], options=(NEAR,), shared=False, goals=last)
+    assert worth(alone, "apple_on_table", ()).saved == 0  # Bob knows of no apple
+    known = home(APPLES[0], options=(NEAR,), shared=False, goals=last, witnessed={"Bob": {apple}})
+    assert worth(known, "apple_on_table", ()).saved == pytest.approx(NEAR.ticks)
+    more = home(APPLES[0], options=(NEAR,), shared=False, goals=(goal("apple", 2),), witnessed={"Bob": {apple}})
+    assert worth(more, "apple_on_table", ()).saved == 0
+
+
+# ---- in the household
+
+
+@pytest.mark.parametrize("label", ["coela", "coela:cwah", "coela:silent", "coela:original"])
+@pytest.mark.parametrize("level", ["dev-groceries-2", "dev-30"])
+def test_it_gets_the_housework_done(label: str, level: str) -> None:
+    played = play(label, Stage("household", level, 0, 250), {})
+    assert sum(isinstance(event, StepDone) for event in played.events) < 100
+    assert not played.complaints
+
+
+def test_two_things_are_delivered_into_a_closed_fridge() -> None:
+    events = play("coela:cwah", Stage("household", "dev-groceries-1", 0, 250), {}).events
+    asked = {(event.agent, event.step) for event in events if isinstance(event, QuestionAsked)}
+    plans = [event for event in events if isinstance(event, PlanStart) and (event.agent, event.step) not in asked]
+    assert plans
+    assert {plan.text.split("{")[1] for plan in plans} == {" deliver() }"}
+    done: dict[int, list[str]] = {plan.plan: [] for plan in plans}
+    for event in events:
+        if isinstance(event, ActionStep) and event.plan in done:
+            done[event.plan] += event.primitives
+    acts = [[act for act in primitives if act != "walktowards"] for primitives in done.values()]
+    assert ["putin", "open", "putin"] in acts  # both hands were full: the first goes in before it is opened

@@ -1,0 +1,216 @@
+"""The original form: the list of plans, how an answer is read, full hands, what is drawn."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from teamworld.language import Action, Entity, parse_action
+from teamworld.methods.coela.hands import delivery, full
+from teamworld.methods.coela.options import CoelaOptions
+from teamworld.methods.coela.plans import BLIND, SEND, available, letter, look_for_place, read_plan, written
+from teamworld.methods.coela.questions import PickPlan, Proposal, Tell, Think
+from teamworld.methods.parts.errands import capacity, held
+from teamworld.reasoning.prompts import render
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import WAIT, Option
+from tests.methods.coela.house import goal, situation
+
+PLANS = (SEND, *map(parse_action, ("explore(<kitchen>(11))", "check(<cabinet>(22))", "fetch(<apple>(57))")))
+EXPLORE, CHECK, FETCH = PLANS[1:]
+DELIVER = Action("deliver")
+OPTIONS = (
+    Option(EXPLORE, None, 6),
+    Option(CHECK, None, 2),
+    Option(FETCH, "apple_on_table", 3),
+    Option(WAIT, None, 1),
+)
+HERE = ("Alice AT <kitchen>(11)", "<kitchen>(11) EXPLORED all", "<apple>(57) IN <kitchen>(11)")
+FULL = (*HERE, "Alice HOLD <apple>(31)", "Alice HOLD <plate>(32)")
+CWAH = CoelaOptions(listed="plans", thinking="before", report=True, opening=True, messages_shown=3, unread="draw")
+
+
+def test_letters() -> None:
+    assert [letter(index) for index in (0, 1, 25, 26, 27, 51, 52, 701, 702)] == [
+        *("A", "B", "Z", "AA", "AB", "AZ", "BA", "ZZ", "AAA")
+    ]
+
+
+@given(st.integers(0, 20_000), st.integers(0, 20_000))
+def test_no_two_plans_have_a_letter_in_common(one: int, other: int) -> None:
+    assert (letter(one) == letter(other)) is (one == other)
+
+
+# ---- the list
+
+
+def test_the_message_comes_first_then_what_can_start_and_nobody_plans_to_wait() -> None:
+    now = situation(*HERE, options=OPTIONS)
+    assert available(now, CWAH, message=True) == PLANS
+    assert available(now, CWAH, message=False) == PLANS[1:]
+    assert available(now, CoelaOptions(listed="plans", omit=("check",)), message=False) == (EXPLORE, FETCH)
+
+
+def test_delivery_before_the_place_was_seen_is_a_plan_only_where_that_is_asked_for() -> None:
+    holding = situation(*HERE, "Alice HOLD <apple>(31)", options=OPTIONS)
+    blind = CoelaOptions(listed="plans", blind_delivery=True)
+    assert BLIND not in available(holding, CWAH, message=False)
+    assert available(holding, blind, message=False)[-1] == BLIND
+    assert look_for_place(holding) == EXPLORE
+    assert BLIND not in available(situation(*HERE, options=OPTIONS), blind, message=False)  # it holds nothing
+    seen = situation(*HERE, "Alice HOLD <apple>(31)", options=(*OPTIONS, Option(DELIVER, "apple_on_table", 4)))
+    assert available(seen, blind, message=False)[-1] == DELIVER
+
+
+# ---- hands
+
+
+def test_hands() -> None:
+    now = situation(*FULL, options=(*OPTIONS, Option(DELIVER, "apple_on_table", 4)))
+    assert capacity(now.domain) == 2
+    assert held("Alice", now.given) == (Entity("apple", 31), Entity("plate", 32))
+    assert held("Bob", now.given) == ()
+    assert full(now)
+    found = delivery(now)
+    assert found is not None
+    assert found.action == DELIVER
+    assert delivery(now, ("deliver",)) is None
+    one = situation(*HERE, "Alice HOLD <apple>(31)", options=OPTIONS)
+    assert not full(one)
+    assert delivery(one) is None
+    rooms = worlds.make("rooms", "two", 0, 60, {}).domain
+    assert capacity(rooms) == 1
+    assert capacity(worlds.make("cube", "n2", 0, 60, {}).domain) == 0
+
+
+# ---- reading
+
+
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        # exact text
+        ("fetch(<apple>(57))", FETCH),
+        ("I will do B, no: FETCH(<apple>(57))", FETCH),
+        ("SEND_MESSAGE", SEND),
+        ("A. SEND_MESSAGE: I do fetch(<apple>(57))", SEND),  # the first in the list
+        ("<answer>check(<cabinet>(22))</answer> and not fetch(<apple>(57))", CHECK),
+        # letters
+        ("option B", EXPLORE),
+        ("Option C is best", CHECK),
+        ("D.", FETCH),
+        ("D, since it is near", FETCH),
+        ("the best is (C)", CHECK),
+        ("D", FETCH),
+        ("  'A'  ", SEND),
+        ("**B**", EXPLORE),
+        ("option BA", None),
+        ("e.g. nothing", None),
+        # anything of a plan but the message
+        ("Take the apple", FETCH),
+        ("I think D it is", FETCH),
+        ("go to room 11", EXPLORE),
+        ("check something", CHECK),
+        ("explore or fetch <apple>", FETCH),  # two marks beat one
+        ("explore and check", EXPLORE),  # of equals the first
+        ("A nice day", None),  # an article is no letter
+        ("send a message", None),
+        ("appletree", None),
+        ("57", FETCH),
+        ("157", None),
+        ("", None),
+        ("none of these", None),
+        ("«»{{ 1 }}\u202e", None),
+        ("B" * 5000, None),
+    ],
+)
+def test_how_an_answer_is_read(text: str, plan: Action | None) -> None:
+    assert read_plan(text, PLANS) == plan
+
+
+@given(st.integers(0, 60), st.sampled_from(["{}", "option {}", "({}) go", "{}. now", "{}, yes", "I take option {}"]))
+def test_every_plan_can_be_named_by_text_and_letter(index: int, form: str) -> None:
+    plans = tuple(Action("walk", (Entity("spot", number),)) for number in range(100, 161))
+    assert read_plan(str(plans[index]), plans) == plans[index]
+    assert read_plan(form.format(letter(index)), plans) == plans[index]
+
+
+@given(st.text(max_size=80))
+def test_whatever_is_said_a_plan_of_the_list_is_read_or_none(text: str) -> None:
+    assert read_plan(text, PLANS) in (*PLANS, None)
+    assert read_plan(text, ()) is None
+
+
+# ---- questions
+
+
+def pick(options: CoelaOptions = CWAH, message: str = "hello", *facts: str) -> PickPlan:
+    now = situation(*HERE, *facts, options=OPTIONS)
+    return PickPlan("Alice", {"Alice": now.view}, now, options, None, Proposal(message=message), "I thought a lot.")
+
+
+def test_the_list_of_the_prompt_is_what_the_letters_stand_for() -> None:
+    question = pick()
+    user = render(question).user
+    for index, plan in enumerate(question.numbered):
+        assert f"\n{letter(index)}. {written(plan)}" in user
+        assert question.read(question.answer(plan=letter(index))) == plan  # type: ignore[arg-type]
+    assert "«hello»" in user
+    assert "«I thought a lot.»" in user
+    assert "wait" not in "".join(line for line in user.splitlines() if line[1:3] == ". ")
+
+
+def test_an_answer_without_a_plan_is_asked_again_or_a_plan_is_drawn() -> None:
+    nonsense = pick().answer(plan="hm")
+    assert pick().check(nonsense) is None  # type: ignore[arg-type]
+    again = pick(CoelaOptions(listed="plans"))
+    assert again.check(nonsense) == "no plan is named: answer with one of A to D and its text"  # type: ignore[arg-type]
+    assert again.check(again.rule(None)) is None  # type: ignore[arg-type]
+
+
+def test_the_rule_takes_a_plan_of_the_list_and_thinks_the_same_before() -> None:
+    question = pick(CWAH, "")
+    assert question.rule(None).plan == str(FETCH)  # type: ignore[arg-type]
+    now = question.now
+    think = Think("Alice", {"Alice": now.view}, now, CWAH, None, None)
+    assert str(FETCH) in think.rule(None).reasoning  # type: ignore[arg-type]
+    assert "C. fetch(<apple>(57))" in render(think).user
+
+
+def test_prompts_show_the_opening_lines_and_the_last_messages() -> None:
+    now = pick().now
+    tell = Tell("Alice", {"Alice": now.view}, now, CWAH, None)
+    user = render(tell).user
+    assert user.index("- Alice: ") < user.index("- Bob: ")
+    plain = render(Tell("Alice", {"Alice": now.view}, now, CoelaOptions(listed="plans"), None)).user
+    assert "- Bob: " not in plain
+    assert "a house" in plain
+    assert "a house" not in user
+    assert "You are in <kitchen>(11)" in user
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"unread": "draw"},
+        {"blind_delivery": True},
+        {"listed": "plans", "translate": "mind"},
+        {"listed": "letters"},
+        {"messages_shown": -1},
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        CoelaOptions.model_validate(wrong)
+
+
+def test_options_that_are_not_set_are_not_written_down() -> None:
+    assert "thinking" not in CoelaOptions().model_dump()
+    assert CoelaOptions(thinking="before").model_dump()["thinking"] == "before"
+    assert CoelaOptions.model_validate(CWAH.model_dump()) == CWAH
+
+
+def test_goals_of_a_kind_are_about_any_of_it() -> None:
+    assert goal("apple", 0).state == "done"

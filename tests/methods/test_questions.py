@@ -16,12 +16,20 @@ from teamworld.reasoning.contract import Question
 
 ASKED = {
     "camon": {"camon.lead", "camon.propose", "camon.review", "perception", "translation"},
-    "coela": {"coela.message", "coela.action", "perception", "translation"},
+    "cobel": {
+        *("cobel.zero_order", "cobel.first_order", "cobel.plan", "cobel.replan", "cobel.intents", "cobel.assess"),
+        *("cobel.message", "cobel.act", "cobel.propose_rules", "cobel.review_rules"),
+    },
+    "coela": {
+        *("coela.message", "coela.action", "coela.tell", "coela.think", "coela.plan"),
+        *("perception", "translation"),
+    },
     "do_nothing": set(),
     "drwell": {"drwell.propose", "drwell.commit", "drwell.chat", "drwell.choose", "drwell.draft", "drwell.revise"},
     "embodied": {"embodied.talk", "embodied.act", "perception", "translation"},
     "greedy": set(),
     "hmas2": {"hmas2.plan", "hmas2.feedback", "perception", "translation"},
+    "mhp": set(),
     "random": set(),
     "zero_shot": {"zero_shot.plan"},
 }

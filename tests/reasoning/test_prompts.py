@@ -37,6 +37,10 @@ SAFE = {
     *("outcome.status", "outcome.reason", "pair.state"),
     # words of the method: a sentence that counts tasks, the word that sends a message
     *("progress", "keyword"),
+    # facts of the world in the method's sentences
+    "report",
+    # beliefs in written form, of subjects and values that the world's relations can state; a length in characters
+    *("held", "length"),
     # actions in the language, in written form, possible for this agent now
     *("action", "entry.actions", "record.text", "option.action", "outcome.action", "doing", "row.doing"),
 }

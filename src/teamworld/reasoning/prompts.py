@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -99,10 +99,16 @@ def _texts(template: str) -> Iterator[str]:
     """Yield the text of a template, then those of the templates that it includes."""
     text = template_text(template)
     yield text
-    for included in meta.find_referenced_templates(environment().parse(text)):
+    for included in _included(text):
         if included is None:
             raise ValueError(f"{template} includes a template that is not named in it")
         yield from _texts(included)
+
+
+@lru_cache(maxsize=1024)
+def _included(text: str) -> tuple[str | None, ...]:
+    """Return the templates that a text includes; None of one that is not named in it."""
+    return tuple(meta.find_referenced_templates(environment().parse(text)))
 
 
 def templates() -> tuple[str, ...]:

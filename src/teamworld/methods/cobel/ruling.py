@@ -1,0 +1,168 @@
+"""How a team comes to its belief rules: one agent proposes, others review in turn (CoBel-World spec A4, C10, C11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from teamworld.language import AgentId, BeliefRule, ParseError, RuleSet, Schema, parse_rule
+from teamworld.methods.cobel.answers import Form
+from teamworld.methods.contract import Moment
+from teamworld.reasoning.contract import Question, Sampling
+from teamworld.worlds.contract import View
+
+_RULES: Final = Sampling(temperature=0.0, max_tokens=2000)
+
+Said = TypeVar("Said", bound=BaseModel)
+
+
+class ProposedRules(Form):
+    """Belief rules for a world."""
+
+    reasoning: str = Field(default="", description="which things and relations matter, briefly", max_length=2000)
+    zero_order: tuple[str, ...] = Field(description="rules such as ?me BELIEVE ?apple IN ?room", max_length=40)
+    first_order: tuple[str, ...] = Field(
+        description="the same of a team-mate: ?me BELIEVE ?mate BELIEVE ?apple IN ?room", max_length=40
+    )
+
+
+class ReviewedRules(Form):
+    """What is missing or wrong in proposed rules."""
+
+    reasoning: str = Field(default="", description="what you looked at, briefly", max_length=2000)
+    suggestions: str = Field(default="", description="what to add, change or leave out", max_length=2000)
+    satisfied: bool = Field(description="true if nothing needs to be changed")
+
+
+@dataclass(frozen=True)
+class _Ruling(Question[Said]):
+    mind: AgentId
+    views: Mapping[AgentId, View]
+    task: str
+    schema: Schema
+
+    def context(self) -> dict[str, Any]:
+        """The task and what facts can state."""
+        relations = [
+            f"{one.subject} {one.predicate} {'|'.join(one.values)}{f' (up to {one.most})' if one.most > 1 else ''}"
+            for one in self.schema.relations
+        ]
+        return {"task": self.task, "relations": relations}
+
+
+@dataclass(frozen=True)
+class ProposeRules(_Ruling[ProposedRules]):
+    """Which beliefs are worth keeping?"""
+
+    before: ProposedRules | None = None
+    suggestions: str = ""
+
+    kind: ClassVar[str] = "cobel.propose_rules"
+    template: ClassVar[str] = "cobel/prompts/propose_rules.md.j2"
+    answer: ClassVar[type[BaseModel]] = ProposedRules
+    sampling: ClassVar[Sampling] = _RULES
+
+    def context(self) -> dict[str, Any]:
+        """With the previous rules and what the reviewer said of them."""
+        before = [] if self.before is None else [*self.before.zero_order, *self.before.first_order]
+        return super().context() | {"before": before, "suggestions": self.suggestions}
+
+    def rule(self, rng: np.random.Generator) -> ProposedRules:
+        """One rule for each of the world's relations, of both orders."""
+        rules = RuleSet.of(self.schema)
+        return ProposedRules(
+            zero_order=tuple(map(str, rules.of_order(0)))[:40], first_order=tuple(map(str, rules.of_order(1)))[:40]
+        )
+
+    def check(self, answer: ProposedRules) -> str | None:
+        """There is at least one rule of order zero that can be read and that the world has a relation for."""
+        if not read_rules(answer, self.schema):
+            return "no rule could be read: write each as ?me BELIEVE ?apple IN ?room, with a relation of the list"
+        return None
+
+    def fallback(self) -> ProposedRules:
+        """One rule for each of the world's relations."""
+        return self.rule(np.random.default_rng(0))
+
+
+@dataclass(frozen=True)
+class ReviewRules(_Ruling[ReviewedRules]):
+    """What is missing or wrong in these rules?"""
+
+    proposed: ProposedRules
+
+    kind: ClassVar[str] = "cobel.review_rules"
+    template: ClassVar[str] = "cobel/prompts/review_rules.md.j2"
+    answer: ClassVar[type[BaseModel]] = ReviewedRules
+    sampling: ClassVar[Sampling] = _RULES
+
+    def context(self) -> dict[str, Any]:
+        """With the proposed rules."""
+        lines = [*self.proposed.zero_order, *self.proposed.first_order]
+        return super().context() | {"before": lines, "reasoning": self.proposed.reasoning}
+
+    def rule(self, rng: np.random.Generator) -> ReviewedRules:
+        """Satisfied if each relation of the world has a rule."""
+        found = {rule.predicate for rule in read_rules(self.proposed, self.schema)}
+        missing = [one.predicate for one in self.schema.relations if one.predicate not in found]
+        words = f"There is no rule for {', '.join(dict.fromkeys(missing))}." if missing else ""
+        return ReviewedRules(suggestions=words[:2000], satisfied=not missing)
+
+    def check(self, answer: ReviewedRules) -> str | None:
+        """Whoever is not satisfied says why."""
+        if not answer.satisfied and not answer.suggestions.strip():
+            return "say what to change, or be satisfied"
+        return None
+
+    def fallback(self) -> ReviewedRules:
+        """The rules stand."""
+        return ReviewedRules(satisfied=True)
+
+
+def read_rules(answer: ProposedRules, schema: Schema) -> tuple[BeliefRule, ...]:
+    """Return the rules of an answer that can be read and that the world has relations for, each once."""
+    empty, found = RuleSet((), schema), []
+    for order, lines in enumerate((answer.zero_order, answer.first_order)):
+        for line in lines:
+            try:
+                rule = parse_rule(line.strip(" \t-*`"), (order,))
+            except (ParseError, ValueError):
+                continue
+            if empty.sound(rule):
+                found.append(rule)
+    return tuple(dict.fromkeys(found))
+
+
+async def agreed(moment: Moment, task: str, schema: Schema, rounds: int) -> RuleSet:
+    """Return the rules that the first agent proposes and a reviewer is satisfied with, or the last proposal.
+
+    The prompts hold the task and what facts can state and nothing of the instance: in all episodes of a domain they are
+    the same, to the byte, so a run's store of answers gives the same rules without asking again (C11).
+
+    Args:
+        moment: Where minds can be asked.
+        task: In words.
+        schema: What facts can state: rules are checked against it.
+        rounds: At most.
+    """
+    agents = list(moment.views)
+    author, reviewers = agents[0], agents[1:]
+    own = {author: moment.views[author]}
+    proposed: ProposedRules | None = None
+    suggestions = ""
+    for number in range(rounds):
+        proposed = await moment.ask(ProposeRules(author, own, task, schema, proposed, suggestions))
+        if not reviewers:
+            break
+        reviewer = reviewers[number % len(reviewers)]
+        question = ReviewRules(reviewer, {reviewer: moment.views[reviewer]}, task, schema, proposed)
+        review = await moment.ask(question)
+        if review.satisfied:
+            break
+        suggestions = review.suggestions
+    rules = read_rules(proposed, schema) if proposed is not None else ()
+    return RuleSet(rules, schema) if rules else RuleSet.of(schema)

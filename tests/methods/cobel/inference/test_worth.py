@@ -1,0 +1,69 @@
+"""What talking is worth, by hand; the greedy choice by law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teamworld.methods.cobel.inference.worth import Message, choose, cost_of_choice, expected, gain_of_telling, risk
+
+
+def test_the_risk_of_a_plan_is_what_clashes_are_expected_to_cost() -> None:
+    bob, carol = {"kitchen": 0.75, "bath": 0.25}, {"kitchen": 0.5, "hall": 0.5}
+    assert risk([bob, carol], [{"kitchen": 8.0}, {"kitchen": 4.0, "hall": 2.0}]) == pytest.approx(6 + 3)
+    assert risk([], []) == 0.0
+    assert expected({"a": 0.0, "b": 1.0}, {"a": inf, "b": 2.0}) == 2.0  # what cannot be costs nothing
+    with pytest.raises(ValueError, match="argument"):
+        risk([bob], [])
+
+
+def test_a_false_belief_costs_the_wasted_trip() -> None:
+    # The kitchen is 2 ticks away and would cost 10 more, in vain; the bath is 6 away, and there it is, as I know.
+    judged = [12.0, 6.0]
+    wrong, right = [4.0, 9.0], [12.0, 6.0]
+    assert cost_of_choice(wrong, judged) == 12.0
+    assert gain_of_telling(wrong, right, judged) == 6.0
+    assert gain_of_telling(right, right, judged) == 0.0
+    assert gain_of_telling(right, wrong, judged) == -6.0
+
+
+def test_between_equal_options_a_mate_may_take_either() -> None:
+    assert cost_of_choice([3.0, 3.0 + 1e-12, 5.0], [0.0, 10.0, 99.0]) == 5.0
+    assert cost_of_choice([inf, inf], [1.0, 3.0]) == 2.0
+
+
+def test_facts_are_chosen_by_gain_per_price_until_none_pays() -> None:
+    worth = {"a": 10.0, "b": 9.0, "c": 1.0}
+    price = {"a": 5.0, "b": 2.0, "c": 1.5}
+    message = choose(list(worth), lambda some: sum(worth[one] for one in some), price.__getitem__)
+    assert tuple(message) == (("b", "a"), 19.0, 7.0)
+    assert message.pays(threshold=10.0, price=1.0)
+    assert not message.pays(threshold=11.0, price=1.0)
+    assert not message.pays(threshold=inf)
+    assert choose(list(worth), lambda some: sum(worth[one] for one in some), price.__getitem__, room=4.0).items == (
+        "b",
+    )
+
+
+def test_the_second_of_two_facts_that_say_the_same_is_not_told() -> None:
+    message = choose(["a", "same as a"], lambda some: 5.0 if some else 0.0, lambda _: 1.0)
+    assert message.items == ("a",)
+    assert choose(["a"], lambda _: 0.0, lambda _: 0.0).items == ()
+    nothing: Message[str] = choose([], lambda _: 1.0, lambda _: 0.0)
+    assert tuple(nothing) == ((), 0.0, 0.0)
+    assert not nothing.pays(0.0)
+
+
+@given(st.lists(st.tuples(st.floats(0, 10), st.floats(0.1, 5)), max_size=6))
+def test_where_gains_add_up_the_choice_is_the_best_of_all(some: list[tuple[float, float]]) -> None:
+    def net(chosen: Sequence[int]) -> float:
+        return sum(some[n][0] - some[n][1] for n in chosen)
+
+    message = choose(range(len(some)), lambda chosen: sum(some[n][0] for n in chosen), lambda n: some[n][1])
+    best = max(net(chosen) for size in range(len(some) + 1) for chosen in combinations(range(len(some)), size))
+    assert message.gain - message.price == pytest.approx(best, abs=1e-9)

@@ -1,0 +1,310 @@
+"""CoBel-World's store and operations: who knows what, what is worth telling, who gives way (cobel.md part D)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Schema
+from teamworld.methods.cobel import exact, telling
+from teamworld.methods.cobel.asking import Asking
+from teamworld.methods.cobel.engine import Announced, Intent, Situation, Subplan
+from teamworld.methods.cobel.inferring import Exact
+from teamworld.methods.cobel.options import CobelOptions
+from teamworld.methods.cobel.store import Entry, Store, Table
+from teamworld.methods.cobel.value import FLOOR
+from teamworld.methods.contract import Message, Moment
+from teamworld.reasoning.contract import Answer, Question
+from teamworld.seeding import generator
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import World
+
+TEAM = {"Alice": "person", "Bob": "person"}
+
+
+def home(seed: int = 8, agents: int = 2) -> World:
+    world = worlds.make("household", "dev", seed, 60, {"agents": agents})
+    world.reset(seed)
+    return world
+
+
+def situation(world: World, given: Facts, mind: Facts, **more: Any) -> Situation:
+    """Alice, who holds ``given`` and believes that Bob holds ``mind``."""
+    schema = Schema(world.domain.relations, world.spec.agents)
+    view = world.view("Alice")
+    rest: dict[str, Any] = {"options": CobelOptions(engine="exact"), "task": world.spec.task, **more}
+    return Situation(
+        view=view, domain=world.domain, team=TEAM, rules=RuleSet.of(schema), given=given, minds={"Bob": mind}, **rest
+    )
+
+
+def rooms(world: World) -> list[Entity]:
+    known = world.view("Alice").known
+    found = [fact.subject for fact in known if fact.predicate == "POSITION" and isinstance(fact.subject, Entity)]
+    return [one for one in found if all(fact.subject != one or fact.predicate != "IN" for fact in known)]
+
+
+def facts(world: World, *more: Fact) -> Facts:
+    """Where the rooms are, where both agents are, and what more."""
+    known = world.view("Alice").known
+    base = [fact for fact in known if fact.predicate == "POSITION" and fact.subject in rooms(world)]
+    places = [Fact(agent, "AT", rooms(world)[0]) for agent in TEAM]
+    return Facts((*places, *base, *more))
+
+
+def explored(*places: Entity) -> list[Fact]:
+    return [Fact(place, "EXPLORED", "all") for place in places]
+
+
+# ---- tables
+
+
+def test_the_same_evidence_counts_once_and_relays_do_not_make_it_surer() -> None:
+    world = home()
+    table = Table(Schema(world.domain.relations, world.spec.agents))
+    fact = Fact(rooms(world)[0], "EXPLORED", "all")
+    table.take([Entry(fact, 0.95, 3, "told", ("message:1",))])
+    before = table.version
+    table.take([Entry(fact, 0.95, 3, "told", ("message:1",))])
+    assert table.version == before
+    for relay in range(2, 5):  # through others, under new numbers
+        table.take([Entry(fact, 0.95, 3 + relay, "told", (f"message:{relay}",))])
+    (held,) = table.entries
+    assert held.weight == 0.95
+    assert held.evidence == ("message:1", "message:2", "message:3", "message:4")
+
+
+def test_one_value_of_an_exclusive_fact_takes_the_place_of_another() -> None:
+    world = home()
+    table = Table(Schema(world.domain.relations, world.spec.agents))
+    thing, (one, other, *_) = Entity("wine", 160), rooms(world)
+    table.take([Entry(Fact(thing, "IN", one))])
+    table.take([Entry(Fact(thing, "IN", other), since=4)])
+    assert table.facts == (Fact(thing, "IN", other),)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None:
+    world = home(seed, agents=3)
+    schema = Schema(world.domain.relations, world.spec.agents)
+    stores = {
+        agent: Store(agent, schema, world.domain, False, tuple(m for m in world.spec.agents if m != agent))
+        for agent in world.spec.agents
+    }
+    rng = generator(seed, "cobel", "walk")
+    public = {fact for fact in world.view("Alice").known if fact.predicate == "POSITION"}
+    together: dict[tuple[AgentId, AgentId], set[Fact]] = {}
+    learned = 0
+    for _ in range(40):
+        views = {agent: world.view(agent) for agent in world.spec.agents}
+        room = {agent: view.known.value(agent, "AT") for agent, view in views.items()}
+        for agent, store in stores.items():
+            store.see(views[agent])
+            for mate in store.mates:
+                pair = together.setdefault((agent, mate), set())
+                if room[agent] == room[mate]:
+                    pair |= set(views[agent].facts) & set(views[mate].facts)
+                held = set(store.of[mate].facts)
+                learned += len(held - public)
+                assert held <= pair | public, (agent, mate)
+        orders = {}
+        for agent, view in views.items():
+            options = [option.action for option in view.options]
+            orders[agent] = options[int(rng.integers(len(options)))]
+        if world.advance(orders).over:
+            break
+    assert learned  # they met
+
+
+def test_sight_beats_hearsay_and_what_was_told_last_counts() -> None:
+    world = home()
+    view = world.view("Alice")
+    store = Store("Alice", Schema(world.domain.relations, world.spec.agents), world.domain, False, ("Bob",))
+    here = view.known.value("Alice", "AT")
+    assert isinstance(here, Entity)
+    elsewhere = next(room for room in rooms(world) if room != here)
+    ghost, thing = Entity("wine", 991), Entity("wine", 992)
+    store.hear([Entry(Fact(ghost, "IN", here), 0.95, 0, "told", ("message:0",))], view)
+    assert Fact(ghost, "IN", here) not in store.given(view)  # I would see it
+    store.hear([Entry(Fact(thing, "IN", elsewhere), 0.95, 0, "told", ("message:0",))], view)
+    assert Fact(thing, "IN", elsewhere) in store.given(view)
+    third = next(room for room in rooms(world) if room not in (here, elsewhere))
+    store.hear([Entry(Fact(thing, "IN", third), 0.95, 1, "told", ("message:1",))], view)
+    assert [fact.value for fact in store.given(view) if fact.subject == thing] == [third]
+    assert all(fact in store.given(view) for fact in view.known)
+
+
+# ---- words
+
+
+def test_a_plan_in_a_message_never_becomes_a_fact() -> None:
+    world = home()
+    now = situation(world, facts(world), facts(world))
+    plan = Subplan((Action("explore", (rooms(world)[1],)), Action("deliver")), None)
+    known = explored(rooms(world)[0])
+    message = Message("Bob", "inform", telling.worded(known, plan), facts=tuple(known), id=1, t=0)
+    told = exact.heard(now, message)
+    assert told.beliefs == tuple(known)
+    assert told.plan is not None
+    assert told.plan.actions == plan.actions
+    bare = Message("Bob", "inform", telling.worded([], plan), id=2, t=0)
+    assert exact.heard(now, bare).beliefs == ()
+    for hostile in ("I will: __import__('os').system('x').", "I will: go(" * 90, "I will: ; ;. I know: x", "I will: ."):
+        assert exact.read_plan(Message("Bob", "inform", hostile)) is None
+
+
+def empty_room(world: World) -> tuple[Entity, Facts, Facts]:
+    """The room that Bob is likeliest to look into; what Alice holds, who knows it empty; and what Bob holds."""
+    mind = facts(world, *explored(rooms(world)[0]), Fact(target(world), "IN", rooms(world)[0]))
+    now = situation(world, mind, mind)
+    looks = [one for one in exact.intents(now, "Bob", 9) if one.subplan.actions[0].verb == "explore"]
+    empty = looks[0].subplan.actions[0].args[0]
+    assert isinstance(empty, Entity)
+    return empty, Facts((*mind, *explored(empty))), mind
+
+
+def target(world: World) -> Entity:
+    thing = world.goals()[0].thing
+    assert thing is not None
+    return thing
+
+
+def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() -> None:
+    world = home()
+    empty, known, mind = empty_room(world)
+    now = situation(world, known, mind, subplan=Subplan((Action("wait"),)))
+    found = telling.assessed(now, {"Bob": ()})
+    told = tuple(fact for one in found.misaligned for fact in one.facts)
+    assert Fact(empty, "EXPLORED", "all") in told
+    said = replace(now, dialogue=(Message("Alice", "inform", "", facts=told, recipients=("Bob",)),))
+    assert set(exact.modelled(said, "Bob").beliefs) == set(told)
+    again = situation(world, known, Facts((*mind, *told)), subplan=Subplan((Action("wait"),)))
+    assert not telling.assessed(again, {"Bob": ()}).misaligned
+    assert not telling.assessed(again, {"Bob": ()}).clash
+
+
+# ---- the gate
+
+
+def intent(now: Situation, action: Action, weight: float = 0.9) -> Mapping[AgentId, Sequence[Intent]]:
+    (option,) = exact.options_of(now.domain, "Bob", Subplan((action,)), now.given)
+    return {"Bob": (Intent("Bob", Subplan((action,)), weight, option.ticks),)}
+
+
+def test_with_the_same_beliefs_and_plans_that_go_together_nobody_speaks() -> None:
+    world = home()
+    far = sorted(rooms(world)[1:], key=lambda room: room.id)
+    known = facts(world)
+    now = situation(world, known, known, subplan=Subplan((Action("explore", (far[0],)),)))
+    found = telling.assessed(now, intent(now, Action("explore", (far[1],))))
+    assert (found.clash, found.misaligned) == (False, ())
+    assert found.severity < 0.5
+
+
+def test_two_who_would_search_one_room_are_worth_a_message_with_the_plan() -> None:
+    world = home()
+    known = facts(world)
+    room = next(one for one in rooms(world)[1:] if one.kind == "bedroom")  # one cabinet: nothing is left to a second
+    now = situation(world, known, known, subplan=Subplan((Action("explore", (room,)),)))
+    found = telling.assessed(now, intent(now, Action("explore", (room,))))
+    assert (found.clash, found.kind, found.against) == (True, "plans", ("Bob",))
+    letter = telling.letter(now, found)
+    assert exact.read_plan(Message("Alice", "inform", letter.text)) == now.subplan
+    assert now.subplan is not None
+    told = replace(now, mine=Announced(now.subplan, 0, 9))  # once is enough
+    assert not telling.assessed(told, intent(told, Action("explore", (room,)))).clash
+
+
+def test_a_room_known_to_be_empty_to_me_alone_is_worth_telling() -> None:
+    world = home()
+    empty, known, mind = empty_room(world)
+    now = situation(world, known, mind, subplan=Subplan((Action("wait"),)))
+    found = telling.assessed(now, {"Bob": ()})
+    assert (found.clash, found.kind) == (True, "knowledge")
+    letter = telling.letter(now, found)
+    assert Fact(empty, "EXPLORED", "all") in letter.facts
+    assert str(empty) in letter.text
+    high = replace(now, options=CobelOptions(engine="exact", theta=1000))
+    assert not telling.assessed(high, {"Bob": ()}).clash
+
+
+def test_a_message_keeps_to_its_length() -> None:
+    world = home()
+    now = situation(
+        world,
+        facts(world, *explored(*rooms(world))),
+        facts(world),
+        subplan=Subplan((Action("wait"),)),
+        options=CobelOptions(engine="exact", length=60),
+    )
+    assert len(telling.letter(now, telling.assessed(now, {"Bob": ()})).text) <= 60
+
+
+# ---- giving way
+
+
+def test_an_announced_plan_is_planned_round() -> None:
+    world = home()
+    known = facts(world)
+    domain, looks = world.domain, exact.possible(situation(world, known, known))
+    full = (one for one in looks if domain.clash(one.option, one.option, known) == one.first)  # nothing for a second
+    alone = Subplan(next(one.actions for one in full if one.actions[0].verb == "explore"))
+    told = {"Bob": Announced(alone, 0, 9)}
+    first = situation(world, known, known, announced=told, yields=frozenset({"Bob"}))
+    mine = next(one for one in exact.possible(first) if one.actions == alone.actions)
+    others = [("Bob", option, 0.9) for option in exact.steps_of(first, "Bob", told["Bob"])]
+    assert exact.score(first, mine, others) == pytest.approx(exact.score(first, mine, ()) * FLOOR)
+    second = situation(world, known, known, announced=told)  # it announced the same before Bob did
+    assert exact.score(second, mine, others) == pytest.approx(exact.score(second, mine, ()))
+
+
+# ---- two engines
+
+
+class Rules:
+    """A moment whose minds are the built-in rules."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def ask(self, question: Question[Answer]) -> Answer:
+        self.asked.append(question.kind)
+        answer = question.rule(generator(0, "test"))
+        assert question.check(answer) is None
+        return answer
+
+
+def test_both_engines_read_and_judge_alike() -> None:
+    world = home()
+    empty, known, mind = empty_room(world)
+    said = Message("Bob", "inform", "I will: wait().", facts=tuple(explored(empty)), id=1, t=0, recipients=("Alice",))
+    now = situation(world, known, mind, subplan=Subplan((Action("wait"),)), dialogue=(said,))
+    moment = Rules()
+    engines = [Exact(), Asking(cast("Moment", moment))]
+
+    def both(operation: str, *args: Any) -> list[Any]:
+        return [asyncio.run(getattr(engine, operation)(now, *args)) for engine in engines]
+
+    one, other = both("hear", said)
+    assert (one.beliefs, one.plan.actions) == (other.beliefs, other.plan.actions)
+    one, other = both("model_teammate", "Bob")
+    assert one.beliefs == other.beliefs
+    one, other = both("predict_intents", "Bob", 3)
+    assert [intent.subplan.actions for intent in one] == [intent.subplan.actions for intent in other]
+    one, other = both("assess", {"Bob": ()})
+    assert (one.clash, one.misaligned[0].facts) == (other.clash, other.misaligned[0].facts)
+    letters = both("compose", one)
+    assert letters[0].text == letters[1].text
+    assert both("ground")[0].action == both("ground")[1].action
+    for values in both("predict_world"):
+        for some in values.values():
+            assert sum(chance for _, chance in some) == pytest.approx(1)
+    assert all(plan.actions for plan in (*both("plan"), *both("replan")))
+    assert set(moment.asked) == {
+        *("cobel.zero_order", "cobel.first_order", "cobel.intents", "cobel.assess", "cobel.message"),
+        *("cobel.act", "cobel.plan", "cobel.replan"),
+    }

@@ -13,10 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from teamworld.errors import UserError
 from teamworld.experiment.talking import Talk
-from teamworld.report.reproduce import cube, drwell, wildfire
+from teamworld.report.reproduce import cube, cwah, cwah_rows, drwell, wildfire
 from teamworld.report.reproduce.page import Reproduction
 
-PaperName: TypeAlias = Literal["drwell", "cube", "wildfire"]
+PaperName: TypeAlias = Literal["drwell", "cube", "wildfire", "cwah"]
 Work: TypeAlias = Callable[[Callable[[str], None]], Reproduction]
 _MOST_SEEDS = 1000
 
@@ -32,6 +32,9 @@ def reproduce(
     level: Sequence[str] | None,
     method: Sequence[str] | None,
     talk: str | None,
+    data: Path | None,
+    episodes: str | None,
+    cap: int | None,
     quick: bool,
     as_json: bool,
 ) -> None:
@@ -42,18 +45,24 @@ def reproduce(
     """
     if seeds is not None and not 1 <= seeds <= _MOST_SEEDS:
         raise UserError(f"--seeds is a number from 1 to {_MOST_SEEDS}, got {seeds}")
-    for_drwell = {"--reasoner": reasoner, "--latency": latency, "--step-time": step_time}
-    for_wildfire = {
+    given = {
+        "--seeds": seeds,
+        "--reasoner": reasoner,
+        "--latency": latency,
+        "--step-time": step_time,
         "--level": ",".join(level) if level else None,
         "--method": ",".join(method) if method else None,
         "--talk": talk,
+        "--data": data,
+        "--episodes": episodes,
+        "--cap": cap,
     }
-    _check_owner(paper, "drwell", for_drwell)
-    _check_owner(paper, "wildfire", for_wildfire)
-    given = {"--seeds": seeds, **for_drwell, **for_wildfire}
-    words = [f"{name} {value}" for name, value in given.items() if value is not None]
+    _check_owners(paper, given)
+    told = {**given, "--data": None if data is None else "PATH"}  # pages name no place of this machine
+    words = [f"{name} {value}" for name, value in told.items() if value is not None]
     command = " ".join(["teamworld reproduce", paper, *words, *["--quick"] * quick])
-    folder = out if out is not None else Path("runs") / f"reproduce-{paper}{'-quick' * quick}"
+    own = "" if episodes in (None, "official") else f"-{str(episodes).partition(':')[0]}"
+    folder = out if out is not None else Path("runs") / f"reproduce-{paper}{own}{'-quick' * quick}"
     match paper:
         case "cube":
             work, count = _cube(folder, seeds, quick, command)
@@ -61,6 +70,8 @@ def reproduce(
             work, count = _wildfire(folder, seeds, level, method, talk, quick, command)
         case "drwell":
             work, count = _drwell(folder, seeds, reasoner, latency, step_time, quick, command)
+        case "cwah":
+            work, count = _cwah(folder, seeds, reasoner, method, data, episodes, cap, quick, command)
     found = _shown(work, count)
     if as_json:
         print(json.dumps({**found.numbers, "page": str(found.page)}, allow_nan=False))
@@ -110,10 +121,63 @@ def _wildfire(
     return lambda step: wildfire.reproduce(folder, plan, command, step), plan.work
 
 
-def _check_owner(paper: PaperName, owner: PaperName, options: Mapping[str, object]) -> None:
+def _cwah(
+    folder: Path,
+    seeds: int | None,
+    reasoner: str | None,
+    method: Sequence[str] | None,
+    data: Path | None,
+    episodes: str | None,
+    cap: int | None,
+    quick: bool,
+    command: str,
+) -> tuple[Work, int]:
+    plan = cwah.QUICK if quick else cwah.Plan()
+    generated = None if episodes is None else cwah.generated(episodes)
+    if generated is None and data is None:
+        raise UserError(
+            "reproduce cwah needs --data PATH, the folder of the C-WAH test set, which this package has not; "
+            "--episodes dev:50 plays episodes of our own"
+        )
+    if generated is not None:
+        for name, given in {"--data": data, "--seeds": seeds, "--quick": quick or None}.items():
+            if given is not None:
+                raise UserError(f"{name} belongs to the official episodes: leave it out with --episodes {episodes}")
+    if data is not None and not data.exists():
+        raise UserError(f"--data {data}: there is no such folder or file")
+    if cap is not None and cap < 1:
+        raise UserError(f"--cap is a number of messages from 1 on, got {cap}")
+    plan = plan._replace(
+        data=None if data is None else data.resolve(),
+        seeds=seeds or plan.seeds,
+        rows=cwah_rows.chosen(method),
+        generated=generated,
+        reasoner=reasoner or plan.reasoner,
+        cap=cap,
+    )
+    return lambda step: cwah.reproduce(folder, plan, command, step), plan.work
+
+
+#: Options that not all papers take, with those that do.
+_OWNERS: Mapping[str, tuple[PaperName, ...]] = {
+    "--reasoner": ("drwell", "cwah"),
+    "--latency": ("drwell",),
+    "--step-time": ("drwell",),
+    "--level": ("wildfire",),
+    "--method": ("wildfire", "cwah"),
+    "--talk": ("wildfire",),
+    "--data": ("cwah",),
+    "--episodes": ("cwah",),
+    "--cap": ("cwah",),
+}
+
+
+def _check_owners(paper: PaperName, options: Mapping[str, object]) -> None:
     for name, value in options.items():
-        if value is not None and paper != owner:
-            raise UserError(f"{name} belongs to 'reproduce {owner}': leave it out for {paper}")
+        owners = _OWNERS.get(name, (paper,))
+        if value is not None and paper not in owners:
+            told = " and ".join(f"'reproduce {owner}'" for owner in owners)
+            raise UserError(f"{name} belongs to {told}: leave it out for {paper}")
 
 
 def _shown(work: Work, count: int) -> Reproduction:

@@ -45,7 +45,7 @@ def run(
         Name of a world (see: teamworld worlds), or an experiment file ending in .yaml, which may name a grid of runs.
     method:
         Coordination method, or a variant of one such as drwell:no_memory (see: teamworld methods);
-        several by repeating it or with commas. [default: drwell]
+        several by repeating it or with commas; joined by + they share a team. [default: drwell]
     out:
         Folder of the run. [default: a name made from the arguments, under runs/]
     figures:
@@ -223,7 +223,7 @@ def evidence(
 
 @app.command
 def reproduce(
-    paper: Literal["drwell", "cube", "wildfire"],
+    paper: Literal["drwell", "cube", "wildfire", "cwah"],
     *,
     out: Path | None = None,
     seeds: Int = None,
@@ -231,15 +231,18 @@ def reproduce(
     latency: float | None = None,
     step_time: float | None = None,
     level: Names = None,
-    method: Names = None,
+    method: Annotated[Names, Parameter(name=("--method", "--methods"))] = None,
     talk: str | None = None,
+    data: Path | None = None,
+    episodes: str | None = None,
+    cap: Int = None,
     quick: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Make a paper's figures from own runs, beside the published values, with a page that says what holds.
 
     The same command on the same folder goes on where it stopped and draws again (needs the extras: plots,
-    for cube also rl).
+    for cube also rl; cwah draws where plots is there).
 
     Parameters
     ----------
@@ -247,12 +250,13 @@ def reproduce(
         drwell: completion, steps, simulated seconds, commitments, world model and a checklist of trends.
         cube: baselines, cost of a step and of a macro-action; its times are measured on this machine.
         wildfire: final scores of seven methods on the 17 presets, competency scores and a checklist.
+        cwah: steps and messages of planners and methods on the ten household episodes, which --data names.
     out:
         Folder of the page, the figures and the runs. [default: runs/reproduce-PAPER]
     seeds:
-        Number of seeds, counting up from 42. [default: drwell 10, cube 3, wildfire 10]
+        Number of seeds, counting up from 42. [default: drwell 10, cube 3, wildfire 10, cwah 5]
     reasoner:
-        drwell only: the mind, see: teamworld run --help. [default: rules]
+        drwell and cwah: the mind, see: teamworld run --help. [default: rules]
     latency:
         drwell only: assumed seconds of a call. [default: 0.7, published for gpt-4o]
     step_time:
@@ -260,9 +264,17 @@ def reproduce(
     level:
         wildfire only: some of the 17 presets (see: teamworld levels wildfire). [default: all]
     method:
-        wildfire only: what is run beside the paper's methods: drwell, zero_shot. [default: neither]
+        wildfire: what is run beside the paper's methods: drwell, zero_shot; cwah: the rows of the table, by
+        method. [default: wildfire neither, cwah all]
     talk:
         wildfire only: native or equal, see: teamworld run --help. [default: native]
+    data:
+        cwah only: folder, or pickle, of the official test set, which this package has not.
+    episodes:
+        cwah only: official, or episodes of our own in their place: dev:NUMBER (to tune on), test:NUMBER (to report), or
+        a range as dev:100-149. [default: official]
+    cap:
+        cwah only: most messages of an agent in an episode, in all teams. [default: no bound]
     quick:
         A look at everything in a short time: fewer seeds, episodes, sizes and levels.
     json:
@@ -280,6 +292,9 @@ def reproduce(
         level=_split(level) if level else None,
         method=_split(method) if method else None,
         talk=talk,
+        data=data,
+        episodes=episodes,
+        cap=cap,
         quick=quick,
         as_json=json,
     )

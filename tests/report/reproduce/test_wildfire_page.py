@@ -121,7 +121,7 @@ def _check_numbers(page: str, numbers: dict[str, object]) -> None:
         (["wildfire", "--method", "greedy"], "drwell or zero_shot"),
         (["wildfire", "--talk", "loud"], "native or equal"),
         (["wildfire", "--seeds", "0"], "1 to 1000"),
-        (["wildfire", "--reasoner", "rules"], "--reasoner belongs to 'reproduce drwell' and 'reproduce cwah': leave it out for wildfire"),
+        (["wildfire", "--reasoner", "rules"], "and 'reproduce cwah': leave it out for wildfire"),
         (["wildfire", "--latency", "1"], "belongs to 'reproduce drwell'"),
         (["cube", "--level", "n1"], "--level belongs to 'reproduce wildfire': leave it out for cube"),
         (["drwell", "--method", "zero_shot"], "belongs to 'reproduce wildfire'"),

@@ -10,6 +10,7 @@ an order equal to the running action, or no order, lets it run on.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
@@ -412,7 +413,7 @@ class Domain(Protocol):
         """
 
 
-class FullyObserved:
+class FullyObserved(ABC):
     """For the domain of a world in which everybody sees all that matters: what ``Domain`` then says of beliefs."""
 
     def unknowns(self, given: Facts) -> Sequence[Unknown]:
@@ -434,9 +435,9 @@ class FullyObserved:
         places = next((goal.places for goal in self.goals(given) if goal.id == one.goal), 2)
         return float(min(one.ticks, other.ticks)) if places < 2 else 0.0
 
+    @abstractmethod
     def goals(self, given: Facts) -> Sequence[Goal]:
-        """As in ``Domain``."""
-        raise NotImplementedError
+        """The goals as they stand, see ``Domain``."""
 
 
 class World(Protocol):

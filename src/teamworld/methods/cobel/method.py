@@ -26,15 +26,13 @@ from teamworld.methods.cobel.questions import INTENTS, QUESTIONS
 from teamworld.methods.cobel.ruling import agreed
 from teamworld.methods.cobel.store import Entry, Store
 from teamworld.methods.contract import CARRY, WAIT, Act, Briefing, Choice, Decision, Message, Method, Moment, Variant
+from teamworld.methods.parts.bound import bind, unbind
 from teamworld.reasoning.contract import Question
-from teamworld.record import Commit, Release
 from teamworld.worlds.contract import WAIT as NOTHING
 from teamworld.worlds.contract import Option, View
 
 #: Subplans that are found to be done within one step before the nearest option is taken (spec A10, step 6).
 TURNS = 3
-#: Why an agent lets go of a goal, by how the goal stands.
-_RELEASED: Mapping[str, str] = {"open": "reassigned", "done": "done", "lost": "failed"}
 
 
 class Turn(NamedTuple):
@@ -283,12 +281,12 @@ class Cobel(Method):
                 given = mind.store.given(view)
                 ticks = sum(one.ticks for one in exact.options_of(self._domain, agent, plan, given))
                 mind.mine = Announced(plan, moment.t, max(1, ticks))
-            self._bind(moment, agent, goal)
+            mind.bound = bind(moment, agent, mind.bound, goal)
             return WAIT
         goal = turn.goal if turn.goal in known else None
         mind.streak, mind.at = 0, goal
         mind.taken += 1
-        self._unbind(moment, agent, goal)
+        mind.bound = unbind(moment, agent, mind.bound, goal)
         action = turn.action
         if action is None or action == NOTHING:
             return WAIT
@@ -296,26 +294,6 @@ class Cobel(Method):
         if running is not None and running.actions == (action,):
             return CARRY
         return Choice(Plan((action,), goal), cause="subplan")
-
-    def _bind(self, moment: Moment, agent: AgentId, goal: GoalId | None) -> None:
-        """Put on record that an agent has told the others that it takes a goal."""
-        mind = self._minds[agent]
-        self._unbind(moment, agent, goal)
-        if goal is not None and mind.bound is None:
-            moment.note(Commit(agent=agent, goal=goal, cause="message"))
-            mind.bound = goal
-
-    def _unbind(self, moment: Moment, agent: AgentId, goal: GoalId | None) -> None:
-        """Release an agent from a goal that is over as far as it knows, or that it leaves for another one."""
-        mind = self._minds[agent]
-        if mind.bound is None:
-            return
-        known = next((known for known in moment.views[agent].goals if known.id == mind.bound), None)
-        over = known is not None and known.state != "open"
-        if over or goal not in (None, mind.bound):
-            cause = _RELEASED[known.state] if known is not None else "reassigned"
-            moment.note(Release(agent=agent, goal=mind.bound, cause=cause))
-            mind.bound = None
 
 
 class Engines:

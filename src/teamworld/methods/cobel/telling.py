@@ -68,11 +68,10 @@ def assessed(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Ass
     lacks = f"does not know what I know of {_names(told)}"
     reasons = [(gain, f"{mate} {lacks}") for mate, gain in facts.items() if gain > 0 and told]
     reasons += [(gain, f"{mate} may do {mine[0].action} too") for mate, gain in plans.items() if gain > 0 and mine]
-    flags = any(gain > 0 for gain in plans.values()), bool(told)
-    kind = {(False, False): "none", (True, False): "plans", (False, True): "knowledge", (True, True): "both"}[flags]
+    clashing = any(gain > 0 for gain in plans.values())
     return Assessment(
         clash=saved > now.options.theta + price,
-        kind=kind,  # type: ignore[arg-type]
+        kind=("both" if told else "plans") if clashing else ("knowledge" if told else "none"),
         severity=saved,
         reasons=tuple(reason for _, reason in sorted(reasons, key=lambda one: -one[0])[:REASONS]),
         misaligned=tuple(Misaligned(mate, lacking(now, mate, told), gain) for mate, gain in facts.items() if gain > 0),

@@ -30,14 +30,11 @@ from teamworld.methods.coela.questions import (
 )
 from teamworld.methods.coela.situation import Situation
 from teamworld.methods.contract import CARRY, WAIT, Act, Briefing, Choice, Decision, Message, Method, Moment, Variant
+from teamworld.methods.parts.bound import bind, unbind
 from teamworld.methods.parts.perception import Perceive, perceived
 from teamworld.methods.parts.translation import Translate
 from teamworld.reasoning.contract import Question
-from teamworld.record import Commit, Release
 from teamworld.worlds.contract import WAIT as NOTHING
-
-#: Why an agent lets go of a goal, by how the goal stands.
-_RELEASED: Mapping[str, str] = {"open": "reassigned", "done": "done", "lost": "failed"}
 
 
 class Turn(NamedTuple):
@@ -169,12 +166,12 @@ class Coela(Method):
         if turn.message is not None:
             moment.post(turn.message)
             memory.say(turn.message, moment.t)
-            self._bind(moment, agent, turn.message.goal)
+            memory.bound = bind(moment, agent, memory.bound, turn.message.goal)
             return WAIT
         if turn.remark:
             memory.act(moment.t, turn.remark)
         memory.goal = turn.goal
-        self._unbind(moment, agent, turn.goal)
+        memory.bound = unbind(moment, agent, memory.bound, turn.goal)
         if turn.action is None or turn.action == NOTHING:
             return WAIT
         return Choice(Plan((turn.action,), turn.goal), cause="free", parsed=turn.parsed)
@@ -211,28 +208,6 @@ class Coela(Method):
             vain=memory.vain,
             messages=self._options.messages and not (self._options.pause and memory.spoke),
         )
-
-    # ---- what it bound itself to
-
-    def _bind(self, moment: Moment, agent: AgentId, goal: GoalId | None) -> None:
-        """Put on record that an agent has told the others that it takes a goal."""
-        memory = self._memory[agent]
-        self._unbind(moment, agent, goal)
-        if goal is not None and memory.bound is None:
-            moment.note(Commit(agent=agent, goal=goal, cause="message"))
-            memory.bound = goal
-
-    def _unbind(self, moment: Moment, agent: AgentId, goal: GoalId | None) -> None:
-        """Release an agent from a goal that is over as far as it knows, or that it leaves for another one."""
-        memory = self._memory[agent]
-        if memory.bound is None:
-            return
-        known = next((known for known in moment.views[agent].goals if known.id == memory.bound), None)
-        over = known is not None and known.state != "open"
-        if over or goal not in (None, memory.bound):
-            cause = _RELEASED[known.state] if known is not None else "reassigned"
-            moment.note(Release(agent=agent, goal=memory.bound, cause=cause))
-            memory.bound = None
 
 
 def _sending(now: Situation, proposal: Proposal | None) -> Turn:

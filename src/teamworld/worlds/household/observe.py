@@ -14,12 +14,12 @@ from typing import Final, NamedTuple
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
 from teamworld.worlds.contract import Relation
 from teamworld.worlds.household import sight
-from teamworld.worlds.household.home import SEARCHED, Episode, NodeId
+from teamworld.worlds.household.home import NAMES, SEARCHED, Episode, NodeId
 from teamworld.worlds.household.near import close
 from teamworld.worlds.household.state import State, body
 
 #: Names of agents, in the order of their numbers.
-TEAM: Final = ("Alice", "Bob", "Carol", "Dave", "Eve", "Frank", "Grace", "Heidi")
+TEAM: Final = NAMES[:8]
 #: Directions into which an agent turns to see all of a room in visual mode.
 HEADINGS: Final = 12
 #: How many things can be near an agent at most, as far as readers of texts need to know.

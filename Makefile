@@ -1,4 +1,4 @@
-# make demo | test | matrix | lint | wheel | lock | clean
+# make demo | install | test | matrix | lint | wheel | lock | clean
 # Another interpreter: make test PYTHON=python3.13 VENV=.venv313
 
 PYTHON ?= python3
@@ -11,15 +11,18 @@ RUN_STAMP := $(VENV)/.run-installed
 DEV_STAMP := $(VENV)/.dev-installed
 CHECKED := $(wildcard src tests benchmarks examples)
 
-.PHONY: demo test matrix lint format wheel lock clean
+.PHONY: demo install test matrix lint format wheel lock clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_STAMP)
 	$(VENV)/bin/teamworld run cube --method zero_shot,drwell --level paper-n2 --episodes 10 --seeds 5 --out runs/demo --figures
 	$(VENV)/bin/teamworld view runs/demo --method drwell --export runs/demo/replay.html
 
+# All that the other targets need, in $(VENV).
+install: $(DEV_STAMP)
+
 test: $(DEV_STAMP)
-	$(PY) -m pytest -n 2 $(ARGS)
+	$(PY) -m pytest -n 2 --dist worksteal $(ARGS)
 
 # Every method in every world, the long form; make matrix ARGS="--worlds rooms --seeds 1" takes less.
 matrix: $(DEV_STAMP)

@@ -40,6 +40,7 @@ def logs(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
 
 
+@pytest.mark.heavy
 def test_another_run_is_played_from_its_record_and_is_a_whole_run_then(recorded: Recorded, tmp_path: Path) -> None:
     out = tmp_path / "again"
     run(reasoner=f"replay:{recorded.out}", episodes=2, max_steps=12, out=out)

@@ -21,6 +21,7 @@ from teamworld.experiment.results import Row
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
 from teamworld.memory.store import MemoryStore
+from tests.experiment.squares import squared
 
 GIVEN = {"methods": ["drwell", "greedy"], "seeds": [0, 1, 2], "episodes": 2, "max_steps": 25}
 
@@ -45,6 +46,7 @@ def test_a_run_in_several_processes_is_the_same(tmp_path: Path) -> None:
     assert {checked.difference for checked in replay(folder, folder.experiment(), scratch)} == {None}
 
 
+@pytest.mark.heavy
 def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
     out = tmp_path / "run"
     first = run(build(GIVEN), out, running=Running(processes=2))
@@ -73,28 +75,21 @@ def test_short_runs_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.Monk
     assert apart.processors() >= 1
 
 
-def _squared(number: int) -> tuple[int, int]:
-    if number == 13:
-        raise UserError("not that one")
-    time.sleep(0.05 * (number % 2))
-    return number**2, os.getpid()
-
-
 def test_tasks_are_done_in_processes_and_told_in_order() -> None:
     numbers = list(range(6))
-    found = list(apart.in_order(_squared, numbers, 3))
+    found = list(apart.in_order(squared, numbers, 3))
     assert [square for square, _ in found] == [number**2 for number in numbers]
     assert 2 <= len({place for _, place in found} - {os.getpid()}) <= 3
-    assert {place for _, place in apart.in_order(_squared, numbers, 1)} == {os.getpid()}
+    assert {place for _, place in apart.in_order(squared, numbers, 1)} == {os.getpid()}
 
 
 def test_the_first_error_of_a_task_ends_all() -> None:
-    told = apart.in_order(_squared, [1, 13, 2], 2)
+    told = apart.in_order(squared, [1, 13, 2], 2)
     assert next(told)[0] == 1
     with pytest.raises(UserError, match="not that one"):
         next(told)
     assert next(told, None) is None
-    begun = apart.in_order(_squared, [1, 2, 3], 2)
+    begun = apart.in_order(squared, [1, 2, 3], 2)
     next(begun)
     begun.close()  # nobody wants the rest
 
@@ -113,6 +108,7 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "2 __main__\n"), done.stderr
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name != "posix", reason="kills processes")
 def test_workers_end_with_who_started_them(tmp_path: Path) -> None:
     command = [

@@ -284,6 +284,7 @@ def test_a_change_of_sampling_is_the_same_once_it_was_written(server: Peer, tmp_
     assert [one.difference for one in replay(Folder(tmp_path / "a"), held, tmp_path / "scratch")] == [None]
 
 
+@pytest.mark.heavy
 def test_calls_on_their_way_when_a_run_stops_come_back(server: Peer, tmp_path: Path) -> None:
     experiment, told = plain(server, level="n4", seeds=[0, 1, 2, 3]), list[str]()
     server.set(seconds=0.2, jitter=0.4)  # far apart: some come back long before others, on a busy machine too

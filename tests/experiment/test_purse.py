@@ -57,6 +57,7 @@ def test_a_grid_is_costed_before_it_starts(server: Peer, tmp_path: Path, capsys:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.heavy
 def test_a_budget_holds_for_all_runs_together(server: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = file(server, tmp_path / "grid.yaml"), tmp_path / "out"
     assert command(["run", str(path), "--out", str(out)]) == 0

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from teamworld import run
+from teamworld.cli import run as command
 from teamworld.cli.running import default_folder
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, build
@@ -34,14 +35,13 @@ SHORT: dict[str, Any] = {"method": ["drwell", "zero_shot"], "episodes": 2, "max_
 COMMAND = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "2", "--max-steps", "40"]
 
 
-def teamworld(*arguments: str, seed: str = "0", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def teamworld(*arguments: str, seed: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "teamworld", *arguments],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONHASHSEED": seed},
-        cwd=cwd,
         check=False,
     )
 
@@ -75,6 +75,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.heavy
 def test_other_processes_and_hash_seeds_write_the_same_bytes(tmp_path: Path, finished: Path) -> None:
     for seed in ("1", "4242"):
         done = teamworld(*COMMAND, "--out", str(tmp_path / seed), seed=seed)
@@ -146,30 +147,31 @@ def test_kill_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
     moments = random.Random(0)
     folder = tmp_path / "run"
     arguments = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "10", "--max-steps", "120"]
-    command = [sys.executable, "-m", "teamworld", *arguments, "--out", str(folder)]
+    begun = [sys.executable, "-m", "teamworld", *arguments, "--out", str(folder)]
     hit = 0
     for _ in range(5):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(begun, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(moments.uniform(0.3, 0.8))
         hit += process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert hit >= 2  # the run takes longer than the first of these moments
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(begun, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert logs(folder) == logs(tmp_path / "quiet")
     assert contents(folder / "memory.sqlite") == contents(tmp_path / "quiet" / "memory.sqlite")
     assert contents(folder / "results.sqlite")
 
 
-@pytest.mark.heavy
-def test_replay_finds_no_difference_and_then_every_kind_of_alteration(tmp_path: Path, finished: Path) -> None:
+def test_replay_finds_no_difference_and_then_every_kind_of_alteration(
+    tmp_path: Path, finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     (tmp_path / "scratch").mkdir()
     found = list(replay(Folder(folder), Folder(folder).experiment(), tmp_path / "scratch"))
     assert [checked.difference for checked in found] == [None] * 4
-    assert teamworld("replay", str(folder)).returncode == 0
+    assert command(["replay", str(folder)]) == 0
     path = Folder(folder).log(Cell("drwell", 0), 2)
     events = list(read_log(path))
     with LogWriter(path) as log:
@@ -177,13 +179,13 @@ def test_replay_finds_no_difference_and_then_every_kind_of_alteration(tmp_path: 
             altered = event if not isinstance(event, StepDone) else StepDone(ticks=1, score={"reward": 1.0})
             log.write(altered, event.step, event.tick)
         log.finish()
-    done = teamworld("replay", str(folder))
-    assert done.returncode == 1
-    assert "differs" in done.stdout
+    capsys.readouterr()
+    assert command(["replay", str(folder)]) == 1
+    assert "differs" in capsys.readouterr().out
     path.write_bytes(path.read_bytes()[:-20])
-    assert teamworld("replay", str(folder)).returncode == 1
+    assert command(["replay", str(folder)]) == 1
     path.unlink()
-    assert teamworld("replay", str(folder)).returncode == 1
+    assert command(["replay", str(folder)]) == 1
 
 
 @pytest.mark.parametrize(
@@ -210,11 +212,10 @@ def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
         run("cube", **SHORT, out=tmp_path / "run")
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["results.sqlite", "memory.sqlite"])
 @pytest.mark.parametrize("damage", ["foreign", "text", "newer", "cut"])
 def test_foreign_and_damaged_databases_are_told_and_left_untouched(
-    tmp_path: Path, finished: Path, name: str, damage: str
+    tmp_path: Path, finished: Path, name: str, damage: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
@@ -229,9 +230,8 @@ def test_foreign_and_damaged_databases_are_told_and_left_untouched(
     else:
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     before = path.read_bytes()
-    done = teamworld("resume", str(folder))
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert command(["resume", str(folder)]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert path.read_bytes() == before
 
 
@@ -288,23 +288,22 @@ def test_a_log_put_in_the_place_of_another_is_not_learned(tmp_path: Path, finish
         run("cube", **SHORT, out=folder)
 
 
-@pytest.mark.heavy
-def test_an_altered_result_is_found_by_replay(tmp_path: Path, finished: Path) -> None:
+def test_an_altered_result_is_found_by_replay(
+    tmp_path: Path, finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     change(folder / "results.sqlite", "UPDATE episodes SET summary = replace(summary, '\"steps\":40', '\"steps\":39')")
-    done = teamworld("replay", str(folder))
-    assert done.returncode == 1
-    assert "results.sqlite" in done.stdout
+    assert command(["replay", str(folder)]) == 1
+    assert "results.sqlite" in capsys.readouterr().out
 
 
-@pytest.mark.heavy
 def test_a_report_leaves_no_trace(tmp_path: Path, finished: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    assert teamworld("report", str(folder)).returncode == 0
-    assert teamworld("replay", str(folder)).returncode == 0
+    assert command(["report", str(folder)]) == 0
+    assert command(["replay", str(folder)]) == 0
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 

@@ -84,6 +84,7 @@ def test_the_log_names_the_method_and_its_options_not_the_label(tmp_path: Path, 
         assert same.read_bytes() == Folder(finished).log(Cell("drwell", 0), episode).read_bytes()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("cell", ["drwell-s1", "drwell-mine-s0", "drwell-no_memory-s0"])
 def test_a_stopped_run_of_variants_goes_on_to_the_same_bytes(tmp_path: Path, finished: Path, cell: str) -> None:
     stopped_after(tmp_path / "run", finished, cell, 2)
@@ -223,6 +224,7 @@ def frozen(source: Path, out: Path, **given: object) -> list[Row]:
     return run("cube", **all_given)
 
 
+@pytest.mark.heavy
 def test_a_frozen_run_reads_what_another_learned_and_is_whole_by_itself(tmp_path: Path, learned: Path) -> None:
     source = tmp_path / "source"
     shutil.copytree(learned, source)

@@ -18,7 +18,7 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import WAIT, Decision, Message, Method, Moment, NoOptions
-from teamworld.testing import Nonconformance
+from teamworld.testing import Nonconformance, plays
 from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_place, labels, main, stages, tasks
 from teamworld.testing.plays import Stage
 from teamworld.worlds import registry as worlds
@@ -161,6 +161,11 @@ def test_every_check_is_tried() -> None:
     assert all(MATRIX_CHECKS.values())
     with pytest.raises(UserError, match="no check 'play'"):
         check_pair("greedy", ROOMS, skip=["play"])
+
+
+def test_where_all_decide_alike_nobody_asks_what_they_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plays, "seen", lambda view: pytest.fail("takes long"))
+    check_pair("do_nothing", ROOMS)
 
 
 class Choosy(Waits):

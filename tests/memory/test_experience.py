@@ -179,6 +179,7 @@ def everything(experience: Experience) -> list[object]:
     return [experience.best(), *guides, *map(experience.library, TASKS)]
 
 
+@pytest.mark.heavy
 @given(st.lists(instances(1), max_size=25), st.sampled_from(RANKINGS), st.randoms(use_true_random=False))
 def test_neither_order_nor_summing_up_changes_an_answer(
     found: list[Instance], ranking: Ranking, shuffler: random.Random

@@ -107,6 +107,7 @@ def test_it_is_a_tree_of_four_levels_below_the_universe(deltas: list[MemoryDelta
     assert len(leaves) == sum(len(one.instances) for one in deltas)
 
 
+@pytest.mark.heavy
 @given(runs(), st.data())
 def test_a_graph_is_the_union_of_its_episodes_in_any_order(deltas: list[MemoryDelta], data: st.DataObject) -> None:
     whole = build(deltas)
@@ -139,6 +140,7 @@ def test_overlaps_are_the_pairs_that_share_a_tick(deltas: list[MemoryDelta]) -> 
     assert len(found) == len(expected)
 
 
+@pytest.mark.heavy
 @given(runs())
 def test_names_are_as_different_as_nodes(deltas: list[MemoryDelta]) -> None:
     graph = build(deltas)
@@ -151,6 +153,7 @@ def test_names_cannot_be_mixed_up() -> None:
     assert name(("a%2F",)) != name(("a/",))
 
 
+@pytest.mark.heavy
 @given(runs())
 def test_json_says_all_and_nothing_else(deltas: list[MemoryDelta]) -> None:
     graph = build(deltas)

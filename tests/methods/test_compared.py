@@ -15,6 +15,7 @@ PLACES = [Stage("rooms", "two", 0, 120), Stage("cube", "paper-n2", 0, 150)]
 PLACES += [Stage("wildfire", level, 0, 60) for level in SMALL]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("stage", PLACES, ids=lambda stage: stage.level)
 @pytest.mark.parametrize("method", METHODS)
 def test_on_rules_it_scores_at_least_half_of_the_scripted_team(method: str, stage: Stage) -> None:

@@ -51,6 +51,7 @@ def differ(one: Sequence[Asked], other: Sequence[Asked]) -> set[str]:
     return {a.kind for a, b in zip(one, other, strict=True) if a.prompt != b.prompt}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("far", [Block(1, 20, 8), Block(3, 18, 2), Block(1, 16, 5)])
 def test_a_block_that_nobody_has_seen_changes_no_prompt(label: str, far: Block) -> None:
@@ -137,6 +138,7 @@ def copy(memory: Experience) -> Experience:
     return Experience.from_rows(memory.rows(), memory.starts(), notes=memory.notes)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("variant", [None, *ASKED])
 def test_memory_is_shown_where_the_variant_reads_it_and_nowhere_else(variant: str | None) -> None:
     label = "drwell" if variant is None else f"drwell:{variant}"
@@ -251,6 +253,7 @@ def test_the_guidebook_is_shown_in_words_not_as_an_object() -> None:
 CHARACTERS_A_TOKEN = 2.5
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", ["drwell", "drwell:free_chat"])
 def test_a_proposal_among_eight_is_asked_for_in_less_than_2000_tokens(label: str) -> None:
     memory = Experience()

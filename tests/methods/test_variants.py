@@ -349,6 +349,7 @@ def test_a_chat_in_which_every_message_is_lost_goes_on(tmp_path: Path) -> None:
             assert {message.sender for message in question.heard} <= {question.mind}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("variant", [*ASKED])
 @pytest.mark.parametrize(("level", "radius"), [("paper-n2", 5), ("n4", 5), ("n4", 2)])
 def test_every_variant_runs_through_with_a_short_sight(tmp_path: Path, variant: str, level: str, radius: int) -> None:

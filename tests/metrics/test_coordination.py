@@ -86,6 +86,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> list[list[Event]]:
     return [list(read_log(path)) for path in sorted(folder.rglob("*.jsonl.zst"))]
 
 
+@pytest.mark.heavy
 def test_the_slow_check_agrees_on_real_episodes(played: list[list[Event]]) -> None:
     assert len(played) == 18
     for events in played:

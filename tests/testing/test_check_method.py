@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
@@ -21,6 +22,8 @@ from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Samp
 from teamworld.reasoning.rules import Rules, Slips
 from teamworld.record import Event
 from teamworld.testing import METHOD_CHECKS, Nonconformance, check_method, check_reasoner
+from teamworld.testing import methods as suite
+from teamworld.testing.plays import Played, Stage, play
 from teamworld.worlds.contract import View
 
 STAGES = [("rooms", "one"), ("rooms", "two")]
@@ -34,6 +37,18 @@ def test_built_in_methods_keep_the_contract(label: str) -> None:
 def test_variants_and_options_are_checked_too() -> None:
     check_method("drwell:free_chat", stages=STAGES, skip=["deaths"])
     check_method("drwell", {"explore": 1}, stages=STAGES[:1], skip=["deaths", "same-seed", "any-order"])
+
+
+def test_an_episode_that_several_checks_look_at_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: Counter[str] = Counter()
+
+    def counted(label: str, stage: Stage, options: Mapping[str, Mapping[str, Any]], **how: Any) -> Played:
+        played[f"{stage} {how}" if how else f"{stage}"] += 1
+        return play(label, stage, options, **how)
+
+    monkeypatch.setattr(suite, "play", counted)
+    check_method("do_nothing", stages=STAGES[:1], skip=["deaths"])
+    assert sorted(played.values()) == [1] * (len(played) - 2) + [2, 2], "again for the same bytes, under both rules"
 
 
 # ---- methods that break it

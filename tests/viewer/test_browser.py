@@ -25,6 +25,8 @@ from tests.viewer import samples
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.heavy  # what is looked at is the page's own code
+
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -59,6 +59,7 @@ def number(counts: dict[str, int], colour: str) -> int:
     return counts.get(",".join(str(int(colour[k : k + 2], 16)) for k in (1, 3, 5)), 0)
 
 
+@pytest.mark.heavy
 def test_the_home_is_drawn(log: Sequence[Event], tmp_path: Path) -> None:
     try:
         from playwright.sync_api import sync_playwright

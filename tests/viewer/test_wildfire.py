@@ -47,6 +47,7 @@ def test_the_page_has_the_drawer_and_small_frames(log: Sequence[Event]) -> None:
     assert all(len(frame["land"]) < 3 * 400 for frame in frames)
 
 
+@pytest.mark.heavy
 def test_the_land_is_drawn(log: Sequence[Event], tmp_path: Path) -> None:
     try:
         from playwright.sync_api import sync_playwright

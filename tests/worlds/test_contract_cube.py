@@ -20,6 +20,7 @@ def cube(level: str, horizon: int = 30, options: Mapping[str, object] | None = N
     return registry.make("cube", level, 3, horizon, options or {})
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("options", [{}, {"view_radius": 4}])
 @pytest.mark.parametrize("level", LEVELS)
 def test_an_episode_of_first_options_keeps_the_contract(level: str, options: dict[str, object]) -> None:

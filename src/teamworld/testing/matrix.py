@@ -232,16 +232,26 @@ def _hidden(label: str, stage: Stage, findings: Findings) -> Iterator[tuple[str,
     if offered is None or not findings.due("hidden"):
         return
     for number, twins in enumerate(islice(offered(stage.level, stage.seed), TWINS)):
+        if not _differs(_brief(label, stage, twins.one), _brief(label, stage, twins.other), LOOKS):
+            continue  # then it does not matter how long nobody sees a difference, and to find out takes long
         diaries: tuple[Diary, Diary] = ([], [])
-        one, other = (
-            play(label, stage, {}, made=cast("World", Brief(world, LOOKS)), diary=diary)
-            for world, diary in zip((twins.one, twins.other), diaries, strict=True)
-        )
+        one, other = _brief(label, stage, twins.one, diaries[0]), _brief(label, stage, twins.other, diaries[1])
         alike = len(list(takewhile(lambda pages: pages[0] == pages[1], zip(*diaries, strict=False))))
-        decided, otherwise = ([told for told in map(_decision, _early(play, alike)) if told] for play in (one, other))
-        if decided != otherwise:
-            differs = next((a or b for a, b in zip(decided, otherwise, strict=False) if a != b), "one more")
+        if differs := _differs(one, other, alike):
             yield "hidden", f"twins {number}: {differs} is decided in one alone, though nobody sees a difference"
+
+
+def _brief(label: str, stage: Stage, world: World, diary: Diary | None = None) -> Played:
+    """Play the first steps."""
+    return play(label, stage, {}, made=cast("World", Brief(world, LOOKS)), diary=diary)
+
+
+def _differs(one: Played, other: Played, steps: int) -> str:
+    """Return what is first decided in one episode alone in its first steps; empty if all is decided alike."""
+    decided, otherwise = ([told for told in map(_decision, _early(play, steps)) if told] for play in (one, other))
+    if decided == otherwise:
+        return ""
+    return next((a or b for a, b in zip(decided, otherwise, strict=False) if a != b), "one more")
 
 
 def _early(played: Played, steps: int) -> list[Event]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -34,10 +34,19 @@ class Case:
     label: str
     options: Mapping[str, Mapping[str, Any]]
     stages: Sequence[Stage]
+    kept: dict[str, Played] = field(default_factory=dict)
+    """Plain episodes by their stage, for the checks that look at the same one."""
 
     def play(self, stage: Stage, **how: Any) -> Played:
         """Play an episode."""
         return play(self.label, stage, self.options, **how)
+
+    def played(self, stage: Stage) -> Played:
+        """Return an episode on rules with nothing special about it; each is played once."""
+        key = repr(stage)
+        if key not in self.kept:
+            self.kept[key] = self.play(stage)
+        return self.kept[key]
 
     @property
     def fires(self) -> tuple[Stage, ...]:
@@ -48,7 +57,7 @@ class Case:
 def plays(case: Case) -> Iterator[str]:
     """On rules its episodes end in every world, and their logs are ones from which metrics can be made."""
     for stage in case.stages:
-        yield from valid(case.play(stage), stage)
+        yield from valid(case.played(stage), stage)
 
 
 def questions(case: Case) -> Iterator[str]:
@@ -61,21 +70,21 @@ def questions(case: Case) -> Iterator[str]:
 def given_agents(case: Case) -> Iterator[str]:
     """It decides only for agents that are free or busy and able, with plans that are not empty."""
     for stage in (*case.stages, *case.fires):
-        for complaint in case.play(stage).complaints:
+        for complaint in case.played(stage).complaints:
             yield f"{_where(stage)}: {complaint}"
 
 
 def same_seed(case: Case) -> Iterator[str]:
     """The same seeds write the same bytes."""
     for stage in (*case.stages, case.stages[-1]._replace(rule=HARD)):
-        if case.play(stage).digest != case.play(stage).digest:
+        if case.played(stage).digest != case.play(stage).digest:
             yield f"{_where(stage)}: two runs with the same seeds differ"
 
 
 def any_order(case: Case) -> Iterator[str]:
     """Answers that arrive in another order give the same log."""
     for stage in (*case.stages, case.stages[-1]._replace(rule=HARD)):
-        if case.play(stage).digest != case.play(stage, mind=Late).digest:
+        if case.played(stage).digest != case.play(stage, mind=Late).digest:
             yield f"{_where(stage)}: the log depends on which answer comes first"
 
 
@@ -88,14 +97,14 @@ def silence(case: Case) -> Iterator[str]:
 def lost_words(case: Case) -> Iterator[str]:
     """Messages that cost, come late or never come stop nothing."""
     for stage in case.stages:
-        yield from valid(case.play(stage._replace(rule=HARD)), stage)
+        yield from valid(case.played(stage._replace(rule=HARD)), stage)
 
 
 def deaths(case: Case) -> Iterator[str]:
     """When agents die the others go on: they act, and nobody speaks to the dead."""
     died = 0
     for stage in case.fires:
-        played = case.play(stage)
+        played = case.played(stage)
         yield from valid(played, stage)
         gone: dict[str, int] = {}
         for event in played.events:
@@ -118,7 +127,7 @@ def deaths(case: Case) -> Iterator[str]:
 def learning(case: Case) -> Iterator[str]:
     """What is learned from a log is the same each time, and plain data."""
     for stage in case.stages:
-        events = case.play(stage).events
+        events = case.played(stage).events
         made = [methods.make(case.label, methods.resolve(case.label, case.options).model_dump()) for _ in range(2)]
         learned = [one.learn(events) for one in made]
         if msgspec.json.encode(learned[0]) != msgspec.json.encode(learned[1]):

@@ -24,6 +24,7 @@ def moves(events: list[Event]) -> list[PlanStart]:
     return list(of(events, PlanStart))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("stage", [LONG, BURNING, Stage("cube", "n4", 0, 30)])
 def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Stage) -> None:
     found, _ = played("camon", stage=stage, orders=False)
@@ -37,6 +38,7 @@ def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Stage) -> None:
         assert asked.total() == led + 2 * others
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("stage", [LONG, BURNING])
 def test_with_the_reference_options_all_perceive_at_every_step_and_each_action_is_translated(stage: Stage) -> None:
     found, _ = played("camon", stage=stage, orders=False, perceive="all", translate="mind")
@@ -153,6 +155,7 @@ VOID = [
 ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("order", VOID)
 def test_orders_that_cannot_be_carried_out_are_passed_over_and_the_leader_is_told(order: Order) -> None:
     def says(question: Question[Any]) -> BaseModel | None:
@@ -190,6 +193,7 @@ def test_where_the_leader_is_gone_or_cannot_act_the_first_that_can_leads(living:
     assert method.leader == leads
 
 
+@pytest.mark.heavy
 def test_when_agents_die_the_living_go_on_and_lead() -> None:
     dead = 0
     for seed in range(3):
@@ -264,6 +268,7 @@ def test_a_flood_of_orders_or_words_stays_small() -> None:
     assert max(len(one.prompt) for one in asked) < 20_000
 
 
+@pytest.mark.heavy
 def test_without_orders_no_prompt_asks_for_any_and_no_rule_gives_any() -> None:
     found, asked = played("camon:no_orders", stage=BURNING)
     leading = [one.prompt for one in asked if one.kind in ("camon.lead", "camon.review")]

@@ -63,6 +63,7 @@ def explored(*places: Entity) -> list[Fact]:
 # ---- tables
 
 
+@pytest.mark.heavy
 def test_the_same_evidence_counts_once_and_relays_do_not_make_it_surer() -> None:
     world = home()
     table = Table(Schema(world.domain.relations, world.spec.agents))
@@ -87,6 +88,7 @@ def test_one_value_of_an_exclusive_fact_takes_the_place_of_another() -> None:
     assert table.facts == (Fact(thing, "IN", other),)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(4))
 def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None:
     world = home(seed, agents=3)

@@ -153,6 +153,7 @@ def test_that_one_takes_the_last_of_a_kind_is_worth_the_way_of_who_knows_of_it()
 # ---- in the household
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", ["coela", "coela:cwah", "coela:silent", "coela:original"])
 @pytest.mark.parametrize("level", ["dev-groceries-2", "dev-30"])
 def test_it_gets_the_housework_done(label: str, level: str) -> None:

@@ -300,6 +300,7 @@ def test_the_world_is_over_before_anybody_is_asked_again() -> None:
     assert max(asked) <= max(done)
 
 
+@pytest.mark.heavy
 def test_reference_asks_a_plus_two_d_plus_x_in_every_step() -> None:
     for world, level in PLACES:
         events = play(made(world, level, 60), rules(), "coela:reference", rule=NATIVE)
@@ -401,6 +402,7 @@ def test_verbs_left_out_are_not_shown_and_not_chosen_by_the_rules() -> None:
     assert "lift" in verbs
 
 
+@pytest.mark.heavy
 def test_what_an_agent_said_it_takes_is_a_commitment_until_it_is_over() -> None:
     events = play(made("rooms", "three", 120), rules(), "coela", rule=NATIVE)
     said = [message.goal for message in sent(events) if message.goal is not None]
@@ -424,6 +426,7 @@ def _proposes(question: Question[Any]) -> BaseModel | None:
     return always_sends(question) if isinstance(question, PickPlan) else None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("world", "level"), PLACES)
 @pytest.mark.parametrize("says", [lambda question: None, _proposes], ids=["rules", "proposes"])
 def test_the_original_form_asks_thrice_a_decision_and_twice_after_a_message(world: str, level: str, says: Says) -> None:
@@ -456,6 +459,7 @@ def test_thinking_before_is_a_switch_of_the_other_form_too() -> None:
     assert found["coela.think"] == found["coela.action"] == found["coela.message"] > 0
 
 
+@pytest.mark.heavy
 def test_a_plan_that_is_drawn_is_on_record_and_drawn_by_the_seed() -> None:
     def mumbles(question: Question[Any]) -> BaseModel | None:
         if isinstance(question, ProposeMessage):
@@ -480,6 +484,7 @@ def test_a_plan_that_is_drawn_is_on_record_and_drawn_by_the_seed() -> None:
     }
 
 
+@pytest.mark.heavy
 def test_full_hands_deliver_unasked() -> None:
     def carried(options: dict[str, Any]) -> tuple[list[str], int]:
         events = _play(made("rooms", "two", 60), Scripted(lambda question: None), options)

@@ -137,6 +137,7 @@ def test_every_plan_can_be_named_by_text_and_letter(index: int, form: str) -> No
     assert read_plan(form.format(letter(index)), plans) == plans[index]
 
 
+@pytest.mark.heavy
 @given(st.text(max_size=80))
 def test_whatever_is_said_a_plan_of_the_list_is_read_or_none(text: str) -> None:
     assert read_plan(text, PLANS) in (*PLANS, None)

@@ -8,6 +8,7 @@ from teamworld.record import EpisodeEnd, GoalChange, StepDone
 from teamworld.testing.plays import Stage, play
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", ["coela", "coela:silent", "coela:simultaneous"])
 @pytest.mark.parametrize(
     ("world", "level", "horizon", "goals"),
@@ -21,6 +22,7 @@ def test_all_that_is_to_be_done_gets_done(label: str, world: str, level: str, ho
     assert sum(isinstance(event, StepDone) for event in played.events) < horizon
 
 
+@pytest.mark.heavy
 def test_who_has_ended_a_plan_begins_another_of_the_same_kind() -> None:
     played = play("coela", Stage("wildfire", "rescue_civilians_known_location_large", 42, 100), {})
     score = [event for event in played.events if isinstance(event, StepDone)][-1].score

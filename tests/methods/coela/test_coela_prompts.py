@@ -38,6 +38,7 @@ def test_all_kinds_of_questions_are_asked() -> None:
     assert found == set(kinds(["coela"])) & (MINE | {"perception", "translation"})
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", ["coela", "coela:reference", "coela:original", "coela:simultaneous"])
 def test_a_block_that_nobody_has_seen_changes_no_prompt(label: str) -> None:
     known = asked(cube(Block(1, 20, 3)), label, rule=NATIVE)
@@ -127,6 +128,7 @@ def test_abilities_instead_of_options() -> None:
     assert "values of your own" in user
 
 
+@pytest.mark.heavy
 def test_what_others_heard_is_not_shown_to_who_did_not_hear_it() -> None:
     def twist(text: str) -> Twist:
         def answer(question: Question[Any], answer: BaseModel) -> BaseModel:

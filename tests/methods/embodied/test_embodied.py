@@ -38,6 +38,7 @@ def shown(asked: list[Heard], kind: str, mind: str, t: int) -> str:
     return prompt.split("## Talk")[1].split("##")[0]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("rounds", "each"), [(0, 1), (1, 2), (2, 3)])
 def test_each_agent_is_asked_once_a_round_and_once_to_act(rounds: int, each: int) -> None:
     for stage, team in ((LONG._replace(horizon=8), 2), (THREE, 4)):
@@ -78,6 +79,7 @@ def test_who_speaks_later_has_heard_who_spoke_before_and_not_the_other_way_round
     assert "«hello»" in shown(asked, "embodied.act", "agent_0", 0)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("remember", [0, 1, 2])
 def test_talk_is_gone_after_so_many_steps(remember: int) -> None:
     _, asked = played("embodied", saying(Talk(everybody="hello")), THREE, remember=remember)
@@ -136,6 +138,7 @@ def test_nobody_is_given_the_views_of_others() -> None:
     assert not list(of(found.events, Share))
 
 
+@pytest.mark.heavy
 def test_who_cannot_act_is_not_asked() -> None:
     unable = 0
     for seed in range(3):
@@ -147,6 +150,7 @@ def test_who_cannot_act_is_not_asked() -> None:
     assert unable
 
 
+@pytest.mark.heavy
 def test_by_the_rule_two_do_not_take_what_takes_one() -> None:
     found, asked = played("embodied", stage=Stage("rooms", "one", 0, 20))
     assert not list(of(found.events, MessageSent)), "there is nobody to tell"
@@ -217,6 +221,7 @@ def test_what_runs_can_be_chosen_again_in_any_words_even_where_it_could_not_begi
     assert Decide("agent_0", views, **told, running=runs).check(Act(action=written)) is None
 
 
+@pytest.mark.heavy
 def test_a_task_that_the_speaker_has_not_seen_does_not_count() -> None:
     seen: dict[int, set[str]] = {}
     named: dict[tuple[int, str], tuple[str, bool]] = {}

@@ -52,6 +52,7 @@ def planning(*plans: dict[str, str]) -> Says:
     return says
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("objections", "rounds", "made"), [(0, 3, 1), (1, 3, 2), (2, 3, 3), (9, 3, 3), (9, 1, 1), (9, 5, 5)]
 )
@@ -167,6 +168,7 @@ def test_that_planner_and_agents_see_the_views_of_others_is_on_record() -> None:
     }
 
 
+@pytest.mark.heavy
 def test_nobody_speaks_of_the_dead_and_who_cannot_act_is_not_asked() -> None:
     gone: set[str] = set()
     unable = 0

@@ -49,6 +49,7 @@ def test_it_keeps_to_what_is_seen_and_to_its_seed(label: str) -> None:
     check_pair(label, Stage("household", "dev-3", 1, 25))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("agents", [1, 2, 3])
 def test_it_gets_the_work_done(label: str, agents: int) -> None:

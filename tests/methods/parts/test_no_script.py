@@ -10,6 +10,7 @@ from teamworld.worlds.rooms.domain import RoomsDomain
 STAGE = Stage("rooms", "two-hazard", 0, 30)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", ["camon", "hmas2", "embodied"])
 def test_no_rule_calls_the_scripted_team(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:

@@ -140,6 +140,7 @@ def test_a_method_decides_as_it_would_beside_anybody_else() -> None:
     assert beside[0] == beside[1] == beside[2] != []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", ["coela+greedy", "greedy+coela", "coela+zero_shot", "coela:silent+coela"])
 def test_mixed_teams_get_the_work_done(label: str) -> None:
     played = play(label, HOME, {})

@@ -75,6 +75,7 @@ def test_delivered_blocks_stay_in_the_list_in_the_same_place() -> None:
 # ---- recipes
 
 
+@pytest.mark.heavy
 @given(here=scenes)
 @settings(max_examples=60)
 def test_there_are_six_legal_plans_of_four_prototypes_for_every_goal(here: Scene) -> None:
@@ -92,6 +93,7 @@ def test_there_are_six_legal_plans_of_four_prototypes_for_every_goal(here: Scene
                     assert action.args[0] == goal.thing
 
 
+@pytest.mark.heavy
 @given(here=scenes)
 @settings(max_examples=60)
 def test_where_the_left_face_can_be_reached_most_plans_pass_a_dry_run(here: Scene) -> None:

@@ -241,6 +241,7 @@ def test_a_team_that_does_well_has_no_tags(path: Path) -> None:
     assert found(path, plans, [(1, 0), (2, 0)], [(2, 1, 1)], horizon=30) == []
 
 
+@pytest.mark.heavy
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1)), min_size=1, max_size=4, unique=True),

@@ -444,7 +444,7 @@ def test_agrees_with_the_reference_on_crowded_scenes(scope: ForceScope) -> None:
     rng = np.random.default_rng(20)
     rules = Rules(force_scope=scope, max_steps=9)
     seen: Counter[str] = Counter()
-    for _ in range(400):
+    for _ in range(200):
         side = int(rng.integers(5, 11))
         num_agents = int(rng.integers(1, side + 1))
         weights = rng.choice([1, 1, 1, 2, 2, 3], rng.integers(1, 1 + side * side // 8)).tolist()

@@ -185,6 +185,7 @@ def test_a_goal_counts_what_is_known_to_be_there() -> None:
 # ---- options and recipes
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sight", ["room", "cone"])
 @pytest.mark.parametrize("agents", [1, 3])
 def test_options_can_start_and_recipes_begin_with_what_can(agents: int, sight: str) -> None:
@@ -381,6 +382,7 @@ def test_what_is_held_is_not_open() -> None:
     assert [one.name for one in here.domain.unknowns(here.view("Alice").known)] == ["<coffeetable>(23)"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sight", ["room", "cone"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_truth_is_among_what_is_possible(seed: int, sight: str) -> None:

@@ -174,6 +174,7 @@ def rules_of(sight: Any, mode: Any, flag: bool) -> Rules:  # noqa: ANN401
 RULES = st.builds(rules_of, st.sampled_from(["room", "cone"]), st.sampled_from(["strict", "engine"]), st.booleans())
 
 
+@pytest.mark.heavy
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 50), steps=st.integers(0, 40), rules=RULES)
 def test_the_mask_is_what_can_be_done_with_what_is_seen(seed: int, steps: int, rules: Rules) -> None:

@@ -198,7 +198,7 @@ def test_every_episode_can_be_played(seed: int, task: str | None) -> None:
     "first", [split.start + part for split in (generate.DEV, generate.TEST) for part in (0, 5_000)]
 )
 def test_hundreds_of_seeds(first: int) -> None:
-    assert {seed: found for seed in range(first, first + 120) if (found := faults(generate.episode(seed)))} == {}
+    assert {seed: found for seed in range(first, first + 60) if (found := faults(generate.episode(seed)))} == {}
 
 
 def moved(episode: Episode, node: NodeId, **to: float) -> Episode:
@@ -270,6 +270,7 @@ def test_published_seeds_stay(seed: int, digest: str) -> None:
     assert digest_of(generate.episode(seed)) == digest
 
 
+@pytest.mark.heavy
 def test_the_episodes_are_of_all_kinds() -> None:
     episodes = [generate.episode(seed) for seed in range(60)]
     assert Counter(one.task for one in episodes) == dict.fromkeys(TASKS, 12)
@@ -303,6 +304,7 @@ def test_an_episode_in_a_given_home() -> None:
     assert {i for i in before if again.home.nodes.get(i) == first.home.nodes[i]} == set()
 
 
+@pytest.mark.heavy
 @needs_data
 @pytest.mark.parametrize("task", TASKS)
 def test_an_episode_in_an_official_apartment(task: str) -> None:

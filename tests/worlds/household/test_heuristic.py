@@ -141,6 +141,7 @@ def test_it_looks_again_where_a_thing_was_carried_off() -> None:
 # ---- how it fares
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("options", [{}, {"sight": "cone"}, {"strict_put": True}, {"mode": "engine"}], ids=str)
 @pytest.mark.parametrize("agents", [1, 3])
 def test_it_does_the_task(agents: int, options: dict[str, object]) -> None:

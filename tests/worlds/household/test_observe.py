@@ -38,6 +38,7 @@ CORNER = (2.4, 2.3)
 # ---- what is perceived is true, and all that can be seen is perceived
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_what_is_perceived_is_true(mode: str, seed: int) -> None:
@@ -72,6 +73,7 @@ def test_all_of_the_room_that_is_not_shut_away_is_perceived(seed: int) -> None:
             assert all(known.hands[mate] == truth.hands[mate] for mate in known.hands)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", [4, 5])
 def test_what_is_known_does_not_contradict_itself(mode: str, seed: int) -> None:

@@ -224,6 +224,7 @@ def test_who_went_away_is_near_where_it_was() -> None:
 # ---- what is in sight
 
 
+@pytest.mark.heavy
 @settings(max_examples=8, deadline=None)
 @given(
     st.sampled_from(["rescue_civilians_search_and_rescue", "suppress_fire_contain", "transport_firefighters_small"]),
@@ -322,6 +323,7 @@ def test_what_burns_burns_down_or_has_spread() -> None:
     assert Fact(thing("fire", 0), "BURNS", (44, 36)) in later
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mode", ["reference", "stochastic"])
 def test_fire_spreads_about_as_often_as_is_believed(mode: str) -> None:
     burning = spread = 0

@@ -94,6 +94,7 @@ def burnt(method: str, level: str, seed: int) -> float:
     return score["trees_burnt"] + 10 * score["buildings_lost"] + 100 * score["civilians_lost"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("level", "seed"), [("suppress_fire_contain", 0), ("suppress_fire_extinguish", 1)])
 def test_a_method_that_decides_every_step_keeps_its_place(level: str, seed: int) -> None:
     assert burnt("coela", level, seed) < burnt("do_nothing", level, seed) / 4

@@ -68,6 +68,7 @@ def test_the_fire_burns_and_the_modes_differ(finished: dict[str, Path]) -> None:
     assert one[-1]["land"] != other[-1]["land"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mode", MODES)
 def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path, finished: dict[str, Path], mode: str) -> None:
     folder = tmp_path / "run"

@@ -501,6 +501,7 @@ def test_each_neighbour_catches_as_often_as_the_formula_says() -> None:
         assert abs(caught[d] - tries * p) < 4.5 * math.sqrt(tries * p * (1 - p)) + 1, d
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("wind", [(0.0, 0.0), (6.0, 3.0)])
 def test_burnt_area_over_time_agrees_with_the_independent_reference(wind: tuple[float, float]) -> None:
     terrain, rules = flat(31, wind, moisture=0.4), FireRules(mode="stochastic")

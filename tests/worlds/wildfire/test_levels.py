@@ -142,6 +142,7 @@ def check(instance: Instance) -> None:
         assert not terrain.building[y, x]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", [*PRESETS, *(f"{name}@2026" for name in PRESETS)])
 def test_placements_keep_the_distances(name: str) -> None:
     level = level_for(name)

@@ -87,6 +87,7 @@ def test_the_scripted_team_reaches_the_best_score(level: str) -> None:
     assert [score(level, seed)["score"] for seed in range(3)] == [level_for(level).max_score] * 3
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("level", ["suppress_fire_contain", "suppress_fire_extinguish"])
 def test_the_scripted_team_keeps_most_from_burning(level: str) -> None:
     for seed in (0, 1):

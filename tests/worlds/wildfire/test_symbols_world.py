@@ -68,6 +68,7 @@ def until(here: WildfireWorld, agent: str, order: str) -> tuple[Report, int]:
 FAR = Cell(35, 35)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "level",
     ["cut_trees_sparse_small", "cut_trees_lines_small", "scout_fire_small", "transport_firefighters_small",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from teamworld.language import AgentId, Entity, Fact, Facts
 from teamworld.worlds.contract import Relation
@@ -23,11 +24,13 @@ RELATIONS = (
 )
 
 
+@lru_cache(maxsize=1024)
 def item(number: int) -> Entity:
     """Return the name of an item."""
     return Entity("item", number)
 
 
+@lru_cache(maxsize=1024)
 def door(number: int) -> Entity:
     """Return the name of a door."""
     return Entity("door", number)

@@ -6,6 +6,7 @@ A skill steers by what its agent knows; whether it is done is judged by the trut
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from teamworld.language import Action, AgentId, Cell, Entity, Measures
@@ -24,7 +25,12 @@ MEASURES: Final[Measures] = {
 
 def schemas(kind: str, house: House, known: State) -> tuple[ActionSchema, ...]:
     """Return what a kind of agent can do, with the items and doors that it knows of."""
-    items = Param("item", "entity", tuple(map(item, known.items)))
+    return _schemas(kind, house, tuple(known.items))
+
+
+@lru_cache(maxsize=1024)  # asked for at every check of an action, and the same while no item is found
+def _schemas(kind: str, house: House, known: tuple[int, ...]) -> tuple[ActionSchema, ...]:
+    items = Param("item", "entity", tuple(map(item, known)))
     patience = Param("patience", "count", low=1, high=99, default=PATIENCE)
     carrier = (
         ActionSchema(

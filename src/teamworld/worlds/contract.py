@@ -545,5 +545,26 @@ def roster(world: World) -> tuple[Entity, ...] | None:
     return None if named is None else tuple(named())
 
 
+def harms(domain: Domain) -> bool:
+    """Return whether a world can harm agents and its domain says when: whether it has the member ``danger``."""
+    return callable(getattr(domain, "danger", None))
+
+
+def danger(domain: Domain, agent: AgentId, ticks: int, given: Facts) -> float:
+    """Return how likely an agent is harmed where it is within so many ticks, where the world can harm agents.
+
+    Args:
+        domain: Whose member ``danger(agent, ticks, given) -> float`` is asked, if it has one.
+        agent: Who; ``given`` tells where it is.
+        ticks: From now on.
+        given: What the caller believes, or believes that somebody believes.
+
+    Returns:
+        From 0 to 1; 0 in worlds that harm nobody.
+    """
+    tells: Callable[[AgentId, int, Facts], float] | None = getattr(domain, "danger", None)
+    return 0.0 if tells is None else float(tells(agent, ticks, given))
+
+
 class StaleView(RuntimeError):
     """A view was read after the world had moved on."""

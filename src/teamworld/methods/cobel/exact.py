@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum
 from typing import Final
 
@@ -24,12 +25,16 @@ from teamworld.methods.cobel.engine import (
     UpdateResult,
 )
 from teamworld.methods.cobel.inference import intents as posterior
-from teamworld.methods.cobel.value import STICK, Outlook, Prospect, crowd, hands, spared
+from teamworld.methods.cobel.value import STICK, Outlook, Prospect, crowd, nearest, spared
 from teamworld.methods.contract import Message
+from teamworld.methods.parts.choosing import complete
 from teamworld.worlds.contract import WAIT, Domain, Option, Unknown
 
 #: Utility that a place in the order of the world's options costs, relative to the best option.
 RANK: Final = 0.02
+
+#: What somebody may do: who, its option, and how likely.
+Likely = tuple[AgentId, Option, float]
 
 _PLAN = re.compile(r"I will: (.{1,400}?)\.(?:\s|$)")
 
@@ -100,17 +105,18 @@ def by_action(prospects: Iterable[Prospect]) -> dict[Action, Prospect]:
 
 
 def intents(now: Situation, mate: AgentId, most: int) -> list[Intent]:
-    """Return what a team-mate may be up to by what it holds, what it was seen to do and what it announced (B3.4)."""
+    """Return what a team-mate may be up to by what it holds, what it was seen to do and what it announced (B3.4).
+
+    Where a goal takes several it counts on the others as far as it can expect them there.
+    """
     found = by_action(outlook(now, mate, now.minds[mate]))
-    table = posterior.prior(relative(found), now.options.tau)
-    regrets = now.regrets.get(mate, {})
-    table = posterior.after_step(table, {one: regrets.get(one, 0.0) for one in table}, now.options.beta)
+    rates = {action: one.rate for action, one in found.items()}
+    if any(one.need > 1 for one in found.values()):
+        others = [one for other in now.team if other != mate for one in _alone_likely(now, other)]
+        rates |= {action: one.gain / _span(now, mate, one, others) for action, one in found.items() if one.need > 1}
     told = now.announced.get(mate)
-    if told is not None and told.subplan.actions:
-        current = next((action for action in told.subplan.actions if action in table), told.subplan.actions[0])
-        table = posterior.after_word(table, current, now.options.kept)
     made = []
-    for action, weight in posterior.ranked(table, most).best:
+    for action, weight in posterior.ranked(_table(now, mate, rates, told), most).best:
         one = found.get(action)
         if one is None:
             assert told is not None
@@ -121,19 +127,36 @@ def intents(now: Situation, mate: AgentId, most: int) -> list[Intent]:
     return made
 
 
-def relative(prospects: Mapping[Action, Prospect]) -> dict[Action, float]:
-    """Return the rate of each prospect relative to the best: utilities up to 1. Of equals the first is taken first."""
-    top = max((one.rate for one in prospects.values()), default=0.0)
-    order = sorted(prospects, key=lambda action: -prospects[action].rate)
-    return {
-        action: (prospects[action].rate / top if top > 0 else 0.0) - RANK * place for place, action in enumerate(order)
-    }
+def _table(
+    now: Situation, agent: AgentId, rates: Mapping[Action, float], told: Announced | None
+) -> dict[Action, float]:
+    """Return how likely an agent begins with each action, by its rates, its steps and its word."""
+    table = posterior.prior(relative(rates), now.options.tau)
+    regrets = now.regrets.get(agent, {})
+    table = posterior.after_step(table, {one: regrets.get(one, 0.0) for one in table}, now.options.beta)
+    if told is not None and told.subplan.actions:
+        current = next((action for action in told.subplan.actions if action in table), told.subplan.actions[0])
+        table = posterior.after_word(table, current, now.options.kept)
+    return table
+
+
+def _alone_likely(now: Situation, agent: AgentId) -> list[Likely]:
+    """Return what an agent, itself included, may be up to if it thinks of nobody else."""
+    held = now.given if agent == now.me else now.minds[agent]
+    found = by_action(outlook(now, agent, held))
+    told = now.mine if agent == now.me else now.announced.get(agent)
+    table = _table(now, agent, {action: one.rate for action, one in found.items()}, told)
+    return [(agent, found[action].option, weight) for action, weight in table.items() if action in found]
+
+
+def relative(rates: Mapping[Action, float]) -> dict[Action, float]:
+    """Return each rate relative to the best: utilities up to 1. Of equals the first is taken first."""
+    top = max(rates.values(), default=0.0)
+    order = sorted(rates, key=lambda action: -rates[action])
+    return {action: (rates[action] / top if top > 0 else 0.0) - RANK * place for place, action in enumerate(order)}
 
 
 # ---- what to do
-
-#: What somebody may do: who, its option, and how likely.
-Likely = tuple[AgentId, Option, float]
 
 
 def best(now: Situation, others: Sequence[Likely] = ()) -> Subplan:
@@ -142,7 +165,17 @@ def best(now: Situation, others: Sequence[Likely] = ()) -> Subplan:
     if not rated:
         return Subplan((WAIT,))
     top = max(rated, key=lambda pair: pair[0])[1]
-    return Subplan(top.actions[: now.options.actions], top.goal)
+    return Subplan((*_anew(now, top), *top.actions)[: now.options.actions], top.goal)
+
+
+def _anew(now: Situation, one: Prospect) -> tuple[Action, ...]:
+    """Return what takes the agent's place anew where that what it would do there has just failed.
+
+    Where each of several stands well enough for itself, they may shut each other out.
+    """
+    last = now.view.history[-1] if now.view.history else None
+    failed = last is not None and last.status == "failed" and last.action == complete(one.actions[0], now.view)
+    return (one.hold,) if failed and one.hold is not None and now.view.check(one.hold).ok else ()
 
 
 def possible(now: Situation) -> list[Prospect]:
@@ -151,30 +184,89 @@ def possible(now: Situation) -> list[Prospect]:
 
 
 def score(now: Situation, one: Prospect, others: Sequence[Likely]) -> float:
-    """Return the worth of a prospect a tick, beside what others may do."""
-    ahead = [(option, weight) for mate, option, weight in others if _goes_first(now, mate, option, one.option)]
-    staffed = {goal: _expected(others, goal) for goal in (one.goal,) if goal is not None}
-    full = {goal: _expected([(now.me, *pair) for pair in ahead], goal) for goal in staffed}
-    left = spared(one.option, ahead, now.domain, now.given)
-    keeps = 1.0 if one.own else crowd(one, now.goals, full) * left
-    stick = STICK if one.need > 1 and one.goal == now.at else 1.0
-    return stick * one.gain * keeps / (one.ticks * hands(one, now.goals, staffed))
+    """Return the worth of a prospect a tick, beside what others may do.
+
+    Who works on another goal, or on one that takes an agent, takes away from what is left. Who works on the same goal
+    that takes several is a partner: it is waited for, and what the two do differently costs its ticks.
+    """
+    ahead = [(mate, option, weight) for mate, option, weight in others if _goes_first(now, mate, option, one)]
+    full = _expected(ahead, one.goal)
+    joint = one.need > 1
+    counted = one.near is not None  # at the goal itself: ``crowd`` says what is left of it
+    rivals = ((option, weight) for _, option, weight in ahead if not (counted and option.goal == one.goal))
+    keeps = 1.0 if one.own else crowd(one, now.goals, full) * spared(one.option, rivals, now.domain, now.given)
+    stick = STICK if joint and one.goal == now.at else 1.0
+    return stick * one.gain * keeps / (_span(now, now.me, one, others) if joint else one.ticks)
 
 
-def _expected(others: Sequence[Likely], goal: GoalId) -> float:
+def _span(now: Situation, agent: AgentId, one: Prospect, others: Sequence[Likely]) -> float:
+    """Return the agent-ticks of all who are still lacking at a goal that takes several.
+
+    Ticks are lost until as many have come as it takes, and by what they do there otherwise.
+    """
+    partners = [(option, weight) for _, option, weight in others if option.goal == one.goal]
+    lost = fsum(weight * now.domain.clash(one.option, option, now.given) for option, weight in partners)
+    if others and one.goal is not None:
+        come = sorted(_comes(now, mate, one.goal, others) for mate in now.team if mate != agent)[: one.need - 1]
+        late = come[-1] if len(come) == one.need - 1 else float(now.view.left)
+        lost += max(0.0, late - way(now, agent, one.goal))
+    return (one.ticks + lost) * max(1.0, one.need - _expected(others, one.goal))
+
+
+def _comes(now: Situation, agent: AgentId, goal: GoalId, others: Sequence[Likely]) -> float:
+    """Return when an agent is expected at a goal: on its way already, or once it has done what it is at."""
+    whole = by_action(outlook(now, agent, now.given if agent == now.me else now.minds[agent]))
+    before = fsum(
+        weight * (whole[option.action].ticks if option.action in whole else option.ticks)
+        for who, option, weight in others
+        if who == agent and option.goal != goal
+    )
+    return before + way(now, agent, goal)
+
+
+def way(now: Situation, agent: AgentId, goal: GoalId) -> int:
+    """Return the ticks of an agent's nearest option for a goal.
+
+    Where it is not known what the agent could do it is taken to be as far as the one who thinks of it; where that one
+    has no option for the goal either, all ticks that are left.
+    """
+    ways = now.given.derive(_Ways(agent, now.domain))
+    if goal not in ways and agent != now.me:
+        ways = now.given.derive(_Ways(now.me, now.domain))
+    return ways.get(goal, now.view.left)
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """How far an agent is from each goal; worked out once for each collection of facts."""
+
+    agent: AgentId
+    domain: Domain
+
+    def __call__(self, given: Facts) -> dict[GoalId, int]:
+        try:
+            return nearest(self.domain.options(self.agent, given))
+        except (LookupError, ValueError, TypeError, ArithmeticError):
+            return {}  # nobody knows where it is
+
+
+def _expected(others: Sequence[Likely], goal: GoalId | None) -> float:
     """Return how many team-mates are expected to work on a goal."""
     return fsum(weight for _, option, weight in others if option.goal == goal and option.action != WAIT)
 
 
-def _goes_first(now: Situation, mate: AgentId, theirs: Option, mine: Option) -> bool:
+def _goes_first(now: Situation, mate: AgentId, theirs: Option, mine: Prospect) -> bool:
     """Return whether the agent gives way to a team-mate that may want the same: if told so, or if that one is nearer.
 
     Both can tell who is nearer, more or less; if both gave way, they would change places for ever.
     """
     if mate in now.announced:
         return mate in now.yields
+    far, near = mine.first, theirs.ticks
+    if mine.near is not None and mine.goal is not None and theirs.goal == mine.goal:  # who is there has much to do
+        far, near = mine.near, way(now, mate, mine.goal)
     order = list(now.team)
-    return (theirs.ticks, order.index(mate)) < (mine.ticks, order.index(now.me))
+    return (near, order.index(mate)) < (far, order.index(now.me))
 
 
 def passive(now: Situation, others: Sequence[Likely] = ()) -> Subplan:

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel
 
-from teamworld.language import Action, AgentId, GoalId, Plan, RuleSet, Schema
-from teamworld.methods.cobel import exact, telling
+from teamworld.language import Action, AgentId, Facts, GoalId, Plan, RuleSet, Schema
+from teamworld.methods.cobel import exact, telling, warning
 from teamworld.methods.cobel.asking import Asking
 from teamworld.methods.cobel.declaring import Declared, predictions
 from teamworld.methods.cobel.engine import Announced, Assessment, Engine, Intent, Letter, Misaligned, Situation, Subplan
@@ -29,7 +29,7 @@ from teamworld.methods.contract import CARRY, WAIT, Act, Briefing, Choice, Decis
 from teamworld.methods.parts.bound import bind, unbind
 from teamworld.reasoning.contract import Question
 from teamworld.worlds.contract import WAIT as NOTHING
-from teamworld.worlds.contract import Option, View
+from teamworld.worlds.contract import Option, View, danger, harms
 
 #: Subplans that are found to be done within one step before the nearest option is taken (spec A10, step 6).
 TURNS = 3
@@ -93,9 +93,23 @@ class Cobel(Method):
         if not view.able:
             return False
         mind.observe(view, self._team(moment))
-        if _news(view) != mind.known:
+        if _news(view) != mind.known or self._endangered(moment, agent):
             return True
         return self._options.interrupt and any(self._clashes(moment, agent, one) for one in moment.inbox(agent))
+
+    def _endangered(self, moment: Moment, agent: AgentId) -> bool:
+        """Return whether an agent is told that it is in danger, or has to tell that somebody else is."""
+        if not self._options.warn or self._store(agent).shared or not harms(self._domain):
+            return False
+        view, given = moment.views[agent], self._store(agent).given(moment.views[agent])
+        new = [message for message in moment.inbox(agent) if message.id not in self._minds[agent].heard]
+        told = Facts((*given, *(fact for message in new for fact in message.facts)), given.seen)
+        if new and danger(self._domain, agent, warning.AHEAD, told) > danger(self._domain, agent, warning.AHEAD, given):
+            return True
+        return self._dangers(moment, self._situation(moment, view.agent)).clash
+
+    def _store(self, agent: AgentId) -> Store:
+        return self._minds[agent].store
 
     def _clashes(self, moment: Moment, agent: AgentId, message: Message) -> bool:
         """Return whether a message announces a plan that clashes with what the agent is doing."""
@@ -139,6 +153,9 @@ class Cobel(Method):
         if self._must_yield(now) or self._failed(now):
             mind.subplan = None
             now = self._situation(moment, agent)
+        letter = await self._warn(moment, engine, now)
+        if letter is not None:
+            return Turn(letter=letter)
         for _ in range(TURNS):
             if mind.subplan is None or mind.taken >= self._options.actions:
                 letter = await self._plan(moment, engine, now)
@@ -192,6 +209,21 @@ class Cobel(Method):
         if not found.clash:
             return None
         mind.corrected = passive
+        letter = await engine.of("compose").compose(now, found)
+        return letter if letter.text else None
+
+    def _dangers(self, moment: Moment, now: Situation) -> Assessment:
+        """Return who is to be warned of a danger: whatever the agent's own cap says, not beyond the rule of the run."""
+        may = self._options.warn and self._speaks() and harms(self._domain) and moment.may_speak(now.me)
+        if not may or self._store(now.me).shared:
+            return Assessment(False)
+        return warning.warnings(now)
+
+    async def _warn(self, moment: Moment, engine: Engines, now: Situation) -> Letter | None:
+        """Return a warning, where team-mates are in danger and cannot know it (D13)."""
+        found = self._dangers(moment, now)
+        if not found.clash:
+            return None
         letter = await engine.of("compose").compose(now, found)
         return letter if letter.text else None
 

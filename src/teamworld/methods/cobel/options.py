@@ -60,6 +60,9 @@ class CobelOptions(BaseModel):
     )
     interrupt: bool = Field(default=True, description="a message whose plan clashes stops what runs (spec C6)")
     correct: bool = Field(default=True, description="passive plans are assessed too, for one message each (spec C19)")
+    warn: bool = Field(
+        default=True, description="a team-mate in danger that cannot know it is warned, whatever `cap` says"
+    )
     actions: int = Field(default=3, ge=1, le=12, description="actions of a subplan before a new one is made")
     length: int = Field(default=500, ge=40, le=2000, description="longest message in characters")
     trust: float = Field(default=0.95, ge=0.5, le=1, description="how likely what is told is true (spec C17)")
@@ -86,7 +89,7 @@ VARIANTS: Final[dict[str, Variant]] = {
     "exact": Variant("all operations by inference: no mind is asked", {"engine": "exact"}),
     "original": Variant(
         "as published: plans of others are forgotten after a cycle, two messages an episode, nothing interrupts",
-        {"keep": False, "cap": "episode", "interrupt": False, "correct": False, "rules": "agreed"},
+        {"keep": False, "cap": "episode", "interrupt": False, "correct": False, "rules": "agreed", "warn": False},
     ),
     "no_sbr": Variant("no symbolic beliefs: the dialogue stands for what others know; asked minds only", _NO_SBR),
     "no_bbc": Variant("no prediction of team-mates' plans: only knowledge is compared", {"foresee": False}),

@@ -50,6 +50,10 @@ class Prospect:
     """How likely something comes of it: 1 for work at hand."""
     own: bool = False
     """Nobody else can do it for the agent: it carries something."""
+    near: int | None = None
+    """Ticks of the agent's nearest option for the goal, where it works at the goal itself."""
+    hold: Action | None = None
+    """What its plan begins with and was passed over, for it would change nothing: to take one's place anew by."""
 
     @property
     def rate(self) -> float:
@@ -96,7 +100,7 @@ class _Looking:
         """Plans toward goals, looks around, and what else can be done."""
         if capacity(self.domain) > 1:
             return (*self._errands, *self._rest())
-        toward = (self._toward(self.goals[goal], run) for goal, run in self._runs())
+        toward = (self._toward(self.goals[goal], run, hold) for goal, run, hold in self._runs())
         work = [one for one in toward if one is not None]
         looks = [look for one in self._looks() if (look := self._looking(one)) is not None]
         found: dict[tuple[Action, ...], Prospect] = {}
@@ -106,25 +110,28 @@ class _Looking:
                 found[one.actions] = one
         return tuple(found.values())
 
-    def _runs(self) -> Iterable[tuple[GoalId, Foreseen]]:
-        near: dict[GoalId, int] = {}
-        for option in self.options:
-            if option.goal is not None:
-                near[option.goal] = min(option.ticks, near.get(option.goal, option.ticks))
+    @cached_property
+    def near(self) -> dict[GoalId, int]:
+        """Ticks of the nearest option for each goal."""
+        return nearest(self.options)
+
+    def _runs(self) -> Iterable[tuple[GoalId, Foreseen, Action | None]]:
+        near = self.near
         for goal in sorted(self.goals, key=lambda goal: (near.get(goal, 1 << 30), goal))[:LOOKED]:
             for recipe in self.domain.recipes(self.goals[goal], self.agent, self.given)[:LOOKED]:
                 run = foresee(recipe.actions, self.agent, self.given, self.domain).trimmed
                 if run.ok and run.actions:
-                    yield goal, run
+                    yield goal, run, recipe.actions[0] if len(run.actions) < len(recipe.actions) else None
 
-    def _toward(self, goal: Goal, run: Foreseen) -> Prospect | None:
+    def _toward(self, goal: Goal, run: Foreseen, hold: Action | None) -> Prospect | None:
         """Return a plan as a prospect; None if it only looks around, which counts by what it may reveal."""
         share = run.share(goal)
         if share <= 0 and self.unknowns:
             return None
         gain = goal.weight * max(share, SOME * (SOME if run.still else 1))
         first, need = max(1, run.spans[0]), max(1, goal.quorum)
-        return Prospect(run.actions, goal.id, max(1, run.ticks), gain, first, need, run.still)
+        near = self.near.get(goal.id, first)
+        return Prospect(run.actions, goal.id, max(1, run.ticks), gain, first, need, run.still, near=near, hold=hold)
 
     @property
     def _errands(self) -> tuple[Prospect, ...]:
@@ -175,19 +182,21 @@ def _reveals(unknown: Unknown, seen: Mapping[tuple[str, Term], float]) -> float:
 # ---- with team-mates
 
 
-def crowd(prospect: Prospect, goals: Mapping[GoalId, Goal], staffed: Mapping[GoalId, float]) -> float:
-    """Return the share of its gain that a prospect keeps where so many team-mates are expected at its goal."""
+def nearest(options: Iterable[Option]) -> dict[GoalId, int]:
+    """Return for each goal the ticks of the nearest of some options that serve it."""
+    found: dict[GoalId, int] = {}
+    for option in options:
+        if option.goal is not None:
+            found[option.goal] = min(option.ticks, found.get(option.goal, option.ticks))
+    return found
+
+
+def crowd(prospect: Prospect, goals: Mapping[GoalId, Goal], others: float) -> float:
+    """Return the share of its gain that a prospect keeps where so many team-mates are expected at its goal first."""
     goal = goals.get(prospect.goal) if prospect.goal is not None else None
     if goal is None or goal.units == goal.places > 1:  # one for each unit: whoever comes takes another
         return 1.0
-    others = staffed.get(goal.id, 0.0)
     return min(1.0, max(CROWDED, goal.places - others))
-
-
-def hands(prospect: Prospect, goals: Mapping[GoalId, Goal], staffed: Mapping[GoalId, float]) -> float:
-    """Return how many agents its goal still lacks, this one included: what the gain is shared among."""
-    goal = goals.get(prospect.goal) if prospect.goal is not None else None
-    return max(1.0, prospect.need - staffed.get(goal.id, 0.0)) if goal is not None else 1.0
 
 
 def spared(option: Option, others: Iterable[tuple[Option, float]], domain: Domain, given: Facts) -> float:

@@ -1,0 +1,134 @@
+"""A team-mate in danger that cannot know it is warned, whatever the agent's own cap says (cobel.md, check D13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema
+from teamworld.methods.cobel.engine import Situation
+from teamworld.methods.cobel.method import Cobel
+from teamworld.methods.cobel.options import CobelOptions
+from teamworld.methods.cobel.warning import LOST, warnings
+from teamworld.methods.contract import Moment
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import World, danger, harms
+
+SPARK = 60, 60
+
+
+def world() -> World:
+    made = worlds.make("wildfire", "suppress_fire_contain", 3, 40, {"shared_map": False})
+    made.reset(3)
+    return made
+
+
+def situation(here: World, minds: Mapping[AgentId, Facts], given: Facts, **more: Any) -> Situation:
+    team = dict(here.spec.kinds)
+    options = CobelOptions(engine="exact", cap="episode", most=1)
+    me = here.spec.agents[0]
+    rules = RuleSet.of(Schema(here.domain.relations, here.spec.agents))
+    rest: dict[str, Any] = {"view": here.view(me), "domain": here.domain, "options": options, "task": "", **more}
+    held = {mate: minds.get(mate, given) for mate in team if mate != me}
+    return Situation(team=team, rules=rules, given=given, minds=held, **rest)
+
+
+class Burns:
+    """What a team knows of a fire at one cell, and where its members are."""
+
+    def __init__(self, at: Mapping[AgentId, tuple[int, int]]) -> None:
+        fire = Entity("fire", 0)
+        self.places = [Fact(agent, "AT", cell) for agent, cell in at.items()]
+        self.fire = [Fact(fire, "STATE", "burning"), Fact(fire, "AT", SPARK), Fact(fire, "BURNS", SPARK)]
+        self.out = [Fact(fire, "STATE", "out"), Fact(fire, "BURNT", SPARK)]
+
+    def facts(self, *more: Fact, tick: int | None = None) -> Facts:
+        return Facts((*self.places, *more), {} if tick is None else dict.fromkeys(more, tick))
+
+
+@pytest.fixture
+def case() -> tuple[World, Burns, AgentId]:
+    """The first agent is far off; a firefighter stands two cells from the fire, and all others far away."""
+    here = world()
+    mate = here.spec.agents[1]
+    assert here.spec.kinds[mate] == "firefighter"
+    return here, Burns(dict.fromkeys(here.spec.agents, (5, 5)) | {mate: (59, 59)}), mate
+
+
+def test_worlds_that_harm_nobody_have_no_danger() -> None:
+    cube = worlds.make("cube", "n2", 0, 20, {})
+    assert not harms(cube.domain)
+    assert danger(cube.domain, "agent_0", 5, cube.view("agent_0").known) == 0
+
+
+def test_who_works_where_it_will_burn_and_does_not_know_is_warned(case: tuple[World, Burns, AgentId]) -> None:
+    here, burns, mate = case
+    known = burns.facts(*burns.fire)
+    assert harms(here.domain)
+    assert danger(here.domain, mate, 10, known) == 1
+    now = situation(here, {mate: burns.facts()}, known)
+    now = _unseen(now, mate)
+    found = warnings(now)
+    assert found.clash
+    (one,) = found.misaligned
+    assert (one.mate, one.gain) == (mate, LOST)
+    assert set(one.facts) <= set(burns.fire)
+    told = Facts((*burns.places, *one.facts))
+    assert danger(here.domain, mate, 10, told) == 1  # what it is told is enough
+    again = situation(here, {mate: told}, known)
+    assert not warnings(_unseen(again, mate)).clash  # once is enough
+
+
+def test_who_knows_newer_is_not_warned(case: tuple[World, Burns, AgentId]) -> None:
+    here, burns, mate = case
+    old = burns.facts(*burns.fire, tick=0)
+    newer = burns.facts(*burns.out, tick=7)
+    assert not warnings(_unseen(situation(here, {mate: newer}, old), mate)).clash
+    older = burns.facts(*burns.out, tick=-1)
+    assert warnings(_unseen(situation(here, {mate: older}, old), mate)).clash
+
+
+def test_who_sees_it_for_itself_is_not_warned(case: tuple[World, Burns, AgentId]) -> None:
+    here, burns, mate = case
+    assert not warnings(situation(here, {mate: burns.facts()}, burns.facts(*burns.fire))).clash
+
+
+@pytest.mark.parametrize("gate", ["assess", "never"])
+@pytest.mark.parametrize("warn", [True, False])
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_warning_is_above_the_own_cap_and_below_that_of_the_run(
+    case: tuple[World, Burns, AgentId], gate: str, warn: bool, allowed: bool
+) -> None:
+    here, burns, mate = case
+    now = _unseen(situation(here, {mate: burns.facts()}, burns.facts(*burns.fire)), mate)
+    method = Cobel(
+        CobelOptions.model_validate({"engine": "exact", "cap": "episode", "most": 1, "gate": gate, "warn": warn})
+    )
+    method._domain = now.domain
+    spent = SimpleNamespace(store=SimpleNamespace(shared=False), may_speak=lambda: False)
+    method._minds = cast(Any, {now.me: spent})
+    moment = cast(Moment, SimpleNamespace(may_speak=lambda agent: allowed))  # what ``messages.most`` leaves
+    assert method._dangers(moment, now).clash == (allowed and warn and gate == "assess")
+
+
+def _unseen(now: Situation, mate: AgentId) -> Situation:
+    """Return the same with a team-mate that sees nothing of the fire: smoke, a ridge."""
+    return replace(now, domain=Blind(now.domain, mate))
+
+
+class Blind:
+    """A domain by which one agent perceives nothing."""
+
+    def __init__(self, inner: object, who: AgentId) -> None:
+        self._inner, self._who = inner, who
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the domain has)
+        return getattr(self._inner, name)
+
+    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+        """Nothing for the one, as it is for all others."""
+        return 0.0 if agent == self._who else float(self._inner.visible(fact, agent, given))  # type: ignore[attr-defined]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -76,6 +77,49 @@ FAR = Cell(35, 35)
 )  # fmt: skip
 def test_the_contract_is_kept(level: str) -> None:
     check_world("wildfire", [level], seeds=(0,), steps=25)
+
+
+TWO_TASKS = ["cut_trees_sparse_small", "rescue_civilians_known_location_small"]
+
+
+def staffed(level: str, firefighters: int | None) -> WildfireWorld:
+    """Return a level with a number of firefighters of its own; None: the option is not given."""
+    return make(level, 3, 60, {} if firefighters is None else {"firefighters": firefighters})
+
+
+@pytest.mark.parametrize("level", TWO_TASKS)
+@pytest.mark.parametrize("firefighters", [2, 3, 4])
+def test_a_team_of_another_size_has_the_same_task_in_the_same_place(level: str, firefighters: int) -> None:
+    own, here = staffed(level, None), staffed(level, firefighters)
+    assert here.spec.agents == tuple(f"firefighter_{number}" for number in range(1, firefighters + 1))
+    goals, others = here.view("firefighter_1").goals, own.view("firefighter_1").goals
+    assert [(goal.id, goal.kind, goal.thing, goal.units) for goal in goals] == [
+        (goal.id, goal.kind, goal.thing, goal.units) for goal in others
+    ]  # as many trees, as many civilians
+    assert here.spec.task == own.spec.task
+    drawn, own_drawn = dict(here.spec.static), dict(own.spec.static)
+    assert len(drawn.pop("kinds")) == firefighters
+    assert len(own_drawn.pop("kinds")) == 3
+    assert drawn == own_drawn  # where the land, the start, the targets and the civilians are
+
+    def made(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> WildfireWorld:
+        return make(level, seed, horizon, {**options, "firefighters": firefighters})
+
+    check_world(SimpleNamespace(**{**vars(module), "make": made}), [level], seeds=(0,), steps=10)
+
+
+def test_firefighters_stand_in_place_of_the_levels_and_the_others_stay() -> None:
+    assert make("suppress_fire_contain", 0, 50, {"firefighters": 2}).spec.agents == (
+        "firefighter_1", "firefighter_2", "bulldozer_3",
+    )  # fmt: skip
+
+
+def test_who_does_not_set_the_number_of_firefighters_finds_no_word_of_it() -> None:
+    assert "firefighters" not in staffed("cut_trees_sparse_small", None).spec.options
+    assert WildfireOptions(firefighters=None) == WildfireOptions()
+    told = staffed("cut_trees_sparse_small", 2).spec.options
+    assert told["firefighters"] == 2
+    assert WildfireOptions.model_validate(told) == WildfireOptions(firefighters=2)
 
 
 # ---- the option layer (A8)
@@ -367,6 +411,10 @@ def test_the_score_charges_cut_trees_or_not() -> None:
         ("suppress_fire_contain", {"shared": True}, "shared_map"),
         ("suppress_fire_contain", {"relief_m": -1}, "relief_m"),
         ("suppress_fire_contain", {"map_file": "no_such_map.npz"}, "no_such_map"),
+        ("suppress_fire_contain", {"firefighters": 0}, "option 'firefighters' of world wildfire: .* 1, got 0"),
+        ("suppress_fire_contain", {"firefighters": 2.5}, "option 'firefighters' of world wildfire: .* got 2.5"),
+        ("suppress_fire_contain", {"firefighters": 2_000_000}, "firefighters must be an integer .* got 2000000"),
+        ("scout_fire_small", {"firefighters": 2}, "scout_fire_small has no firefighters, only drones: leave .* out"),
     ],
 )
 def test_bad_input_gets_one_line(level: str, options: dict[str, object], says: str) -> None:

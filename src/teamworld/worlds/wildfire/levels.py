@@ -304,6 +304,20 @@ def level_for(name: str) -> Level:
     raise UserError(f"there is no edition '{edition}' of {base}{suggest(edition, known.split(', '))}")
 
 
+def with_firefighters(level: Level, number: int) -> Level:
+    """Return the level with another number of firefighters; the rest of the team, the map and the places stay.
+
+    Raises:
+        UserError: The level has no firefighters, so what it sets is no task for them, or the number cannot be used.
+    """
+    if level.team.firefighters == 0:
+        has = ", ".join(name for name in ("bulldozers", "drones", "helicopters") if getattr(level.team, name))
+        raise UserError(
+            f"level {level.full_name} has no firefighters, only {has}: leave option 'firefighters' of wildfire out"
+        )
+    return replace(level, team=replace(level.team, firefighters=number))
+
+
 def describe(level: Level) -> str:
     """Return one line about a level, for lists."""
     counts = {part.name: getattr(level.team, part.name) for part in fields(Team)}

@@ -12,7 +12,7 @@ from teamworld.language import AgentId
 from teamworld.worlds.contract import Finding, Passage, Twins
 from teamworld.worlds.parts.options import read_options
 from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
-from teamworld.worlds.wildfire.levels import describe, level_for
+from teamworld.worlds.wildfire.levels import describe, level_for, with_firefighters
 from teamworld.worlds.wildfire.placement import instance_for
 from teamworld.worlds.wildfire.state import Cell, FireMode
 from teamworld.worlds.wildfire.units import SIGHTS
@@ -66,6 +66,8 @@ class WildfireOptions(BaseModel):
     """Texts tell of wind, height and moisture where the agent stands; the benchmark hides them (B33)."""
     limit: bool = True
     """The level's own step limit holds (A12.2); false: only that of the run."""
+    firefighters: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
+    """Number of firefighters in place of the level's; None: the level's, and no word of it in records."""
 
 
 OPTIONS = WildfireOptions
@@ -81,6 +83,8 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     from teamworld.worlds.wildfire.play import WildfireWorld  # brings the compiler; a list of levels does not need it
 
     found, terrain, named = level_for(level), None, chosen
+    if chosen.firefighters is not None:
+        found = with_firefighters(found, chosen.firefighters)
     if chosen.map_file is not None:
         from teamworld.worlds.wildfire.terrain import fingerprint, load_map
 

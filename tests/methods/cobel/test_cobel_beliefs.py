@@ -179,14 +179,14 @@ def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() ->
     world = home()
     empty, known, mind = empty_room(world)
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)))
-    found = telling.assessed(now, {"Bob": ()})
+    found = telling.by_courses(now, {"Bob": ()})
     told = tuple(fact for one in found.misaligned for fact in one.facts)
     assert Fact(empty, "EXPLORED", "all") in told
     said = replace(now, dialogue=(Message("Alice", "inform", "", facts=told, recipients=("Bob",)),))
     assert set(exact.modelled(said, "Bob").beliefs) == set(told)
     again = situation(world, known, Facts((*mind, *told)), subplan=Subplan((Action("wait"),)))
-    assert not telling.assessed(again, {"Bob": ()}).misaligned
-    assert not telling.assessed(again, {"Bob": ()}).clash
+    assert not telling.by_courses(again, {"Bob": ()}).misaligned
+    assert not telling.by_courses(again, {"Bob": ()}).clash
 
 
 # ---- the gate
@@ -202,7 +202,7 @@ def test_with_the_same_beliefs_and_plans_that_go_together_nobody_speaks() -> Non
     far = sorted(rooms(world)[1:], key=lambda room: room.id)
     known = facts(world)
     now = situation(world, known, known, subplan=Subplan((Action("explore", (far[0],)),)))
-    found = telling.assessed(now, intent(now, Action("explore", (far[1],))))
+    found = telling.by_courses(now, intent(now, Action("explore", (far[1],))))
     assert (found.clash, found.misaligned) == (False, ())
     assert found.severity < 0.5
 
@@ -212,26 +212,26 @@ def test_two_who_would_search_one_room_are_worth_a_message_with_the_plan() -> No
     known = facts(world)
     room = next(one for one in rooms(world)[1:] if one.kind == "bedroom")  # one cabinet: nothing is left to a second
     now = situation(world, known, known, subplan=Subplan((Action("explore", (room,)),)))
-    found = telling.assessed(now, intent(now, Action("explore", (room,))))
+    found = telling.by_courses(now, intent(now, Action("explore", (room,))))
     assert (found.clash, found.kind, found.against) == (True, "plans", ("Bob",))
     letter = telling.letter(now, found)
     assert exact.read_plan(Message("Alice", "inform", letter.text)) == now.subplan
     assert now.subplan is not None
     told = replace(now, mine=Announced(now.subplan, 0, 9))  # once is enough
-    assert not telling.assessed(told, intent(told, Action("explore", (room,)))).clash
+    assert not telling.by_courses(told, intent(told, Action("explore", (room,)))).clash
 
 
 def test_a_room_known_to_be_empty_to_me_alone_is_worth_telling() -> None:
     world = home()
     empty, known, mind = empty_room(world)
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)))
-    found = telling.assessed(now, {"Bob": ()})
+    found = telling.by_courses(now, {"Bob": ()})
     assert (found.clash, found.kind) == (True, "knowledge")
     letter = telling.letter(now, found)
     assert Fact(empty, "EXPLORED", "all") in letter.facts
     assert str(empty) in letter.text
     high = replace(now, options=CobelOptions(engine="exact", theta=1000))
-    assert not telling.assessed(high, {"Bob": ()}).clash
+    assert not telling.by_courses(high, {"Bob": ()}).clash
 
 
 def test_a_message_keeps_to_its_length() -> None:
@@ -243,7 +243,7 @@ def test_a_message_keeps_to_its_length() -> None:
         subplan=Subplan((Action("wait"),)),
         options=CobelOptions(engine="exact", length=60),
     )
-    assert len(telling.letter(now, telling.assessed(now, {"Bob": ()})).text) <= 60
+    assert len(telling.letter(now, telling.by_courses(now, {"Bob": ()})).text) <= 60
 
 
 # ---- giving way
@@ -298,8 +298,12 @@ def test_both_engines_read_and_judge_alike() -> None:
     one, other = both("predict_intents", "Bob", 3)
     assert [intent.subplan.actions for intent in one] == [intent.subplan.actions for intent in other]
     one, other = both("assess", {"Bob": ()})
-    assert (one.clash, one.misaligned[0].facts) == (other.clash, other.misaligned[0].facts)
-    letters = both("compose", one)
+    assert (one.clash, [some.facts for some in one.misaligned]) == (
+        other.clash,
+        [some.facts for some in other.misaligned],
+    )
+    letters = both("compose", telling.by_courses(now, {"Bob": ()}))
+    assert letters[0].facts
     assert letters[0].text == letters[1].text
     assert both("ground")[0].action == both("ground")[1].action
     for values in both("predict_world"):

@@ -121,6 +121,7 @@ def test_two_identical_runs_and_one_that_says_nothing() -> None:
     assert len(sent(played("cobel:exact", theta=1e9))) == 0
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", ["cobel", "cobel:exact"])
 def test_who_shut_each_other_out_of_a_face_take_their_places_anew(label: str) -> None:
     events = played(label, Place("cube", "n4", 0, 150, {}), gate="never")

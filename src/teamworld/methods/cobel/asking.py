@@ -91,7 +91,8 @@ class Asking:
         """Ask for the words of a message."""
         question = WriteMessage(now.me, {now.me: now.view}, now, found)
         answer = await self._moment.ask(question)
-        return Letter(answer.message.strip()[: now.options.length], question.facts, now.subplan, None)
+        plan = now.subplan if found.plan else None
+        return Letter(answer.message.strip()[: now.options.length], question.facts, plan, None)
 
     async def replan(self, now: Situation) -> Subplan:
         """Ask what to do beside what was announced."""

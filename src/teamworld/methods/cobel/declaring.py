@@ -53,8 +53,10 @@ def _world(now: Situation, mind: Mind) -> Tenets:
     found: dict[Fact, tuple[float, str]] = {}
     for fact in now.given:
         one = told.get(fact)
-        hearsay = one is not None and one.origin == "told" and fact not in now.view.known
-        found[fact] = (one.weight, one.evidence[0]) if hearsay and one is not None else (1.0, "own")
+        if one is None or fact in now.view.known:
+            found[fact] = 1.0, "own"
+        else:
+            found[fact] = one.weight, one.evidence[0] if one.origin == "told" else "inferred"
     named = {goal.thing for goal in now.goals.values()}
     for unknown in now.unknowns:
         for fact, chance in exact.distribution(unknown):

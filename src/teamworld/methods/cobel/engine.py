@@ -88,6 +88,8 @@ class Assessment(NamedTuple):
     misaligned: tuple[Misaligned, ...] = ()
     against: tuple[AgentId, ...] = ()
     """Team-mates whose likely plans clash with the agent's."""
+    plan: bool = True
+    """Whether the agent's plan is worth telling too."""
 
 
 class Letter(NamedTuple):
@@ -144,6 +146,14 @@ class Situation:
     at: GoalId | None = None
     """The goal that its last action was for."""
     guesses: tuple[Entry, ...] = ()
+    sought: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """For each kind of thing the weight of its places at the most, and at the least, over the episode."""
+    met: Mapping[AgentId, int] = field(default_factory=dict)
+    """When it saw each team-mate last."""
+    guessed: frozenset[Fact] = frozenset()
+    """What it holds of the world without having seen it or been told."""
+    seed: int = 0
+    """Of what it imagines."""
 
     @property
     def me(self) -> AgentId:
@@ -178,6 +188,20 @@ class Situation:
     def unknowns(self) -> Sequence[Unknown]:
         """What matters and is not known."""
         return self.domain.unknowns(self.given)
+
+    @cached_property
+    def left(self) -> Mapping[str, float]:
+        """For what it seeks, by the name of the unknown: the share of the places that is not ruled out yet."""
+        found = {}
+        for unknown in self.unknowns:
+            most, least = self.sought.get(kind_of(unknown), (1.0, 1.0))
+            found[unknown.name] = least / most if most > 0 else 1.0
+        return found
+
+
+def kind_of(unknown: Unknown) -> str:
+    """Return what an unknown is one of: its name without its number."""
+    return unknown.name.rpartition(" ")[0]
 
 
 class Engine(Protocol):

@@ -18,7 +18,7 @@ from teamworld.language import Action, AgentId, Facts, GoalId, Plan, RuleSet, Sc
 from teamworld.methods.cobel import exact, telling, warning
 from teamworld.methods.cobel.asking import Asking
 from teamworld.methods.cobel.declaring import Declared, predictions
-from teamworld.methods.cobel.engine import Announced, Assessment, Engine, Intent, Letter, Misaligned, Situation, Subplan
+from teamworld.methods.cobel.engine import Announced, Assessment, Engine, Intent, Letter, Situation, Subplan
 from teamworld.methods.cobel.inferring import Exact
 from teamworld.methods.cobel.mind import Mind
 from teamworld.methods.cobel.options import VARIANTS, CobelOptions
@@ -77,10 +77,16 @@ class Cobel(Method):
                 rules,
                 options,
                 briefing.rng("cobel", "gate", agent),
+                int(briefing.rng("cobel", "worlds", agent).integers(1 << 62)),
             )
             for agent in briefing.agents
         }
         self._declared = {agent: Declared() for agent in briefing.agents}
+
+    @property
+    def _infers(self) -> bool:
+        """Whether plans are inferred: they cost no question, so they are made anew whenever something new is known."""
+        return self._options.by("plan") == "exact"
 
     # ---- triggers
 
@@ -95,7 +101,13 @@ class Cobel(Method):
         mind.observe(view, self._team(moment))
         if _news(view) != mind.known or self._endangered(moment, agent):
             return True
-        return self._options.interrupt and any(self._clashes(moment, agent, one) for one in moment.inbox(agent))
+        return self._options.interrupt and any(
+            self._tells(agent, one) or self._clashes(moment, agent, one) for one in moment.inbox(agent)
+        )
+
+    def _tells(self, agent: AgentId, message: Message) -> bool:
+        """Return whether a message that it has not read yet says something of the world."""
+        return self._infers and bool(message.facts) and message.id not in self._minds[agent].heard
 
     def _endangered(self, moment: Moment, agent: AgentId) -> bool:
         """Return whether an agent is told that it is in danger, or has to tell that somebody else is."""
@@ -106,6 +118,8 @@ class Cobel(Method):
         told = Facts((*given, *(fact for message in new for fact in message.facts)), given.seen)
         if new and danger(self._domain, agent, warning.AHEAD, told) > danger(self._domain, agent, warning.AHEAD, given):
             return True
+        if view.t < self._minds[agent].warned + warning.AHEAD:
+            return False
         return self._dangers(moment, self._situation(moment, view.agent)).clash
 
     def _store(self, agent: AgentId) -> Store:
@@ -145,7 +159,9 @@ class Cobel(Method):
         view, mind = moment.views[agent], self._minds[agent]
         mind.observe(view, self._team(moment))
         mind.read(moment.inbox(agent))
-        mind.known = _news(view)
+        known, mind.known = mind.known, _news(view)
+        if known != mind.known and self._infers:  # what it has set out to do was the best without knowing this
+            mind.subplan = None
         now = self._situation(moment, agent)
         if mind.dialogue:
             now = await self._update(moment, engine, now)
@@ -177,7 +193,10 @@ class Cobel(Method):
         if self._options.store == "tables":
             for message in now.dialogue:
                 if message.sender != now.me:
-                    mind.learn(message, await engine.of("hear").hear(now, message), view)
+                    told = await engine.of("hear").hear(now, message)
+                    mind.learn(message, told, view)
+                    if told.beliefs and self._infers and self._options.interrupt:
+                        mind.subplan = None
             if self._options.first_order:
                 for mate in now.mates:
                     mind.ascribe(mate, await engine.of("model").model_teammate(now, mate), view.t)
@@ -187,6 +206,7 @@ class Cobel(Method):
     async def _plan(self, moment: Moment, engine: Engines, now: Situation) -> Letter | None:
         """Take up a new subplan: round what others announced, else one's own; return a message if it is worth one."""
         mind = self._minds[now.me]
+        mind.seek(now.unknowns)
         passive = self._passive(now)
         if passive:
             mind.take_up(await engine.of("replan").replan(now), now.view.t)
@@ -220,10 +240,14 @@ class Cobel(Method):
         return warning.warnings(now)
 
     async def _warn(self, moment: Moment, engine: Engines, now: Situation) -> Letter | None:
-        """Return a warning, where team-mates are in danger and cannot know it (D13)."""
+        """Return a warning, where team-mates are in danger and cannot know it (D13), once in so many ticks."""
+        mind = self._minds[now.me]
+        if now.view.t < mind.warned + warning.AHEAD:
+            return None
         found = self._dangers(moment, now)
         if not found.clash:
             return None
+        mind.warned = now.view.t
         letter = await engine.of("compose").compose(now, found)
         return letter if letter.text else None
 
@@ -245,9 +269,7 @@ class Cobel(Method):
             found = await engine.of("assess").assess(now, intents)
             return found if able else found._replace(clash=False)
         sends = gate == "always" or mind.rng.random() < self._options.rate
-        everything = tuple(fact for item in telling.items(now) for fact in item.facts)
-        told = tuple(Misaligned(mate, telling.lacking(now, mate, everything), 0.0) for mate in now.mates)
-        return Assessment(sends and able, misaligned=told)
+        return telling.everything(now)._replace(clash=sends and able)
 
     # ---- what it goes by
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from teamworld.language import Action, AgentId, Facts, GoalId, RuleSet
 from teamworld.methods.cobel import exact
-from teamworld.methods.cobel.engine import Announced, Situation, Subplan, UpdateResult
+from teamworld.methods.cobel.engine import Announced, Situation, Subplan, UpdateResult, kind_of
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.store import Entry, Store
 from teamworld.methods.contract import Message
-from teamworld.worlds.contract import Domain, Outcome, View
+from teamworld.worlds.contract import Domain, Outcome, Unknown, View
 
 #: Messages that an agent remembers: what prompts of the text store show.
 CHAT = 30
@@ -33,6 +33,9 @@ class Mind:
     rules: RuleSet
     options: CobelOptions
     rng: np.random.Generator
+    """Of the gate."""
+    seed: int
+    """Of the worlds that it imagines."""
     chat: deque[Message] = field(default_factory=lambda: deque(maxlen=CHAT))
     dialogue: list[Message] = field(default_factory=list)
     """What was said since the last update, its own words included."""
@@ -41,6 +44,8 @@ class Mind:
     fresh: set[AgentId] = field(default_factory=set)
     """Who announced something since the last cycle."""
     mine: Announced | None = None
+    warned: int = -(1 << 30)
+    """Tick at which it last warned somebody."""
     subplan: Subplan | None = None
     began: int = 0
     """Tick at which it took its subplan up."""
@@ -55,6 +60,8 @@ class Mind:
     """Messages in a row, without an action between."""
     corrected: bool = False
     """Whether it has sent a message on a passive plan since it last planned actively."""
+    sought: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """For each kind of thing: the weight of its places at the most, and since then at the least."""
     known: Hashable = None
     """What it knew of goals when it decided last."""
     regrets: defaultdict[AgentId, dict[Action, float]] = field(default_factory=lambda: defaultdict(dict))
@@ -158,6 +165,13 @@ class Mind:
         said = {"none": 0, "episode": self.sent, "streak": self.streak}[self.options.cap]
         return said < self.options.most
 
+    def seek(self, unknowns: Iterable[Unknown]) -> None:
+        """Note how much is left of the places of what it seeks: weights fall as places are ruled out."""
+        for unknown in unknowns:
+            total = sum(value.weight for value in unknown.values)
+            most, least = self.sought.get(kind_of(unknown), (total, total))
+            self.sought[kind_of(unknown)] = (total, total) if total > most else (most, min(least, total))
+
     def situation(self, view: View, task: str, team: Mapping[AgentId, str], done: Sequence[Outcome]) -> Situation:
         """Return what its operations may use now."""
         given = view.known if self.options.store == "text" else self.store.given(view)
@@ -182,6 +196,10 @@ class Mind:
             done=tuple(done),
             at=self.at,
             guesses=self.store.guesses,
+            sought=self.sought,
+            met=self.store.met,
+            guessed=self.store.guessed,
+            seed=self.seed,
         )
 
 

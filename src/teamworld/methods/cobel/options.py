@@ -98,6 +98,9 @@ VARIANTS: Final[dict[str, Variant]] = {
     "no_first_order": Variant("no beliefs about team-mates' beliefs", {"first_order": False}),
     "no_intents": Variant("plans are made as if team-mates did nothing", {"foresee": False, "correct": False}),
     "always": Variant("a message at each new plan, whatever is assessed", {"gate": "always"}),
-    "random": Variant("messages at random moments, at the rate that `rate` says", {"gate": "random"}),
+    "random": Variant(
+        "messages at random moments; by default about as many as inference sends in the household's homes",
+        {"gate": "random", "rate": 0.035},
+    ),
     "silent": Variant("no messages: everybody decides alone", {"gate": "never"}),
 }

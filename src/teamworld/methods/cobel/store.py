@@ -18,6 +18,10 @@ from teamworld.worlds.contract import Domain, View
 Origin: TypeAlias = Literal["seen", "told", "predicted"]
 #: From this probability on that a team-mate perceived something it is taken to know it.
 LIKELY = 0.5
+#: How likely something was brought that a team-mate was seen with and is seen without.
+BROUGHT = 0.9
+#: How worlds write that an agent has something in its hands.
+HOLD = "HOLD"
 #: From this probability on a fact would be seen if it were true.
 CERTAIN = 0.999
 
@@ -106,6 +110,10 @@ class Store:
     """What others told of the world."""
     of: dict[AgentId, Table] = field(init=False)
     """First-order: what each team-mate holds."""
+    met: dict[AgentId, int] = field(default_factory=dict)
+    """When it saw each team-mate last."""
+    carried: dict[Entity, AgentId] = field(default_factory=dict)
+    """What team-mates were seen with last."""
     guesses: tuple[Entry, ...] = ()
     """What is predicted of the world, until the next observation (spec C15)."""
     _given: tuple[tuple[int, int], Facts] | None = None
@@ -148,14 +156,41 @@ class Store:
     def see(self, view: View) -> None:
         """Take in what the agent perceives: guesses go, and who was in sight has seen what it could see (A6.1)."""
         self.guesses = ()
+        placed = {fact.subject for fact in view.facts if fact.predicate == "AT"}
+        self.met |= {mate: view.t for mate in self.mates if mate in placed}
         if self.shared:
             return
+        self._seen_without(view)
         given = self.given(view)
         current = dict.fromkeys(view.facts)
         near = {fact.subject for fact in current if isinstance(fact.subject, str)}
         for mate in self.mates:
             if mate in near or view.t == 0:
                 self._witness(mate, current, view, given)
+
+    def _seen_without(self, view: View) -> None:
+        """Take what a team-mate was seen with, and is seen without, to be where goals want it."""
+        holds = {fact.value for fact in view.facts if fact.predicate == HOLD}
+        near = {fact.subject for fact in view.facts if fact.predicate == "AT"}
+        lying = {fact.subject for fact in view.known if fact.predicate in ("IN", "INSIDE", "ON")}
+        wanted = {dict(goal.features).get("thing"): goal for goal in view.goals if goal.thing is not None}
+        news: list[Entry] = []
+        for thing, mate in list(self.carried.items()):
+            goal = wanted.get(thing.kind)
+            if thing in holds or thing in lying or mate in near:
+                del self.carried[thing]
+            relation = dict(goal.features).get("relation") if goal is not None else None
+            if relation and goal and goal.thing is not None and mate in near and thing not in {*holds, *lying}:
+                entry = Entry(Fact(thing, relation, goal.thing), BROUGHT, view.t, "predicted", (f"sight:{view.t}",))
+                news.append(entry)
+                self.of[mate].take((entry,))  # who brought it knows
+        self.carried |= {
+            fact.value: fact.subject
+            for fact in view.facts
+            if fact.predicate == HOLD and fact.subject in self.mates
+            if isinstance(fact.value, Entity) and isinstance(fact.subject, str)
+        }
+        self.told.take(news)
 
     def _witness(self, mate: AgentId, current: Mapping[Fact, None], view: View, given: Facts) -> None:
         table, news = self.of[mate], list[Entry]()
@@ -172,6 +207,11 @@ class Store:
             for fact in table.facts
             if fact not in current and both(fact, mate, given) >= CERTAIN and both(fact, self.agent, given) >= CERTAIN
         )
+
+    @property
+    def guessed(self) -> frozenset[Fact]:
+        """What it takes to be so without having seen it or been told."""
+        return frozenset(one.fact for one in self.told.entries if one.origin == "predicted")
 
     # ---- team-mates
 

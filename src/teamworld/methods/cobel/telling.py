@@ -1,7 +1,8 @@
 """What a message is worth, and what it says (CoBel-World spec B3.5).
 
 A message saves the ticks that a team-mate would spend on what the agent knows to be in vain, and those that both would
-spend on the same; it costs the step in which it is sent, and its length.
+spend on the same; it costs the step in which it is sent, and its length. Where agents fetch and bring, it is worth the
+ticks by which the team is done earlier.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from math import fsum
 from typing import Final, NamedTuple
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts
+from teamworld.methods.cobel import ahead
 from teamworld.methods.cobel.engine import Assessment, Intent, Letter, Misaligned, Situation, Subplan
 from teamworld.methods.cobel.exact import by_action, options_of, outlook
 from teamworld.methods.cobel.inference import intents as posterior
@@ -20,6 +22,8 @@ from teamworld.worlds.contract import WAIT, Option
 
 #: Ticks that a message takes its speaker: it takes the step (spec A8).
 STEP: Final = 1.0
+#: Share of what is foreseen to be saved that comes true, by the development homes: plays simplify.
+TRUE: Final = 0.25
 #: Ticks a character: a message of full length takes a tick to read and think over.
 CHARACTER: Final = 0.001
 #: Things and places that are thought of telling at one assessment, at most.
@@ -55,6 +59,23 @@ class Item(NamedTuple):
 
 def assessed(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
     """Return what a message would save, in ticks, and of what (spec B3.5)."""
+    return (by_plays if _ends(now) else by_courses)(now, intents)
+
+
+def everything(now: Situation) -> Assessment:
+    """Return all that could be told, unassessed: for gates that do not ask what it is worth."""
+    told = _facts(items(now))
+    misaligned = tuple(Misaligned(mate, lacking(now, mate, told), 0.0) for mate in now.mates)
+    return Assessment(False, misaligned=misaligned, plan=not _ends(now))
+
+
+def _ends(now: Situation) -> bool:
+    """Return whether the team can be played to the end in thought."""
+    return now.options.foresee and ahead.applies(now)
+
+
+def by_courses(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
+    """Return what a message would save each team-mate until something comes of what it does, and what both of us."""
     subplan = now.subplan or Subplan()
     news = subplan.actions and subplan.actions[0] != WAIT and not (now.mine and now.mine.subplan == subplan)
     mine = options_of(now.domain, now.me, subplan, now.given)[:1] if news and now.options.foresee else []
@@ -77,6 +98,45 @@ def assessed(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Ass
         misaligned=tuple(Misaligned(mate, lacking(now, mate, told), gain) for mate, gain in facts.items() if gain > 0),
         against=tuple(mate for mate, gain in plans.items() if gain > 0),
     )
+
+
+def by_plays(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
+    """Return by how much earlier the team would be done, where that can be played to the end (see ``ahead``)."""
+    try:
+        return _played(now, intents)
+    except (LookupError, ValueError, TypeError, ArithmeticError):  # somebody was told what makes no sense
+        return Assessment(False)
+
+
+def _played(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
+    news = items(now)
+    if not news:
+        return Assessment(False)
+    team = ahead.Ahead(now, intents, ahead.CHOICE)
+
+    def gain(some: Sequence[Item]) -> float:
+        return TRUE * team.saved(_facts(some)) if some else 0.0
+
+    if gain(news) <= now.options.theta + STEP:  # not worth a step, whatever is told of it
+        return Assessment(False)
+    chosen = worth.choose(news, gain, lambda item: item.price, CHARACTER * now.options.length)
+    told = _facts(chosen.items)
+    if not chosen.pays(now.options.theta, STEP):
+        return Assessment(False)
+    chosen = chosen._replace(gain=TRUE * ahead.Ahead(now, intents, ahead.JUDGEMENT, team.ways).saved(told))
+    lacks = [(mate, facts) for mate in now.mates if (facts := lacking(now, mate, told))]
+    return Assessment(
+        clash=chosen.pays(now.options.theta, STEP),
+        kind="knowledge" if lacks else "none",
+        severity=chosen.gain,
+        reasons=tuple(f"{mate} does not know what I know of {_names(facts)}" for mate, facts in lacks[:REASONS]),
+        misaligned=tuple(Misaligned(mate, facts, chosen.gain) for mate, facts in lacks),
+        plan=False,  # in these plays everybody sees where the others are heading: telling it would change nothing
+    )
+
+
+def _facts(some: Iterable[Item]) -> tuple[Fact, ...]:
+    return tuple(dict.fromkeys(fact for item in some for fact in item.facts))
 
 
 def _names(facts: Iterable[Fact]) -> str:
@@ -252,7 +312,7 @@ def items(now: Situation) -> list[Item]:
     parts: dict[object, list[Fact]] = {}
     for fact in now.given:
         subject = fact.subject
-        if fact.predicate in _UNTOLD or not now.schema.statable(fact):
+        if fact.predicate in _UNTOLD or fact in now.guessed or not now.schema.statable(fact):
             continue
         if subject == now.me and fact.predicate == HOLD:
             parts.setdefault(now.me, []).append(fact)
@@ -278,7 +338,8 @@ def _about(fact: Fact, given: Facts) -> Iterable[Fact]:
 
 def letter(now: Situation, found: Assessment) -> Letter:
     """Return the message: what the others do not know, and the agent's subplan (spec A8), within the length."""
-    plan = now.subplan if now.subplan is not None and now.subplan.actions not in ((), (WAIT,)) else None
+    told = found.plan and now.subplan is not None and now.subplan.actions not in ((), (WAIT,))
+    plan = now.subplan if told else None
     facts = list(dict.fromkeys(fact for one in found.misaligned for fact in one.facts))
     while facts and len(worded(facts, plan)) > now.options.length:
         facts.pop()

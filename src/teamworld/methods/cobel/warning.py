@@ -26,7 +26,8 @@ def warnings(now: Situation) -> Assessment:
     reasons = tuple(f"{one.mate} is in danger and does not know it" for one in found)
     if not found:
         return Assessment(False)
-    return Assessment(True, "knowledge", sum(one.gain for one in found), reasons[:3], tuple(found))
+    gain = sum(one.gain for one in found)
+    return Assessment(True, "knowledge", gain, reasons[:3], tuple(found), plan=False)  # nothing takes the facts' place
 
 
 def _warning(now: Situation, mate: AgentId) -> Misaligned | None:
@@ -59,7 +60,7 @@ def _date(held: Facts, fact: Fact, t: int) -> int:
 
 
 def _fewest(now: Situation, mate: AgentId, facts: Sequence[Fact], known: float) -> tuple[Fact, ...]:
-    """Return some of the facts by which a team-mate learns of its danger: halves of them while one will do."""
+    """Return few facts by which a team-mate learns of its danger: halves of them while one will do."""
     best = _learns(now, mate, facts)
     if best <= known:
         return ()

@@ -1,0 +1,291 @@
+"""Thinking ahead to when the team will be done: plays by hand, drawn worlds, and what is told because of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any, cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Schema
+from teamworld.methods.cobel import ahead, exact, telling
+from teamworld.methods.cobel.engine import Situation
+from teamworld.methods.cobel.options import CobelOptions
+from teamworld.methods.cobel.playing import LATE, TARGET, Aim, Item, Play, Told, Walker, World
+from teamworld.methods.cobel.store import Store
+from teamworld.methods.contract import Message
+from teamworld.record import ActionStep
+from teamworld.testing.plays import Stage, play
+from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import View
+from teamworld.worlds.contract import World as Instance
+from teamworld.worlds.household.domain import HouseholdDomain
+
+#: Places on a line: their numbers are ticks from each other.
+BACK, TABLE, NEAR, MIDDLE, FAR, END = (Entity("place", number) for number in (94, 100, 102, 105, 110, 114))
+
+
+def ticks(at: Entity | AgentId, to: Entity) -> int:
+    """Everybody begins at the table."""
+    return max(1, abs((TABLE if isinstance(at, str) else at).id - to.id))
+
+
+def walker(agent: AgentId, **more: Any) -> Walker:
+    rest: dict[str, Any] = {
+        "site": agent,
+        "hands": [],
+        "missing": Counter(),
+        "others": Counter(),
+        "known": [],
+        "places": {},
+        "finds": True,
+    }
+    return Walker(agent=agent, **(rest | more))
+
+
+def world(*items: Item, **more: Any) -> World:
+    return World(items=items, **({"taken": {}, "brought": (), "moods": {}, "home": None} | more))
+
+
+def ends(drawn: World, *walkers: Walker, first: Aim | None = None, told: Told | None = None) -> int:
+    copies = [one.copy() for one in walkers]
+    return Play(drawn, copies, TABLE, {}, 2, ticks).ends(first, [0] * len(copies), told)
+
+
+# ---- by hand
+
+
+def test_what_is_known_is_fetched_and_brought() -> None:
+    cup = Item("cup", FAR, FAR)
+    alone = walker("Alice", missing=Counter(cup=1), known=[cup])
+    assert ends(world(cup), alone) == 10 + 10
+    assert ends(world(cup), walker("Alice", missing=Counter())) == 0  # all is done
+
+
+def test_two_things_are_brought_at_once_and_laid_down_one_by_one() -> None:
+    cup, jug = Item("cup", FAR, FAR), Item("jug", MIDDLE, MIDDLE)
+    alone = walker("Alice", missing=Counter(cup=1, jug=1), known=[cup, jug])
+    # Five to the jug; the table is as near as the cup, so it is brought first.
+    assert ends(world(cup, jug), alone) == 5 + 5 + 10 + 10
+    full = walker("Alice", site=FAR, hands=["cup", "jug"], missing=Counter(cup=1, jug=1))
+    assert ends(world(), full) == 10 + 1
+
+
+def test_what_lies_nowhere_is_never_brought() -> None:
+    assert ends(world(), walker("Alice", missing=Counter(cup=1), places={"cup": {FAR: 1.0}})) == LATE
+
+
+def test_it_is_looked_for_where_most_is_to_be_expected_a_tick() -> None:
+    cup = Item("cup", NEAR, NEAR)
+    looking = walker("Alice", missing=Counter(cup=1), places={"cup": {NEAR: 0.2, FAR: 0.8}})
+    # 0.2 / 2 against 0.8 / 10: the near place first, then a tick to take it.
+    assert ends(world(cup), looking) == 2 + 1 + 2
+
+
+def test_who_is_told_that_a_place_is_empty_saves_the_way_if_the_team_waits_for_it() -> None:
+    cup = Item("cup", FAR, FAR)
+    idle = walker("Alice", missing=Counter(cup=1), others=Counter(cup=1))
+    looks = walker("Bob", missing=Counter(cup=1), places={"cup": {BACK: 1.0, FAR: 1.0}})
+    knows = replace(looks, places={"cup": {FAR: 1.0}})
+    before = ends(world(cup), idle, looks)
+    after = ends(world(cup), idle, looks, told={"Bob": (looks, knows)})
+    assert before == 6 + 16 + 1 + 10
+    assert after == 1 + 1 + 10 + 1 + 10  # it reads at the tick after, one step on the wrong way
+    alone = walker("Alice", missing=Counter(cup=1), known=[cup])  # brings it itself: nobody waits for Bob
+    assert ends(world(cup), alone, looks) == ends(world(cup), alone, looks, told={"Bob": (looks, knows)})
+
+
+def test_who_holds_the_last_thing_and_is_told_so_brings_it() -> None:
+    looks = {"jug": {END: 1.0}}
+    mate = walker("Bob", site=FAR, hands=["cup"], missing=Counter(cup=1, jug=1), places=looks)
+    done = replace(mate, missing=Counter(cup=1))
+    me = walker("Alice", missing=Counter(cup=1), others=Counter(cup=1))
+    drawn = world(brought=("jug",))
+    assert ends(world(), me, mate) == 4 + 14
+    assert ends(world(), me, mate, told={"Bob": (mate, done)}) == 1 + 1 + 10
+    assert ends(drawn, walker("Alice", missing=Counter(cup=1)), mate) == 10  # who has brought the jug itself knows
+
+
+def test_of_two_who_go_for_one_thing_the_slower_finds_it_gone() -> None:
+    cup = Item("cup", MIDDLE, MIDDLE)
+    quick = walker("Alice", site=NEAR, missing=Counter(cup=1), known=[cup])
+    slow = walker("Bob", missing=Counter(cup=1), known=[cup])
+    play_ = Play(world(cup), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks)
+    assert play_.ends(cup, [0, 0], None) == 3 + 5
+    both = Play(world(cup, moods={"Bob": cup}), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks)
+    assert both.ends(cup, [0, 0], None) == 3 + 5
+    assert both.walkers[1].others == Counter(cup=1)  # it takes somebody to have it
+
+
+def test_where_things_are_brought_may_have_to_be_found_first() -> None:
+    holds = walker("Alice", hands=["cup"], missing=Counter(cup=1), places={TARGET: {MIDDLE: 1.0}}, finds=False)
+    assert ends(world(home=MIDDLE), holds) == 5 + 5
+
+
+def test_what_mates_may_have_taken_or_brought_counts() -> None:
+    me = walker("Alice", missing=Counter(cup=2), places={"cup": {FAR: 1.0}})
+    mate = walker("Bob", missing=Counter(cup=2), places={"cup": {FAR: 1.0}})
+    assert ends(world(taken={"Bob": ("cup",)}, brought=("cup",)), me, mate) < LATE
+    assert ends(world(brought=("cup", "cup")), me, mate) == 0
+
+
+PLACES = [TABLE, NEAR, MIDDLE, FAR, Entity("place", 107)]
+
+
+@st.composite
+def teams(draw: st.DrawFn) -> tuple[World, list[Walker]]:
+    kinds = ["cup", "jug"]
+    item = st.builds(Item, st.sampled_from(kinds), st.sampled_from(PLACES[1:]), st.sampled_from(PLACES[1:]))
+    items = draw(st.lists(item, max_size=4))
+    made = []
+    for agent in ("Alice", "Bob", "Carol")[: draw(st.integers(1, 3))]:
+        weights = st.dictionaries(st.sampled_from(PLACES[1:]), st.floats(0.01, 5), max_size=4)
+        made.append(
+            walker(
+                agent,
+                hands=draw(st.lists(st.sampled_from(kinds), max_size=2)),
+                missing=Counter(draw(st.dictionaries(st.sampled_from(kinds), st.integers(1, 3)))),
+                others=Counter(draw(st.dictionaries(st.sampled_from(kinds), st.integers(1, 2)))),
+                known=[one for one in items if draw(st.booleans())],
+                places={kind: draw(weights) for kind in kinds},
+            )
+        )
+    return world(*items), made
+
+
+@given(teams(), st.booleans())
+def test_every_play_ends_and_the_same_play_ends_alike(team: tuple[World, list[Walker]], told: bool) -> None:
+    drawn, walkers = team
+    news = {one.agent: (one, replace(one, places={})) for one in walkers[1:]} if told else None
+    before = [one.copy() for one in walkers]
+    first = ends(drawn, *walkers, told=news)
+    assert 0 <= first <= LATE
+    assert first == ends(drawn, *walkers, told=news)
+    assert walkers == before  # who plays plays with copies
+
+
+# ---- in the household
+
+
+def situation(seed: int = 3) -> tuple[Situation, Entity, Entity]:
+    """All but one thing is brought. Alice, at the target, knows where that lies; Bob, who is near it, does not."""
+    home = worlds.make("household", "dev", seed, 60, {"agents": 2})
+    home.reset(seed)
+    view, domain = home.view("Alice"), home.domain
+    goals = view.goals
+    target = goals[0].thing
+    assert target is not None
+    rooms = [fact.subject for fact in view.known if fact.predicate == "POSITION" and isinstance(fact.subject, Entity)]
+    rooms = [room for room in rooms if view.known.value(room, "IN") is None]
+    places = [fact for fact in view.known if fact.predicate == "POSITION" and fact.subject in rooms]
+    here, relation = rooms[0], dict(goals[0].features)["relation"]
+    base = [Fact("Alice", "AT", here), *places]
+    centre = {fact.subject: fact.value for fact in places}
+    base += [Fact(target, "IN", here), Fact(target, "POSITION", centre[here])]
+    base.append(Fact(here, "EXPLORED", "all"))
+    brought = [
+        Fact(thing, relation, target)
+        for goal in goals
+        for thing in _things(home, str(dict(goal.features)["thing"]))[: goal.units]
+    ]
+    last = brought.pop().subject
+    assert isinstance(last, Entity)
+    far = max(rooms[1:], key=lambda room: domain.ticks("Alice", _explore(room), Facts(base)))
+    others = [room for room in rooms if room not in (here, far)]
+    near = min(others, key=lambda r: domain.ticks("Bob", _explore(far), Facts((*base, Fact("Bob", "AT", r)))))
+    base += [Fact("Bob", "AT", near), Fact(near, "EXPLORED", "all")]
+    known = Facts((*base, *brought, Fact(last, "IN", far), Fact(last, "POSITION", centre[far])))
+    now = Situation(
+        view=view,
+        domain=domain,
+        options=CobelOptions(engine="exact"),
+        task=home.spec.task,
+        team={"Alice": "person", "Bob": "person"},
+        rules=RuleSet.of(Schema(domain.relations, home.spec.agents)),
+        given=known,
+        minds={"Bob": Facts((*base, *brought))},
+    )
+    return now, last, far
+
+
+def _things(home: Instance, kind: str) -> list[Entity]:
+    """All things of a kind that there are, by number."""
+    names = cast("HouseholdDomain", home.domain).names
+    return sorted((thing for thing in names.things if thing.kind == kind), key=lambda thing: thing.id)
+
+
+def _explore(room: Entity) -> Action:
+    return Action("explore", (room,))
+
+
+def test_what_everybody_knows_saves_nothing() -> None:
+    now, _, _ = situation()
+    alike = replace(now, minds={"Bob": now.given})
+    assert ahead.Ahead(alike, {}, 8).saved(tuple(now.given)) == 0.0
+    assert not telling.by_plays(alike, {}).clash
+
+
+def test_drawn_worlds_are_those_of_the_moment_and_of_nothing_else() -> None:
+    now, last, far = situation()
+    fact = (Fact(last, "IN", far),)
+    once = ahead.Ahead(now, {}, 16).saved(fact)
+    ahead.Ahead(now, {}, 5).saved(())  # whatever else was asked
+    assert ahead.Ahead(now, {}, 16).saved(fact) == once
+    draws = {ahead.Ahead(replace(now, seed=seed), {}, 16)._worlds[0].items for seed in range(4)}
+    assert draws  # other seeds may draw others; the known thing lies where it is in each
+    assert all(any(item.kind == last.kind and item.place == far for item in items) for items in draws)
+
+
+def test_nothing_is_told_whose_saving_is_below_the_price() -> None:
+    sent = []
+    for seed in range(3, 8):
+        now, last, far = situation(seed)
+        found = telling.by_plays(now, {})
+        assert found.clash == bool(found.severity > telling.STEP and found.misaligned)
+        dear = replace(now, options=CobelOptions(engine="exact", theta=1000))
+        assert not telling.by_plays(dear, {}).clash
+        if found.clash:
+            letter = telling.letter(now, found)
+            assert exact.read_plan(Message("Alice", "inform", letter.text)) is None  # facts alone
+            sent.append(Fact(last, "IN", far) in letter.facts)
+    assert any(sent), sent
+    assert len(sent) < 5
+
+
+class Seen:
+    """A view of which so much is seen."""
+
+    def __init__(self, view: View, facts: Facts) -> None:
+        self._view, self.facts, self.known = view, facts, facts
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._view, name)
+
+
+def test_what_a_mate_was_seen_with_and_is_seen_without_was_brought() -> None:
+    home = worlds.make("household", "dev", 3, 60, {"agents": 2})
+    home.reset(3)
+    view = home.view("Alice")
+    goal = view.goals[0]
+    thing, here = Entity(str(dict(goal.features)["thing"]), 950), view.known.value("Alice", "AT")
+    assert isinstance(here, Entity)
+    assert goal.thing is not None
+    store = Store("Alice", Schema(home.domain.relations, home.spec.agents), home.domain, False, ("Bob",))
+    with_it = Facts((*view.facts, Fact("Bob", "AT", here), Fact("Bob", "HOLD", thing)))
+    without = Facts((*view.facts, Fact("Bob", "AT", here)))
+    for seen in (with_it, view.facts):  # the second time Bob is out of sight: nothing is known of it
+        store.see(cast("View", Seen(view, seen)))
+        assert not store.told.facts
+    store.see(cast("View", Seen(view, without)))
+    assert [(fact.subject, fact.value) for fact in store.told.facts] == [(thing, goal.thing)]
+    (entry,) = store.told.entries
+    assert (entry.origin, entry.weight < 1) == ("predicted", True)
+
+
+def test_what_is_seen_on_the_way_changes_the_plan() -> None:
+    """In this home an agent walks to the kitchen through a room in which two of the wanted things lie."""
+    seen = play("cobel:exact", Stage("household", "dev-103", 103, 12, {"agents": 2}), {"cobel": {"gate": "never"}})
+    taken = [event for event in seen.events if isinstance(event, ActionStep) and event.agent == "Alice"]
+    assert [event.verb for event in taken if event.status == "done"][:2] == ["fetch", "fetch"]

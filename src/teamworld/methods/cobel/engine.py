@@ -200,8 +200,9 @@ class Situation:
 
 
 def kind_of(unknown: Unknown) -> str:
-    """Return what an unknown is one of: its name without its number."""
-    return unknown.name.rpartition(" ")[0]
+    """Return what an unknown is one of: the kind of thing that it is about."""
+    subject = unknown.values[0].fact.subject if unknown.values else ""
+    return subject.kind if isinstance(subject, Entity) else subject
 
 
 class Engine(Protocol):

@@ -16,9 +16,10 @@ from typing import Final, NamedTuple, TypeAlias
 from teamworld.language import AgentId, Entity
 from teamworld.methods.parts.errands import LEAST
 
-#: Ticks after which a team is taken to be done that never would be.
+#: Ticks after which a team is taken to be done that never would be: three times what is left on average in the homes.
 LATE: Final = 60
-#: Share of a room's weight that is left for what stands in it, for somebody who has looked round in it.
+#: Share of a room's weight that is left for what stands in it, for somebody who has looked round in it: a place
+#: that was explored in part counts half (CoBel-World spec B3.2).
 SHUT: Final = 0.5
 #: The kind under which agents keep where the place may be to which things are brought.
 TARGET: Final = ""

@@ -5,6 +5,7 @@ Each question's rule is what inference says of what its prompt shows.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeVar
@@ -77,9 +78,9 @@ class _Updating(Thinking[Update]):
     order: ClassVar[int]
 
     @property
+    @abstractmethod
     def said(self) -> Sequence[Message]:
         """What is to be read."""
-        raise NotImplementedError
 
     def context(self) -> dict[str, Any]:
         """With the rules and what was said."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from teamworld.language import AgentId, Entity, Fact, Facts, Schema
+from teamworld.methods.parts.errands import HOLD
 from teamworld.worlds.contract import Domain, View
 
 Origin: TypeAlias = Literal["seen", "told", "predicted"]
@@ -20,8 +21,6 @@ Origin: TypeAlias = Literal["seen", "told", "predicted"]
 LIKELY = 0.5
 #: How likely something was brought that a team-mate was seen with and is seen without.
 BROUGHT = 0.9
-#: How worlds write that an agent has something in its hands.
-HOLD = "HOLD"
 #: From this probability on a fact would be seen if it were true.
 CERTAIN = 0.999
 

@@ -36,8 +36,6 @@ AHEAD, RARE = 6, 0.05
 FEW: Final = 3
 #: Actions that a team-mate may begin with, and those that it may go on with, the likeliest.
 FIRST, OPEN = 3, 12
-#: Ticks in which a team-mate out of sight finds something as likely as not.
-FIND: Final = 30.0
 #: Reasons that are given, at most (spec A11).
 REASONS: Final = 3
 #: How things are said to be in places.
@@ -187,7 +185,7 @@ def _hands(now: Situation, mate: AgentId) -> list[tuple[float, tuple[Fact, ...]]
     ]
     if not things or now.view.t <= last:
         return [(1.0, ())]
-    found = 1 - 0.5 ** ((now.view.t - last) / FIND)
+    found = 1 - 0.5 ** ((now.view.t - last) / ahead.FIND)
     return [(1 - found, ()), *((found / len(things), (Fact(mate, HOLD, thing),)) for thing in things)]
 
 

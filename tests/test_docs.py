@@ -46,8 +46,8 @@ PAGES = [
 ]
 #: Where pages have a server of their reader's own; the tests put one of theirs there, and at OpenAI's address.
 SERVER = "http://localhost:8000/v1"
-#: What repeats itself takes too long here; so many rounds show the same.
-ROUNDS = {"--seeds": 2, "--episodes": 3}
+#: What repeats itself takes too long here; so many rounds, and steps of an episode, show the same.
+ROUNDS = {"--seeds": 2, "--episodes": 3, "--max-steps": 30}
 LLAMA = find_spec("llama_cpp") is not None and find_spec("gguf") is not None
 
 

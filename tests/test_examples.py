@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
+@pytest.mark.heavy
 def test_two_minds_are_compared(tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLES / "compare_models.py"), "rules", "rules:slips=0.2", "--seeds", "2"]
     done = subprocess.run(

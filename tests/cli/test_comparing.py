@@ -126,6 +126,7 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.heavy
 def test_teams_of_several_sizes_meet_the_same_instances(sizes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     teams: dict[tuple[str, int], list[tuple[object, ...]]] = {}
     for path, experiment in runs(sizes):

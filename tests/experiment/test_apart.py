@@ -33,6 +33,7 @@ def state(out: Path) -> dict[str, object]:
     return {"logs": logs, "memory": deltas}
 
 
+@pytest.mark.heavy
 def test_a_run_in_several_processes_is_the_same(tmp_path: Path) -> None:
     told: list[Row] = []
     rows = run(build(GIVEN), tmp_path / "several", told.append, Running(processes=3))

@@ -320,6 +320,7 @@ def test_a_price_that_is_given_later_holds_for_earlier_calls(server: Peer, tmp_p
     run(experiment, tmp_path / "a", running=Running(budget="5usd", prices=prices))
 
 
+@pytest.mark.heavy
 def test_a_prompt_is_shown_as_it_was_sent_and_sent_again(
     server: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,6 +30,7 @@ def measured(folder: Path, processes: int = 1) -> list[str]:
     return [f"{one.cell.name}/{one.row.episode}" for _, one in of_runs(runs, processes)]
 
 
+@pytest.mark.heavy
 def test_each_episode_is_measured_from_its_own_log(played: Path) -> None:
     one_by_one = measured(played)
     assert len(one_by_one) == 12, "the log of a variant names its method"

@@ -29,6 +29,7 @@ from teamworld.worlds.contract import View
 STAGES = [("rooms", "one"), ("rooms", "two")]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("label", ["drwell", "greedy", "random", "zero_shot"])
 def test_built_in_methods_keep_the_contract(label: str) -> None:
     check_method(label)

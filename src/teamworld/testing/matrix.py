@@ -52,7 +52,7 @@ HUGE: Final[Mapping[str, tuple[str, ...]]] = {
 #: Steps of the short form's episodes.
 HORIZON: Final = 20
 #: Where a step takes so long that the short form makes fewer.
-FEWER: Final[Mapping[str, int]] = {"full_game": 6}
+FEWER: Final[Mapping[str, int]] = {"full_game": 4}
 #: Pairs of twins, and steps in which they are played.
 TWINS, LOOKS = 2, 5
 #: What is looked at of a pair, each with what it wants in one line.
@@ -243,7 +243,7 @@ def _hidden(label: str, stage: Stage, findings: Findings) -> Iterator[tuple[str,
 
 def _brief(label: str, stage: Stage, world: World, diary: Diary | None = None) -> Played:
     """Play the first steps."""
-    return play(label, stage, {}, made=cast("World", Brief(world, LOOKS)), diary=diary)
+    return play(label, stage, {}, made=cast("World", Brief(world, min(LOOKS, stage.horizon))), diary=diary)
 
 
 def _differs(one: Played, other: Played, steps: int) -> str:

@@ -550,6 +550,7 @@ def test_without_compiling_the_kernels_do_the_same(tmp_path: Path) -> None:
     assert compiled.split()[1] == "True"
 
 
+@pytest.mark.heavy
 def test_the_arrays_work_without_gymnasium(tmp_path: Path) -> None:
     code = "import sys; sys.modules['gymnasium'] = sys.modules['pettingzoo'] = None\n" + PLAY
     code += "print(env.metadata['autoreset_mode'], env.spec, env.render_mode, env.closed)\nenv.close()\n"

@@ -185,6 +185,7 @@ def faults(episode: Episode) -> list[str]:
 seeds = st.one_of(*(st.integers(split.start, split.stop - 1) for split in (generate.DEV, generate.TEST)))
 
 
+@pytest.mark.heavy
 @settings(max_examples=40, deadline=None)
 @given(seeds, st.sampled_from([None, *TASKS]))
 def test_every_episode_can_be_played(seed: int, task: str | None) -> None:

@@ -193,6 +193,7 @@ def test_a_bad_map_gets_one_line_that_names_the_layer(tmp_path: Path, layers: di
     assert "map.npz" in str(error.value)
 
 
+@pytest.mark.heavy
 def test_what_is_no_map_file_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "torn.npz").write_bytes(b"PK\x03\x04 and nothing more")
     (tmp_path / "text.npz").write_text("hello")

@@ -63,6 +63,25 @@ def contents(folder: Path) -> dict[str, tuple[str, int]]:
     return files | {".": ("", folder.stat().st_mtime_ns)}
 
 
+def test_a_new_file_is_on_the_disk_before_it_has_its_name(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    sync, link = os.fsync, os.link
+
+    def synced(number: int) -> None:
+        assert not path.exists()
+        done.append("synced")
+        sync(number)
+
+    def linked(draft: Path, name: Path) -> None:
+        done.append("linked")
+        link(draft, name)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "link", linked)
+    Database(path, FORM).close()
+    assert done == ["synced", "linked"]
+
+
 # ---- reading only
 
 

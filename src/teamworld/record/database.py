@@ -259,6 +259,7 @@ def _create(path: Path, form: Format) -> None:
     try:
         connection = sqlite3.connect(draft, isolation_level=None)
         try:
+            connection.execute("PRAGMA synchronous = OFF")  # of a draft; it is synced once, when it is whole
             connection.executescript(
                 f"BEGIN; PRAGMA application_id = {form.application}; PRAGMA user_version = {form.version};"
                 f"{form.schema} COMMIT;"
@@ -267,6 +268,8 @@ def _create(path: Path, form: Format) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
         finally:
             connection.close()
+        with draft.open("r+b") as file:
+            os.fsync(file.fileno())
         try:
             os.link(draft, path)
         except FileExistsError:

@@ -39,6 +39,9 @@ class Entity:
         if self.id < 0:
             raise ValueError(f"an entity id is a number from 0, not {self.id}")
 
+    def __hash__(self) -> int:
+        return self.id  # looked up all the time; things of different kinds seldom have the same number
+
     def __str__(self) -> str:
         return f"<{self.kind}>({self.id})"
 

@@ -13,8 +13,9 @@ from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Sc
 from teamworld.methods.cobel import ahead, exact, telling
 from teamworld.methods.cobel.engine import Situation
 from teamworld.methods.cobel.options import CobelOptions
-from teamworld.methods.cobel.playing import LATE, TARGET, Aim, Item, Play, Told, Walker, World
+from teamworld.methods.cobel.playing import CLOSED, LATE, TARGET, Aim, Item, Play, Told, Walker, World
 from teamworld.methods.cobel.store import Store
+from teamworld.methods.cobel.ways import Ways
 from teamworld.methods.contract import Message
 from teamworld.record import ActionStep
 from teamworld.testing.plays import Stage, play
@@ -46,12 +47,12 @@ def walker(agent: AgentId, **more: Any) -> Walker:
 
 
 def world(*items: Item, **more: Any) -> World:
-    return World(items=items, **({"taken": {}, "brought": (), "moods": {}, "home": None} | more))
+    return World(items=items, **({"taken": {}, "brought": (), "moods": {}, "home": None, "starts": {}} | more))
 
 
 def ends(drawn: World, *walkers: Walker, first: Aim | None = None, told: Told | None = None) -> int:
     copies = [one.copy() for one in walkers]
-    return Play(drawn, copies, TABLE, {}, 2, ticks).ends(first, [0] * len(copies), told)
+    return Play(drawn, copies, TABLE, {}, 2, ticks, 1.0).ends(first, [0] * len(copies), told)
 
 
 # ---- by hand
@@ -112,9 +113,9 @@ def test_of_two_who_go_for_one_thing_the_slower_finds_it_gone() -> None:
     cup = Item("cup", MIDDLE, MIDDLE)
     quick = walker("Alice", site=NEAR, missing=Counter(cup=1), known=[cup])
     slow = walker("Bob", missing=Counter(cup=1), known=[cup])
-    play_ = Play(world(cup), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks)
+    play_ = Play(world(cup), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks, 1.0)
     assert play_.ends(cup, [0, 0], None) == 3 + 5
-    both = Play(world(cup, moods={"Bob": cup}), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks)
+    both = Play(world(cup, moods={"Bob": cup}), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks, 1.0)
     assert both.ends(cup, [0, 0], None) == 3 + 5
     assert both.walkers[1].others == Counter(cup=1)  # it takes somebody to have it
 
@@ -129,6 +130,48 @@ def test_what_mates_may_have_taken_or_brought_counts() -> None:
     mate = walker("Bob", missing=Counter(cup=2), places={"cup": {FAR: 1.0}})
     assert ends(world(taken={"Bob": ("cup",)}, brought=("cup",)), me, mate) < LATE
     assert ends(world(brought=("cup", "cup")), me, mate) == 0
+
+
+def test_who_is_in_the_room_sees_what_is_found_and_taken() -> None:
+    """Both start in the room MIDDLE, in which END and FAR can be looked into; the table stands there too."""
+    cup = Item("cup", FAR, FAR)
+    room: dict[str, Any] = {"site": MIDDLE, "room": MIDDLE, "missing": Counter(cup=1)}
+    nearer = walker("Alice", places={"cup": {FAR: 1.0}}, **room)
+    longer = walker("Bob", places={"cup": {END: 1.0, FAR: 0.2}}, **room)
+    play_ = Play(world(cup, home=MIDDLE), [nearer, longer], TABLE, {MIDDLE: [FAR, END]}, 2, ticks, 1.0)
+    assert play_.ends(None, [0, 0], None) == 5 + 1 + 10
+    assert longer.places["cup"] == {}  # Alice looked into the one before it looked into the other
+    assert longer.others == Counter()  # it saw that the cup was taken, and that it was brought
+    assert not longer.missing
+    apart = replace(nearer, agent="Carol", room=None, site=BACK, aim=None, places={}, hands=[], missing=Counter(cup=1))
+    Play(world(home=MIDDLE), [walker("Alice", hands=["cup"], **room), apart], TABLE, {}, 2, ticks, 1.0).ends(
+        None, [0, 0], None
+    )
+    assert apart.missing == Counter(cup=1)  # out of sight
+
+
+def test_where_somebody_heads_is_known_to_those_who_see_it_set_out() -> None:
+    cup = Item("cup", FAR, FAR)
+    near = walker("Alice", site=MIDDLE, room=MIDDLE, missing=Counter(cup=1), known=[cup])
+    mate = walker("Bob", site=MIDDLE, room=MIDDLE, missing=Counter(cup=1), known=[cup])
+    for room, aims in ((MIDDLE, False), (NEAR, True)):
+        play_ = Play(world(cup), [near.copy(), replace(mate.copy(), room=room)], TABLE, {}, 2, ticks, 1.0)
+        play_._send(play_.walkers[0], cup, 0)
+        assert (play_._choice(play_.walkers[1], 0) == cup) == aims
+
+
+def test_a_way_takes_less_than_its_estimate_by_which_it_is_chosen() -> None:
+    cup = Item("cup", FAR, FAR)
+    alone = walker("Alice", missing=Counter(cup=1), known=[cup])
+    assert Play(world(cup), [alone.copy()], TABLE, {}, 2, ticks, 0.5).ends(None, [0], None) == 5 + 5
+
+
+def test_who_was_never_seen_begins_in_some_room_and_sees_it() -> None:
+    cup = Item("cup", FAR, FAR)
+    me = walker("Alice", missing=Counter(cup=1))
+    mate = walker("Bob", missing=Counter(cup=1), places={"cup": {FAR: 1.0, BACK: 5.0}})
+    assert ends(world(cup, starts={"Bob": FAR}), me, mate) == 1 + 10
+    assert ends(world(cup), me, mate) == 6 + 16 + 1 + 10
 
 
 PLACES = [TABLE, NEAR, MIDDLE, FAR, Entity("place", 107)]
@@ -238,6 +281,42 @@ def test_drawn_worlds_are_those_of_the_moment_and_of_nothing_else() -> None:
     assert all(any(item.kind == last.kind and item.place == far for item in items) for items in draws)
 
 
+def test_who_was_never_seen_may_be_in_any_other_room() -> None:
+    now, _, _ = situation()
+    unseen = replace(now, given=Facts(fact for fact in now.given if fact.subject != "Bob"), minds={"Bob": Facts()})
+    statics = [fact for fact in now.view.known if fact.predicate == "POSITION"]
+    unseen = replace(unseen, minds={"Bob": Facts(statics)})
+    team = ahead.Ahead(unseen, {}, 64)
+    starts = {drawn.starts["Bob"] for drawn in team._worlds}
+    assert len(starts) == 3  # of the four rooms all but Alice's
+    assert now.given.value("Alice", "AT") not in starts
+    assert all(not drawn.starts for drawn in ahead.Ahead(now, {}, 4)._worlds)
+
+
+def test_in_a_room_that_nobody_saw_most_has_to_be_searched_for() -> None:
+    home = worlds.make("household", "dev", 3, 60, {"agents": 2})
+    home.reset(3)
+    view = home.view("Alice")
+    mind = Facts(fact for fact in view.known if fact.subject != "Alice")
+    team = ahead.Ahead(replace(situation()[0], view=view, given=view.known, minds={"Bob": mind}), {}, 200)
+    lying = Counter(item.place.kind == ahead.INNER for drawn in team._worlds for item in drawn.items)
+    assert 0.4 < lying[True] / sum(lying.values()) <= CLOSED + 0.05
+    inner, room = next(iter(team._rooms.items()))
+    assert team._ticks(inner, inner) == ahead.SEARCH == team._ticks(room, inner)
+    assert team._ticks("Alice", inner) == ahead.SEARCH + team.ways.ticks("Alice", room)
+
+
+def test_from_a_place_that_is_no_option_ways_begin_there() -> None:
+    now, last, far = situation()
+    ways = Ways(now, None)
+    here = now.given.value("Alice", "AT")
+    assert isinstance(here, Entity)
+    assert here not in ways  # it is explored: there is nothing to go there for
+    elsewhere = Facts((*(f for f in now.given if f.subject != "Alice"), Fact("Alice", "AT", far)))
+    moved = Ways(replace(now, given=elsewhere), None)
+    assert moved.ticks(here, last) == ways.ticks("Alice", last) > moved.ticks("Alice", last)
+
+
 def test_nothing_is_told_whose_saving_is_below_the_price() -> None:
     sent = []
     for seed in range(3, 8):
@@ -252,6 +331,27 @@ def test_nothing_is_told_whose_saving_is_below_the_price() -> None:
             sent.append(Fact(last, "IN", far) in letter.facts)
     assert any(sent), sent
     assert len(sent) < 5
+
+
+def test_nothing_is_told_to_a_mate_of_which_too_little_is_known() -> None:
+    now, _, _ = situation()
+    t = now.view.t
+    assert telling._sure(replace(now, met={"Bob": t})) == 1.0
+    later = replace(now, view=cast("View", At(now.view, t + 4)), met={"Bob": t})
+    assert telling._sure(later) == 0.25
+    unseen = replace(now, given=Facts(fact for fact in now.given if fact.subject != "Bob"))
+    assert telling._sure(unseen) == 0.0
+    assert not telling.by_plays(unseen, {}).clash
+
+
+class At:
+    """A view at another tick."""
+
+    def __init__(self, view: View, t: int) -> None:
+        self._view, self.t = view, t
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._view, name)
 
 
 class Seen:

@@ -19,7 +19,7 @@ import numpy as np
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.methods.cobel.engine import Intent, Situation
-from teamworld.methods.cobel.playing import TARGET, Aim, Item, Play, Told, Walker, World
+from teamworld.methods.cobel.playing import CLOSED, TARGET, Aim, Item, Play, Told, Walker, World
 from teamworld.methods.cobel.ways import Ways
 from teamworld.methods.parts.errands import HOLD, capacity, held, sought
 from teamworld.seeding import generator
@@ -27,7 +27,10 @@ from teamworld.worlds.contract import WAIT, Unknown
 
 #: Worlds that are drawn to choose what to tell, and to judge whether it is worth it: what was chosen by some draws
 #: looks better by them than it is.
-CHOICE, JUDGEMENT = 16, 32
+CHOICE, JUDGEMENT = 24, 96
+#: What stands in for all that can be looked into in a room of which the agent has seen nothing: its kind, and the ticks
+#: that a search of it takes, by the development homes.
+INNER, SEARCH = "inner", 4
 #: Ticks in which a team-mate out of sight finds something as likely as not.
 FIND: Final = 30.0
 
@@ -65,6 +68,11 @@ class Ahead:
         self._mates = {mate: self._walker(mate, now.minds[mate]) for mate in now.mates}
         self._gone = {mate: now.view.t - now.met.get(mate, 0) for mate in now.mates}
         self._within = _within(now)
+        open_ = {place for unknown in now.unknowns for place in _weights(unknown)} - self._within.keys()
+        self._unseen = {room: Entity(INNER, room.id) for room in _rooms(now.given) if room in open_}
+        self._rooms = {inner: room for room, inner in self._unseen.items()}
+        self._within |= {room: [inner] for room, inner in self._unseen.items()}
+        self._starts = [room for room in _rooms(now.given) if room != self._me.room]
         # A stream of their own for each moment and number, so that it does not matter what else was asked.
         rng = generator(now.seed, "worlds", now.view.t, worlds)
         self._worlds = [self._world(intents, rng) for _ in range(worlds)]
@@ -79,10 +87,18 @@ class Ahead:
 
     def _play(self, world: World, told: Told | None) -> int:
         walkers = [self._me.copy(), *(mind.copy() for mind in self._mates.values())]
-        play = Play(world, walkers, self._target, self._within, self._capacity, self.ways.ticks)
+        play = Play(world, walkers, self._target, self._within, self._capacity, self._ticks)
         subplan = self._now.subplan
         first = self._aim(self._me, subplan.actions[0]) if subplan is not None and subplan.actions else None
         return play.ends(first, [0, *(-gone for gone in self._gone.values())], told)
+
+    def _ticks(self, at: Entity | AgentId, to: Entity) -> int:
+        """Return the ticks of a way, what stands in for the inside of a room included."""
+        start = self._rooms.get(at, at) if isinstance(at, Entity) else at
+        if to not in self._rooms:
+            return self.ways.ticks(start, to)
+        room = self._rooms[to]
+        return SEARCH + (0 if start == room else self.ways.ticks(start, room))
 
     # ---- what is believed
 
@@ -107,6 +123,7 @@ class Ahead:
             known=[self._items.get((thing, place)) or self._item(thing, place) for thing, place in lying],
             places=places,
             finds=TARGET not in places,
+            room=room if isinstance(room := given.value(agent, "AT"), Entity) else None,
         )
 
     def _item(self, thing: Entity, place: Entity) -> Item:
@@ -153,17 +170,25 @@ class Ahead:
             if kind == TARGET:
                 home = place
             elif place is not None:
+                if place in self._unseen and rng.random() < CLOSED:
+                    place = self._unseen[place]
                 items.append(Item(kind, place, place, -self._now.view.t))
-        moods = {
-            mate: self._mood(mate, intents.get(mate, ()), rng.random()) for mate in now.mates if not self._gone[mate]
-        }
+        starts = {mate: place for mate in now.mates if (place := self._start(mate, rng.random())) is not None}
+        near = [mate for mate in now.mates if not self._gone[mate] and mate not in starts]
+        moods = {mate: self._mood(mate, intents.get(mate, ()), rng.random()) for mate in near}
         return World(
             items=tuple(items),
             taken={mate: tuple(kinds) for mate, kinds in taken.items()},
             brought=tuple(brought),
             moods=moods,
             home=home if isinstance(home, Entity) else None,
+            starts=starts,
         )
+
+    def _start(self, mate: AgentId, draw: float) -> Entity | None:
+        """Draw the room in which a team-mate began that was never seen: any other than the agent's own."""
+        unseen = self._mates[mate].room is None and self._starts
+        return self._starts[int(draw * len(self._starts))] if unseen else None
 
     def _taker(self, unknown: Unknown, draw: float) -> AgentId | None:
         """Return the team-mate that may have taken what is sought, or brought it; None: it lies where it lay.
@@ -224,6 +249,13 @@ def _within(now: Situation) -> dict[Entity, list[Entity]]:
         if now.given.value(box, "STATE") is not None:
             found.setdefault(room, []).append(box)
     return found
+
+
+def _rooms(given: Facts) -> list[Entity]:
+    """Return the places that are in no other one."""
+    placed = {thing for predicate in ("IN", "INSIDE", "ON") for thing, _ in _pairs(given, predicate)}
+    points = (fact.subject for fact in given.about("POSITION"))
+    return [place for place in points if isinstance(place, Entity) and place not in placed]
 
 
 def _pairs(given: Facts, predicate: str) -> Iterator[tuple[Entity, Entity]]:

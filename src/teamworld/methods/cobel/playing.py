@@ -18,9 +18,11 @@ from teamworld.methods.parts.errands import LEAST
 
 #: Ticks after which a team is taken to be done that never would be: three times what is left on average in the homes.
 LATE: Final = 60
-#: Share of a room's weight that is left for what stands in it, for somebody who has looked round in it: a place
-#: that was explored in part counts half (CoBel-World spec B3.2).
-SHUT: Final = 0.5
+#: Share of things that lie in something closed, by the development homes: who has looked round in a room has that much
+#: of what it expected there yet to find in it.
+CLOSED: Final = 0.7
+#: Share of the estimated ticks of a way that it takes, by the development homes: agents choose by estimates.
+PACE: Final = 0.75
 #: The kind under which agents keep where the place may be to which things are brought.
 TARGET: Final = ""
 
@@ -66,6 +68,10 @@ class Walker:
     """Where a thing of each kind may be beside those, with weights."""
     finds: bool
     """It knows where things are brought."""
+    room: Entity | None = None
+    """Where it is; None on the way to another room."""
+    left: Entity | None = None
+    """Where it was when it set out."""
     aim: Aim | None = None
     since: int = 0
     due: int = 0
@@ -94,8 +100,15 @@ class Walker:
             weight = places.pop(place, 0.0)
             shut = [box for box in within if box not in places]
             if weight > 0 and kind != TARGET:
-                places.update(dict.fromkeys(shut, SHUT * weight / max(1, len(shut))))
+                places.update(dict.fromkeys(shut, CLOSED * weight / max(1, len(shut))))
         self.known += [item for item in items if item.place == place and item not in self.known]
+
+    def see_taken(self, item: Item) -> None:
+        """See somebody else take a thing; who is on its way to it finds out there."""
+        if item != self.aim:
+            self.others[item.kind] += 1
+            if item in self.known:
+                self.known.remove(item)
 
     def hear(self, before: Walker, after: Walker, items: Sequence[Item]) -> None:
         """Take in what it is told: what it would hold after it less what it held before."""
@@ -127,6 +140,8 @@ class World(NamedTuple):
     """What team-mates are up to that are in sight."""
     home: Entity | None
     """The room of the target."""
+    starts: Mapping[AgentId, Entity]
+    """The rooms in which those began who were never seen."""
 
 
 @dataclass
@@ -139,7 +154,8 @@ class Play:
         target: Where things are brought.
         within: What stands in each room and can be looked into.
         capacity: How many things one can hold.
-        ticks: From a place to a place.
+        ticks: From a place to a place, as the world estimates them.
+        pace: Share of them that a way takes.
     """
 
     world: World
@@ -148,18 +164,24 @@ class Play:
     within: Mapping[Entity, Sequence[Entity]]
     capacity: int
     ticks: Callable[[Entity | AgentId, Entity], int]
+    pace: float = PACE
     missing: Counter[str] = field(init=False)
     """Things of each kind that truly are not brought yet."""
     lying: list[Item] = field(init=False)
-    _boxes: frozenset[Entity] = field(init=False)
+    _rooms: dict[Entity, Entity] = field(init=False)
+    """Of what can be looked into."""
 
     def __post_init__(self) -> None:
         self.missing = self.walkers[0].missing - Counter(self.world.brought)
         self.lying = list(self.world.items)
-        self._boxes = frozenset(box for boxes in self.within.values() for box in boxes)
+        self._rooms = {box: room for room, boxes in self.within.items() for box in boxes}
         for one in self.walkers[1:]:
             one.hands += self.world.taken.get(one.agent, ())
             one.missing -= Counter(self.world.brought)
+            start = self.world.starts.get(one.agent)
+            if start is not None:
+                one.site = start
+                self._enter(one, start)
 
     def ends(self, first: Aim | None, starts: Sequence[int], told: Told | None) -> int:
         """Return the tick at which all is brought, from now on; ``LATE`` at most.
@@ -215,15 +237,20 @@ class Play:
         one.aim, one.since = aim, t
         if aim is not None:
             laying = len(one.hands) - 1 if aim == self.target and one.hands else 0
-            one.due = t + self.ticks(one.site, self._reachable(aim)) + laying
+            one.due = t + self._takes(one.site, aim) + laying
+            one.left = one.room
+            one.room = one.room if one.room == self._room(aim) else None
 
     def _turn(self, one: Walker, aim: Aim | None, t: int) -> None:
         """Send somebody elsewhere who is on its way: on from there, or back, whichever is nearer."""
         old, since, due = one.aim, one.since, one.due
         self._send(one, aim, t)
         if aim is not None and old is not None:
-            onward = due + self.ticks(site_of(old), self._reachable(aim))
+            onward = due + self._takes(self._reachable(old), aim)
             one.due = min(onward, one.due + t - since)
+
+    def _takes(self, at: Entity | AgentId, aim: Aim) -> int:
+        return max(1, round(self.pace * self.ticks(at, self._reachable(aim))))
 
     def _reachable(self, aim: Aim) -> Entity:
         """Return where to go; for a target whose place the agent that thinks does not know, its drawn room."""
@@ -231,26 +258,52 @@ class Play:
         known = site != self.target or self.walkers[0].finds
         return site if known or self.world.home is None else self.world.home
 
+    def _room(self, aim: Aim) -> Entity | None:
+        """Return the room in which somebody is who has come there."""
+        place = aim.place if isinstance(aim, Item) else aim
+        return self.world.home if place == self.target else self._rooms.get(place, place)
+
     def _arrive(self, one: Walker, aim: Aim) -> None:
-        one.site, one.aim = site_of(aim), None
+        one.site, one.aim, room = self._reachable(aim), None, self._room(aim)
+        if room is not None and room != one.room:
+            self._enter(one, room)
+        beside = [other for other in self.walkers if other is not one and room is not None and other.room == room]
         if isinstance(aim, Item):
-            one.known.remove(aim)
+            if aim in one.known:
+                one.known.remove(aim)
             if aim in self.lying:
                 self.lying.remove(aim)
                 one.hands.append(aim.kind)
+                for other in beside:
+                    other.see_taken(aim)
             else:  # somebody was quicker
                 one.others[aim.kind] += 1
         elif aim == self.target and one.hands:
-            self.missing -= Counter(one.hands)
-            one.hands, one.missing, one.others = [], self.missing.copy(), Counter()
+            brought, one.hands = Counter(one.hands), []
+            self.missing -= brought
+            one.missing = self.missing.copy()
+            one.others &= one.missing
+            for other in beside:
+                other.missing = self.missing.copy()
+                other.others -= brought
         else:
-            one.look(aim, self.within.get(aim, ()), self.lying)
-            if aim == self.world.home:
-                one.finds, one.missing = True, self.missing.copy()
+            for other in (one, *beside):
+                other.look(aim, self.within.get(aim, ()), self.lying)
+
+    def _enter(self, one: Walker, room: Entity) -> None:
+        """Let somebody see a room, and those who are in it each other."""
+        one.room = room
+        one.look(room, self.within.get(room, ()), self.lying)
+        if room == self.world.home:
+            one.finds, one.missing = True, self.missing.copy()
+        for other in self.walkers:
+            if other is not one and other.room == room:
+                one.others |= Counter(other.hands)
+                other.others |= Counter(one.hands)
 
     def _choice(self, one: Walker, t: int) -> Aim | None:
         """Return what somebody does next; None if nothing is left to do."""
-        taken = [(other.aim, other.due) for other in self.walkers if other is not one and self._alone(other.aim)]
+        taken = [(other.aim, other.due) for other in self.walkers if self._seen(one, other) and self._alone(other.aim)]
         best: Aim | None = None
         top, near = 0.0, 0
         if len(one.hands) < self.capacity:
@@ -258,7 +311,9 @@ class Play:
                 ticks = self.ticks(one.site, site_of(aim))
                 if isinstance(aim, Item) and t + ticks < aim.since:
                     continue
-                if gain / ticks > top and not any(aim == other and due <= t + ticks for other, due in taken):
+                if gain / ticks > top and not any(
+                    aim == other and due <= t + self.pace * ticks for other, due in taken
+                ):
                     best, top, near = aim, gain / ticks, ticks
         if not one.hands:
             return best
@@ -268,9 +323,13 @@ class Play:
         bring = best is None or self.ticks(one.site, self._reachable(self.target)) <= near
         return self.target if bring else best
 
+    def _seen(self, one: Walker, other: Walker) -> bool:
+        """Return whether somebody sees where another one is heading: it is in the room, or has just left it."""
+        return other is not one and one.room is not None and one.room in (other.room, other.left)
+
     def _alone(self, aim: Aim | None) -> bool:
         """Return whether a second agent would come for nothing: in a room there is more to look into."""
-        return isinstance(aim, Item) or aim in self._boxes
+        return isinstance(aim, Item) or aim in self._rooms
 
     def _worth(self, one: Walker) -> list[tuple[Aim, float]]:
         """Return what somebody could go for with the number of things that it expects of it."""

@@ -22,8 +22,8 @@ from teamworld.worlds.contract import WAIT, Option
 
 #: Ticks that a message takes its speaker: it takes the step (spec A8).
 STEP: Final = 1.0
-#: Share of what is foreseen to be saved that comes true, by the development homes: plays simplify.
-TRUE: Final = 0.25
+#: Ticks after which what is foreseen of a team-mate out of sight comes true half as often, by the development homes.
+FADES: Final = 2.0
 #: Ticks a character: a message of full length takes a tick to read and think over.
 CHARACTER: Final = 0.001
 #: Things and places that are thought of telling at one assessment, at most.
@@ -108,12 +108,13 @@ def by_plays(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Ass
 
 def _played(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
     news = items(now)
-    if not news:
+    sure = _sure(now)
+    if not news or sure <= RARE:
         return Assessment(False)
     team = ahead.Ahead(now, intents, ahead.CHOICE)
 
     def gain(some: Sequence[Item]) -> float:
-        return TRUE * team.saved(_facts(some)) if some else 0.0
+        return sure * team.saved(_facts(some)) if some else 0.0
 
     if gain(news) <= now.options.theta + STEP:  # not worth a step, whatever is told of it
         return Assessment(False)
@@ -121,7 +122,7 @@ def _played(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Asse
     told = _facts(chosen.items)
     if not chosen.pays(now.options.theta, STEP):
         return Assessment(False)
-    chosen = chosen._replace(gain=TRUE * ahead.Ahead(now, intents, ahead.JUDGEMENT, team.ways).saved(told))
+    chosen = chosen._replace(gain=sure * ahead.Ahead(now, intents, ahead.JUDGEMENT, team.ways).saved(told))
     lacks = [(mate, facts) for mate in now.mates if (facts := lacking(now, mate, told))]
     return Assessment(
         clash=chosen.pays(now.options.theta, STEP),
@@ -131,6 +132,13 @@ def _played(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Asse
         misaligned=tuple(Misaligned(mate, facts, chosen.gain) for mate, facts in lacks),
         plan=False,  # in these plays everybody sees where the others are heading: telling it would change nothing
     )
+
+
+def _sure(now: Situation) -> float:
+    """Return the share of what is foreseen that comes true: of a team-mate out of sight, the less the longer."""
+    known = [now.given.value(mate, "AT") is not None for mate in now.mates]
+    gone = [now.view.t - now.met.get(mate, 0) for mate in now.mates]
+    return fsum(0.5 ** (ticks / FADES) for ticks, met in zip(gone, known, strict=True) if met) / len(gone)
 
 
 def _facts(some: Iterable[Item]) -> tuple[Fact, ...]:

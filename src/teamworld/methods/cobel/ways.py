@@ -26,8 +26,9 @@ class Ways:
     def __init__(self, now: Situation, target: Entity | None) -> None:
         self._now, self._domain, self._me, self._target = now, now.domain, now.me, target
         self._actions: dict[Entity, tuple[Action, Facts]] = {}
-        self._kept: dict[tuple[Entity | AgentId, Entity], int] = {}
+        self._kept: dict[Entity | AgentId, dict[Entity, int]] = {}
         self._standing: dict[Entity | AgentId, list[Fact]] = {}
+        self._there: dict[tuple[Entity | AgentId, int], Facts] = {}
         self.learn(now.given)
 
     def __contains__(self, place: object) -> bool:
@@ -59,9 +60,10 @@ class Ways:
 
     def ticks(self, at: Entity | AgentId, to: Entity) -> int:
         """Return the ticks from a place, or from where an agent is now, to a place."""
-        if (at, to) not in self._kept:
-            self._kept[at, to] = self._ticks(at, to)
-        return self._kept[at, to]
+        ways = self._kept.setdefault(at, {})
+        if to not in ways:
+            ways[to] = self._ticks(at, to)
+        return ways[to]
 
     def _ticks(self, at: Entity | AgentId, to: Entity) -> int:
         if to not in self._actions:
@@ -69,8 +71,10 @@ class Ways:
         action, given = self._actions[to]
         if at not in self._standing:
             self._standing[at] = self._stand(at, given)
-        there = Facts((*self._standing[at], *(fact for fact in given if self._stays(fact))))
-        return max(1, self._domain.ticks(self._me, action, there))
+        if (at, id(given)) not in self._there:  # the world reads each collection of facts once, and that takes long
+            here = Facts((*self._standing[at], *(fact for fact in given if self._stays(fact))))
+            self._there[at, id(given)] = here
+        return max(1, self._domain.ticks(self._me, action, self._there[at, id(given)]))
 
     def _stand(self, at: Entity | AgentId, given: Facts) -> list[Fact]:
         """Return what says that the agent is at a place, or where another one is."""
@@ -80,8 +84,16 @@ class Ways:
             action, known = self._actions[at]
             here = (fact for fact in self._domain.after(self._me, action, known) if fact.subject == self._me)
         else:
-            here = (fact for fact in given if fact.subject == self._me)
+            here = _position(at, given)
         return [Fact(self._me, fact.predicate, fact.value) for fact in here if fact.predicate in WHERE]
 
     def _stays(self, fact: Fact) -> bool:
         return fact.subject != self._me or fact.predicate == HOLD
+
+
+def _position(place: Entity, given: Facts) -> Iterator[Fact]:
+    """Yield where somebody is who is at a place for which there is no option."""
+    room, point = given.value(place, "IN"), given.value(place, "POSITION")
+    yield Fact(place, "AT", place if room is None else room)
+    if point is not None:
+        yield Fact(place, "POSITION", point)

@@ -11,8 +11,11 @@ from typing import Literal, TypeAlias, get_args
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from teamworld.cli.terminal import Keyboard
 from teamworld.errors import UserError
 from teamworld.experiment.talking import Talk
+from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.team import shares
 from teamworld.report.reproduce import cube, cwah, cwah_rows, drwell, wildfire
 from teamworld.report.reproduce.page import Reproduction
 
@@ -72,7 +75,8 @@ def reproduce(
             work, count = _drwell(folder, seeds, reasoner, latency, step_time, quick, command)
         case "cwah":
             work, count = _cwah(folder, seeds, reasoner, method, data, episodes, cap, quick, command)
-    found = _shown(work, count)
+    # A bar that redraws itself would garble what a person reads and types.
+    found = _shown(work, count, quiet=_person(reasoner))
     if as_json:
         print(json.dumps({**found.numbers, "page": str(found.page)}, allow_nan=False))
         return
@@ -154,6 +158,7 @@ def _cwah(
         generated=generated,
         reasoner=reasoner or plan.reasoner,
         cap=cap,
+        terminal=Keyboard() if _person(reasoner) else None,
     )
     return lambda step: cwah.reproduce(folder, plan, command, step), plan.work
 
@@ -180,10 +185,15 @@ def _check_owners(paper: PaperName, options: Mapping[str, object]) -> None:
             raise UserError(f"{name} belongs to {told}: leave it out for {paper}")
 
 
-def _shown(work: Work, count: int) -> Reproduction:
+def _person(reasoner: str | None) -> bool:
+    """Return whether a person is one of the team."""
+    return reasoner is not None and any(share.name == HUMAN for share in shares(reasoner))
+
+
+def _shown(work: Work, count: int, *, quiet: bool = False) -> Reproduction:
     """Do the work under a progress bar on standard error."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("reproducing", total=count)
         return work(lambda text: bar.update(task, advance=1, description=text))

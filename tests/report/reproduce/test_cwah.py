@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from teamworld.report.reproduce.cwah_results import (
 )
 from teamworld.report.reproduce.cwah_rows import ROWS, Row, chosen
 from teamworld.worlds.household import official
+from tests.reasoning.test_human import Typing
 from tests.worlds.household.data import FOLDER, needs_data
 
 
@@ -299,6 +301,30 @@ def test_a_cap_holds_for_all_teams(tmp_path: Path, capsys: pytest.CaptureFixture
     said = [[one["messages"] for one in json.loads(text)["rows"][0]["episodes"]] for text in (free, capped)]
     assert max(said[0]) > 2 >= max(said[1])  # one of each agent
     assert "more than 1 messages" in (tmp_path / "capped" / "report.md").read_text("utf-8")
+
+
+@pytest.mark.heavy
+def test_a_person_may_be_one_of_the_team(tmp_path: Path) -> None:
+    typing = Typing(repeat("1"))
+    plan = Plan(
+        rows=chosen(["coela:cwah+cobel:exact"]),
+        generated=Generated("dev", range(1)),
+        reasoner="Alice=human,*=rules",
+        terminal=typing,
+    )
+    (row,) = cwah.reproduce(tmp_path / "team", plan, "teamworld reproduce cwah").numbers["rows"]
+    assert typing.typed > 10
+    asked = {
+        line.partition(" is asked: ")[0].split()[-1]
+        for text in typing.shown
+        for line in text.splitlines()
+        if " is asked: " in line
+    }
+    assert asked == {"Alice"}  # Bob infers
+    assert row["agents"] == 2
+    assert "a person, no language model" in (tmp_path / "team" / "report.md").read_text("utf-8")
+    with pytest.raises(UserError, match="a person answers at a terminal"):
+        cwah.reproduce(tmp_path / "none", plan._replace(terminal=None), "teamworld reproduce cwah")
 
 
 @needs_data

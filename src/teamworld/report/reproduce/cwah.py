@@ -11,10 +11,11 @@ from teamworld.errors import UserError
 from teamworld.experiment import apart, measured
 from teamworld.experiment.config import Experiment, build
 from teamworld.experiment.folder import Folder
+from teamworld.experiment.minds import Watch
 from teamworld.experiment.runner import run
 from teamworld.experiment.running import Running
 from teamworld.reasoning import registry as reasoners
-from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.human import HUMAN, Terminal
 from teamworld.report.reproduce import cwah_page
 from teamworld.report.reproduce.cwah_checks import checks
 from teamworld.report.reproduce.cwah_page import TITLE, Made
@@ -54,6 +55,8 @@ class Plan(NamedTuple):
     reasoner: str = "rules"
     cap: int | None = None
     """Most messages of an agent in an episode, for all that are compared; None: no bound."""
+    terminal: Terminal | None = None
+    """Where a person answers that is one of the team."""
 
     @property
     def played(self) -> tuple[Row, ...]:
@@ -217,14 +220,14 @@ def _done(jobs: Sequence[Job], plan: Plan) -> Iterator[tuple[Job, list[Outcome]]
     nobody = not reasoners.models(plan.reasoner) and HUMAN not in plan.reasoner
     processes = apart.many(len(jobs), _WORTH, None) if nobody else 1
     if processes < 2:
-        yield from map(played, jobs)
+        yield from (played(job, plan.terminal) for job in jobs)
     else:
         yield from apart.as_done(played, jobs, processes)
 
 
-def played(job: Job) -> tuple[Job, list[Outcome]]:
+def played(job: Job, terminal: Terminal | None = None) -> tuple[Job, list[Outcome]]:
     """Run a job, or go on with it, and measure its episodes."""
-    run(job.experiment, job.path, running=Running(processes=1))
+    run(job.experiment, job.path, running=Running(processes=1), watch=Watch(terminal=terminal))
     folder = Folder(job.path)
     experiment = folder.experiment()
     return job, [

@@ -46,6 +46,10 @@ class Mind:
     mine: Announced | None = None
     warned: int = -(1 << 30)
     """Tick at which it last warned somebody."""
+    left: bool = False
+    """It has left its word to a team-mate who can say the same."""
+    waited: bool = False
+    """It did so in the cycle before, and nobody spoke: now it speaks itself."""
     subplan: Subplan | None = None
     began: int = 0
     """Tick at which it took its subplan up."""

@@ -8,6 +8,7 @@ ticks by which the team is done earlier.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from math import fsum
 from typing import Final, NamedTuple
 
@@ -340,6 +341,22 @@ def _about(fact: Fact, given: Facts) -> Iterable[Fact]:
             value = given.value(fact.value, predicate)
             if value is not None:
                 yield Fact(fact.value, predicate, value)
+
+
+def others_say(now: Situation, found: Assessment) -> bool:
+    """Return whether a team-mate can say the same, as far as the agent knows, who comes before it in the team.
+
+    Who holds all the facts can tell them, and whose plan clashes with the agent's can announce it: one word is enough.
+    Where the team is played to the end everybody counts on what it tells itself, so nothing is left to others there.
+    """
+    if _ends(now):
+        return False
+    facts = [fact for one in found.misaligned for fact in one.facts]
+    return any(
+        all(fact in now.minds[mate] for fact in facts)
+        and (not found.against or (mate in found.against and mate not in now.announced))
+        for mate in takewhile(lambda one: one != now.me, now.team)
+    )
 
 
 def letter(now: Situation, found: Assessment) -> Letter:

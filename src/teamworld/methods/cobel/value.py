@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from teamworld.language import Action, AgentId, Facts, GoalId, Term
@@ -99,12 +99,12 @@ class _Looking:
     def prospects(self) -> tuple[Prospect, ...]:
         """Plans toward goals, looks around, and what else can be done."""
         if capacity(self.domain) > 1:
-            return (*self._errands, *self._rest())
+            return (*self._errands, *map(_rest, self._aside()))
         toward = (self._toward(self.goals[goal], run, hold) for goal, run, hold in self._runs())
         work = [one for one in toward if one is not None]
-        looks = [look for one in self._looks() if (look := self._looking(one)) is not None]
+        looks = [look for one in self._looks() if (look := self._looking(self._foresee((one,)))) is not None]
         found: dict[tuple[Action, ...], Prospect] = {}
-        for one in (*work, *looks, *self._rest()):
+        for one in (*work, *looks, *self._ordered()):
             old = found.get(one.actions)
             if old is None or one.rate > old.rate:
                 found[one.actions] = one
@@ -152,24 +152,42 @@ class _Looking:
         found = dict.fromkeys(option.action for option in self.options if option.action != WAIT)
         return [action for action in found if action.verb != "talk"]
 
-    def _looking(self, action: Action) -> Prospect | None:
-        """Return an action as a look around; None where it reveals nothing."""
-        then = self.domain.after(self.agent, action, self.given)
+    def _looking(self, run: Foreseen) -> Prospect | None:
+        """Return some actions in a row as a look around from where they end; None where that reveals nothing."""
+        if not run.ok:
+            return None
         seen: dict[tuple[str, Term], float] = {}
         for value in (value for unknown in self.unknowns for value in unknown.values):
             key = value.fact.predicate, value.fact.value  # what stands for like things is seen alike
             if key not in seen:
-                seen[key] = self.domain.visible(value.fact, self.agent, then)
+                seen[key] = self.domain.visible(value.fact, self.agent, run.then)
         chance = 1 - math.prod(1 - _reveals(unknown, seen) for unknown in self.unknowns)
-        ticks = max(1, self.domain.ticks(self.agent, action, self.given))
-        return Prospect((action,), None, ticks, chance, ticks, chance=chance) if chance > 0 else None
+        ticks, first = max(1, run.ticks), max(1, run.spans[0])
+        return Prospect(run.actions, None, ticks, chance, first, chance=chance) if chance > 0 else None
 
-    def _rest(self) -> Iterable[Prospect]:
+    def _foresee(self, actions: tuple[Action, ...]) -> Foreseen:
+        return foresee(actions, self.agent, self.given, self.domain)
+
+    def _aside(self) -> Iterable[Foreseen]:
         """Yield what the agent does that no goal needs: out of the way, or looking around."""
-        for plan in self.domain.recipes(None, self.agent, self.given)[:3]:
-            run = foresee(plan.actions, self.agent, self.given, self.domain).trimmed
-            if run.ok:
-                yield Prospect(run.actions, None, max(1, run.ticks), SOME**3, run.spans[0], chance=0.0)
+        runs = (self._foresee(plan.actions).trimmed for plan in self.domain.recipes(None, self.agent, self.given)[:3])
+        return (run for run in runs if run.ok)
+
+    def _ordered(self) -> Iterable[Prospect]:
+        """Yield the same as prospects: ways to look as such, and nothing above what the world names before it.
+
+        The way to ground that nobody has seen takes many ticks, a wait takes one: by ticks alone nobody would ever go.
+        """
+        most = math.inf
+        for run in self._aside():
+            one = _rest(run)
+            most = min(most, one.rate)
+            look = self._looking(run) if self.unknowns and not run.still else None  # who waits sees what it saw before
+            yield look or replace(one, gain=most * one.ticks)
+
+
+def _rest(run: Foreseen) -> Prospect:
+    return Prospect(run.actions, None, max(1, run.ticks), SOME**3, run.spans[0], chance=0.0)
 
 
 def _reveals(unknown: Unknown, seen: Mapping[tuple[str, Term], float]) -> float:

@@ -1,0 +1,87 @@
+"""One word is enough: of several who could say the same, who comes first in the team says it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema
+from teamworld.methods.cobel.engine import Announced, Assessment, Misaligned, Situation, Subplan
+from teamworld.methods.cobel.method import Cobel
+from teamworld.methods.cobel.options import CobelOptions
+from teamworld.methods.cobel.telling import others_say
+from teamworld.record import MessageSent
+from teamworld.testing.plays import Stage, play
+from teamworld.worlds import registry as worlds
+
+BURNS = Fact(Entity("fire", 0), "BURNS", (41, 35))
+FIRST, SECOND, THIRD = (f"firefighter_{number}" for number in (1, 2, 3))
+
+
+def situation(me: AgentId, knows: Mapping[AgentId, bool], **more: Any) -> Situation:
+    """Return the situation of one that has seen a fire, and who else holds that it burns, as it believes."""
+    here = worlds.make("wildfire", "suppress_fire_contain", 0, 40, {"shared_map": False})
+    here.reset(0)
+    known, options = Facts((BURNS,)), CobelOptions(engine="exact")
+    return Situation(
+        view=here.view(me),
+        domain=here.domain,
+        options=options,
+        task="",
+        team=dict.fromkeys((FIRST, SECOND, THIRD), "firefighter"),
+        rules=RuleSet.of(Schema(here.domain.relations, here.spec.agents)),
+        given=known,
+        minds={mate: known if holds else Facts() for mate, holds in knows.items()},
+        **more,
+    )
+
+
+def lacks(mate: AgentId, **more: Any) -> Assessment:
+    return Assessment(True, "knowledge", 9.0, misaligned=(Misaligned(mate, (BURNS,), 9.0),), **more)
+
+
+def test_facts_are_left_to_who_holds_them_and_comes_first() -> None:
+    assert others_say(situation(SECOND, {FIRST: True, THIRD: False}), lacks(THIRD))
+    assert not others_say(situation(FIRST, {SECOND: True, THIRD: False}), lacks(THIRD))
+    assert not others_say(situation(SECOND, {FIRST: False, THIRD: False}), lacks(THIRD))
+
+
+def test_plans_are_left_to_whose_plan_clashes_and_comes_first() -> None:
+    plans = Assessment(True, "plans", 9.0, against=(FIRST,))
+    knows = {FIRST: False, SECOND: False}
+    assert others_say(situation(THIRD, knows), plans)
+    assert not others_say(situation(THIRD, knows), lacks(SECOND))
+    said = {FIRST: Announced(Subplan(), 0, 5)}  # it will not say that again
+    assert not others_say(situation(THIRD, knows, announced=said), plans)
+    both = lacks(SECOND, against=(FIRST,))  # the plan could be told by the first, the fact by nobody else
+    assert not others_say(situation(THIRD, knows), both)
+    assert others_say(situation(THIRD, {FIRST: True, SECOND: False}), both)
+
+
+def test_whoever_left_its_word_once_speaks_then() -> None:
+    now, found = situation(SECOND, {FIRST: True, THIRD: False}), lacks(THIRD)
+    method = Cobel(CobelOptions(engine="exact"))
+    mind = SimpleNamespace(waited=False, left=False)
+    method._minds = cast(Any, {SECOND: mind})
+    assert method._leaves(now, found)
+    assert mind.left
+    mind.waited, mind.left = mind.left, False  # as the next cycle begins
+    assert not method._leaves(now, found)
+    assert not mind.left
+
+
+@pytest.mark.parametrize(
+    ("place", "step"),
+    [
+        (Stage("wildfire", "suppress_fire_contain", 0, 6, {"shared_map": False, "firefighters": 4}), 3),
+        (Stage("cube", "n4", 4, 3), 0),
+        (Stage("cube", "n4", 4, 3), 1),
+    ],
+)
+def test_what_several_saw_at_once_is_told_by_one(place: Stage, step: int) -> None:
+    sent = [event for event in play("cobel:exact", place, {}).events if isinstance(event, MessageSent)]
+    assert Counter(event.step for event in sent)[step] == 1

@@ -65,13 +65,13 @@ def test_plans_are_left_to_whose_plan_clashes_and_comes_first() -> None:
 def test_whoever_left_its_word_once_speaks_then() -> None:
     now, found = situation(SECOND, {FIRST: True, THIRD: False}), lacks(THIRD)
     method = Cobel(CobelOptions(engine="exact"))
-    mind = SimpleNamespace(waited=False, left=False)
+    mind = SimpleNamespace(waited=False, deferred=False)
     method._minds = cast(Any, {SECOND: mind})
-    assert method._leaves(now, found)
-    assert mind.left
-    mind.waited, mind.left = mind.left, False  # as the next cycle begins
-    assert not method._leaves(now, found)
-    assert not mind.left
+    assert method._defers(now, found)
+    assert mind.deferred
+    mind.waited, mind.deferred = mind.deferred, False  # as the next cycle begins
+    assert not method._defers(now, found)
+    assert not mind.deferred
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.warning import LOST, warnings
 from teamworld.methods.contract import Moment
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import World, danger, harms
+from teamworld.worlds.contract import Domain, World, danger, harms
 
 SPARK = 60, 60
 
@@ -117,18 +117,18 @@ def test_a_warning_is_above_the_own_cap_and_below_that_of_the_run(
 
 def _unseen(now: Situation, mate: AgentId) -> Situation:
     """Return the same with a team-mate that sees nothing of the fire: smoke, a ridge."""
-    return replace(now, domain=Blind(now.domain, mate))
+    return replace(now, domain=cast(Domain, Blind(now.domain, mate)))
 
 
 class Blind:
     """A domain by which one agent perceives nothing."""
 
-    def __init__(self, inner: object, who: AgentId) -> None:
+    def __init__(self, inner: Domain, who: AgentId) -> None:
         self._inner, self._who = inner, who
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the domain has)
+    def __getattr__(self, name: str) -> object:
         return getattr(self._inner, name)
 
     def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Nothing for the one, as it is for all others."""
-        return 0.0 if agent == self._who else float(self._inner.visible(fact, agent, given))  # type: ignore[attr-defined]
+        return 0.0 if agent == self._who else self._inner.visible(fact, agent, given)

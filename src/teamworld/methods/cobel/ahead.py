@@ -69,10 +69,11 @@ class Ahead:
         self._gone = {mate: now.view.t - now.met.get(mate, 0) for mate in now.mates}
         self._within = _within(now)
         open_ = {place for unknown in now.unknowns for place in _weights(unknown)} - self._within.keys()
-        self._unseen = {room: Entity(INNER, room.id) for room in _rooms(now.given) if room in open_}
+        rooms = _rooms(now.given)
+        self._unseen = {room: Entity(INNER, room.id) for room in rooms if room in open_}
         self._rooms = {inner: room for room, inner in self._unseen.items()}
         self._within |= {room: [inner] for room, inner in self._unseen.items()}
-        self._starts = [room for room in _rooms(now.given) if room != self._me.room]
+        self._starts = [room for room in rooms if room != self._me.room]
         # A stream of their own for each moment and number, so that it does not matter what else was asked.
         rng = generator(now.seed, "worlds", now.view.t, worlds)
         self._worlds = [self._world(intents, rng) for _ in range(worlds)]

@@ -25,9 +25,9 @@ from teamworld.methods.cobel.engine import (
     UpdateResult,
 )
 from teamworld.methods.cobel.inference import intents as posterior
-from teamworld.methods.cobel.value import STICK, Outlook, Prospect, crowd, nearest, spared
+from teamworld.methods.cobel.value import STICK, Outlook, Prospect, crowd, spared
 from teamworld.methods.contract import Message
-from teamworld.methods.parts.choosing import complete
+from teamworld.methods.parts.choosing import complete, nearest
 from teamworld.worlds.contract import WAIT, Domain, Option, Unknown
 
 #: Utility that a place in the order of the world's options costs, relative to the best option.

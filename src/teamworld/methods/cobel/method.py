@@ -99,7 +99,7 @@ class Cobel(Method):
         if not view.able:
             return False
         mind.observe(view, self._team(moment))
-        if mind.left or _news(view) != mind.known or self._endangered(moment, agent):
+        if mind.deferred or _news(view) != mind.known or self._endangered(moment, agent):
             return True
         return self._options.interrupt and any(
             self._tells(agent, one) or self._clashes(moment, agent, one) for one in moment.inbox(agent)
@@ -162,9 +162,9 @@ class Cobel(Method):
         known, mind.known = mind.known, _news(view)
         if known != mind.known and self._infers:  # what it has set out to do was the best without knowing this
             mind.subplan = None
-        if mind.left:  # what it would have said is assessed anew
+        if mind.deferred:  # what it would have said is assessed anew
             mind.subplan = None
-        mind.waited, mind.left = mind.left and not mind.dialogue, False
+        mind.waited, mind.deferred = mind.deferred and not mind.dialogue, False
         now = self._situation(moment, agent)
         if mind.dialogue:
             now = await self._update(moment, engine, now)
@@ -248,18 +248,18 @@ class Cobel(Method):
         if now.view.t < mind.warned + warning.AHEAD:
             return None
         found = self._dangers(moment, now)
-        if not found.clash or self._leaves(now, found):
+        if not found.clash or self._defers(now, found):
             return None
         mind.warned = now.view.t
         letter = await engine.of("compose").compose(now, found)
         return letter if letter.text else None
 
-    def _leaves(self, now: Situation, found: Assessment) -> bool:
+    def _defers(self, now: Situation, found: Assessment) -> bool:
         """Return whether an agent leaves its word to a team-mate who can say the same: once, then it speaks itself."""
         mind = self._minds[now.me]
-        leaves = not mind.waited and telling.others_say(now, found)
-        mind.left = mind.left or leaves
-        return leaves
+        defers = not mind.waited and telling.others_say(now, found)
+        mind.deferred = mind.deferred or defers
+        return defers
 
     async def _foresee(self, engine: Engines, now: Situation) -> dict[AgentId, Sequence[Intent]]:
         """Predict what each team-mate may be up to (spec A7)."""
@@ -277,8 +277,8 @@ class Cobel(Method):
             return Assessment(False)
         if gate == "assess":
             found = await engine.of("assess").assess(now, intents)
-            leaves = able and found.clash and self._options.by("assess") == "exact" and self._leaves(now, found)
-            return found if able and not leaves else found._replace(clash=False)
+            defers = able and found.clash and self._options.by("assess") == "exact" and self._defers(now, found)
+            return found if able and not defers else found._replace(clash=False)
         sends = gate == "always" or mind.rng.random() < self._options.rate
         return telling.everything(now)._replace(clash=sends and able)
 

@@ -46,7 +46,7 @@ class Mind:
     mine: Announced | None = None
     warned: int = -(1 << 30)
     """Tick at which it last warned somebody."""
-    left: bool = False
+    deferred: bool = False
     """It has left its word to a team-mate who can say the same."""
     waited: bool = False
     """It did so in the cycle before, and nobody spoke: now it speaks itself."""

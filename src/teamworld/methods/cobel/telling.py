@@ -131,7 +131,7 @@ def _played(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Asse
         severity=chosen.gain,
         reasons=tuple(f"{mate} does not know what I know of {_names(facts)}" for mate, facts in lacks[:REASONS]),
         misaligned=tuple(Misaligned(mate, facts, chosen.gain) for mate, facts in lacks),
-        plan=False,  # in these plays everybody sees where the others are heading: telling it would change nothing
+        plan=False,  # to announce the next action as well was tried, and cost steps
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from teamworld.language import Action, AgentId, Facts, GoalId, Term
-from teamworld.methods.parts.choosing import LITTLE
+from teamworld.methods.parts.choosing import LITTLE, nearest
 from teamworld.methods.parts.errands import capacity, errands, lacking
 from teamworld.methods.parts.foresee import Foreseen, foresee
 from teamworld.methods.parts.goals import workable_by
@@ -198,15 +198,6 @@ def _reveals(unknown: Unknown, seen: Mapping[tuple[str, Term], float]) -> float:
 
 
 # ---- with team-mates
-
-
-def nearest(options: Iterable[Option]) -> dict[GoalId, int]:
-    """Return for each goal the ticks of the nearest of some options that serve it."""
-    found: dict[GoalId, int] = {}
-    for option in options:
-        if option.goal is not None:
-            found[option.goal] = min(option.ticks, found.get(option.goal, option.ticks))
-    return found
 
 
 def crowd(prospect: Prospect, goals: Mapping[GoalId, Goal], others: float) -> float:

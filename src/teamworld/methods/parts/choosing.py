@@ -114,7 +114,7 @@ def steps(
     """
     own = {goal.id: goal for goal in workable(view)}
     wanted = own if goals is None else {name: own.get(name, goal) for name, goal in goals.items() if _fits(goal, view)}
-    near = _near(view.options)
+    near = nearest(view.options)
     chosen = sorted(wanted, key=lambda name: near.get(name, 1 << 30))[:NEAREST]
     found = []
     for name in (name for name in wanted if name in chosen):
@@ -149,8 +149,8 @@ def _unknown(goals: Mapping[GoalId, Goal], view: View) -> bool:
     return any(name not in own and _fits(goal, view) for name, goal in goals.items())
 
 
-def _near(options: Iterable[Option]) -> dict[GoalId, int]:
-    """Return the ticks of the shortest option for each goal."""
+def nearest(options: Iterable[Option]) -> dict[GoalId, int]:
+    """Return for each goal the ticks of the nearest of some options that serve it."""
     near: dict[GoalId, int] = {}
     for option in options:
         if option.goal is not None:

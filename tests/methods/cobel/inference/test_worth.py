@@ -1,4 +1,4 @@
-"""What talking is worth, by hand; the greedy choice by law."""
+"""What to tell, by hand; the greedy choice by law."""
 
 from __future__ import annotations
 
@@ -10,31 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.methods.cobel.inference.worth import Message, choose, cost_of_choice, expected, gain_of_telling, risk
-
-
-def test_the_risk_of_a_plan_is_what_clashes_are_expected_to_cost() -> None:
-    bob, carol = {"kitchen": 0.75, "bath": 0.25}, {"kitchen": 0.5, "hall": 0.5}
-    assert risk([bob, carol], [{"kitchen": 8.0}, {"kitchen": 4.0, "hall": 2.0}]) == pytest.approx(6 + 3)
-    assert risk([], []) == 0.0
-    assert expected({"a": 0.0, "b": 1.0}, {"a": inf, "b": 2.0}) == 2.0  # what cannot be costs nothing
-    with pytest.raises(ValueError, match="argument"):
-        risk([bob], [])
-
-
-def test_a_false_belief_costs_the_wasted_trip() -> None:
-    # The kitchen is 2 ticks away and would cost 10 more, in vain; the bath is 6 away, and there it is, as I know.
-    judged = [12.0, 6.0]
-    wrong, right = [4.0, 9.0], [12.0, 6.0]
-    assert cost_of_choice(wrong, judged) == 12.0
-    assert gain_of_telling(wrong, right, judged) == 6.0
-    assert gain_of_telling(right, right, judged) == 0.0
-    assert gain_of_telling(right, wrong, judged) == -6.0
-
-
-def test_between_equal_options_a_mate_may_take_either() -> None:
-    assert cost_of_choice([3.0, 3.0 + 1e-12, 5.0], [0.0, 10.0, 99.0]) == 5.0
-    assert cost_of_choice([inf, inf], [1.0, 3.0]) == 2.0
+from teamworld.methods.cobel.inference.worth import Message, choose
 
 
 def test_facts_are_chosen_by_gain_per_price_until_none_pays() -> None:

@@ -1,60 +1,15 @@
-"""What talking is worth: risk of a plan, gain of telling, choice of what to tell (CoBel-World spec B3.5).
+"""What to tell, and whether it pays (CoBel-World spec B3.5).
 
 Numbers only; costs and gains are in the unit of the caller, in practice ticks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from math import fsum, inf
+from collections.abc import Callable, Sequence
+from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
-K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
-#: Costs closer than this, relative to the greater, are equal: a mate may choose either.
-TIE = 1e-9
-
-
-def expected(chances: Mapping[K, float], costs: Mapping[K, float]) -> float:
-    """Return the expected cost; what has no cost costs nothing."""
-    return fsum(chance * costs[one] for one, chance in chances.items() if chance > 0 and one in costs)
-
-
-def risk(intents: Sequence[Mapping[K, float]], clashes: Sequence[Mapping[K, float]]) -> float:
-    """Return what a plan is expected to lose by clashes with team-mates.
-
-    Args:
-        intents: Each mate's intents with probabilities.
-        clashes: For each mate, the loss if the plan meets that intent.
-    """
-    return fsum(expected(one, cost) for one, cost in zip(intents, clashes, strict=True))
-
-
-def cost_of_choice(believed: Sequence[float], judged: Sequence[float]) -> float:
-    """Return what it costs that somebody takes the option that seems best to it.
-
-    Args:
-        believed: Expected cost of each option under its beliefs, by which it chooses.
-        judged: Expected cost of each option under mine.
-
-    Returns:
-        The judged cost of its best option; the mean where several are equally good to it.
-    """
-    least = min(believed)
-    margin = TIE * max(1.0, abs(least))
-    best = [cost for seems, cost in zip(believed, judged, strict=True) if seems == least or seems <= least + margin]
-    return fsum(best) / len(best)
-
-
-def gain_of_telling(before: Sequence[float], after: Sequence[float], judged: Sequence[float]) -> float:
-    """Return what is saved if a mate is told something: its option before, and after, judged with what I believe.
-
-    Args:
-        before: Expected cost of each of its options under its beliefs as they are.
-        after: The same under its beliefs once it is told.
-        judged: The same under mine.
-    """
-    return cost_of_choice(before, judged) - cost_of_choice(after, judged)
 
 
 class Message(NamedTuple, Generic[T]):

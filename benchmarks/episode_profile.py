@@ -43,13 +43,13 @@ CASES = {
 INTERVAL = 0.002
 #: Part -> where its code stands, as the beginning of a path under teamworld/ or of a function in it.
 PARTS = {
-    "dry runs, recipes": ("methods/parts/foresee", "worlds/cube/recipes", "worlds/cube/checks.py:after"),
+    "dry runs, recipes": ("planning/simulate", "worlds/cube/recipes", "worlds/cube/checks.py:after"),
     "paths": ("worlds/cube/paths",),
     "skills": ("worlds/cube/skills", "worlds/cube/crew"),
     "world step": ("worlds/cube/world", "worlds/cube/physics", "worlds/cube/effects", "worlds/cube/state"),
     "layout": ("worlds/cube/levels",),
     "views, facts, checks": ("worlds/cube/views", "worlds/cube/sight", "worlds/cube/domain.py:CubeDomain.check_in"),
-    "questions": ("methods/drwell/questions", "methods/drwell/library", "methods/parts/planning", "reasoning/"),
+    "questions": ("methods/drwell/questions", "methods/drwell/library", "methods/common/planning", "reasoning/"),
     "negotiation, messages": ("methods/drwell/", "episode/talk"),
     "log": ("record/log", "episode/journal"),
     "sqlite": ("record/database", "memory/store", "experiment/results"),

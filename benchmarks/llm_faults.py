@@ -23,9 +23,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
 from teamworld.experiment.config import Experiment, build
-from teamworld.experiment.minds import Watch
+from teamworld.experiment.reasoner_factory import Watch
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from tests.experiment.ledger import Ledger, balance, logs
 from tests.reasoning.llm.behaviour import FLAWED, HIDDEN
 from tests.reasoning.llm.server import Peer, running

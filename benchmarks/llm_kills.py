@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among th
 from durability import state
 
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.minds import spent
+from teamworld.experiment.reasoner_factory import spent
 from teamworld.reasoning.llm.prices import Prices
 from tests.experiment.ledger import kept, logs
 from tests.reasoning.llm.server import Peer, running
@@ -184,7 +184,7 @@ def killed(server: Peer, out: Path, quiet: Whole, chance: random.Random, kills: 
     hold(state(out) == quiet.state, "logs, results or memory differ from those of a run never killed")
 
 
-class Moment(NamedTuple):
+class DecisionContext(NamedTuple):
     """When to kill: so many seconds after so many answers of all that the run needs."""
 
     answers: int
@@ -192,7 +192,7 @@ class Moment(NamedTuple):
 
 
 def _watched(
-    server: Peer, process: subprocess.Popen[str], moment: Moment, needed: Counter[str]
+    server: Peer, process: subprocess.Popen[str], moment: DecisionContext, needed: Counter[str]
 ) -> list[tuple[float, Counter[str]]]:
     """Wait for a moment, or for the end of the process; return what was answered by when."""
     seen: list[tuple[float, Counter[str]]] = []
@@ -206,14 +206,16 @@ def _watched(
     return seen
 
 
-def _moments(quiet: Whole, chance: random.Random, kills: int) -> list[tuple[str, Moment]]:
+def _moments(quiet: Whole, chance: random.Random, kills: int) -> list[tuple[str, DecisionContext]]:
     """Draw moments in the order of a run, one of them while a process starts: at any place among the others."""
     total = quiet.prompts.total()
     counts = sorted(chance.sample(range(total), max(0, kills - 2)))
-    drawn = [("between answers", Moment(count, chance.uniform(0.0, SECONDS + JITTER))) for count in counts]
+    drawn = [("between answers", DecisionContext(count, chance.uniform(0.0, SECONDS + JITTER))) for count in counts]
     if kills > 1:
-        drawn.append(("after the last answer", Moment(total, chance.uniform(0.0, quiet.end))))
-    drawn.insert(chance.randint(0, len(counts)), ("while it started", Moment(0, chance.uniform(0.0, quiet.startup))))
+        drawn.append(("after the last answer", DecisionContext(total, chance.uniform(0.0, quiet.end))))
+    drawn.insert(
+        chance.randint(0, len(counts)), ("while it started", DecisionContext(0, chance.uniform(0.0, quiet.startup)))
+    )
     return drawn
 
 

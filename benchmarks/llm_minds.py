@@ -24,8 +24,8 @@ from teamworld.experiment.config import Experiment, build
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Results
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from teamworld.reasoning.llm import providers
 from teamworld.reasoning.llm.contract import CallKey, Request
 from teamworld.record import read_log
@@ -95,7 +95,7 @@ async def bare(server: Peer, requests: list[Request], flying: int) -> float:
 
 async def ours(server: Peer, requests: list[Request], flying: int, scratch: Path) -> tuple[float, list[float]]:
     """Return CPU seconds of a call through gateway, budget, prices and record, and memory in MB as calls go on."""
-    from teamworld.experiment.minds import Watch, live, prepare
+    from teamworld.experiment.reasoner_factory import Watch, live, prepare
 
     experiment = given(server)
     running = Running(calls=flying)

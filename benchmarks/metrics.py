@@ -54,7 +54,7 @@ def main() -> None:
             subprocess.run([sys.executable, __file__, "--log", str(path)], check=True)
         return
     from teamworld.metrics import measure as all_of
-    from teamworld.metrics.gathering import gather
+    from teamworld.metrics.event_tables import gather
 
     begun = time.process_time()
     number = sum(1 for _ in read_log(options.log))

@@ -20,7 +20,7 @@ from statistics import median
 from typing import NamedTuple
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.experiment.config import Cell
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods

@@ -14,7 +14,7 @@ from pathlib import Path
 import teamworld
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.results import Row
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
 from teamworld.metrics.bill import cost
 from teamworld.report.compare import LEVEL
 from teamworld.report.statistics import paired

@@ -20,8 +20,8 @@ from teamworld.worlds.contract import (
     Over,
     Param,
     Relation,
-    Report,
     StaleView,
+    StepResult,
     Verdict,
     View,
     WorldSpec,
@@ -140,7 +140,7 @@ class ToyWorld(FullyObserved):
     def view(self, agent: AgentId) -> View:
         return ToyView(self, agent, self.t)
 
-    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+    def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         others = [agent for agent in self.alive if agent != sender]
         return others if self.near is None else [agent for agent in others if agent in self.near[sender]]
 
@@ -170,7 +170,7 @@ class ToyWorld(FullyObserved):
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
         return [Option(work(job), f"job_{job}", 1) for job, left in enumerate(self.left) if left]
 
-    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         if goal is None or goal.thing is None:
             return [Plan((WAIT,))]
         job = goal.thing.id
@@ -187,7 +187,7 @@ class ToyWorld(FullyObserved):
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         return int(str(action.args[1])) if action.verb == "work" else 1
 
-    def clash(self, one: Option, other: Option, given: Facts) -> float:
+    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         return 0.0
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
@@ -196,7 +196,7 @@ class ToyWorld(FullyObserved):
 
     # ---- the step
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         self.orders.append(dict(orders))
         for agent in self.alive:
             order = orders.get(agent)
@@ -214,7 +214,7 @@ class ToyWorld(FullyObserved):
         gone = {agent: "fell" for agent in self.alive if self.dies.get(agent) == self.t}
         self.alive = [agent for agent in self.alive if agent not in gone]
         over: Over | None = "all_done" if not any(self.left) else "horizon" if self.t >= self.horizon else None
-        return Report(1, outcomes, moved, (), gone, {"reward": float(len(moved))}, over)
+        return StepResult(1, outcomes, moved, (), gone, {"reward": float(len(moved))}, over)
 
     def _outcome(self, agent: AgentId, moved: set[str]) -> Outcome:
         if agent not in self.running:

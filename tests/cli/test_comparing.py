@@ -13,7 +13,7 @@ from teamworld.cli import run as command
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.grid import runs
 from teamworld.record import EpisodeStart, read_log
-from teamworld.report import study
+from teamworld.report import comparison
 
 SMALL = ["--seeds", "3", "--episodes", "2", "--max-steps", "20"]
 
@@ -112,8 +112,8 @@ def test_one_method_alone_and_without_references(tmp_path: Path, capsys: pytest.
     )
     assert {row["method"] for row in found["rows"]} == {"greedy"}
     assert found["paired"] == []
-    alone = study.Setting("", {}, Folder(tmp_path / "c" / "run").experiment())
-    assert study.in_silence(alone, tmp_path, ()) is None
+    alone = comparison.Setting("", {}, Folder(tmp_path / "c" / "run").experiment())
+    assert comparison.in_silence(alone, tmp_path, ()) is None
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +204,8 @@ def test_what_cannot_be_compared_is_told(
 
 def test_silence_keeps_what_is_set_for_a_method(tmp_path: Path) -> None:
     data = {"methods": ["drwell", "drwell:no_memory"], "options": {"drwell": {"explore": 3}}, "level": "n2"}
-    setting = study.settings(data)[0]
-    quiet = study.in_silence(setting, tmp_path, (), ["drwell:no_memory"])
+    setting = comparison.settings(data)[0]
+    quiet = comparison.in_silence(setting, tmp_path, (), ["drwell:no_memory"])
     assert quiet is not None
     assert quiet.experiment.resolved().options["drwell:no_memory"]["explore"] == 3
     assert quiet.experiment.methods == ("drwell:no_memory",)

@@ -10,10 +10,10 @@ import yaml
 
 from teamworld import run as run_experiment
 from teamworld.cli import run
-from teamworld.experiment.before import Memories
 from teamworld.experiment.config import Cell
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.runner import completed, play
+from teamworld.experiment.warm_start import Memories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods.registry import kinds
 from teamworld.reasoning.prompts import info, versions

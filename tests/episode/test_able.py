@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan, parse_plan
 from teamworld.memory.experience import Experience
-from teamworld.methods.contract import WAIT, Choice, Decision, Message, Moment
+from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Message
 from teamworld.reasoning.rules import Rules
 from teamworld.record import ActionStep, LogWriter, PlanEnd, PlanStart
 from teamworld.seeding import generator
@@ -25,7 +25,7 @@ from tests.toy import ToyWorld, work
 def one_plan(units: int) -> Scripted:
     """A method whose agents each work on the first job, and which remembers whom it was asked about."""
 
-    def decide(moment: Moment) -> Mapping[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return {agent: Choice(Plan((work(0, units),), "job_0")) for agent in moment.free}
 
     return Scripted(decide)
@@ -49,7 +49,7 @@ def test_who_cannot_act_is_not_asked_loses_its_plan_and_waits(tmp_path: Path) ->
 def test_the_others_are_asked_meanwhile(tmp_path: Path) -> None:
     asked: list[tuple[int, tuple[AgentId, ...]]] = []
 
-    def decide(moment: Moment) -> Mapping[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
         asked.append((moment.t, tuple(moment.free)))
         assert set(moment.views) == {"a", "b"}  # it is still of the team
         return dict.fromkeys(moment.free, WAIT)
@@ -59,7 +59,7 @@ def test_the_others_are_asked_meanwhile(tmp_path: Path) -> None:
 
 
 def test_a_plan_for_who_cannot_act_is_an_error_of_the_method(tmp_path: Path) -> None:
-    def decide(moment: Moment) -> Mapping[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return {agent: Choice(Plan((work(0),), "job_0")) for agent in moment.views}
 
     with pytest.raises(ValueError, match="b cannot act and was given a plan"):
@@ -67,7 +67,7 @@ def test_a_plan_for_who_cannot_act_is_an_error_of_the_method(tmp_path: Path) -> 
 
 
 def test_who_cannot_act_goes_on_owing_its_talk(tmp_path: Path) -> None:
-    def decide(moment: Moment) -> Mapping[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
         if moment.t == 0:
             moment.post(Message("a", "inform", "hello"))
         return {agent: Choice(Plan((work(0, 3),), "job_0")) for agent in moment.free}
@@ -87,7 +87,7 @@ def test_an_agent_can_take_a_plan_for_a_goal_that_it_was_told_of(tmp_path: Path)
     cell = next(fact.value for fact in world.truth() if fact.subject == thing.thing and fact.predicate == "AT")
     plan = parse_plan(f"plan for deliver_1 {{ go({cell}); lift(<item>(1), 8); bring(<item>(1), 8) }}")
 
-    def decide(moment: Moment) -> Mapping[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return {agent: Choice(plan) if moment.t == 0 else WAIT for agent in moment.free}
 
     def streams(*names: str | int) -> object:
@@ -107,7 +107,7 @@ def test_an_agent_can_take_a_plan_for_a_goal_that_it_was_told_of(tmp_path: Path)
 
 
 def test_a_goal_that_does_not_exist_is_an_error_of_the_method(tmp_path: Path) -> None:
-    def decide(moment: Moment) -> Mapping[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return {agent: Choice(Plan((work(0),), "job_99")) for agent in moment.free}
 
     with pytest.raises(ValueError, match="unknown goal"):

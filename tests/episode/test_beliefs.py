@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from teamworld.episode.journal import Journal
+from teamworld.episode.event_recorder import EventRecorder
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
-from teamworld.episode.witness import Witness
+from teamworld.episode.messages import MessageRule
+from teamworld.episode.perception_recorder import PerceptionRecorder
 from teamworld.language import AgentId, Entity, Fact, Facts
 from teamworld.memory.experience import Experience
-from teamworld.methods.contract import Decision, Moment
+from teamworld.methods.contract import Decision, DecisionContext
 from teamworld.reasoning.rules import Rules
 from teamworld.record import (
     FORMATS,
@@ -39,7 +39,7 @@ from tests.toy import ToyWorld
 KINDS = (Truth, Observe, Believe, Predict)
 
 
-def telling(moment: Moment) -> dict[AgentId, Decision]:
+def telling(moment: DecisionContext) -> dict[AgentId, Decision]:
     """Work, and say what one believes and expects."""
     for agent in moment.free:
         moment.note(Believe(agent=agent, held=(Held(fact="a AT home"),)))
@@ -110,7 +110,7 @@ def facts(*left: int) -> Facts:
 
 def test_what_does_not_change_is_not_written_again() -> None:
     found: list[Event] = []
-    witness = Witness(found.append)
+    witness = PerceptionRecorder(found.append)
     for now in (facts(1, 2), facts(1, 2), facts(1, 1)):
         witness.truth(now)
         witness.observe({"a": now, "b": Facts()})
@@ -124,7 +124,7 @@ def test_what_does_not_change_is_not_written_again() -> None:
 
 def test_agents_that_share_what_they_perceive_can_have_perceived_otherwise_before() -> None:
     found: list[Event] = []
-    witness = Witness(found.append)
+    witness = PerceptionRecorder(found.append)
     witness.observe({"a": facts(1), "b": facts(2)})
     now = facts(1)
     witness.observe({"a": now, "b": now})
@@ -133,13 +133,13 @@ def test_agents_that_share_what_they_perceive_can_have_perceived_otherwise_befor
 
 @pytest.mark.parametrize("level", ["play", "beliefs"])
 def test_branches_keep_their_order_whatever_the_level(tmp_path: Path, level: LogLevel) -> None:
-    async def note(journal: Journal, agent: str) -> None:
+    async def note(journal: EventRecorder, agent: str) -> None:
         journal.record(Believe(agent=agent))
         await asyncio.sleep(0.01 if agent == "a" else 0)
         journal.record(Believe(agent=agent, dropped=("x",)))
 
     with LogWriter(tmp_path / "log.zst") as log:
-        journal = Journal(log, level)
+        journal = EventRecorder(log, level)
         asyncio.run(journal.together({agent: note(journal, agent) for agent in ("a", "b")}))
         assert [event.agent for event in of(log.events, Believe)] == (
             ["a", "a", "b", "b"] if level == "beliefs" else []

@@ -12,14 +12,14 @@ from pydantic import BaseModel
 
 import teamworld
 from teamworld.cli import run
-from teamworld.episode.fit import DoesNotApply, applies, roster_for
+from teamworld.episode.compatibility import DoesNotApply, applies, roster_for
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.language import AgentId, Entity
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods
-from teamworld.methods.contract import WAIT, Briefing, Decision, Method, Moment, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Method, NoOptions
 from teamworld.reasoning.rules import Rules
 from teamworld.record import EpisodeStart, LogWriter, read_log
 from teamworld.record.log import encode
@@ -46,7 +46,7 @@ class Waits(Method):
     async def begin(self, briefing: Briefing) -> None:
         type(self).told = briefing.roster
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return dict.fromkeys(moment.free, WAIT)
 
 

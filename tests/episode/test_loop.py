@@ -12,10 +12,10 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.experience import Experience
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Message, Method, Moment, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import Rules
 from teamworld.record import (
@@ -48,15 +48,15 @@ class Scripted(Method):
 
     def __init__(
         self,
-        decide: Callable[[Moment], Mapping[AgentId, Decision]],
-        watch: Callable[[Moment], Collection[AgentId]] = lambda moment: (),
+        decide: Callable[[DecisionContext], Mapping[AgentId, Decision]],
+        watch: Callable[[DecisionContext], Collection[AgentId]] = lambda moment: (),
     ) -> None:
         self._decide, self._watch = decide, watch
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         return self._watch(moment)
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return self._decide(moment)
 
 
@@ -82,7 +82,7 @@ def of(events: list[Event], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-def solo(moment: Moment) -> dict[AgentId, Decision]:
+def solo(moment: DecisionContext) -> dict[AgentId, Decision]:
     """Everybody works on the first open job."""
     goal = next(goal for goal in moment.views[moment.free[0]].goals if goal.state == "open")
     assert goal.thing is not None
@@ -118,7 +118,7 @@ def test_the_horizon_leaves_plans_unfinished(tmp_path: Path) -> None:
 def test_actions_that_cannot_start_are_passed_over_at_no_cost(tmp_path: Path) -> None:
     world = ToyWorld(agents=("a",), jobs=((1, 1), (1, 1)))
 
-    def decide(moment: Moment) -> dict[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
         plan = Plan((work(0), work(0), work(0), work(1)), "job_0")
         return {"a": Choice(plan)}
 
@@ -136,7 +136,7 @@ def test_three_failures_in_a_row_end_a_plan_and_abort_ends_it_at_once(tmp_path: 
         plans = iter([Plan((done,), "job_0"), Plan((done,) * 5, "job_0", on_failure)])  # type: ignore[arg-type]
 
         def decide(
-            moment: Moment,
+            moment: DecisionContext,
             plans: Any = plans,  # noqa: ANN401
         ) -> dict[AgentId, Decision]:
             plan = next(plans, None)
@@ -156,7 +156,7 @@ def test_a_method_that_says_nothing_waits(tmp_path: Path) -> None:
 def test_watch_interrupts_and_decide_overrides(tmp_path: Path) -> None:
     world = ToyWorld(agents=("a", "b"), jobs=((9, 1), (9, 1)), horizon=4)
 
-    def decide(moment: Moment) -> dict[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
         if moment.t == 0:
             return {a: Choice(Plan((work(0, 9),), "job_0")) for a in moment.free}
         assert tuple(moment.free) == ("b",)
@@ -182,7 +182,7 @@ def test_a_team_of_which_nobody_is_left_quits(tmp_path: Path) -> None:
 
 
 def test_commitments_still_open_at_the_end_are_released(tmp_path: Path) -> None:
-    def decide(moment: Moment) -> dict[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
         moment.note(Commit(agent="a", goal="job_0"))
         return {}
 
@@ -193,7 +193,7 @@ def test_commitments_still_open_at_the_end_are_released(tmp_path: Path) -> None:
 def test_waiting_stops_what_runs_and_the_action_begins_anew(tmp_path: Path) -> None:
     world = ToyWorld(agents=("a",), jobs=((9, 1),), horizon=5)
 
-    def decide(moment: Moment) -> dict[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
         return {"a": Choice(Plan((work(0, 2), work(0, 3)), "job_0")) if moment.t == 0 else WAIT}
 
     events = play(tmp_path, world, Scripted(decide, lambda moment: ("a",) if moment.t == 1 else ()))
@@ -205,7 +205,7 @@ def test_waiting_stops_what_runs_and_the_action_begins_anew(tmp_path: Path) -> N
 
 def test_rooms_and_posts_have_their_turn(tmp_path: Path) -> None:
     class Rushing(Scripted):
-        async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
             async def post(agent: AgentId) -> Decision:
                 moment.post(Message(agent, "inform", "me first"))
                 return WAIT
@@ -225,8 +225,8 @@ def test_talk_owed_is_one_action_from_start_to_end(tmp_path: Path) -> None:
     assert [str(orders["a"]) for orders in world.orders] == ["talk(3)"] * 3 + ["work(<job>(0), 3)"] * 3
 
 
-def speak(text: str = "hello", recipients: tuple[AgentId, ...] | None = None) -> Callable[[Moment], Any]:
-    def decide(moment: Moment) -> dict[AgentId, Decision]:
+def speak(text: str = "hello", recipients: tuple[AgentId, ...] | None = None) -> Callable[[DecisionContext], Any]:
+    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
         if moment.t == 0:
             moment.post(Message("a", "inform", text, recipients=recipients))
         return {agent: Choice(Plan((work(0, 3),), "job_0")) for agent in moment.free}
@@ -265,7 +265,7 @@ def test_posts_reach_those_in_range_and_can_be_lost_and_echoed(tmp_path: Path) -
 def test_posts_are_seen_now_or_at_the_next_step(tmp_path: Path, seen: Any, first: int) -> None:  # noqa: ANN401
     read: list[int] = []
 
-    def decide(moment: Moment) -> dict[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
         if moment.t == 0:
             moment.post(Message("a", "inform", "hello"))
         if moment.inbox("b"):
@@ -277,7 +277,7 @@ def test_posts_are_seen_now_or_at_the_next_step(tmp_path: Path, seen: Any, first
 
 
 def test_a_room_is_heard_by_its_members_alone_and_at_once(tmp_path: Path) -> None:
-    def decide(moment: Moment) -> dict[AgentId, Decision]:
+    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
         room = moment.room(("a", "b"))
         room.say(Message("a", "propose", "job_0?", "job_0"))
         assert [message.text for message in room.heard("b")] == ["job_0?"]
@@ -344,7 +344,7 @@ class Asking(Method):
     async def begin(self, briefing: Briefing) -> None:
         self.peak = self.now = 0
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         async def chain(agent: AgentId) -> Decision:
             self.now += 1
             self.peak = max(self.peak, self.now)

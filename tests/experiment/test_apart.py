@@ -13,13 +13,13 @@ import psutil
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.experiment import apart
+from teamworld.experiment import process_pool
 from teamworld.experiment.config import build
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Row
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from teamworld.memory.store import MemoryStore
 from tests.experiment.squares import squared
 
@@ -71,26 +71,26 @@ def test_an_error_in_a_cell_is_one_error(tmp_path: Path) -> None:
 
 
 def test_short_runs_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "as_done", lambda *given: pytest.fail("not worth it"))
+    monkeypatch.setattr(process_pool, "as_done", lambda *given: pytest.fail("not worth it"))
     assert len(run(build(GIVEN), tmp_path / "run")) == 12
-    assert apart.processors() >= 1
+    assert process_pool.processors() >= 1
 
 
 def test_tasks_are_done_in_processes_and_told_in_order() -> None:
     numbers = list(range(6))
-    found = list(apart.in_order(squared, numbers, 3))
+    found = list(process_pool.in_order(squared, numbers, 3))
     assert [square for square, _ in found] == [number**2 for number in numbers]
     assert 2 <= len({place for _, place in found} - {os.getpid()}) <= 3
-    assert {place for _, place in apart.in_order(squared, numbers, 1)} == {os.getpid()}
+    assert {place for _, place in process_pool.in_order(squared, numbers, 1)} == {os.getpid()}
 
 
 def test_the_first_error_of_a_task_ends_all() -> None:
-    told = apart.in_order(squared, [1, 13, 2], 2)
+    told = process_pool.in_order(squared, [1, 13, 2], 2)
     assert next(told)[0] == 1
     with pytest.raises(UserError, match="not that one"):
         next(told)
     assert next(told, None) is None
-    begun = apart.in_order(squared, [1, 2, 3], 2)
+    begun = process_pool.in_order(squared, [1, 2, 3], 2)
     next(begun)
     begun.close()  # nobody wants the rest
 
@@ -99,7 +99,7 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import teamworld\n"
-        "from teamworld.experiment.running import Running\n"
+        "from teamworld.experiment.run_options import Running\n"
         f"rows = teamworld.run(method='greedy', seed=[0, 1], max_steps=3, out={str(tmp_path / 'run')!r},"
         " running=Running(processes=2))\n"
         "print(len(rows), __name__)\n",

@@ -9,7 +9,7 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.experiment.config import build
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
 from teamworld.methods import registry
 from teamworld.methods.drwell.method import DrWell
 

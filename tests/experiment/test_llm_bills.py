@@ -13,9 +13,9 @@ pytest.importorskip("pydantic_ai")
 from teamworld.errors import UserError
 from teamworld.experiment.config import Experiment, build, load
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.minds import Watch
+from teamworld.experiment.reasoner_factory import Watch
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from teamworld.reasoning.llm.budget import OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report import bills

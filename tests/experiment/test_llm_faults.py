@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from teamworld.experiment.config import Experiment, build
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from tests.experiment.ledger import balance, logs
 from tests.reasoning.llm.behaviour import FLAWED, PASSING
 from tests.reasoning.llm.server import Peer, running

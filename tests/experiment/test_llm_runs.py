@@ -22,11 +22,11 @@ from teamworld.errors import UserError
 from teamworld.experiment.calls import CallRow, CallStore
 from teamworld.experiment.config import Experiment, build
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.minds import Watch
+from teamworld.experiment.reasoner_factory import Watch
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Results
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from teamworld.reasoning.llm.budget import OutOfBudget
 from teamworld.reasoning.llm.contract import CallKey
 from teamworld.reasoning.prompts import versions

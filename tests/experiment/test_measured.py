@@ -11,8 +11,8 @@ import pytest
 import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
+from teamworld.experiment.episode_metrics import of_runs
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.measured import of_runs
 from teamworld.record import LogWriter, read_log
 
 

@@ -16,8 +16,8 @@ from teamworld.cli import run as command
 from teamworld.experiment import grid
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.purse import Purse
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
+from teamworld.experiment.shared_budget import Purse
 from teamworld.reasoning.llm.budget import OutOfBudget
 from tests.reasoning.llm.server import Peer, running
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from teamworld.cli import run as command
 from teamworld.errors import UserError, brief
 from teamworld.experiment.config import build, load
-from teamworld.experiment.reading import parse
+from teamworld.experiment.yaml_io import parse
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 9)

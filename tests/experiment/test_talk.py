@@ -18,9 +18,9 @@ from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
 from teamworld.language import AgentId
 from teamworld.methods import registry
-from teamworld.methods.contract import WAIT, Decision, Message, Method, Moment, NoOptions
+from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.record import ActionStep, EpisodeStart, read_log
-from teamworld.report import compare_tables, study, tables
+from teamworld.report import compare_tables, comparison, tables
 
 FREE = {
     **{"ticks": 0, "chars_per_tick": None, "maximum": None, "reach": None, "loss": 0.0},
@@ -38,7 +38,7 @@ class Talker(Method):
     options: ClassVar[type[BaseModel]] = NoOptions
     talk: ClassVar[Mapping[str, Any]] = PAID
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         for agent in moment.free:
             moment.post(Message(agent, "inform", f"{agent} at {moment.t}"))
         return dict.fromkeys(moment.free, WAIT)
@@ -184,8 +184,8 @@ def test_captions_name_the_protocol_where_more_than_one_rule_could_apply(asked: 
 
 def test_silence_stands_on_the_protocol_of_the_comparison(tmp_path: Path) -> None:
     for talk, wanted in (("native", {**FREE, **PAID, "loss": 1.0}), ("equal", {**FREE, "loss": 1.0})):
-        (setting,) = study.settings({**SMALL, "methods": ["talker", "zero_shot"], "talk": talk})
-        part = study.in_silence(setting, tmp_path, ["talker"])
+        (setting,) = comparison.settings({**SMALL, "methods": ["talker", "zero_shot"], "talk": talk})
+        part = comparison.in_silence(setting, tmp_path, ["talker"])
         assert part is not None
         assert part.experiment.resolved().message_rule("talker").model_dump() == wanted
 

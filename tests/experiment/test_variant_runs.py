@@ -13,11 +13,11 @@ import pytest
 from teamworld import run
 from teamworld.cli import run as command
 from teamworld.errors import UserError
-from teamworld.experiment.before import gather
 from teamworld.experiment.config import Cell, build, load, settings
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Row
+from teamworld.experiment.warm_start import gather
 from teamworld.memory.store import MemoryStore
 from teamworld.record import EpisodeStart, read_log
 from tests.experiment.test_runs import change, logs, scores, stopped_after

@@ -13,17 +13,17 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.episode import loop
-from teamworld.episode.fit import roster_for
+from teamworld.episode.compatibility import roster_for
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity
 from teamworld.methods import registry as methods
-from teamworld.methods.contract import WAIT, Decision, Message, Method, Moment, NoOptions
+from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.testing import Nonconformance, plays
 from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_place, labels, main, stages, tasks
 from teamworld.testing.plays import Stage
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT as WAITING
-from teamworld.worlds.contract import Report, Twins, World
+from teamworld.worlds.contract import IndistinguishablePair, StepResult, World
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.views import RoomsView
 from teamworld.worlds.rooms.world import RoomsWorld
@@ -41,24 +41,24 @@ class Waits(Method):
     options: ClassVar[type[BaseModel]] = NoOptions
     turn: ClassVar[int] = 0
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return dict.fromkeys(moment.free, WAIT)
 
 
 class Raises(Waits):
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         raise KeyError("no such thing")
 
 
 class Meddles(Waits):
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return {**dict.fromkeys(moment.free, WAIT), "agent_99": WAIT}
 
 
 class Counts(Waits):
     """Remembers earlier episodes, which no seed names."""
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         type(self).turn += 1
         moment.post(Message(moment.free[0], "inform", f"{self.turn}"))
         return dict.fromkeys(moment.free, WAIT)
@@ -67,7 +67,7 @@ class Counts(Waits):
 class FirstCome(Waits):
     """Speaks in the order in which answers come."""
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         came: list[AgentId] = []
         late = cast("Any", moment)._reasoner.__class__.__name__ == "Late"
 
@@ -86,7 +86,7 @@ class FirstCome(Waits):
 class Peeks(Waits):
     """Knows what it cannot see."""
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         for agent in moment.free:
             truth = cast("Any", moment.views)._make.__self__.truth()
             moment.post(Message(agent, "inform", f"all that is true: {', '.join(map(str, truth))}"))
@@ -96,14 +96,14 @@ class Peeks(Waits):
 class Stumbles(RoomsWorld):
     """Loses a step whenever it is told again what it does."""
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         again = {agent for agent, order in orders.items() if agent in self._skills}
-        return super().advance({agent: WAITING if agent in again else order for agent, order in orders.items()})
+        return super().step({agent: WAITING if agent in again else order for agent, order in orders.items()})
 
 
 def spoiled(**parts: Any) -> SimpleNamespace:
     """Return the module of rooms with other parts."""
-    names = ("LEVELS", "DEFAULT_LEVEL", "DEFAULT_HORIZON", "OPTIONS", "SUMMARY", "make", "hidden_twins")
+    names = ("LEVELS", "DEFAULT_LEVEL", "DEFAULT_HORIZON", "OPTIONS", "SUMMARY", "make", "indistinguishable_pairs")
     return SimpleNamespace(__name__="spoiled", **{name: getattr(rooms, name) for name in names} | parts)
 
 
@@ -203,12 +203,12 @@ def test_a_world_that_starts_actions_anew_is_found(world: Callable[[SimpleNamesp
 
 
 def test_a_view_that_tells_hidden_truth_is_found(world: Callable[[SimpleNamespace], None]) -> None:
-    def twins(level: str, seed: int) -> Iterator[Twins]:
-        for one, other, agent in rooms.hidden_twins(level, seed):
+    def twins(level: str, seed: int) -> Iterator[IndistinguishablePair]:
+        for one, other, agent in rooms.indistinguishable_pairs(level, seed):
             told = cast("RoomsWorld", other)
-            yield Twins(one, Tells(told._placed, level, told.spec.horizon, told._options), agent)
+            yield IndistinguishablePair(one, Tells(told._placed, level, told.spec.horizon, told._options), agent)
 
-    world(spoiled(hidden_twins=twins))
+    world(spoiled(indistinguishable_pairs=twins))
     with pytest.raises(Nonconformance, match="twins: twins 0, tick 0: agent_0 can tell them apart by its able"):
         check_place(ROOMS)
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import Instance, TaskOutcome
 from teamworld.memory.experience import Experience
 from teamworld.memory.tracker import Tracker, delta
-from teamworld.methods.contract import Briefing, Choice, Decision, Method, Moment, NoOptions
+from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, NoOptions
 from teamworld.reasoning.rules import Rules
 from teamworld.record import Commit, Event, GoalChange, LogWriter, PlanEnd, PlanStart, Release, StepDone
 from teamworld.seeding import generator
@@ -194,11 +194,11 @@ class Learner(Method):
         self.tracker = Tracker("id", briefing.episode, "none", measures=briefing.domain.measures)
         self.live: list[Instance] = []
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         self.live += [found for event in moment.news if (found := self.tracker.see(event)) is not None]
         return ()
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         aim = next(goal for goal in moment.views[moment.free[0]].goals if goal.state == "open")
         assert aim.thing is not None
         for agent in moment.free:

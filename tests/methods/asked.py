@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.experiment.config import Cell
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods
+from teamworld.methods.common.planning import plans
 from teamworld.methods.drwell.questions import Chat, Draft, Negotiation
-from teamworld.methods.parts.planning import plans
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import Prompt, render
 from teamworld.reasoning.rules import Rules

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.language import parse_plan
 from teamworld.memory.contract import Instance, Ranking
 from teamworld.memory.experience import Experience

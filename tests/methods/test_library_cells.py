@@ -6,8 +6,8 @@ import pytest
 
 from teamworld.language import Binding, Plan, lift, parse_action
 from teamworld.memory.contract import Library, PlanRecord
+from teamworld.methods.common.planning import plans
 from teamworld.methods.drwell.library import Page, page
-from teamworld.methods.parts.planning import plans
 from teamworld.worlds.contract import Goal, View
 from teamworld.worlds.wildfire.world import make
 

@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.language import Binding
 from teamworld.memory.contract import GuideEntry
 from teamworld.memory.experience import Experience
+from teamworld.methods.common.goals import open_goals
+from teamworld.methods.common.planning import plans
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.library import Page
 from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Planning, Propose, Revise
-from teamworld.methods.parts.goals import open_goals
-from teamworld.methods.parts.planning import plans
 from teamworld.methods.registry import kinds
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.prompts import render
-from teamworld.reasoning.quoting import quoted
+from teamworld.reasoning.untrusted_text import quoted
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.cube.state import Block, Layout
 from teamworld.worlds.cube.world import CubeOptions, CubeWorld

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.language import parse_plan
 from teamworld.memory.contract import GuideEntry, Library

@@ -12,10 +12,10 @@ import numpy as np
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.experience import Experience
-from teamworld.methods.contract import WAIT, Choice, Decision, Method, Moment, NoOptions
+from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, NoOptions
 from teamworld.metrics.failures import Tag
 from teamworld.reasoning.rules import Rules
 from teamworld.record import (
@@ -168,7 +168,7 @@ class Given(Method):
     def __init__(self, plans: Mapping[AgentId, Sequence[Plan]]) -> None:
         self._left = {agent: list(some) for agent, some in plans.items()}
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return {agent: Choice(left.pop(0)) if (left := self._left.get(agent)) else WAIT for agent in moment.free}
 
 

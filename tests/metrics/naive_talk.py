@@ -47,7 +47,7 @@ class Mind:
         self.last |= {key(fact): fact for fact in facts}
 
 
-class Now(NamedTuple):
+class DecisionPoint(NamedTuple):
     """How it stands just before an event."""
 
     event: Event
@@ -74,13 +74,13 @@ def start_of(log: Sequence[Event]) -> EpisodeStart:
     return log[0]
 
 
-def replay(log: Sequence[Event]) -> Iterator[Now]:
+def replay(log: Sequence[Event]) -> Iterator[DecisionPoint]:
     """Yield every event with what held before it; what is yielded changes afterwards."""
     minds = {agent: Mind() for agent in start_of(log).team}
     true, once, ended = set[str](), set[str](), dict[str, int]()
     said = {event.id: event for event in log if isinstance(event, MessageSent)}
     for event in log:
-        yield Now(event, minds, true, once, ended)
+        yield DecisionPoint(event, minds, true, once, ended)
         if isinstance(event, Observe):
             mind = minds[event.agent]
             mind.perceives -= set(event.unseen)
@@ -187,7 +187,7 @@ def withheld(log: Sequence[Event]) -> Ratio:
     return count, failed
 
 
-def _kept_back(log: Sequence[Event], seq: int, now: Now, actor: str, mate: str, fact: str) -> bool:
+def _kept_back(log: Sequence[Event], seq: int, now: DecisionPoint, actor: str, mate: str, fact: str) -> bool:
     mind = now.minds[actor]
     assumed = mind.last.get(key(fact))
     if fact in mind.holds or assumed is None or assumed in now.true or fact not in now.minds[mate].holds:

@@ -9,7 +9,7 @@ import pytest
 
 from teamworld.metrics import belief
 from teamworld.metrics.definition import Value
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.record import Believe, Held, Observe, Predict, Stage, Truth
 from tests.metrics.logs import act, commit, ended, plan, release
 from tests.metrics.test_communication import HERE, THERE, say, with_beliefs

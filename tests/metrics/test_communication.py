@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from teamworld.metrics import communication
 from teamworld.metrics.definition import Value
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.words import grams, repeats, tokens
 from teamworld.record import (
     ActionStep,

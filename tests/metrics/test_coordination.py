@@ -16,8 +16,8 @@ import teamworld
 from teamworld.language import parse_plan
 from teamworld.metrics import agreement, balance, conflict, efficiency, joint, plans
 from teamworld.metrics.definition import Value
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.failures import tags
-from teamworld.metrics.gathering import gather
 from teamworld.record import (
     ActionStep,
     Event,

@@ -8,7 +8,7 @@ import pytest
 
 from teamworld.metrics import communication, cost
 from teamworld.metrics.definition import Value
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.record import GoalChange, LlmCall, MessageSent, QuestionAsked, Stage
 from tests.metrics.logs import log
 

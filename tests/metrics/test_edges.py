@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from teamworld.metrics.definition import NULL, Value
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
 from teamworld.record import EpisodeStart, GoalChange
 from tests.metrics.logs import act, log

@@ -20,7 +20,7 @@ from teamworld.record import (
     decode,
     encode,
 )
-from teamworld.worlds.contract import Finding
+from teamworld.worlds.contract import FailureSpan
 from tests.metrics.logs import act, attempt, commit, ended, labels, log, of, plan, release
 
 Steps: TypeAlias = list[list[Any]]
@@ -63,15 +63,17 @@ def test_touching_spans_of_like_tags_are_one() -> None:
 
 
 def test_a_span_within_another_does_not_shorten_it() -> None:
-    spans = [Finding("deadlock", first, last, ("a",), None, "x") for first, last in ((0, 9), (2, 5))]
+    spans = [FailureSpan("deadlock", first, last, ("a",), None, "x") for first, last in ((0, 9), (2, 5))]
     assert [(tag.first, tag.last) for tag in merged(spans)] == [(0, 9)]
 
 
 def test_a_span_in_which_the_numbers_changed_says_so() -> None:
-    spans = [Finding("deadlock", step, step, ("a",), None, text) for step, text in enumerate(["1 of 3", "2 of 3", "x"])]
+    spans = [
+        FailureSpan("deadlock", step, step, ("a",), None, text) for step, text in enumerate(["1 of 3", "2 of 3", "x"])
+    ]
     (tag,) = merged(spans)
     assert (tag.first, tag.last, tag.text) == (0, 2, "1 of 3 (at first)")
-    assert len(merged([*spans, Finding("deadlock", 1, 1, ("b",), None, "other agents")])) == 2
+    assert len(merged([*spans, FailureSpan("deadlock", 1, 1, ("b",), None, "other agents")])) == 2
 
 
 # ---- plans
@@ -325,9 +327,9 @@ def test_a_world_says_what_only_it_can_see() -> None:
     whole = log([act("a", args=("<block>(1)", "left"), verb="go")], [])
     seen = []
 
-    def finder(static: object, team: object, passages: object) -> list[Finding]:
+    def finder(static: object, team: object, passages: object) -> list[FailureSpan]:
         seen.append((static, team, passages))
-        return [Finding("stuck-object", 0, 1, (), "g", "in a corner")]
+        return [FailureSpan("stuck-object", 0, 1, (), "g", "in a corner")]
 
     (tag,) = tags(whole, finder)
     assert (tag.label, tag.source) == ("stuck-object", LABELS["stuck-object"].source)
@@ -336,7 +338,7 @@ def test_a_world_says_what_only_it_can_see() -> None:
     assert [(passage.step, list(passage.outcomes)) for passage in passages] == [(0, ["a"]), (1, [])]  # type: ignore[attr-defined]
     assert str(passages[0].outcomes["a"].action) == "go(<block>(1), left)"  # type: ignore[index]
     with pytest.raises(ValueError, match="sulking"):
-        tags(whole, lambda static, team, passages: [Finding("sulking", 0, 0, (), None, "")])
+        tags(whole, lambda static, team, passages: [FailureSpan("sulking", 0, 0, (), None, "")])
 
 
 def test_reading_a_log_again_gives_the_same_tags() -> None:

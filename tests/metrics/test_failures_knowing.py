@@ -13,10 +13,10 @@ from hypothesis import given
 from teamworld.cli import run as command
 from teamworld.experiment import run
 from teamworld.language import AgentId, Plan
-from teamworld.methods.contract import Decision, Message, Moment
+from teamworld.methods.contract import Decision, DecisionContext, Message
 from teamworld.metrics import belief, communication
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.failures import LABELS, Tag, blind, tags
-from teamworld.metrics.gathering import gather
 from teamworld.record import (
     ActionStep,
     Believe,
@@ -243,7 +243,7 @@ class Telling(Given):
         super().__init__(plans)
         self._last: dict[AgentId, dict[tuple[str, str], str]] = {}
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         for agent in moment.free:
             seen = moment.views[agent].facts
             before = self._last.get(agent, {})

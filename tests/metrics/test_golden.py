@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from teamworld.metrics.definition import metrics
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
 from tests.metrics.golden import log
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from teamworld.cli import run as command
 from teamworld.metrics.definition import metrics
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
-from teamworld.metrics.sound import Unsound
+from teamworld.metrics.validation import Unsound
 from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, LogWriter, decode
 from tests.metrics import golden
 from tests.metrics.beliefs import belief_logs

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from teamworld.metrics import cost
 from teamworld.metrics.definition import Value, metrics
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
 from teamworld.metrics.pooling import pooled
 from teamworld.record import (

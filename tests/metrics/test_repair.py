@@ -10,7 +10,7 @@ import pytest
 
 from teamworld.metrics import repair
 from teamworld.metrics.definition import NULL, Value
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.record import AttemptMade, EpisodeStart, MessageSent, PlanStart, Predict
 from tests.metrics.logs import attempt, log, plan
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
 from teamworld.metrics.summary import Rate, Summary, summarise
 from teamworld.record import (

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from teamworld.metrics import belief, communication, cost
 from teamworld.metrics.definition import Value
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.record import Believe, Event
 from tests.metrics import naive_talk as slow
 from tests.metrics.beliefs import belief_logs

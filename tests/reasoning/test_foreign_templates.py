@@ -10,7 +10,7 @@ from teamworld.reasoning.prompts import environment, info, template_text
 
 TEMPLATE = (
     "{# version 3 #}\n{% block system %}\nBe brief.\n{% endblock %}\n"
-    '{% block user %}\n{% include "parts/prompts/values.md.j2" %}\n{% endblock %}\n'
+    '{% block user %}\n{% include "common/prompts/values.md.j2" %}\n{% endblock %}\n'
 )
 
 

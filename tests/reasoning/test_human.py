@@ -18,7 +18,7 @@ from teamworld.reasoning.contract import Question, Rejected
 from teamworld.reasoning.human import HUMAN, Person
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request
 from teamworld.reasoning.prompts import render
-from teamworld.reasoning.team import Share, Team
+from teamworld.reasoning.router import Share, Team
 from teamworld.record import EpisodeEnd, Event, LlmCall, QuestionAsked
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.cube.state import Block

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from teamworld.errors import UserError
-from teamworld.reasoning.asking import ask
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply, Sampling
 from teamworld.reasoning.registry import check, in_words, make
-from teamworld.reasoning.team import Share, shares
+from teamworld.reasoning.retry import ask
+from teamworld.reasoning.router import Share, shares
 from teamworld.seeding import generator
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from teamworld.metrics.definition import NULL, Value, count, metrics, only, share
 from teamworld.metrics.extract import Extract, Tally
-from teamworld.report import across, study
-from teamworld.report.across import Partners
+from teamworld.report import comparison, cross_run
 from teamworld.report.compare import Sample
+from teamworld.report.cross_run import Partners
 
 NOBODY = Partners({}, {})
 
@@ -39,7 +39,7 @@ def one(
 
 
 def values(found: list[Sample], partners: Partners = NOBODY) -> list[dict[str, Value]]:
-    return [dict(sample.values) for sample in across.of_episodes(found, partners)]
+    return [dict(sample.values) for sample in cross_run.of_episodes(found, partners)]
 
 
 def test_a_score_lies_between_the_random_and_the_scripted_team() -> None:
@@ -89,23 +89,23 @@ def test_learning_is_set_against_the_frozen_memory() -> None:
     told = values(found, Partners({}, {"a": "a:frozen"}))
     assert [round(one["B11.area.C"].value or 0.0, 9) for one in told[:5]] == [0.1, 0.2, 0.3, 0.4, 0.5]
     assert told[4]["B11.area.T"].value == -50
-    learned = next(across.of_units(found)).values
+    learned = next(cross_run.of_units(found)).values
     assert learned["B11.C"].value == pytest.approx(0.1)
     assert learned["B11.T"].value == pytest.approx(-10)
     assert learned["B11.tokens"].value == pytest.approx(-1)
     assert learned["B11.gain.T"].value == -40  # of five episodes the last less the first
     assert learned["B11.joint"] == NULL
-    level = next(across.of_units([one("a", 0.3, 70, episode=at) for at in (1, 2, 3, 4)])).values
+    level = next(cross_run.of_units([one("a", 0.3, 70, episode=at) for at in (1, 2, 3, 4)])).values
     assert level["B11.C"].value == 0.0
 
 
 def test_reuse_is_set_against_other_plans_for_the_same_goal() -> None:
     first = one("a", episode=1, reused={"x": Tally(1, 2)}, fresh={"x": Tally(0, 2), "y": Tally(3, 3)})
     second = one("a", episode=2, reused={"x": Tally(2, 2), "z": Tally(1, 1)}, fresh={"x": Tally(1, 2)})
-    lift = next(across.of_units([first, second])).values["B12.lift"]
+    lift = next(cross_run.of_units([first, second])).values["B12.lift"]
     assert lift.value == pytest.approx(3 / 4 - 1 / 4)  # z was never done otherwise, y never reused
     assert lift.den == 4
-    assert next(across.of_units([one("a")])).values["B12.lift"].value is None
+    assert next(cross_run.of_units([one("a")])).values["B12.lift"].value is None
 
 
 def test_what_was_learned_elsewhere_is_set_against_nothing_learned() -> None:
@@ -135,19 +135,19 @@ def test_sizes_and_memories_are_told_apart() -> None:
 def test_reliability_takes_repeats_of_one_instance() -> None:
     wins = [True, True, True, True, False]
     found = [one("a", 1.0 if won else 0.5, seed=seed, world=7) for seed, won in enumerate(wins)]
-    rows = {row.metric: row for row in across.of_methods(found, ("M1",))}
+    rows = {row.metric: row for row in cross_run.of_methods(found, ("M1",))}
     assert rows["O8"].value == pytest.approx(0.4)  # metrics spec, section 12
     assert (rows["O8"].low, rows["O8"].high) == (None, None)
     apart = [one("a", seed=seed) for seed in range(5)]  # each seed has a layout of its own: nothing is repeated
-    assert next(across.of_methods(apart, ("M1",))).value is None
+    assert next(cross_run.of_methods(apart, ("M1",))).value is None
 
 
 def test_a_method_is_on_the_frontier_if_none_is_better_and_cheaper() -> None:
     found = [one("good", 0.9, tokens=10), one("dear", 0.8, tokens=20), one("cheap", 0.5, tokens=0)]
-    told = {(row.method, row.metric): row.value for row in across.of_methods(found, ("K2", "M2"))}
+    told = {(row.method, row.metric): row.value for row in cross_run.of_methods(found, ("K2", "M2"))}
     assert [told[name, "K10.cost"] for name in ("good", "dear", "cheap")] == [1.0, 0.0, 1.0]
     quick = [one("good", 0.9, 50), one("slow", 0.8, 90), one("quick", 0.5, 20)]
-    told = {(row.method, row.metric): row.value for row in across.of_methods(quick, ("K2", "M2"))}
+    told = {(row.method, row.metric): row.value for row in cross_run.of_methods(quick, ("K2", "M2"))}
     assert [told[name, "K10.T"] for name in ("good", "slow", "quick")] == [1.0, 0.0, 1.0]
 
 
@@ -155,8 +155,8 @@ def test_a_comparison_shows_what_is_of_episodes_seeds_and_methods() -> None:
     found = [one("drwell", 1.0, tokens=10, seed=seed, world=7) for seed in range(5)]
     found += [one("silent", 0.5, seed=seed, world=7) for seed in range(5)]
     partners = Partners({"drwell": "silent"}, {})
-    measured = study.Measured(list(across.of_episodes(found, partners)), list(across.of_units(found)))
-    shown = study.compared(measured, ["O2", "M14.C", "O8", "K10.cost", "B11.C"])
+    measured = comparison.Measured(list(cross_run.of_episodes(found, partners)), list(cross_run.of_units(found)))
+    shown = comparison.compared(measured, ["O2", "M14.C", "O8", "K10.cost", "B11.C"])
     rows = {(row.method, row.metric): row for row in shown.rows}
     assert rows["drwell", "M14.C"].value == pytest.approx(0.5)
     assert rows["drwell", "M14.C"].n == 5
@@ -169,12 +169,12 @@ def test_a_comparison_shows_what_is_of_episodes_seeds_and_methods() -> None:
 def test_settings_on_the_same_layout_are_one_observation() -> None:
     alone = [one("drwell", 0.1 * seed, seed=seed) for seed in range(6)]
     four = [one("drwell", 0.1 * seed, seed=seed, setting=name) for seed in range(6) for name in "abcd"]
-    rows = [study.compared(study.Measured(found, []), ["O2"]).rows[0] for found in (alone, four)]
+    rows = [comparison.compared(comparison.Measured(found, []), ["O2"]).rows[0] for found in (alone, four)]
     assert (rows[0].n, rows[0].low, rows[0].high) == (rows[1].n, rows[1].low, rows[1].high)
 
 
 def test_every_metric_across_runs_is_one_that_a_comparison_can_show() -> None:
     defined = {name for name, metric in metrics().items() if metric.basis == "runs"}
-    shown = set(study.named("all"))
+    shown = set(comparison.named("all"))
     assert defined - shown == {"E13.gain", "K11"}
     assert only(None) == NULL

@@ -12,7 +12,7 @@ import pytest
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Cell, build
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.minds import spent
+from teamworld.experiment.reasoner_factory import spent
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.contract import CallRecord, Usage
 from teamworld.reasoning.llm.prices import Prices, Rates

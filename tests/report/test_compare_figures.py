@@ -12,7 +12,7 @@ from teamworld.metrics.extract import Extract
 from teamworld.report import compare_figures as drawing
 from teamworld.report.compare import Sample, compare
 from teamworld.report.compare_tables import label
-from teamworld.report.style import COLOURS, MARKERS, STYLES, layer, look
+from teamworld.report.figure_style import COLOURS, MARKERS, STYLES, layer, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ from teamworld.errors import UserError
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Row
+from teamworld.report.figure_style import COLOURS, STYLES, look
 from teamworld.report.figures import draw_all, learning_curve
-from teamworld.report.style import COLOURS, STYLES, look
 from tests.report.test_tables import DRWELL, EXPERIMENT, GREEDY
 
 PNG = b"\x89PNG\r\n\x1a\n"

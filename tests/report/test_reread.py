@@ -12,7 +12,7 @@ from teamworld.experiment.config import Cell
 from teamworld.experiment.folder import Folder
 from teamworld.memory.store import MemoryStore
 from teamworld.record import ActionStep, PlanEnd, PlanStart, read_log
-from teamworld.report import reread
+from teamworld.report import trajectories
 
 
 def act(
@@ -46,7 +46,7 @@ def test_an_action_counts_once_however_long_it_runs() -> None:
         act("b", "push", "running"),
         act("b", "push", "running", plan=1),  # the same action of another plan
     ]
-    assert reread.actions(log) == {"a": ["go(x, 1)", "go(x, 1)"], "b": ["go(x, 1)", "push(x, 1)", "push(x, 1)"]}
+    assert trajectories.actions(log) == {"a": ["go(x, 1)", "go(x, 1)"], "b": ["go(x, 1)", "push(x, 1)", "push(x, 1)"]}
 
 
 @pytest.fixture(scope="module")
@@ -67,18 +67,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_scripted_team_is_its_own_reference(folder: Path) -> None:
     run, greedy = Folder(folder), Cell("greedy", 0)
     reference = run.log(greedy, 1)
-    assert reread.trajectory(reference, reference)["E13"].value == pytest.approx(1.0)
-    other = reread.trajectory(run.log(Cell("drwell", 0), 1), reference)["E13"]
+    assert trajectories.trajectory(reference, reference)["E13"].value == pytest.approx(1.0)
+    other = trajectories.trajectory(run.log(Cell("drwell", 0), 1), reference)["E13"]
     assert other.value is not None
     assert 0.0 <= other.value < 1.0
     assert other.den == 2  # agents
-    assert reread.trajectory(reference, run.log(Cell("random", 0), 1))["E13"].value is None  # not run
+    assert trajectories.trajectory(reference, run.log(Cell("random", 0), 1))["E13"].value is None  # not run
 
 
 def test_a_memory_is_held_against_the_episodes_after_it_was_frozen(folder: Path) -> None:
     run, cell = Folder(folder), Cell("drwell:half", 0)
-    found = reread.honesty(run, run.experiment(), cell)
-    assert reread.honesty(run, run.experiment(), Cell("drwell", 0)) == {}
+    found = trajectories.honesty(run, run.experiment(), cell)
+    assert trajectories.honesty(run, run.experiment(), Cell("drwell", 0)) == {}
     with MemoryStore.open(run.memory_file, readonly=True) as store:
         assert store.episodes(cell.name) == (1, 2)
         reported = store.experience(cell.name)

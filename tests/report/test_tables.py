@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from teamworld.experiment.config import Experiment
+from teamworld.experiment.message_protocol import Talk
 from teamworld.experiment.results import Row
-from teamworld.experiment.talking import Talk
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.report.tables import Table, by_episode, by_method, mind, of_run, rich_tables
 

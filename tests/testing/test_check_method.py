@@ -16,8 +16,8 @@ from teamworld.errors import UserError
 from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import MemoryDelta
 from teamworld.methods import registry
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Message, Method, Moment, NoOptions
-from teamworld.methods.parts.planning import standby
+from teamworld.methods.common.planning import standby
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import Rules, Slips
 from teamworld.record import Event
@@ -101,38 +101,38 @@ class Idle(Method):
         self.team = briefing.agents
         self.order: list[AgentId] = []
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return dict.fromkeys(moment.free, WAIT)
 
 
 class Raises(Idle):
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         raise KeyError("no such thing")
 
 
 class BadRule(Idle):
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (Ask,)
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         for agent in moment.free:
             await moment.ask(Ask(agent, {agent: moment.views[agent]}))
         return dict.fromkeys(moment.free, WAIT)
 
 
 class Meddles(Idle):
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         return {**dict.fromkeys(moment.free, WAIT), "agent_99": WAIT}
 
 
 class Dice(Idle):
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         type(self).turn += 1
         plan = [standby(self.domain, moment.views[agent]) for agent in moment.free]
         return {a: Choice(p, cause=f"throw {self.turn}") for a, p in zip(moment.free, plan, strict=True)}
 
 
 class FirstCome(Idle):
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         self.order = []
 
         async def think(agent: AgentId) -> None:
@@ -166,7 +166,7 @@ class Hopeless(Fine):
 
 
 class NeedsAnswers(Idle):
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         await moment.together(
             {agent: moment.ask(Hopeless(agent, {agent: moment.views[agent]})) for agent in moment.free}
         )
@@ -176,7 +176,7 @@ class NeedsAnswers(Idle):
 class NeedsWords(Idle):
     """Counts on every word that was said."""
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         room = moment.room(moment.free)
         for agent in room.members:
             room.say(Message(agent, "inform", "here I am"))
@@ -189,7 +189,7 @@ class NeedsWords(Idle):
 class CountsOnAll(Idle):
     """Looks at the whole team, the dead too."""
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         if any(agent not in moment.views for agent in self.team):
             raise LookupError("where are you")
         return dict.fromkeys(moment.free, WAIT)
@@ -284,7 +284,7 @@ def test_minds_are_checked() -> None:
 
 def test_a_plan_for_an_agent_that_cannot_act_is_found(registered: Any) -> None:  # noqa: ANN401
     class Pushes(Idle):
-        async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+        async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
             return {agent: Choice(Plan(standby(self.domain, view).actions)) for agent, view in moment.views.items()}
 
     registered(Pushes)

@@ -13,7 +13,16 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
 from teamworld.testing import WORLD_CHECKS, Nonconformance, check_world
 from teamworld.worlds import registry
-from teamworld.worlds.contract import WAIT, GoalEvent, Option, Possible, Report, Twins, Unknown, Verdict
+from teamworld.worlds.contract import (
+    WAIT,
+    GoalEvent,
+    IndistinguishablePair,
+    LatentVariable,
+    Option,
+    Possible,
+    StepResult,
+    Verdict,
+)
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.views import RoomsView
@@ -85,7 +94,7 @@ def ruled(**rules: Callable[..., Any]) -> Any:  # noqa: ANN401
     return found
 
 
-def reported(change: Callable[[Report], Report]) -> Any:  # noqa: ANN401
+def reported(change: Callable[[StepResult], StepResult]) -> Any:  # noqa: ANN401
     """Return a module whose reports are changed."""
     return module(advance=lambda self, right, orders: change(right(orders)))
 
@@ -100,14 +109,14 @@ def remembering(self: RoomsWorld, right: Callable[[AgentId], RoomsView], agent: 
     return kind(agent, good._frame, good._current)  # type: ignore[no-any-return]
 
 
-def restarting(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+def restarting(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
     """Begin an action anew whenever it is ordered."""
     for agent in orders:
         self._skills.pop(agent, None)
     return right(orders)
 
 
-def forgetful(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+def forgetful(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
     """Stop whatever is not ordered again."""
     for agent in list(self._skills):
         if agent not in orders:
@@ -115,20 +124,20 @@ def forgetful(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[Ag
     return right(orders)
 
 
-def counting(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+def counting(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
     """Let a number outlive the reset."""
     STORE["calls"] += 1
     return right(orders)._replace(score={"reward": float(STORE["calls"])})
 
 
-def endless(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+def endless(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
     """Never end."""
     report = right(orders)
     self._over = None
     return report._replace(over=None)
 
 
-def lenient(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[AgentId, Action]) -> Report:
+def lenient(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
     """Pass over orders that make no sense, and say that they went well."""
     report = right(orders)
     outcomes = {
@@ -140,15 +149,15 @@ def lenient(self: RoomsWorld, right: Callable[..., Report], orders: Mapping[Agen
 def twin_module() -> Any:  # noqa: ANN401
     found = module(view=remembering)
 
-    def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
-        for one, other, agent in rooms.hidden_twins(level, seed):
+    def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
+        for one, other, agent in rooms.indistinguishable_pairs(level, seed):
             kinds = [found.make(level, seed, 20, {}) for _ in range(2)]
             for kind, good in zip(kinds, (one, other), strict=True):
                 kind._placed = good._placed  # type: ignore[attr-defined]
                 kind.reset(0)
-            yield Twins(kinds[0], kinds[1], agent)
+            yield IndistinguishablePair(kinds[0], kinds[1], agent)
 
-    found.hidden_twins = hidden_twins
+    found.indistinguishable_pairs = indistinguishable_pairs
     return found
 
 
@@ -158,7 +167,7 @@ def deaf(
     return tuple(self.spec.agents)
 
 
-def first(report: Report, **changes: Any) -> Report:
+def first(report: StepResult, **changes: Any) -> StepResult:
     """Change the first outcome of a report."""
     agent, outcome = next(iter(report.outcomes.items()))
     return report._replace(outcomes={**report.outcomes, agent: outcome._replace(**changes)})
@@ -184,13 +193,15 @@ BROKEN: Mapping[str, Callable[[], Any]] = {
     "recipes": lambda: ruled(recipes=lambda self, goal, agent, given: [Plan((Action("drop"),), goal and goal.id)]),
     "preconditions": lambda: viewed(check=lambda view, action: Verdict(True)),
     "pure": lambda: ruled(after=lambda self, agent, action, given: Facts(_more())),
-    "unknowns": lambda: ruled(unknowns=lambda self, given: [Unknown("x", (Possible(Fact("x", "AT", (0, 0)), 0.0),))]),
+    "unknowns": lambda: ruled(
+        unknowns=lambda self, given: [LatentVariable("x", (Possible(Fact("x", "AT", (0, 0)), 0.0),))]
+    ),
     "visible": lambda: ruled(visible=lambda self, fact, agent, given: 1.5),
     "drift": lambda: ruled(drift=lambda self, fact, ticks, given: {fact: 0.5}),
     "clash": lambda: ruled(clash=lambda self, one, other, given: -1.0),
     "text": lambda: viewed(text=lambda view, form="plain": "you know who you are"),
     "snapshot": lambda: module(snapshot=lambda self, right: {**right(), "table": (0, 1)}),
-    "hears": lambda: module(hears=deaf),
+    "hears": lambda: module(in_range=deaf),
     "leaving": lambda: module(view=lambda self, right, agent: right(agent if agent in self.spec.agents else "agent_0")),
     "outcomes": lambda: reported(lambda report: first(report, status="failed", reason="")),
     "running": lambda: module(advance=forgetful),
@@ -266,9 +277,13 @@ def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("member", "spoil", "says"),
     [
-        ("unknowns", lambda self, given: [Unknown("x", (Possible(Fact("x", "NOTHING", 1), 1.0),))], "of no relation"),
-        ("unknowns", lambda self, given: [Unknown("x", ())], "0 values"),
-        ("unknowns", lambda self, given: [Unknown("x", (Possible(next(iter(given)), 1.0),))], "agent_0 knows"),
+        (
+            "unknowns",
+            lambda self, given: [LatentVariable("x", (Possible(Fact("x", "NOTHING", 1), 1.0),))],
+            "of no relation",
+        ),
+        ("unknowns", lambda self, given: [LatentVariable("x", ())], "0 values"),
+        ("unknowns", lambda self, given: [LatentVariable("x", (Possible(next(iter(given)), 1.0),))], "agent_0 knows"),
         ("visible", unsteady, "and then"),
         ("drift", lambda self, fact, ticks, given: {fact: 0.5, Fact("x", "NOTHING", 1): 0.5}, "in no time"),
         ("clash", lambda self, one, other, given: float(len(str(one.action))), "the other way round"),
@@ -298,5 +313,5 @@ def test_an_exception_is_a_finding() -> None:
 
 def test_waiting_is_no_order_to_stop_others() -> None:
     here = rooms.make("two", 0, 20, {})
-    here.advance({"agent_0": Action("go", ((4, 10),))})
-    assert here.advance({"agent_1": WAIT}).outcomes["agent_0"].status == "running"
+    here.step({"agent_0": Action("go", ((4, 10),))})
+    assert here.step({"agent_1": WAIT}).outcomes["agent_0"].status == "running"

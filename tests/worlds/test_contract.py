@@ -9,8 +9,8 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.language import Action, parse_action
-from teamworld.methods.parts.goals import workable
-from teamworld.methods.parts.planning import slipped, values
+from teamworld.methods.common.goals import workable
+from teamworld.methods.common.planning import slipped, values
 from teamworld.worlds import registry
 from teamworld.worlds.contract import ActionSchema, Param
 

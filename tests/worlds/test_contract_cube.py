@@ -36,7 +36,7 @@ def test_an_episode_of_first_options_keeps_the_contract(level: str, options: dic
             view = here.view(agent)
             check_view(view, here.domain, agent, steps, spec.horizon)
             orders[agent] = view.options[(index + steps) % len(view.options)].action
-        report = here.advance(orders)
+        report = here.step(orders)
         steps += report.ticks
         over = report.over
         assert set(report.outcomes) == set(spec.agents)
@@ -92,7 +92,7 @@ def test_what_is_perceived_is_true_but_for_what_nobody_has_seen(options: dict[st
         for agent in agents:
             assert {fact for fact in here.view(agent).facts if fact.predicate != "UNSEEN"} <= truth
         orders = {agent: here.view(agent).options[(index + step) % 3].action for index, agent in enumerate(agents)}
-        here.advance(orders)
+        here.step(orders)
 
 
 def test_reset_gives_equal_instances_for_equal_seeds() -> None:

@@ -6,7 +6,7 @@ from math import fsum
 
 import pytest
 
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.outcome import measure
 from teamworld.record import StepDone
 from teamworld.testing.plays import Played, Stage, play
@@ -49,5 +49,5 @@ def test_a_new_start_counts_anew() -> None:
     assert isinstance(world, WildfireWorld)
     for _ in range(2):
         world.reset(0)
-        reports = [world.advance({}) for _ in range(12)]
+        reports = [world.step({}) for _ in range(12)]
         assert fsum(report.score["reward"] for report in reports) == reports[-1].score["score"] < 0

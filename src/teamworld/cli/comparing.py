@@ -12,12 +12,13 @@ from rich.console import Console
 
 from teamworld.cli.running import default_folder, expect_all, watched
 from teamworld.experiment import grid
-from teamworld.experiment.purse import Purse
-from teamworld.experiment.running import Running
-from teamworld.report import compare_tables, study
+from teamworld.experiment.run_options import Running
+from teamworld.experiment.shared_budget import Purse
+from teamworld.report import compare_tables
+from teamworld.report import comparison as study
 from teamworld.report.compare import MAIN, Comparison, claims, doubts
 from teamworld.report.compare_tables import plain
-from teamworld.report.study import Setting
+from teamworld.report.comparison import Setting
 from teamworld.report.tables import Table, rich_tables
 
 

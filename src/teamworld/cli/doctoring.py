@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
 from teamworld.reasoning import registry
 from teamworld.reasoning.llm.contract import Form
 from teamworld.reasoning.llm.doctor import Check, examine
 from teamworld.reasoning.llm.keys import scrub
 from teamworld.reasoning.registry import REPLAY
-from teamworld.reasoning.team import shares
+from teamworld.reasoning.router import shares
 
 _MARKS = {True: ("ok", "green"), False: ("no", "bold red"), None: ("--", "yellow")}
 

@@ -16,13 +16,13 @@ from teamworld.errors import UserError
 from teamworld.experiment import grid
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment
+from teamworld.experiment.episode_metrics import finished
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.measured import finished
-from teamworld.experiment.purse import Purse
 from teamworld.experiment.results import Row
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
-from teamworld.report import evidence, study, tables
+from teamworld.experiment.shared_budget import Purse
+from teamworld.report import comparison, evidence, tables
 from teamworld.report.tables import Table, rich_tables
 
 
@@ -132,7 +132,7 @@ def _runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
     if kind == "evidence":
         planned = evidence.planned(evidence.parsed(grid.told(folder)), folder)
     elif kind == "comparison":
-        parts = study.planned(study.settings(grid.told(folder)), folder, references=True, silent=None)
+        parts = comparison.planned(comparison.settings(grid.told(folder)), folder, references=True, silent=None)
         planned = [(part.folder, part.experiment) for part in parts if not part.in_silence or part.folder.exists()]
     else:
         yield from grid.runs(folder)

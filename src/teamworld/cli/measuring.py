@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import track
 
 from teamworld.errors import UserError
+from teamworld.experiment.episode_metrics import finished, of_log, of_runs
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.measured import finished, of_log, of_runs
 from teamworld.metrics.definition import Value, metrics
 from teamworld.metrics.pooling import pooled
 from teamworld.report import metrics as tables

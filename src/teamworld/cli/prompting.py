@@ -16,7 +16,7 @@ from teamworld.record import read_log
 from teamworld.viewer.choice import choose
 
 
-class Moment(NamedTuple):
+class PromptPosition(NamedTuple):
     """Where in a run; None: the first there is, of episodes the last."""
 
     method: str | None = None
@@ -39,7 +39,7 @@ def listing() -> Iterator[str]:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def show(kind: str, folder: Path, moment: Moment) -> None:
+def show(kind: str, folder: Path, moment: PromptPosition) -> None:
     """Print the prompt of a question of a run.
 
     Raises:

@@ -10,9 +10,9 @@ from teamworld.cli.running import expect_all, watched
 from teamworld.errors import UserError
 from teamworld.experiment.config import load
 from teamworld.experiment.grid import claim
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
 from teamworld.report import evidence
-from teamworld.report.style import need
+from teamworld.report.figure_style import need
 
 _IMAGES = "images"
 

@@ -13,9 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from teamworld.cli.terminal import Keyboard
 from teamworld.errors import UserError
-from teamworld.experiment.talking import Talk
+from teamworld.experiment.message_protocol import Talk
 from teamworld.reasoning.human import HUMAN
-from teamworld.reasoning.team import shares
+from teamworld.reasoning.router import shares
 from teamworld.report.reproduce import cube, cwah, cwah_rows, drwell, wildfire
 from teamworld.report.reproduce.page import Reproduction
 

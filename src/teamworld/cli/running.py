@@ -16,20 +16,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from teamworld.cli.terminal import Keyboard
 from teamworld.errors import UserError
-from teamworld.experiment.again import replays
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.minds import Watch
+from teamworld.experiment.reasoner_factory import Watch
 from teamworld.experiment.replay import replay
+from teamworld.experiment.replay_reasoner import replays
 from teamworld.experiment.results import Row
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Spent
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.registry import models
-from teamworld.reasoning.team import shares
+from teamworld.reasoning.router import shares
 from teamworld.report import bills, tables
 
 if TYPE_CHECKING:

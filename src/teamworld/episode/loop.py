@@ -8,19 +8,19 @@ from typing import Any
 
 from msgspec import UNSET
 
-from teamworld.episode.course import Course, Ending, Status
-from teamworld.episode.fit import roster_for
-from teamworld.episode.journal import Journal
-from teamworld.episode.moment import Now, Views
+from teamworld.episode.compatibility import roster_for
+from teamworld.episode.decision_context import DecisionPoint, Views
+from teamworld.episode.event_recorder import EventRecorder
+from teamworld.episode.messages import Channel, MessageRule
+from teamworld.episode.perception_recorder import PerceptionRecorder
+from teamworld.episode.plan_execution import Ending, PlanExecution, Status
 from teamworld.episode.stages import Stages
-from teamworld.episode.talk import Channel, MessageRule
-from teamworld.episode.witness import Witness
 from teamworld.language import Action, AgentId, Entity, GoalId, show
 from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
-from teamworld.methods.parts.foresee import dry_run
-from teamworld.reasoning.asking import RETRIES
+from teamworld.planning.simulate import dry_run
 from teamworld.reasoning.contract import Reasoner
+from teamworld.reasoning.retry import RETRIES
 from teamworld.record import (
     FORMATS,
     ActionStep,
@@ -42,7 +42,7 @@ from teamworld.record import (
     StepDone,
 )
 from teamworld.seeding import Streams
-from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Relation, Report, Verdict, View, World, talk
+from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Relation, StepResult, Verdict, View, World, talk
 
 _NEWS = (Commit, Release, PlanStart, PlanEnd)
 
@@ -81,10 +81,10 @@ class Episode:
         self._memory = memory
         self._streams = streams
         self._setting = setting
-        self._journal = Journal(log, setting.log_level)
-        self._witness = Witness(self._journal.record)
+        self._journal = EventRecorder(log, setting.log_level)
+        self._witness = PerceptionRecorder(self._journal.record)
         self._alive = list(world.spec.agents)
-        self._courses: dict[AgentId, Course] = {}
+        self._courses: dict[AgentId, PlanExecution] = {}
         self._committed: dict[AgentId, str] = {}
         self._waiting: set[AgentId] = set()
         self._unable: frozenset[AgentId] = frozenset()
@@ -92,7 +92,7 @@ class Episode:
         self._plans = 0
         self._read = 0
         self._stages = Stages(self._alive, self._journal.record)
-        self._channel = Channel(setting.messages, world.hears, streams, self._journal.record)
+        self._channel = Channel(setting.messages, world.in_range, streams, self._journal.record)
 
     async def play(self) -> Over:
         """Run the episode to its end and return why it ended.
@@ -105,7 +105,7 @@ class Episode:
         self._start(roster)
         await self._method.begin(
             Briefing(
-                spec=self._world.spec.told,
+                spec=self._world.spec.public,
                 domain=self._world.domain,
                 agents=tuple(self._alive),
                 episode=self._setting.episode,
@@ -151,9 +151,9 @@ class Episode:
             if course.action is None:
                 self._end_plan(agent, None)
 
-    def _moment(self, free: Sequence[AgentId], views: Views, news: Sequence[Event]) -> Now:
+    def _moment(self, free: Sequence[AgentId], views: Views, news: Sequence[Event]) -> DecisionPoint:
         running = {agent: course.plan for agent, course in self._courses.items()}
-        return Now(
+        return DecisionPoint(
             free=free,
             views=views,
             running=running,
@@ -209,7 +209,7 @@ class Episode:
         if plan.goal is not None and goal is None:
             raise ValueError(f"{agent} took up a plan for an unknown goal: {plan}")
         reviewed = dry_run(plan, view, self._world.domain)
-        self._courses[agent] = Course(self._plans, plan)
+        self._courses[agent] = PlanExecution(self._plans, plan)
         self._journal.record(
             PlanStart(
                 agent=agent,
@@ -257,7 +257,7 @@ class Episode:
 
     def _advance(self, orders: Mapping[AgentId, Action]) -> Over | None:
         self._stages.execute()
-        report = self._world.advance(orders)
+        report = self._world.step(orders)
         record = self._journal.record
         for agent in self._alive:
             self._take_outcome(agent, orders[agent], report)
@@ -285,7 +285,7 @@ class Episode:
         self._journal.flush()
         return report.over or (None if self._alive else "quit")
 
-    def _take_outcome(self, agent: AgentId, order: Action, report: Report) -> None:
+    def _take_outcome(self, agent: AgentId, order: Action, report: StepResult) -> None:
         outcome = report.outcomes[agent]
         course = self._courses.get(agent)
         owed = self._channel.owed[agent]
@@ -348,7 +348,7 @@ class Episode:
         if self._journal.level == "beliefs":
             self._witness.truth(self._world.truth())
 
-    def _record_action(self, agent: AgentId, outcome: Outcome, course: Course | None) -> None:
+    def _record_action(self, agent: AgentId, outcome: Outcome, course: PlanExecution | None) -> None:
         self._journal.record(
             ActionStep(
                 agent=agent,
@@ -370,7 +370,7 @@ class Episode:
             )
         )
 
-    def _record_skip(self, agent: AgentId, course: Course, action: Action, verdict: Verdict) -> None:
+    def _record_skip(self, agent: AgentId, course: PlanExecution, action: Action, verdict: Verdict) -> None:
         self._journal.record(
             ActionStep(
                 agent=agent,

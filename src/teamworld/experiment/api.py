@@ -9,11 +9,11 @@ from typing import Any
 
 from teamworld.errors import UserError
 from teamworld.experiment.config import Instances, build
+from teamworld.experiment.message_protocol import Talk
 from teamworld.experiment.results import Row
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run as run_experiment
-from teamworld.experiment.running import Running
-from teamworld.experiment.talking import Talk
-from teamworld.reasoning.asking import RETRIES
+from teamworld.reasoning.retry import RETRIES
 from teamworld.record import LogLevel
 
 

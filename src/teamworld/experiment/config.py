@@ -22,19 +22,19 @@ from pydantic import (
     model_validator,
 )
 
-from teamworld.episode.fit import roster_for
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.compatibility import roster_for
+from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError, suggest
-from teamworld.experiment import talking
-from teamworld.experiment.reading import Refused, parse
-from teamworld.experiment.running import Running
-from teamworld.experiment.talking import Talk
+from teamworld.experiment import message_protocol
+from teamworld.experiment.message_protocol import Talk
+from teamworld.experiment.run_options import Running
+from teamworld.experiment.yaml_io import Refused, parse
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 from teamworld.reasoning import registry as reasoners
-from teamworld.reasoning import team
-from teamworld.reasoning.asking import RETRIES
-from teamworld.reasoning.llm.mind import Override
+from teamworld.reasoning import router
+from teamworld.reasoning.llm.reasoner import Override
+from teamworld.reasoning.retry import RETRIES
 from teamworld.record import LogLevel
 from teamworld.seeding import Streams, generator
 from teamworld.worlds import registry as worlds
@@ -201,7 +201,7 @@ class Experiment(BaseModel):
     def _resolved_talk(self, filled: dict[str, dict[str, Any]]) -> Talk | None:
         """Fill in the options of the messages; return the protocol, None where only one rule could apply."""
         rules = {method: self.message_rule(method) for method in self.methods}
-        if not talking.differ(self.methods):
+        if not message_protocol.differ(self.methods):
             filled["messages"] = rules[self.methods[0]].model_dump(mode="json")
             return None
         if self.protocol == "equal":
@@ -217,7 +217,7 @@ class Experiment(BaseModel):
         Raises:
             UserError: One does not.
         """
-        found = team.shares(self.reasoner)
+        found = router.shares(self.reasoner)
         bodiless = [mind for label in self.methods for mind in methods.method_class(label).minds]
         minds = list(dict.fromkeys([*agents, *bodiless]))
         for share in found:
@@ -243,7 +243,7 @@ class Experiment(BaseModel):
         Raises:
             UserError: Options of the messages are given that do not go with it.
         """
-        return talking.protocol(self.talk, self.options.get("messages", {}))
+        return message_protocol.protocol(self.talk, self.options.get("messages", {}))
 
     def message_rule(self, method: str) -> MessageRule:
         """Return the rule for the messages of a method.
@@ -251,7 +251,7 @@ class Experiment(BaseModel):
         Raises:
             UserError: An option does not exist or does not fit.
         """
-        return talking.rule(method, self.protocol, self.options.get("messages", {}))
+        return message_protocol.rule(method, self.protocol, self.options.get("messages", {}))
 
     def overrides(self) -> tuple[Override, ...]:
         """Return the changes of sampling, in order."""

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from teamworld.experiment.before import Memories
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.runner import completed, play
+from teamworld.experiment.warm_start import Memories
 from teamworld.memory.store import MemoryStore
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.llm.budget import Limit
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Usage
-from teamworld.reasoning.llm.mind import LanguageModel
 from teamworld.reasoning.llm.names import is_model
 from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.llm.reasoner import LanguageModel
+from teamworld.reasoning.router import shares
 from teamworld.reasoning.rules import Rules
-from teamworld.reasoning.team import shares
 
 #: Characters of a token: English text and coordinates of our prompts have 2.5 to 4.
 CHARACTERS = 3.0

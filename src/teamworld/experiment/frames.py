@@ -12,9 +12,9 @@ import msgspec
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.episode_metrics import finished, of_runs
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.grid import runs
-from teamworld.experiment.measured import finished, of_runs
 from teamworld.metrics.definition import metrics
 from teamworld.record import read_log
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.before import Memories, opened
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.runner import completed, play
+from teamworld.experiment.warm_start import Memories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply

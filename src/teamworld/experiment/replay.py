@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError
-from teamworld.experiment.before import Memories, opened
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.minds import recorded
+from teamworld.experiment.reasoner_factory import recorded
 from teamworld.experiment.results import Results
 from teamworld.experiment.runner import completed, play
+from teamworld.experiment.warm_start import Memories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import summarise

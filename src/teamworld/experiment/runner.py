@@ -21,15 +21,15 @@ import msgspec
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
-from teamworld.experiment import apart, before
-from teamworld.experiment.again import from_record, recall
-from teamworld.experiment.before import Memories
+from teamworld.experiment import process_pool, warm_start
 from teamworld.experiment.calls import NotRecorded
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.minds import Minds, Watch, idle, live, prepare
+from teamworld.experiment.reasoner_factory import Minds, Watch, idle, live, prepare
+from teamworld.experiment.replay_reasoner import from_record, recall
 from teamworld.experiment.results import Results, Row
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
+from teamworld.experiment.warm_start import Memories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
@@ -86,17 +86,17 @@ def run(
     plan = prepare(experiment, running, watch) if asks else None
     if plan is not None and (plan.endpoints or plan.people):
         folder.check_prompts(question.template for question in methods.kinds(experiment.methods).values())
-    brought = {} if folder.experiment_file.exists() else before.gather(experiment)
+    brought = {} if folder.experiment_file.exists() else warm_start.gather(experiment)
     if plan is not None and plan.endpoints and not folder.experiment_file.exists():
         watch.begins(experiment, plan.prices)
     with folder.locked():
         folder.check(experiment)  # and again, now that nobody else can write
         if brought and not folder.experiment_file.exists():
-            before.bring(folder, brought)
+            warm_start.bring(folder, brought)
         folder.claim(experiment, None if plan is None or not plan.endpoints else plan.prices.table())
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
         episodes = len(experiment.cells()) * experiment.episodes
-        if nobody and (processes := apart.many(episodes, _WORTH, running.processes)) > 1:
+        if nobody and (processes := process_pool.many(episodes, _WORTH, running.processes)) > 1:
             return _apart(experiment, folder, processes, progress)
         minds: AbstractAsyncContextManager[Minds] = nullcontext(idle(experiment))
         if source is not None:
@@ -150,7 +150,7 @@ def _apart(experiment: Experiment, folder: Folder, processes: int, progress: Pro
             for row in results.rows(cell) if cell not in missing else ():
                 progress(row)
         if missing:
-            for rows in apart.as_done(partial(run_cell, experiment, folder), missing, processes):
+            for rows in process_pool.as_done(partial(run_cell, experiment, folder), missing, processes):
                 for row in rows:
                     progress(row)
         return [row for cell in cells for row in results.rows(cell)]
@@ -163,7 +163,7 @@ def run_cell(experiment: Experiment, folder: Folder, cell: Cell) -> list[Row]:
         with (
             Results(folder.results_file) as results,
             MemoryStore.open(folder.memory_file) as memory,
-            before.opened(folder, experiment) as earlier,
+            warm_start.opened(folder, experiment) as earlier,
         ):
             memories, turn = Memories(memory, earlier), asyncio.Semaphore(1)
             await Job(experiment, folder, results, memories, idle(experiment), lambda row: None, turn).run(cell)
@@ -179,7 +179,7 @@ async def _run(
     with (
         Results(folder.results_file) as results,
         MemoryStore.open(folder.memory_file) as memory,
-        before.opened(folder, experiment) as earlier,
+        warm_start.opened(folder, experiment) as earlier,
     ):
         memories = Memories(memory, earlier)
         async with opened as minds:

@@ -41,7 +41,7 @@ def task_key(goal: str, label: str | None, identity: Identity) -> TaskKey:
 class Tracker:
     """A fold over the events of an episode that yields an instance at every end of a plan.
 
-    A method feeds it ``Moment.news`` while the episode runs, ``delta`` feeds it the whole log; both
+    A method feeds it ``DecisionContext.news`` while the episode runs, ``delta`` feeds it the whole log; both
     get the same instances, because only commitments, plans and plan ends count.
 
     Args:

@@ -2,7 +2,7 @@
 
 A method is told of the instance in ``begin``, sees every step in ``watch``, and is asked in
 ``decide`` whenever agents are free. It never holds the world: it reads views and the domain,
-talks through rooms and posts, and asks minds through ``Moment.ask``.
+talks through rooms and posts, and asks minds through ``DecisionContext.ask``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from teamworld.language import AgentId, Entity, Fact, GoalId, Plan
 from teamworld.memory.contract import Memory, MemoryDelta
-from teamworld.reasoning.contract import Answer, MindId, Question
+from teamworld.reasoning.contract import Answer, Question, RespondentId
 from teamworld.record import Believe, Commit, Event, Predict, Release
 from teamworld.seeding import Streams
 from teamworld.worlds.contract import Domain, View, WorldSpec
@@ -98,7 +98,7 @@ class Briefing:
     """All that the task is about, by id and class; empty unless the method takes it, see ``Method.roster``."""
 
 
-class Moment(Protocol):
+class DecisionContext(Protocol):
     """Everything a method may read and do at one step."""
 
     @property
@@ -172,7 +172,7 @@ class Method:
     """What ``--set METHOD.OPTION=VALUE`` can set."""
     questions: ClassVar[tuple[type[Question[Any]], ...]] = ()
     """All that it may ask, the shared questions among them: what runs take minds, sampling and prompts' digests by."""
-    minds: ClassVar[tuple[MindId, ...]] = ()
+    minds: ClassVar[tuple[RespondentId, ...]] = ()
     """Minds without a body that it asks beside the agents, such as a central planner: ``--reasoner`` can name them."""
     roster: ClassVar[bool] = False
     """Whether it is told before the start which rooms, containers, furniture and things there are, though not where: so
@@ -191,11 +191,11 @@ class Method:
     async def begin(self, briefing: Briefing) -> None:
         """Start an episode; may ask."""
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """See every step; return busy agents to interrupt."""
         return ()
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Decide for ``moment.free``, and for any busy agent to be overridden."""
         raise NotImplementedError
 

@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from teamworld.errors import UserError, brief, suggest
+from teamworld.methods.common.mixed_team import JOINT, Part, SplitOptions, split
 from teamworld.methods.contract import Method
-from teamworld.methods.parts.split import JOINT, Part, SplitOptions, split
 from teamworld.reasoning.contract import Question
 
 #: The methods that ship with the package: name -> module and class.
@@ -24,7 +24,7 @@ BUILT_IN = {
     "camon": "teamworld.methods.camon.method:Camon",
     "cobel": "teamworld.methods.cobel.method:Cobel",
     "coela": "teamworld.methods.coela.method:Coela",
-    "do_nothing": "teamworld.methods.idle.method:DoNothing",
+    "do_nothing": "teamworld.methods.do_nothing.method:DoNothing",
     "drwell": "teamworld.methods.drwell.method:DrWell",
     "embodied": "teamworld.methods.embodied.method:Embodied",
     "greedy": "teamworld.methods.greedy.method:Greedy",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from teamworld.metrics import holding
+from teamworld.metrics import belief_accuracy
 from teamworld.metrics.communication import WITHIN
 from teamworld.metrics.definition import NULL, Value, mean, only, share
 from teamworld.metrics.episode import NOBODY, Episode
@@ -24,7 +24,7 @@ _NEEDING = ("B5", "B6", "B6.set", "B8", "B8.lacking", "B8.having", "B9.precision
 
 def measure(episode: Episode) -> Mapping[str, Value]:
     """Measure beliefs and predictions; null below the log level ``beliefs``, and where nobody declared any."""
-    found = dict(holding.measure(episode))
+    found = dict(belief_accuracy.measure(episode))
     found |= dict.fromkeys(_NEEDING, NULL)
     if episode.start.log_level != "play":
         found |= _first_order(episode) | _intents(episode) | _sensitivity(episode) | _conflicts(episode)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from teamworld.metrics import telling
+from teamworld.metrics import message_content
 from teamworld.metrics.balance import gini
 from teamworld.metrics.bill import Made
 from teamworld.metrics.decisions import seconds_of
@@ -54,7 +54,7 @@ def measure(episode: Episode, calls: Sequence[Made] | None = None) -> Mapping[st
         **_interruptions(episode, calls),
         **_topology(episode),
         "M13": _orphans(episode),
-        **telling.measure(episode, WITHIN),
+        **message_content.measure(episode, WITHIN),
     }
 
 

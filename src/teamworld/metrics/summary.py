@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from teamworld.metrics import outcome
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.record import AttemptMade, Event, MessageSent, PlanEnd, QuestionAsked
 
 

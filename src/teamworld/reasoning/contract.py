@@ -19,7 +19,7 @@ from teamworld.language import AgentId
 from teamworld.worlds.contract import View
 
 #: Who answers: an agent, or a mind without a body such as a central planner.
-MindId: TypeAlias = str
+RespondentId: TypeAlias = str
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
@@ -53,7 +53,7 @@ class Question(ABC, Generic[Answer]):
     answer: ClassVar[type[BaseModel]]
     sampling: ClassVar[Sampling]
 
-    mind: MindId
+    mind: RespondentId
     views: Mapping[AgentId, View]
     """All that the context was made from."""
 

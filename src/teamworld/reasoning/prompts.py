@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template, meta
 
 from teamworld.reasoning.contract import Answer, Question
-from teamworld.reasoning.quoting import quoted
+from teamworld.reasoning.untrusted_text import quoted
 
 _HOME = "teamworld.methods"
 _VERSION = re.compile(r"\{# version ([1-9][0-9]*) #\}\n")

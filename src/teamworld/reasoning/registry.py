@@ -7,8 +7,8 @@ from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.keys import scrub
 from teamworld.reasoning.llm.names import is_model, parse
+from teamworld.reasoning.router import shares
 from teamworld.reasoning.rules import Rules, Slips
-from teamworld.reasoning.team import shares
 from teamworld.seeding import Streams, generator
 
 #: Not a mind of its own: the minds of a recorded run answer again, from their record.

@@ -12,8 +12,8 @@ from teamworld.metrics.definition import metrics
 from teamworld.metrics.runs import undominated
 from teamworld.report.compare import COSTS, Comparison, Row, Sample, compare
 from teamworld.report.compare_tables import label
+from teamworld.report.figure_style import COLUMN, WIDTH, bare, figure, layer, look, need, save
 from teamworld.report.statistics import Interval, fitting_interval
-from teamworld.report.style import COLUMN, WIDTH, bare, figure, layer, look, need, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

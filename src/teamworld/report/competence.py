@@ -10,13 +10,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.episode_metrics import finished
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.grid import runs
-from teamworld.experiment.measured import finished
 from teamworld.record import StepDone, read_log
 from teamworld.report.compare_tables import where
+from teamworld.report.comparison import SILENT
 from teamworld.report.statistics import fitting_interval
-from teamworld.report.study import SILENT
 from teamworld.report.tables import Table
 from teamworld.worlds.wildfire.competence import COMPETENCIES, PROVISIONAL, Competency, Seed, Worth, shown_by, values
 

@@ -15,16 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.config import Experiment
-from teamworld.experiment.minds import Watch
-from teamworld.experiment.purse import Purse
+from teamworld.experiment.reasoner_factory import Watch
 from teamworld.experiment.results import Row
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
+from teamworld.experiment.shared_budget import Purse
 from teamworld.methods.registry import option_error
 from teamworld.metrics.definition import Metric, metrics
 from teamworld.reasoning.registry import in_words
-from teamworld.report import compare_tables, export, study
-from teamworld.report.across import WHOLE
+from teamworld.report import compare_tables, comparison, export
 from teamworld.report.compare import LEVEL, Comparison, Pair, Sample, compare, enough
+from teamworld.report.cross_run import WHOLE
 from teamworld.report.metrics import number
 from teamworld.report.statistics import holm
 
@@ -73,20 +73,20 @@ class Evidence(BaseModel):
     """Fields that all experiments share."""
     sections: tuple[Section, ...] = Field(min_length=1)
 
-    def settings(self, section: Section, out: Path) -> list[study.Setting]:
+    def settings(self, section: Section, out: Path) -> list[comparison.Setting]:
         """Return the settings of a section; memories of earlier sections are found in the folder of the page.
 
         Raises:
             UserError: One line on the first thing wrong with it.
         """
         try:
-            found = study.settings({**self.common, **section.experiment})
+            found = comparison.settings({**self.common, **section.experiment})
         except UserError as error:
             raise UserError(f"section {section.name}: {error}") from None
         return [_with_memory(setting, out) for setting in found]
 
 
-def _with_memory(setting: study.Setting, out: Path) -> study.Setting:
+def _with_memory(setting: comparison.Setting, out: Path) -> comparison.Setting:
     asked = setting.experiment
     if asked.memory is None:
         return setting
@@ -117,9 +117,9 @@ def parsed(data: Mapping[str, Any]) -> Evidence:
     return page
 
 
-def _wrong(section: Section, found: Sequence[study.Setting], runs: Collection[Path]) -> Iterator[str]:
+def _wrong(section: Section, found: Sequence[comparison.Setting], runs: Collection[Path]) -> Iterator[str]:
     """Yield what a section names that is not there."""
-    known = [name for name in study.named("all") if name not in WHOLE]
+    known = [name for name in comparison.named("all") if name not in WHOLE]
     for name in section.metrics:
         if name not in known:
             yield f"there is no metric '{name}' to show{suggest(name, known)}; see: teamworld metrics"
@@ -129,8 +129,12 @@ def _wrong(section: Section, found: Sequence[study.Setting], runs: Collection[Pa
     for axis in (*section.by, *([section.figure] if section.figure not in (None, _LEARNING) else [])):
         if axis not in axes:
             yield f"nothing varies in '{axis}'{suggest(axis, list(axes))}"
-    own = [name for name in methods if name not in study.REFERENCES]
-    rows = (*methods, *study.REFERENCES, *(study.silent_name(name, own) for name in section.silent if name in own))
+    own = [name for name in methods if name not in comparison.REFERENCES]
+    rows = (
+        *methods,
+        *comparison.REFERENCES,
+        *(comparison.silent_name(name, own) for name in section.silent if name in own),
+    )
     named = [(name, own) for name in section.silent] + [(name, methods) for name in [section.against] if name]
     for method, there in (*named, *((name, rows) for name in section.parts)):
         if method not in there:
@@ -140,8 +144,8 @@ def _wrong(section: Section, found: Sequence[study.Setting], runs: Collection[Pa
             yield f"no earlier section runs in '{memory}'{suggest(memory, sorted(map(str, runs)))}"
 
 
-def _parts(section: Section, found: Sequence[study.Setting], out: Path) -> Iterator[study.Part]:
-    return study.planned(found, out / section.name, references=section.references, silent=section.silent)
+def _parts(section: Section, found: Sequence[comparison.Setting], out: Path) -> Iterator[comparison.Part]:
+    return comparison.planned(found, out / section.name, references=section.references, silent=section.silent)
 
 
 def planned(page: Evidence, out: Path) -> list[tuple[Path, Experiment]]:
@@ -201,7 +205,7 @@ def make(
     purse = Purse(running, [folder for folder, _ in planned(page, out)])
     for section in page.sections:
         settings = page.settings(section, out)
-        runs = study.run_all(
+        runs = comparison.run_all(
             settings,
             out / section.name,
             references=section.references,
@@ -210,7 +214,7 @@ def make(
             purse=purse,
             watch=watch,
         )
-        found = study.measure(runs, section.metrics, running.processes)
+        found = comparison.measure(runs, section.metrics, running.processes)
         caption = compare_tables.caption([setting.experiment for setting in settings])
         parts += [f"## {section.title}\n", *([section.text.strip() + "\n"] if section.text else []), f"*{caption}.*\n"]
         if section.figure is not None:
@@ -224,7 +228,7 @@ def make(
 Group = dict[tuple[str, ...], list[Sample]]
 
 
-def _groups(section: Section, settings: Sequence[study.Setting], samples: Sequence[Sample]) -> Group:
+def _groups(section: Section, settings: Sequence[comparison.Setting], samples: Sequence[Sample]) -> Group:
     """Return the samples by the values of the axes that are kept apart, the last axis changing fastest."""
     place = {one.name: tuple(str(one.values[axis]) for axis in section.by) for one in settings}
     order = [list(dict.fromkeys(values)) for values in zip(*place.values(), strict=True)]
@@ -234,7 +238,7 @@ def _groups(section: Section, settings: Sequence[study.Setting], samples: Sequen
     return found
 
 
-def _tables(section: Section, settings: Sequence[study.Setting], samples: Sequence[Sample]) -> Iterator[str]:
+def _tables(section: Section, settings: Sequence[comparison.Setting], samples: Sequence[Sample]) -> Iterator[str]:
     """Yield what is supported, then all values."""
     found = {values: _shown(section, some) for values, some in _groups(section, settings, samples).items()}
     if section.against is not None:
@@ -349,10 +353,10 @@ def _places(some: Sequence[_Tested], tested: Sequence[_Tested]) -> str:
 
 
 def _figures(
-    section: Section, settings: Sequence[study.Setting], samples: Sequence[Sample], images: Path
+    section: Section, settings: Sequence[comparison.Setting], samples: Sequence[Sample], images: Path
 ) -> Iterator[Path]:
     from teamworld.report import compare_figures
-    from teamworld.report.style import need
+    from teamworld.report.figure_style import need
 
     need(matplotlib="plots")
     images.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from teamworld.report.style import need
+from teamworld.report.figure_style import need
 
 _TEX = {
     **{char: f"\\{char}" for char in "&%_#${}"},

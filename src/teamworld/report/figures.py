@@ -12,8 +12,8 @@ from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Row
 from teamworld.memory.store import MemoryStore
+from teamworld.report.figure_style import COLOURS, look
 from teamworld.report.statistics import mean_interval
-from teamworld.report.style import COLOURS, look
 from teamworld.report.tables import mind_and_talk
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from teamworld.errors import UserError
 from teamworld.experiment.config import Experiment
+from teamworld.experiment.message_protocol import differ
 from teamworld.experiment.results import Row
-from teamworld.experiment.talking import differ
 from teamworld.reasoning.registry import in_words
 from teamworld.report.statistics import Interval, mean_interval
 

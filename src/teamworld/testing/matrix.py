@@ -14,9 +14,9 @@ from functools import partial
 from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple, cast
 
-from teamworld.episode.fit import DoesNotApply, applies
+from teamworld.episode.compatibility import DoesNotApply, applies
 from teamworld.errors import UserError, suggest
-from teamworld.experiment import apart
+from teamworld.experiment import process_pool
 from teamworld.language import Action, AgentId
 from teamworld.methods import registry as methods
 from teamworld.record import Commit, Event, MessageSent, PlanStart, QuestionAsked
@@ -25,7 +25,7 @@ from teamworld.testing.methods import check_method, valid
 from teamworld.testing.plays import Diary, Late, Played, Stage, play
 from teamworld.testing.worlds import WORLD_CHECKS, check_world
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import Report, Twins, World
+from teamworld.worlds.contract import IndistinguishablePair, StepResult, World
 
 #: The levels of the short form, one for each kind of task; of other worlds their default level.
 SHORT: Final[Mapping[str, tuple[str, ...]]] = {
@@ -89,9 +89,9 @@ class Terse:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the world has)
         return getattr(self._inner, name)
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         """Pass on what is new."""
-        report = self._inner.advance({who: one for who, one in orders.items() if self._running.get(who) != one})
+        report = self._inner.step({who: one for who, one in orders.items() if self._running.get(who) != one})
         self._running = {who: one.action for who, one in report.outcomes.items() if one.status == "running"}
         return report
 
@@ -105,9 +105,9 @@ class Brief:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the world has)
         return getattr(self._inner, name)
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         """Pass on, until it is over."""
-        report = self._inner.advance(orders)
+        report = self._inner.step(orders)
         self._left -= 1
         return report if self._left or report.over else report._replace(over="horizon")
 
@@ -228,7 +228,9 @@ def _terse(stage: Stage) -> World:
 
 def _hidden(label: str, stage: Stage, findings: Findings) -> Iterator[tuple[str, str]]:
     """Play in worlds that nobody can tell apart, as long as nobody can."""
-    offered: Callable[[str, int], Iterable[Twins]] | None = getattr(worlds.module(stage.world), "hidden_twins", None)
+    offered: Callable[[str, int], Iterable[IndistinguishablePair]] | None = getattr(
+        worlds.module(stage.world), "indistinguishable_pairs", None
+    )
     if offered is None or not findings.due("hidden"):
         return
     for number, twins in enumerate(islice(offered(stage.level, stage.seed), TWINS)):
@@ -317,7 +319,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--worlds", help="names with commas; all if left out")
     parser.add_argument("--seeds", type=_some, help="so many, from 0 (3; short: 1)")
     parser.add_argument("--steps", type=_some, help=f"of an episode (100; short: {HORIZON})")
-    parser.add_argument("--processes", type=_some, default=apart.processors(), help="at a time")
+    parser.add_argument("--processes", type=_some, default=process_pool.processors(), help="at a time")
     given = parser.parse_args(argv)
     known, asked_for = worlds.names(), given.worlds.split(",") if given.worlds else []
     for name in asked_for:
@@ -331,7 +333,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         places = [stage for stage in places if stage.world in asked_for]
     made = tasks(chosen, places, suites=every)
     failed = 0
-    for line in filter(None, apart.in_order(_told, made, given.processes)):
+    for line in filter(None, process_pool.in_order(_told, made, given.processes)):
         failed += 1
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
-from teamworld.episode.fit import applies
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.compatibility import applies
+from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
 from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, Gone, MessageSent, PlanStart
 from teamworld.testing.findings import Findings

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
-from teamworld.experiment import talking
+from teamworld.episode.messages import MessageRule
+from teamworld.experiment import message_protocol
 from teamworld.language import AgentId
 from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods
-from teamworld.methods.contract import Briefing, Choice, Decision, Method, Moment
+from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.rules import Rules
@@ -70,7 +70,7 @@ class Watched(Method):
         """Pass on."""
         await self._inner.begin(briefing)
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """Pass on; whoever is named has a view."""
         if self._diary is not None:
             self._diary.append({agent: seen(view) for agent, view in moment.views.items()})
@@ -80,7 +80,7 @@ class Watched(Method):
                 self._complaints.append(f"watch names {agent} at tick {moment.t}, who is not there")
         return named
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Pass on; plans are for free or busy agents that are able, and have actions."""
         decisions = await self._inner.decide(moment)
         given = {*moment.free, *moment.running}
@@ -205,7 +205,7 @@ def play(
     complaints: list[str] = []
     given = methods.resolve(label, options).model_dump(mode="json")
     reasoner = mind(streams)
-    rule = stage.rule or talking.rule(label, "native", {})
+    rule = stage.rule or message_protocol.rule(label, "native", {})
     setting = Setting(stage.seed, stage.seed, 1, given, rule)
     world = made or stage.make()
     with tempfile.TemporaryDirectory() as folder, LogWriter(Path(folder) / "log.jsonl.zst") as log:

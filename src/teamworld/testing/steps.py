@@ -10,8 +10,8 @@ from typing import Final
 
 from teamworld.errors import UserError
 from teamworld.language import Action, Entity, Fact, GoalId, parse_action, parse_fact
-from teamworld.methods.parts.foresee import dry_run
-from teamworld.methods.parts.goals import workable
+from teamworld.methods.common.goals import workable
+from teamworld.planning.simulate import dry_run
 from teamworld.testing.walk import Pause, Stride, plain
 from teamworld.worlds.contract import WAIT, Relation, talk
 
@@ -130,11 +130,11 @@ def recipes(here: Pause) -> Iterator[str]:
     view, domain = here.one, here.world.domain
     if not view.able:
         return
-    idle = domain.recipes(None, view.agent, view.known)
+    idle = domain.candidate_plans(None, view.agent, view.known)
     if not idle or not dry_run(idle[0], view, domain).first_legal:
         yield f"{view.agent} has no plan to keep out of the way that can begin"
     for goal in workable(view):
-        plans = domain.recipes(goal, view.agent, view.known)
+        plans = domain.candidate_plans(goal, view.agent, view.known)
         if not plans:
             yield f"there is no recipe for {goal.id} for {view.agent}"
         elif any(plan.goal != goal.id or not plan.actions for plan in plans):
@@ -176,8 +176,8 @@ def unknowns(here: Pause) -> Iterator[str]:
     if lacks := _lacks(domain, "unknowns"):
         yield lacks
         return
-    found = domain.unknowns(view.known)
-    if list(found) != list(domain.unknowns(view.known)):
+    found = domain.latent_variables(view.known)
+    if list(found) != list(domain.latent_variables(view.known)):
         yield "domain.unknowns gives two answers"
     if len({unknown.name for unknown in found}) < len(found):
         yield f"two unknowns of {view.agent} have one name: {', '.join(unknown.name for unknown in found)}"
@@ -209,7 +209,7 @@ def _lacks(domain: object, member: str) -> str:
 def _some_facts(here: Pause) -> list[Fact]:
     """Return facts to ask about: some that are known, and some that may be so."""
     domain, known = here.world.domain, here.one.known
-    open_to = domain.unknowns(known) if not _lacks(domain, "unknowns") else ()
+    open_to = domain.latent_variables(known) if not _lacks(domain, "unknowns") else ()
     return [*known][:40] + [value.fact for unknown in open_to for value in unknown.values][:20]
 
 
@@ -221,9 +221,10 @@ def visible(here: Pause) -> Iterator[str]:
         return
     for fact in _some_facts(here):
         for agent in here.alive[:3]:
-            chance = domain.visible(fact, agent, known)
-            if not 0 <= chance <= 1 or chance != domain.visible(fact, agent, known):
-                yield f"domain.visible({fact}) for {agent} is {chance}, and then {domain.visible(fact, agent, known)}"
+            chance = domain.observation_probability(fact, agent, known)
+            if not 0 <= chance <= 1 or chance != domain.observation_probability(fact, agent, known):
+                then = domain.observation_probability(fact, agent, known)
+                yield f"domain.observation_probability({fact}) for {agent} is {chance}, and then {then}"
 
 
 def drift(here: Pause) -> Iterator[str]:
@@ -252,7 +253,7 @@ def clash(here: Pause) -> Iterator[str]:
     mate = here.views[here.alive[(here.turn + 1) % len(here.alive)]]
     for one in view.options[:6] if view.able else ():
         for other in mate.options[:6] if mate.able else ():
-            lost, turned = domain.clash(one, other, view.known), domain.clash(other, one, view.known)
+            lost, turned = domain.conflict_cost(one, other, view.known), domain.conflict_cost(other, one, view.known)
             if not (math.isfinite(lost) and lost >= 0) or lost != turned:
                 yield f"{one.action} beside {other.action} loses {lost} ticks, the other way round {turned}"
 
@@ -278,24 +279,24 @@ def snapshot(here: Pause) -> Iterator[str]:
         yield "two snapshots of one moment differ"
 
 
-def hears(here: Pause) -> Iterator[str]:
+def in_range(here: Pause) -> Iterator[str]:
     """All alive hear without a limit, nobody hears itself, who hears is heard, and more reach loses nobody."""
     world, alive = here.world, here.alive
     for sender in alive:
-        if set(world.hears(sender, math.inf)) != set(alive) - {sender}:
+        if set(world.in_range(sender, math.inf)) != set(alive) - {sender}:
             yield f"{sender} does not reach all living others when reach is unlimited"
-        reached = [set(world.hears(sender, reach)) for reach in (0, 2, 5, 1000)]
+        reached = [set(world.in_range(sender, reach)) for reach in (0, 2, 5, 1000)]
         if any(not near <= far for near, far in pairwise(reached)) or sender in reached[-1]:
             yield f"{sender} reaches itself, or fewer with more reach"
         for mate in reached[2]:
-            if sender not in world.hears(mate, 5):
+            if sender not in world.in_range(mate, 5):
                 yield f"{mate} hears {sender} from 5 away, but not the other way round"
 
 
 def leaving(here: Pause) -> Iterator[str]:
     """Who is gone, or was never there, has no view and takes no orders."""
     for agent in (*here.gone, "nobody_of_this_name"):
-        for what, call in (("view", here.world.view), ("order", lambda a: here.world.advance({a: WAIT}))):
+        for what, call in (("view", here.world.view), ("order", lambda a: here.world.step({a: WAIT}))):
             try:
                 call(agent)
             except UserError:
@@ -373,7 +374,7 @@ PAUSES: Final[Mapping[str, Callable[[Pause], Iterator[str]]]] = {
     "clash": clash,
     "text": text,
     "snapshot": snapshot,
-    "hears": hears,
+    "hears": in_range,
     "leaving": leaving,
 }
 #: Each makes a check for one walk.

@@ -9,7 +9,7 @@ from typing import Any
 
 from teamworld.language import Action, AgentId
 from teamworld.seeding import generator
-from teamworld.worlds.contract import Report, View, World
+from teamworld.worlds.contract import StepResult, View, World
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Stride:
     orders: Mapping[AgentId, Action]
     running: Mapping[AgentId, Action]
     """What ran before it, where no order was given."""
-    report: Report
+    report: StepResult
 
 
 def walk(world: World, seed: int, steps: int) -> Iterator[Pause | Stride]:
@@ -63,7 +63,7 @@ def walk(world: World, seed: int, steps: int) -> Iterator[Pause | Stride]:
             options = views[agent].options if views[agent].able else ()
             if options and (agent not in running or draw < 0.1):
                 orders[agent] = options[int(rngs[agent].integers(len(options)))].action
-        report = world.advance(orders)
+        report = world.step(orders)
         kept = {agent: action for agent, action in running.items() if agent not in orders}
         yield Stride(world, t, alive, orders, kept, report)
         running = {agent: done.action for agent, done in report.outcomes.items() if done.status == "running"}
@@ -74,7 +74,7 @@ def walk(world: World, seed: int, steps: int) -> Iterator[Pause | Stride]:
             return
 
 
-def told(report: Report) -> str:
+def told(report: StepResult) -> str:
     """Return all of a report as text, to compare it."""
     return repr(report._replace(outcomes=dict(report.outcomes), gone=dict(report.gone), score=dict(report.score)))
 

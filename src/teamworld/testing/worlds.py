@@ -12,7 +12,7 @@ from teamworld.testing.findings import Findings
 from teamworld.testing.steps import NONSENSE, PAUSES, STRIDES
 from teamworld.testing.walk import Pause, Stride, difference, plain, seen, told, walk
 from teamworld.worlds import registry
-from teamworld.worlds.contract import WAIT, StaleView, Twins, World, roster
+from teamworld.worlds.contract import WAIT, IndistinguishablePair, StaleView, World, roster
 
 _PARTS = ("t", "left", "able", "facts", "recall", "known", "goals", "abilities", "options", "history")
 #: Ticks after which the episodes of the checks that need an end are over.
@@ -92,12 +92,12 @@ def horizon(case: Case) -> Iterator[str]:
     """The episode is over by its horizon, and then takes no more steps."""
     world, t, over = case.make(SHORT), 0, None
     while over is None and t < 3 * SHORT:
-        report = world.advance({})
+        report = world.step({})
         t, over = t + report.ticks, report.over
     if over is None or (over == "horizon" and t < SHORT):
         yield f"with a horizon of {SHORT} it is over ({over}) at tick {t}"
     try:
-        world.advance({})
+        world.step({})
     except UserError:
         return
     yield "a step after the end is not refused with a UserError"
@@ -107,7 +107,7 @@ def stale_view(case: Case) -> Iterator[str]:
     """A view cannot be read after the world's next step."""
     world = case.make()
     view = world.view(world.spec.agents[0])
-    world.advance({})
+    world.step({})
     for part in (*_PARTS, "check", "text"):
         try:
             found = getattr(view, part)
@@ -134,13 +134,13 @@ def same_order(case: Case) -> Iterator[str]:
 def _runs(case: Case, agent: AgentId, action: Action, *, again: bool) -> list[str]:
     world = case.make()
     found: list[str] = []
-    report = world.advance({agent: action})
+    report = world.step({agent: action})
     while len(found) < 12:
         found.append(told(report) + repr(dict(world.snapshot())))
         outcome = report.outcomes.get(agent)
         if report.over is not None or outcome is None or outcome.status != "running" or agent in report.gone:
             break
-        report = world.advance({agent: action} if again else {})
+        report = world.step({agent: action} if again else {})
     return found
 
 
@@ -149,7 +149,7 @@ def refused(case: Case) -> Iterator[str]:
     for action in (NONSENSE, Action("wait", (1, 2, 3)), Action("talk", ("never",))):
         world = case.make()
         agent = world.spec.agents[0]
-        report = world.advance({agent: action})
+        report = world.step({agent: action})
         outcome = report.outcomes[agent]
         if outcome.status != "failed" or outcome.legal or not outcome.reason:
             yield f"{action} gives {outcome.status}, legal {outcome.legal}, reason '{outcome.reason}'"
@@ -158,8 +158,10 @@ def refused(case: Case) -> Iterator[str]:
 
 
 def twins(case: Case) -> Iterator[str]:
-    """Views and rosters do not change when only hidden truth changes (if the module offers ``hidden_twins``)."""
-    pairs: Iterable[Twins] = getattr(case.module, "hidden_twins", lambda level, seed: ())(case.level, case.seed)
+    """Views and rosters do not change when only hidden truth changes, in the world's ``indistinguishable_pairs``."""
+    pairs: Iterable[IndistinguishablePair] = getattr(case.module, "indistinguishable_pairs", lambda level, seed: ())(
+        case.level, case.seed
+    )
     for number, (one, other, agent) in enumerate(pairs):
         if list(one.truth()) == list(other.truth()):
             yield f"twins {number} of {agent} do not differ"
@@ -172,7 +174,7 @@ def twins(case: Case) -> Iterator[str]:
             part = difference(*map(seen, views))
             if part is not None:
                 yield f"twins {number}, tick {t}: {agent} can tell them apart by its {part}"
-            reports = one.advance({}), other.advance({})
+            reports = one.step({}), other.step({})
             if any(report.over or agent in report.gone for report in reports):
                 break
 

@@ -216,7 +216,7 @@ class Attempt(NamedTuple):
     success: bool
 
 
-class Report(NamedTuple):
+class StepResult(NamedTuple):
     """The truth about one step, for the loop and the log."""
 
     ticks: int
@@ -255,7 +255,7 @@ class WorldSpec:
     """What a drawing needs to know once: plain data for the log. It may hold what no agent knows, a whole map."""
 
     @property
-    def told(self) -> WorldSpec:
+    def public(self) -> WorldSpec:
         """The same without ``static``: what methods get."""
         return replace(self, static={})
 
@@ -341,7 +341,7 @@ class Possible(NamedTuple):
     """The coarser value that it is a part of: a container in a room whose containers were unknown before."""
 
 
-class Unknown(NamedTuple):
+class LatentVariable(NamedTuple):
     """Something that matters to goals and is not known: where the next cupcake lies, whether a sector burns."""
 
     name: str
@@ -369,7 +369,7 @@ class Domain(Protocol):
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
         """Actions that make sense for the agent if ``given`` holds."""
 
-    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Plans that make sense for the goal, in an order that says nothing about which is best.
 
         At least one for an open goal that the agent's kind can work on, whose prerequisites are met, and of which
@@ -386,19 +386,19 @@ class Domain(Protocol):
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Estimated ticks of the action."""
 
-    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """What matters to goals and is open if ``given`` is all that is known: what was looked at in vain is left out.
 
         Unknowns of like things are alike and do not depend on one another, unless their facts name one subject.
         """
 
-    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """How likely the agent is to perceive a fact if it is true, where ``given`` tells where the agent is."""
 
     def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
         """What a fact may have become by itself after some ticks, with probabilities that add up to 1."""
 
-    def clash(self, one: Option, other: Option, given: Facts) -> float:
+    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Ticks that are lost if two agents do both; 0 where they do not get in each other's way."""
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
@@ -416,11 +416,11 @@ class Domain(Protocol):
 class FullyObserved(ABC):
     """For the domain of a world in which everybody sees all that matters: what ``Domain`` then says of beliefs."""
 
-    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """Nothing is open."""
         return ()
 
-    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """All is perceived."""
         return 1.0
 
@@ -428,7 +428,7 @@ class FullyObserved(ABC):
         """Nothing changes by itself."""
         return {fact: 1.0}
 
-    def clash(self, one: Option, other: Option, given: Facts) -> float:
+    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """The shorter way is lost of two agents that go for a goal that only one can work on."""
         if one.goal is None or one.goal != other.goal:
             return 0.0
@@ -457,10 +457,10 @@ class World(Protocol):
     def view(self, agent: AgentId) -> View:
         """What a living agent may know now."""
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         """Do one step of the world."""
 
-    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+    def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Who is in range of a message; ``inf`` reaches everybody."""
 
     def goals(self) -> Sequence[Goal]:
@@ -473,7 +473,7 @@ class World(Protocol):
         """What a drawing of this moment needs: plain data, small, versioned."""
 
 
-class PassedOver(NamedTuple):
+class SkippedAction(NamedTuple):
     """An action of a plan that was passed over at no cost, because it could not start."""
 
     agent: AgentId
@@ -483,7 +483,7 @@ class PassedOver(NamedTuple):
     """Step in which the plan was taken up."""
 
 
-class Passage(NamedTuple):
+class Transition(NamedTuple):
     """One step of an episode as its log tells it: two snapshots, and what was done between them."""
 
     step: int
@@ -492,11 +492,11 @@ class Passage(NamedTuple):
     outcomes: Mapping[AgentId, Outcome]
     """Of every living agent; actions have all their arguments where the plan named them."""
     attempts: Sequence[Attempt] = ()
-    passed: Sequence[PassedOver] = ()
+    passed: Sequence[SkippedAction] = ()
     """Before the step."""
 
 
-class Finding(NamedTuple):
+class FailureSpan(NamedTuple):
     """A failure in a span of an episode."""
 
     label: str
@@ -514,14 +514,14 @@ class Finding(NamedTuple):
 
 #: What a world's module may offer as ``failures``: finds in the passages of an episode, in order, what only the world
 #: can see (faces, cells, ways). Pure; takes ``WorldSpec.static``, the team and the passages.
-Finder: TypeAlias = Callable[[Mapping[str, Any], Sequence[AgentId], Sequence[Passage]], Iterable[Finding]]
+FailureFinder: TypeAlias = Callable[[Mapping[str, Any], Sequence[AgentId], Sequence[Transition]], Iterable[FailureSpan]]
 
 
-class Twins(NamedTuple):
+class IndistinguishablePair(NamedTuple):
     """Two instances that an agent cannot tell apart, though they are not the same.
 
-    What a world's module may offer as ``hidden_twins(level, seed)``, which yields some: where something is hidden from
-    agents, ``teamworld.testing.check_world`` sees by them that views do not change when only hidden truth changes.
+    A world's module may offer ``indistinguishable_pairs(level, seed)``, which yields some. With them
+    ``teamworld.testing.check_world`` checks that views do not change when only hidden truth changes.
     """
 
     one: World

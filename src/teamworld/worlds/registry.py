@@ -3,7 +3,8 @@
 A package adds a world of its own with an entry point of the group ``teamworld.worlds``: its name is the world's
 name, its value the module. The module offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
 line, the smallest first), ``OPTIONS`` (a pydantic model), ``DEFAULT_HORIZON``, ``DEFAULT_LEVEL`` and ``SUMMARY`` (one
-line). It may offer ``failures``, a ``contract.Finder``, and ``hidden_twins``, see ``contract.Twins``.
+line). It may offer ``failures``, a ``contract.FailureFinder``, and ``indistinguishable_pairs``, see
+``contract.IndistinguishablePair``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from teamworld.errors import UserError, suggest
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from teamworld.worlds.contract import Finder, World
+    from teamworld.worlds.contract import FailureFinder, World
 
 #: The worlds that ship with the package: name -> module.
 WORLDS: Final[Mapping[str, str]] = {
@@ -111,6 +112,6 @@ def option_model(world: str) -> type[BaseModel]:
     return module(world).OPTIONS
 
 
-def finder(world: str) -> Finder | None:
+def finder(world: str) -> FailureFinder | None:
     """Return what finds a world's own failures in a log; None if the world offers nothing."""
-    return cast("Finder | None", getattr(module(world), "failures", None))
+    return cast("FailureFinder | None", getattr(module(world), "failures", None))

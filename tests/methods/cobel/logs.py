@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.experiment import talking
+from teamworld.experiment import message_protocol
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods
 from teamworld.reasoning.rules import Rules
@@ -25,7 +25,7 @@ def beliefs(label: str, stage: Stage, folder: Path) -> Sequence[Event]:
         return generator(stage.seed, *names)
 
     options = methods.resolve(label, {}).model_dump(mode="json")
-    rule = talking.rule(label, "native", {})
+    rule = message_protocol.rule(label, "native", {})
     setting = Setting(stage.seed, stage.seed, 1, options, rule, log_level="beliefs")
     with LogWriter(folder / "log.jsonl.zst") as log:
         method = methods.make(label, options)

@@ -17,7 +17,7 @@ from teamworld.methods.cobel.inferring import Exact
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.store import Entry, Store, Table
 from teamworld.methods.cobel.value import FLOOR
-from teamworld.methods.contract import Message, Moment
+from teamworld.methods.contract import DecisionContext, Message
 from teamworld.reasoning.contract import Answer, Question
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
@@ -117,7 +117,7 @@ def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None
         for agent, view in views.items():
             options = [option.action for option in view.options]
             orders[agent] = options[int(rng.integers(len(options)))]
-        if world.advance(orders).over:
+        if world.step(orders).over:
             break
     assert learned  # they met
 
@@ -253,7 +253,9 @@ def test_an_announced_plan_is_planned_round() -> None:
     world = home()
     known = facts(world)
     domain, looks = world.domain, exact.possible(situation(world, known, known))
-    full = (one for one in looks if domain.clash(one.option, one.option, known) == one.first)  # nothing for a second
+    full = (
+        one for one in looks if domain.conflict_cost(one.option, one.option, known) == one.first
+    )  # nothing for a second
     alone = Subplan(next(one.actions for one in full if one.actions[0].verb == "explore"))
     told = {"Bob": Announced(alone, 0, 9)}
     first = situation(world, known, known, announced=told, yields=frozenset({"Bob"}))
@@ -286,7 +288,7 @@ def test_both_engines_read_and_judge_alike() -> None:
     said = Message("Bob", "inform", "I will: wait().", facts=tuple(explored(empty)), id=1, t=0, recipients=("Alice",))
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)), dialogue=(said,))
     moment = Rules()
-    engines = [Exact(), Asking(cast("Moment", moment))]
+    engines = [Exact(), Asking(cast("DecisionContext", moment))]
 
     def both(operation: str, *args: Any) -> list[Any]:
         return [asyncio.run(getattr(engine, operation)(now, *args)) for engine in engines]

@@ -11,11 +11,11 @@ from typing import Any, cast
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.methods.cobel.options import OPERATIONS, VARIANTS, CobelOptions
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
 from teamworld.reasoning.contract import Question
 from teamworld.record import Deliver, EpisodeEnd, Event, MessageSent, QuestionAsked, Stage
@@ -195,7 +195,7 @@ def test_options_that_make_no_sense_are_refused_in_a_line(wrong: Mapping[str, An
 @pytest.mark.parametrize("seed", range(3))
 def test_hidden_truth_changes_no_prompt_of_who_cannot_tell(seed: int) -> None:
     looked = 0
-    for twins in islice(household.hidden_twins("dev", seed), 2):
+    for twins in islice(household.indistinguishable_pairs("dev", seed), 2):
         one, other = (
             [question for question in asked(cast("World", Brief(world, 1)), "cobel") if question.mind == twins.agent]
             for world in (twins.one, twins.other)

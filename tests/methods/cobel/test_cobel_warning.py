@@ -14,7 +14,7 @@ from teamworld.methods.cobel.engine import Situation
 from teamworld.methods.cobel.method import Cobel
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.warning import LOST, warnings
-from teamworld.methods.contract import Moment
+from teamworld.methods.contract import DecisionContext
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Domain, World, danger, harms
 
@@ -111,7 +111,7 @@ def test_a_warning_is_above_the_own_cap_and_below_that_of_the_run(
     method._domain = now.domain
     spent = SimpleNamespace(store=SimpleNamespace(shared=False), may_speak=lambda: False)
     method._minds = cast(Any, {now.me: spent})
-    moment = cast(Moment, SimpleNamespace(may_speak=lambda agent: allowed))  # what ``messages.most`` leaves
+    moment = cast(DecisionContext, SimpleNamespace(may_speak=lambda agent: allowed))  # what ``messages.most`` leaves
     assert method._dangers(moment, now).clash == (allowed and warn and gate == "assess")
 
 
@@ -129,6 +129,6 @@ class Blind:
     def __getattr__(self, name: str) -> object:
         return getattr(self._inner, name)
 
-    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Nothing for the one, as it is for all others."""
-        return 0.0 if agent == self._who else self._inner.visible(fact, agent, given)
+        return 0.0 if agent == self._who else self._inner.observation_probability(fact, agent, given)

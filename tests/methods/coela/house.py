@@ -13,10 +13,10 @@ from teamworld.worlds.contract import (
     ActionSchema,
     FullyObserved,
     Goal,
+    LatentVariable,
     Option,
     Outcome,
     Relation,
-    Unknown,
     Verdict,
     View,
 )
@@ -59,7 +59,7 @@ class House:
     left: int = 100
     able: bool = True
     history: Sequence[Outcome] = ()
-    open_questions: Sequence[Unknown] = ()
+    open_questions: Sequence[LatentVariable] = ()
     mate_ticks: int | None = None
     """What everything would take a team-mate; None: as long as the agent."""
 
@@ -99,13 +99,13 @@ class Rules(FullyObserved):
     def options(self, agent: str, given: Facts) -> Sequence[Option]:
         return self._house.options
 
-    def recipes(self, goal: Goal | None, agent: str, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: str, given: Facts) -> Sequence[Plan]:
         return [Plan((Action("wait"),), None)]
 
     def check(self, agent: str, action: Action, given: Facts) -> Verdict:
         return POSSIBLE
 
-    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         return self._house.open_questions
 
     def ticks(self, agent: str, action: Action, given: Facts) -> int:
@@ -121,7 +121,7 @@ class Rules(FullyObserved):
             return Facts((*given, Fact(agent, "HOLD", action.args[0])))
         return given
 
-    def clash(self, one: Option, other: Option, given: Facts) -> float:
+    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         return 0.0
 
     def scripted(self, views: Mapping[str, View], running: Mapping[str, Plan]) -> Mapping[str, Plan]:

@@ -15,7 +15,7 @@ from teamworld.methods.coela.worth import worth
 from teamworld.methods.contract import Message
 from teamworld.record import ActionStep, PlanStart, QuestionAsked, StepDone
 from teamworld.testing.plays import Stage, play
-from teamworld.worlds.contract import WAIT, Option, Outcome, Possible, Unknown
+from teamworld.worlds.contract import WAIT, LatentVariable, Option, Outcome, Possible
 from tests.methods.coela.house import TABLE, goal, situation
 
 HERE = ("Alice AT <kitchen>(11)", "<kitchen>(11) EXPLORED all", "<table>(20) IN <kitchen>(11)")
@@ -36,11 +36,11 @@ CABINET, BEDROOM = option("check(<cabinet>(22))", 2), option("explore(<bedroom>(
 IDLE = Option(WAIT, None, 1)
 
 
-def plate(*weights: float) -> Unknown:
+def plate(*weights: float) -> LatentVariable:
     """Return the unknown where the plate is: in the cabinet, in the bedroom."""
     places = (parse_fact("<plate>(1) INSIDE <cabinet>(22)"), parse_fact("<plate>(1) IN <bedroom>(12)"))
     values = tuple(Possible(fact, weight) for fact, weight in zip(places, weights, strict=True))
-    return Unknown("plate 1", values, ("plate_on_table",))
+    return LatentVariable("plate 1", values, ("plate_on_table",))
 
 
 def home(*facts: str, options: Sequence[Option], **more: Any) -> Situation:
@@ -104,7 +104,7 @@ def test_who_has_looked_everywhere_delivers_and_then_looks_where_it_was_longest_
     bare = ("<bedroom>(12) EXPLORED all", "<bathroom>(13) EXPLORED all")
     bedroom, bathroom = option("explore(<bedroom>(12))", 4), option("explore(<bathroom>(13))", 4)
     places = tuple(Possible(parse_fact(f"<plate>(1) IN {room}"), 1.0) for room in ("<bedroom>(12)", "<bathroom>(13)"))
-    unknown = (Unknown("plate 1", places, ("plate_on_table",)),)
+    unknown = (LatentVariable("plate 1", places, ("plate_on_table",)),)
     holding = home(
         *bare, "Alice HOLD <apple>(57)", options=(bedroom, DELIVER._replace(ticks=30)), open_questions=unknown
     )
@@ -116,7 +116,7 @@ def test_who_has_looked_everywhere_delivers_and_then_looks_where_it_was_longest_
 
 def test_a_place_for_what_one_holds_is_looked_for() -> None:
     values = (Possible(parse_fact("<table>(20) IN <bedroom>(12)"), 1.0),)
-    unknown = (Unknown("<table>(20)", values, ("apple_on_table",)),)
+    unknown = (LatentVariable("<table>(20)", values, ("apple_on_table",)),)
     facts = ("Alice AT <kitchen>(11)", "Alice HOLD <apple>(57)")
     now = situation(*facts, goals=(goal("apple", 1),), options=(BEDROOM, IDLE), open_questions=unknown)
     assert chosen(now) == BEDROOM.action

@@ -13,11 +13,11 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods
 from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
-from teamworld.methods.parts.translation import Translation
+from teamworld.methods.common.translation import Translation
 from teamworld.reasoning.contract import Question
 from teamworld.record import (
     ActionStep,

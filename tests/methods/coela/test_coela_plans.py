@@ -12,7 +12,7 @@ from teamworld.methods.coela.hands import delivery, full
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.plans import BLIND, SEND, available, letter, look_for_place, read_plan, written
 from teamworld.methods.coela.questions import PickPlan, Proposal, Tell, Think
-from teamworld.methods.parts.errands import capacity, held
+from teamworld.methods.common.errands import capacity, held
 from teamworld.reasoning.prompts import render
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT, Option

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.language import parse_fact
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ChooseAction, Proposal, ProposeMessage
@@ -20,7 +20,7 @@ from teamworld.methods.contract import Message
 from teamworld.methods.registry import kinds
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.prompts import render
-from teamworld.reasoning.quoting import quoted
+from teamworld.reasoning.untrusted_text import quoted
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 from teamworld.worlds.cube.state import Block

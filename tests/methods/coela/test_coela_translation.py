@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.language import Action, parse_action
-from teamworld.methods.parts.perception import LONGEST, Paragraph, Perceive, signs
-from teamworld.methods.parts.translation import Translate, Translation, bare, read_action
+from teamworld.methods.common.perception import LONGEST, Paragraph, Perceive, signs
+from teamworld.methods.common.translation import Translate, Translation, bare, read_action
 from teamworld.reasoning.prompts import render
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds

@@ -15,8 +15,8 @@ from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, told_facts
 from teamworld.methods.coela.situation import Situation, believed, statable
 from teamworld.methods.coela.worth import likely, worth
+from teamworld.methods.common.choosing import Step
 from teamworld.methods.contract import Message
-from teamworld.methods.parts.choosing import Step
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT, Option, World
 from tests.toy import ToyWorld, work
@@ -326,7 +326,7 @@ def test_the_rule_tells_what_the_others_have_not_seen() -> None:
     carrier = world.domain
     actions = {"agent_0": parse_action("go((2, 8))")}
     for _ in range(12):
-        world.advance(actions)
+        world.step(actions)
     view = world.view("agent_0")
     now = Situation(view, carrier, "", world.spec.kinds, False, (), (), {}, {})
     facts = news(now).facts

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from teamworld.episode.talk import MessageRule
+from teamworld.episode.messages import MessageRule
 from teamworld.language import Plan, parse_action
+from teamworld.methods.common.single_action import Act
 from teamworld.methods.embodied.options import VARIANTS
 from teamworld.methods.embodied.questions import Decide, Private, Speak, Talk
-from teamworld.methods.parts.acting import Act
 from teamworld.reasoning.contract import Question
 from teamworld.record import MessageSent, PlanEnd, PlanStart, QuestionAsked, Share
 from teamworld.testing.plays import Stage

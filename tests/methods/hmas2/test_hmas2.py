@@ -11,11 +11,11 @@ from pydantic import BaseModel
 from teamworld.errors import UserError
 from teamworld.experiment.config import build
 from teamworld.language import Plan, parse_action
+from teamworld.methods.common.translation import Translation
 from teamworld.methods.hmas2.options import VARIANTS
 from teamworld.methods.hmas2.questions import PLANNER, Assigned, Judge, Opinion, PlanAll, TeamPlan
-from teamworld.methods.parts.translation import Translation
 from teamworld.reasoning.contract import Question
-from teamworld.reasoning.team import Team, shares
+from teamworld.reasoning.router import Team, shares
 from teamworld.record import Gone, PlanEnd, PlanStart, QuestionAsked, Share
 from teamworld.seeding import generator
 from teamworld.testing.plays import Stage, play

@@ -15,7 +15,7 @@ from teamworld.methods.mhp.near import NearBelief
 from teamworld.methods.mhp.search import Settings, search
 from teamworld.record import ActionStep, EpisodeEnd
 from teamworld.testing.plays import Stage, play
-from teamworld.worlds.contract import Domain, Possible, Unknown
+from teamworld.worlds.contract import Domain, LatentVariable, Possible
 from tests.methods.mhp import home as h
 
 HOME, COLD = h.home(), h.home(h.IN_FRIDGE)
@@ -93,10 +93,10 @@ def test_what_others_carry_is_left_to_them_unless_nothing_else_is_left() -> None
 class Rules:
     """What is likely where, and how far away."""
 
-    def unknowns(self, given: object) -> list[Unknown]:
+    def latent_variables(self, given: object) -> list[LatentVariable]:
         apple, inside = Entity("apple", 1), Fact(Entity("apple", 1), "INSIDE", h.CUPBOARD)
         values = (Possible(Fact(apple, "IN", h.BEDROOM), 3.0), Possible(inside, 1.0))
-        return [Unknown("apple 1", values)]
+        return [LatentVariable("apple 1", values)]
 
     def ticks(self, agent: str, action: Action, given: object) -> int:
         return {"explore": 12, "check": 2}[action.verb]

@@ -18,13 +18,13 @@ from tests.methods.mhp import home as h
 from tests.methods.mhp.slow import values
 
 
-class Moment(NamedTuple):
+class DecisionContext(NamedTuple):
     done: frozenset[str]
 
 
 class Did(NamedTuple):
     cost: float
-    then: Moment
+    then: DecisionContext
 
 
 class Tasks:
@@ -34,18 +34,18 @@ class Tasks:
         self.costs = costs
         self.brought = 0
 
-    def subgoals(self, state: Moment) -> Sequence[str]:
+    def subgoals(self, state: DecisionContext) -> Sequence[str]:
         return [one for one in self.costs if one not in state.done]
 
-    def bring(self, subgoal: str, state: Moment) -> Did:
+    def bring(self, subgoal: str, state: DecisionContext) -> Did:
         self.brought += 1
-        return Did(self.costs[subgoal], Moment(state.done | {subgoal}))
+        return Did(self.costs[subgoal], DecisionContext(state.done | {subgoal}))
 
-    def units(self, state: Moment) -> int:
+    def units(self, state: DecisionContext) -> int:
         return len(state.done)
 
 
-START = Moment(frozenset())
+START = DecisionContext(frozenset())
 
 
 def test_the_score_is_the_mean_and_a_bonus_for_what_was_seldom_visited() -> None:
@@ -60,15 +60,15 @@ def test_the_score_is_the_mean_and_a_bonus_for_what_was_seldom_visited() -> None
 def test_a_rollout_counts_its_first_gain_from_nothing() -> None:
     """Two done before, two left that cost 1 and 2: 3 - 0 - cost, then 4 - 3 - cost: 4 - 3 in all."""
     tasks = Tasks({"a": 5.0, "b": 7.0, "c": 1.0, "d": 2.0})
-    state = Moment(frozenset({"a", "b"}))
+    state = DecisionContext(frozenset({"a", "b"}))
     assert rollout(tasks, state, 5, h.rng("any")) == pytest.approx(4 - 3.0)
     assert {rollout(tasks, state, 1, h.rng("one", number)) for number in range(20)} == {3 - 1.0, 3 - 2.0}
-    assert rollout(tasks, Moment(frozenset(tasks.costs)), 5, h.rng("none")) == 0.0
+    assert rollout(tasks, DecisionContext(frozenset(tasks.costs)), 5, h.rng("none")) == 0.0
 
 
 def test_a_whole_rollout_counts_all_that_is_done() -> None:
     tasks = Tasks({"a": 5.0, "b": 7.0})
-    assert whole_rollout(tasks, Moment(frozenset({"a"})), 5, h.rng("any")) == pytest.approx(2 - 7.0)
+    assert whole_rollout(tasks, DecisionContext(frozenset({"a"})), 5, h.rng("any")) == pytest.approx(2 - 7.0)
     assert whole_rollout(tasks, START, 5, h.rng("any")) == pytest.approx(2 - 12.0)
     assert whole_rollout(tasks, START, 0, h.rng("any")) == 0.0
 
@@ -101,9 +101,9 @@ def test_what_the_way_costs_counts_where_it_is_to() -> None:
     class Late(Tasks):
         """Each costs more the later it is done, ``urgent`` far more."""
 
-        def bring(self, subgoal: str, state: Moment) -> Did:
+        def bring(self, subgoal: str, state: DecisionContext) -> Did:
             price = self.costs[subgoal] * len(state.done)
-            return Did(price, Moment(state.done | {subgoal}))
+            return Did(price, DecisionContext(state.done | {subgoal}))
 
     chosen = search(Late({"a": 0.1, "urgent": 5.0, "b": 0.1}), START, Settings(whole=True, c_init=1.0), h.rng("late"))
     assert chosen[0] == "urgent"

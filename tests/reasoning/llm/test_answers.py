@@ -12,13 +12,13 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
+from teamworld.methods.common.planning import PlanAnswer
 from teamworld.methods.drwell.questions import Commitment, Proposal, Remark, Revision
-from teamworld.methods.parts.planning import PlanAnswer
 from teamworld.methods.zero_shot.questions import TargetedPlan
 from teamworld.reasoning.contract import BadAnswer, Flaw, Rejected
 from teamworld.reasoning.llm.answers import COMPLAINT, read, schema_of, told
 from teamworld.reasoning.llm.contract import FORMS, Completion, Form, Usage
-from teamworld.reasoning.llm.loose import LONGEST, find
+from teamworld.reasoning.llm.lenient_json import LONGEST, find
 from tests.reasoning.llm.answers_corpus import CASES, Case
 
 MODELS: list[type[BaseModel]] = [Proposal, Commitment, Remark, Revision, PlanAnswer, TargetedPlan]
@@ -33,7 +33,7 @@ class Site(BaseModel):
     note: str | None = Field(default=None, max_length=10)
 
 
-class Report(BaseModel):
+class StepResult(BaseModel):
     """What was found."""
 
     model_config = ConfigDict(extra="forbid")
@@ -81,7 +81,7 @@ def strictness(schema: dict[str, Any]) -> None:
         strictness(schema["items"])
 
 
-@pytest.mark.parametrize("model", [*MODELS, Report])
+@pytest.mark.parametrize("model", [*MODELS, StepResult])
 def test_schemas_keep_to_what_strict_modes_take(model: type[BaseModel]) -> None:
     schema = schema_of(model)
     assert schema["type"] == "object"
@@ -141,7 +141,7 @@ def test_a_model_without_a_strict_form_is_refused(annotation: Any, named: str) -
 # What prompts say
 
 
-@pytest.mark.parametrize("model", [*MODELS, Report])
+@pytest.mark.parametrize("model", [*MODELS, StepResult])
 def test_prompts_name_every_field_where_the_provider_does_not(model: type[BaseModel]) -> None:
     schema = schema_of(model)
     assert told("schema", schema) == told("tool", schema) == ""
@@ -160,7 +160,7 @@ def test_the_form_in_words() -> None:
         "- goal (string or null): id of the task, or null to wait\n"
         "- reason (string): one sentence; at most 600 characters"
     )
-    assert told("json", schema_of(Report)).splitlines()[2:] == [
+    assert told("json", schema_of(StepResult)).splitlines()[2:] == [
         '- title ("fire" or "flood")',
         "- sites (list of object): where; at most 3 entries",
         *[
@@ -200,17 +200,17 @@ def test_the_corpus_has_every_flaw_that_reading_can_find() -> None:
 def test_free_texts_are_cut_at_every_depth_and_names_never() -> None:
     site = {"name": "ab", "note": "x" * 20}
     report = {"title": "fire", "sites": [site], "best": site, "sure": "0.5", "count": "7"}
-    answer = read(completed(json.dumps(report)), Report, "json")
+    answer = read(completed(json.dumps(report)), StepResult, "json")
     assert (answer.sites[0].note, answer.best and answer.best.note) == ("x" * 9 + "…", "x" * 9 + "…")
     assert (answer.sure, answer.count) == (0.5, 7)
     report["best"] = {"name": "a" * 9}
-    bad = rejected(json.dumps(report), Report)
+    bad = rejected(json.dumps(report), StepResult)
     assert (bad.flaw, "best.name: " in bad.complaint) == ("schema", True)
 
 
 def test_quotes_may_stand_in_free_texts_at_every_depth() -> None:
     text = '{"title": "fire", "sites": [{"name": "a", "note": "a "b" c"}], "best": null, "sure": 1}'
-    assert read(completed(text), Report, "json").sites[0].note == 'a "b" c'
+    assert read(completed(text), StepResult, "json").sites[0].note == 'a "b" c'
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", '"nan"', "1e999", "1" * 4000, "1" * 5000])
@@ -238,7 +238,9 @@ def test_a_complaint_is_short_and_quotes_little() -> None:
 
 
 def test_a_complaint_is_cut_at_its_longest() -> None:
-    bad = rejected(json.dumps({"title": "x" * 900, "sites": "y" * 900, "best": "z" * 900, "sure": "u" * 900}), Report)
+    bad = rejected(
+        json.dumps({"title": "x" * 900, "sites": "y" * 900, "best": "z" * 900, "sure": "u" * 900}), StepResult
+    )
     assert (len(bad.complaint), bad.complaint[-1]) == (COMPLAINT, "…")
     assert rejected(json.dumps({"actions": "x" * 900}), PlanAnswer).complaint == (
         f"actions: expected a valid list, got '{'x' * 40}'… (900 characters); the fields are actions"
@@ -425,7 +427,9 @@ JUNK = st.lists(
 
 
 @given(
-    st.text(st.characters()) | JUNK, st.sampled_from([*MODELS, Report]), st.sampled_from(["stop", "length", "refused"])
+    st.text(st.characters()) | JUNK,
+    st.sampled_from([*MODELS, StepResult]),
+    st.sampled_from(["stop", "length", "refused"]),
 )
 @example('{"goal": "\ud800", "reason": "\ud800"}', Proposal, "stop")
 def test_any_text_gives_an_answer_or_a_bad_answer(

@@ -12,7 +12,7 @@ from teamworld.reasoning.llm.contract import Form
 from teamworld.reasoning.llm.doctor import Check, examine
 from tests.reasoning.llm.server import Peer
 
-library = pytest.importorskip("teamworld.reasoning.llm.library", reason="needs teamworld[llm]")
+library = pytest.importorskip("teamworld.reasoning.llm.provider_client", reason="needs teamworld[llm]")
 
 KEY = "sk-Test0123456789abcdef"
 

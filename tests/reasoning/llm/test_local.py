@@ -23,7 +23,7 @@ from teamworld.experiment.api import run
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
 from teamworld.methods import registry
 from teamworld.reasoning.llm.answers import read, schema_of
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn

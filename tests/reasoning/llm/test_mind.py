@@ -6,7 +6,7 @@ import pytest
 
 from teamworld.reasoning.contract import Flaw, Rejected
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request
-from teamworld.reasoning.llm.mind import LanguageModel, again
+from teamworld.reasoning.llm.reasoner import LanguageModel, again
 from teamworld.worlds.cube.state import Block
 from tests.methods.test_prompts import with_words, world
 

@@ -13,7 +13,7 @@ from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.names import parse
 from tests.reasoning.llm.test_providers import request
 
-library = pytest.importorskip("teamworld.reasoning.llm.library", reason="needs teamworld[llm]")
+library = pytest.importorskip("teamworld.reasoning.llm.provider_client", reason="needs teamworld[llm]")
 
 SAID: dict[str, Any] = {"content": "{}"}
 COUNTED: dict[str, Any] = {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}

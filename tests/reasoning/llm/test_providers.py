@@ -20,7 +20,7 @@ from teamworld.reasoning.llm.names import Endpoint, parse
 from teamworld.reasoning.llm.providers import best_form, check, client
 from tests.reasoning.llm.server import FAULTS, Peer
 
-library = pytest.importorskip("teamworld.reasoning.llm.library", reason="needs teamworld[llm]")
+library = pytest.importorskip("teamworld.reasoning.llm.provider_client", reason="needs teamworld[llm]")
 
 KEY = "sk-Test0123456789abcdef"
 SCHEMA: dict[str, Any] = {
@@ -385,10 +385,10 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in list(sys.modules):
         if name.startswith(
-            ("pydantic_ai", "openai", "teamworld.reasoning.llm.library", "teamworld.reasoning.llm.faults")
+            ("pydantic_ai", "openai", "teamworld.reasoning.llm.provider_client", "teamworld.reasoning.llm.faults")
         ):
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("teamworld.reasoning.llm.library", raising=False)
+    monkeypatch.delattr("teamworld.reasoning.llm.provider_client", raising=False)
     monkeypatch.setattr(builtins, "__import__", missing)
     for act in (lambda: client(parse("http://localhost:1/v1#m")), lambda: best_form(parse("openai:gpt-4o"))):
         with pytest.raises(UserError, match=r"pip install 'teamworld\[llm\]'"):

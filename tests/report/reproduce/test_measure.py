@@ -19,7 +19,7 @@ def test_every_agent_does_the_action_and_nobody_is_refused(n: int, verb: str) ->
     assert {order.verb for order in orders.values()} - {"idle"} <= {verb}
     assert len(orders) == n
     for _ in range(4):
-        report = world.advance(orders)
+        report = world.step(orders)
         outcomes = list(report.outcomes.values())
         assert all(outcome.legal for outcome in outcomes)
         if any(outcome.status != "running" for outcome in outcomes):

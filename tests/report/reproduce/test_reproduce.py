@@ -12,12 +12,12 @@ import pytest
 
 from teamworld.cli import run
 from teamworld.errors import UserError
+from teamworld.report.figure_style import need
 from teamworld.report.reproduce import cube, cube_figures, drwell, drwell_figures
 from teamworld.report.reproduce.chain import Told
 from teamworld.report.reproduce.measure import POLICIES, ActionCost, StepCost
 from teamworld.report.reproduce.page import check_folder, plain
 from teamworld.report.reproduce.published import Strip
-from teamworld.report.style import need
 
 pytestmark = pytest.mark.heavy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from teamworld.language import Action, AgentId, Plan, parse_action
-from teamworld.worlds.contract import Outcome, Report
+from teamworld.worlds.contract import Outcome, StepResult
 from teamworld.worlds.cube.scene import Scene, agent_name
 from teamworld.worlds.cube.state import Block, Layout
 from teamworld.worlds.cube.world import CubeOptions, CubeWorld
@@ -42,28 +42,28 @@ def act(text: str) -> Action:
     return parse_action(f"{verb}({f'<block>({first})' if thing else first}{comma}{rest})")
 
 
-def give(here: CubeWorld, *orders: str) -> Report:
+def give(here: CubeWorld, *orders: str) -> StepResult:
     """Do one step; the i-th text is the order of agent i, an empty one is none."""
-    return here.advance({agent_name(i): act(text) for i, text in enumerate(orders) if text})
+    return here.step({agent_name(i): act(text) for i, text in enumerate(orders) if text})
 
 
-def run(here: CubeWorld, *orders: str, limit: int = 200) -> list[Report]:
+def run(here: CubeWorld, *orders: str, limit: int = 200) -> list[StepResult]:
     """Give orders once and step until nobody is busy, or the episode is over."""
     reports = [give(here, *orders)]
     while reports[-1].over is None and len(reports) < limit and here.view("agent_0").doing:
-        reports.append(here.advance({}))
+        reports.append(here.step({}))
     return reports
 
 
-def ends(reports: Sequence[Report], agent: int = 0) -> Outcome:
+def ends(reports: Sequence[StepResult], agent: int = 0) -> Outcome:
     """Return the outcome with which the agent's action ended."""
     return next(outcome for report in reports if (outcome := report.outcomes[agent_name(agent)]).status != "running")
 
 
-def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[Report]:
+def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[StepResult]:
     """Play plans to their ends as the loop does: actions that cannot start are passed over at no cost."""
     left = {agent: list(plan.actions) for agent, plan in plans.items()}
-    reports: list[Report] = []
+    reports: list[StepResult] = []
     while here.view("agent_0").left:
         orders: dict[AgentId, Action] = {}
         for agent, actions in left.items():
@@ -75,17 +75,17 @@ def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[Report]:
                     break
         if not orders and not here.view("agent_0").doing:
             break
-        reports.append(here.advance(orders))
+        reports.append(here.step(orders))
         if reports[-1].over is not None:
             break
     return reports
 
 
-def play_greedy(here: CubeWorld) -> list[Report]:
+def play_greedy(here: CubeWorld) -> list[StepResult]:
     """Play an episode with the scripted team."""
-    reports: list[Report] = []
+    reports: list[StepResult] = []
     while not reports or reports[-1].over is None:
         free = {agent: here.view(agent) for agent in here.spec.agents}
         step = follow(here, here.domain.scripted(free, {}))
-        reports += step or [here.advance({})]
+        reports += step or [here.step({})]
     return reports

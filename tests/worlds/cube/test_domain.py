@@ -81,7 +81,7 @@ def test_delivered_blocks_stay_in_the_list_in_the_same_place() -> None:
 def test_there_are_six_legal_plans_of_four_prototypes_for_every_goal(here: Scene) -> None:
     known = DOMAIN.abilities(here)
     for goal, agent in itertools.product(open_goals(DOMAIN, here.facts), list(here.agents)[:2]):
-        plans = DOMAIN.recipes(goal, agent, here.facts)
+        plans = DOMAIN.candidate_plans(goal, agent, here.facts)
         assert len(plans) == len(set(plans)) >= 6
         assert len({prototype(plan) for plan in plans}) >= 4
         for plan in plans:
@@ -100,7 +100,7 @@ def test_where_the_left_face_can_be_reached_most_plans_pass_a_dry_run(here: Scen
     for goal, agent in itertools.product(open_goals(DOMAIN, here.facts), list(here.agents)[:2]):
         assert goal.thing is not None
         block = goal.thing.id
-        plans = DOMAIN.recipes(goal, agent, here.facts)
+        plans = DOMAIN.candidate_plans(goal, agent, here.facts)
         passing = [plan for plan in plans if dry_run(DOMAIN, agent, plan, here.facts) is None]
         walk = Action("move_to_block", (goal.thing, "left"))
         if not DOMAIN.check(agent, walk, here.facts).ok or not concepts.all_aligned_positions(here, block, "left"):
@@ -120,14 +120,14 @@ def test_where_the_left_face_can_be_reached_most_plans_pass_a_dry_run(here: Scen
 def test_plans_come_in_the_order_of_their_texts_which_says_nothing() -> None:
     here = scene(20, [(0, 0), (9, 0)], [(2, 4, 4)])
     (goal,) = DOMAIN.goals(here.facts)
-    plans = DOMAIN.recipes(goal, "agent_0", here.facts)
+    plans = DOMAIN.candidate_plans(goal, "agent_0", here.facts)
     assert list(plans) == sorted(plans, key=str)
     assert len({prototype(plan) for plan in plans}) >= 6
 
 
 def test_plans_follow_the_geometry() -> None:
     here = scene(20, [(0, 0), (9, 0)], [(2, 4, 4), (1, 4, 10)])
-    texts = {str(plan) for plan in DOMAIN.recipes(DOMAIN.goals(here.facts)[0], "agent_0", here.facts)}
+    texts = {str(plan) for plan in DOMAIN.candidate_plans(DOMAIN.goals(here.facts)[0], "agent_0", here.facts)}
     line_up = "plan for block_0 { move_to_block(<block>(0), left); "
     meet = "rendezvous(<block>(0), left, 2, 20); "
     assert line_up + meet + "push_block(<block>(0), 14) }" in texts
@@ -143,14 +143,14 @@ def test_plans_follow_the_geometry() -> None:
 
 def test_a_face_at_the_wall_is_left_out() -> None:
     here = scene(20, [(9, 0), (9, 1)], [(1, 0, 5)])
-    for plan in DOMAIN.recipes(DOMAIN.goals(here.facts)[0], "agent_0", here.facts):
+    for plan in DOMAIN.candidate_plans(DOMAIN.goals(here.facts)[0], "agent_0", here.facts):
         assert all("up" not in action.args for action in plan.actions)
 
 
 def test_a_block_in_a_corner_gets_poor_plans_rather_than_none() -> None:
     here = scene(20, [(9, 0), (9, 1)], [(3, 17, 0)])
     (goal,) = DOMAIN.goals(here.facts)
-    plans = DOMAIN.recipes(goal, "agent_0", here.facts)
+    plans = DOMAIN.candidate_plans(goal, "agent_0", here.facts)
     assert len(plans) >= 6
     assert [plan for plan in plans if dry_run(DOMAIN, "agent_0", plan, here.facts) is None] != plans
 
@@ -160,7 +160,7 @@ def test_recipes_are_for_open_blocks() -> None:
     (goal,) = DOMAIN.goals(here.facts)
     done = Scene(20, here.agents, {0: Square(2, -1, -1, True)})
     with pytest.raises(UserError, match="block_0"):
-        DOMAIN.recipes(goal, "agent_0", done.facts)
+        DOMAIN.candidate_plans(goal, "agent_0", done.facts)
 
 
 def test_a_plan_for_a_heavy_block_passes_before_the_partners_have_come() -> None:
@@ -183,7 +183,7 @@ def test_a_plan_for_a_heavy_block_passes_before_the_partners_have_come() -> None
 @settings(max_examples=60)
 def test_standby_leads_out_of_all_lanes(here: Scene) -> None:
     for agent in list(here.agents)[:4]:
-        plans = DOMAIN.recipes(None, agent, here.facts)
+        plans = DOMAIN.candidate_plans(None, agent, here.facts)
         assert plans
         for plan in plans:
             assert plan.goal is None
@@ -201,25 +201,25 @@ def test_standby_waits_at_the_heaviest_block_and_leaves_a_lane() -> None:
     start = Scene.of_layout(layout_for("paper-n2", 0))
     here = Scene(20, {"agent_0": (1, 18), "agent_1": (8, 8)}, {**start.blocks, 2: Square(1, -1, -1, True)})
     assert (1, 18) in recipes.lanes(here)
-    texts = [str(plan) for plan in DOMAIN.recipes(None, "agent_0", here.facts)]
+    texts = [str(plan) for plan in DOMAIN.candidate_plans(None, "agent_0", here.facts)]
     assert "plan { move_to_block(<block>(0), left); wait_agents(2) }" in texts
     assert all("idle(5)" not in text or "move(" in text for text in texts)
     assert "plan { move(up, 1); wait_agents(2) }" in texts
-    near = [str(plan) for plan in DOMAIN.recipes(None, "agent_1", here.facts)]
+    near = [str(plan) for plan in DOMAIN.candidate_plans(None, "agent_1", here.facts)]
     assert "plan { wait_agents(2) }" in near
 
 
 def test_a_face_in_a_lane_is_no_place_to_wait() -> None:
     # Block 1 stands left of block 0 in its rows, so block 0's left face is in block 1's lane.
     here = scene(20, [(9, 9), (0, 0)], [(2, 4, 10), (1, 4, 3)])
-    texts = [str(plan) for plan in DOMAIN.recipes(None, "agent_0", here.facts)]
+    texts = [str(plan) for plan in DOMAIN.candidate_plans(None, "agent_0", here.facts)]
     assert not any("left" in text for text in texts)
     assert any("move_to_block(<block>(0), up)" in text for text in texts)
 
 
 def test_following_standby_frees_the_lane() -> None:
     here = world(20, [(1, 18), (8, 8)], [(1, 1, 5), (2, 4, 4)])
-    plan = here.domain.recipes(None, "agent_0", here.view("agent_0").known)[0]
+    plan = here.domain.candidate_plans(None, "agent_0", here.view("agent_0").known)[0]
     follow(here, {"agent_0": plan})
     assert here.scene.agents["agent_0"] not in recipes.lanes(here.scene)
 
@@ -227,9 +227,9 @@ def test_following_standby_frees_the_lane() -> None:
 def test_explorers_are_offered_areas_nobody_has_seen() -> None:
     few = CubeDomain(view_radius=3)
     here = Scene(20, {"agent_0": (0, 0)}, {}, {24: (16, 16)})
-    plans = few.recipes(None, "agent_0", here.facts)
+    plans = few.candidate_plans(None, "agent_0", here.facts)
     assert any(sum(int(str(a.args[1])) for a in plan.actions if a.verb == "move") == 32 for plan in plans)
-    assert not any(plan.actions[0].verb == "move" for plan in DOMAIN.recipes(None, "agent_0", here.facts))
+    assert not any(plan.actions[0].verb == "move" for plan in DOMAIN.candidate_plans(None, "agent_0", here.facts))
 
 
 # ---- check
@@ -290,7 +290,7 @@ def test_what_passes_the_check_can_start() -> None:
                 assert here.view(agent).check(option.action).ok, (seed, option)
                 if agent not in here.view(agent).doing:
                     orders[agent] = option.action
-            report = here.advance(orders)
+            report = here.step(orders)
             assert all(outcome.legal for outcome in report.outcomes.values())
             if report.over:
                 break

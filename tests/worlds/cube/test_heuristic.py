@@ -56,7 +56,7 @@ def test_always_right_ends_as_published() -> None:
     here = make("paper-n16", 0, 50, {})
     for plan in [heuristic.always_right(here.scene)]:
         for _ in range(9):
-            here.advance(dict.fromkeys(here.spec.agents, plan.actions[0]))
+            here.step(dict.fromkeys(here.spec.agents, plan.actions[0]))
     assert here.scene.blocks[0] == Square(9, 1, 2)
     assert here.scene.blocks[4] == Square(2, 11, 2)
     assert here.scene.blocks[8] == Square(1, 15, 1)

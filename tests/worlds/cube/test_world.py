@@ -8,7 +8,7 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.language import Entity
-from teamworld.worlds.contract import WAIT, Outcome, Report, StaleView
+from teamworld.worlds.contract import WAIT, Outcome, StaleView, StepResult
 from teamworld.worlds.cube import feedback
 from teamworld.worlds.cube.state import ForceScope
 from teamworld.worlds.cube.views import observation
@@ -66,7 +66,7 @@ def test_outcomes_tell_where_an_agent_stood_and_what_cell_it_tried_to_enter() ->
 def test_waiting_stops_what_ran_and_idle_agents_are_reported_too() -> None:
     here = world(10, [(4, 0), (0, 0)], [W1])
     give(here, "move(down, 5)")
-    report = here.advance({"agent_0": WAIT})
+    report = here.step({"agent_0": WAIT})
     assert report.outcomes["agent_0"] == Outcome(WAIT, "done", primitives=("STAY",), start=1, place=(5, 0))
     assert report.outcomes["agent_1"].action == WAIT
     assert here.scene.agents["agent_0"] == (5, 0)
@@ -104,12 +104,12 @@ def test_an_order_about_a_delivered_block_says_so() -> None:
 def test_wrong_calls_are_refused() -> None:
     here = world(10, [(4, 3)], [W1], horizon=1)
     with pytest.raises(UserError, match="did you mean 'agent_0'"):
-        here.advance({"agent0": WAIT})
+        here.step({"agent0": WAIT})
     with pytest.raises(UserError, match="no agent"):
         here.view("bob")
     give(here)
     with pytest.raises(UserError, match="over"):
-        here.advance({})
+        here.step({})
 
 
 # ---- ends, rewards, events
@@ -190,7 +190,7 @@ def test_a_lone_push_is_an_attempt_only_if_its_way_is_not_clear() -> None:
     assert dict(attempt.have) == {"dependency": 0, "participation": 1, "spatial": 1, "temporal": 1}
 
 
-def classes(reports: list[Report], agents: int) -> Counter[str]:
+def classes(reports: list[StepResult], agents: int) -> Counter[str]:
     """Class every agent-step as metrics spec 3 says, first match first."""
     found: Counter[str] = Counter()
     for report in reports:
@@ -243,7 +243,7 @@ def test_a_view_is_stale_after_the_next_step() -> None:
     view = here.view("agent_0")
     assert len(view.known) == 5
     assert view.options
-    here.advance({})
+    here.step({})
     for read in ("t", "left", "facts", "recall", "known", "goals", "abilities", "options", "history"):
         with pytest.raises(StaleView):
             getattr(view, read)
@@ -374,7 +374,7 @@ def test_a_scripted_team_that_sees_little_goes_and_looks() -> None:
 
 
 def test_the_same_orders_give_the_same_reports() -> None:
-    def play() -> list[Report]:
+    def play() -> list[StepResult]:
         return play_greedy(make("paper-n4", 0, 200, {}))
 
     assert play() == play()
@@ -402,9 +402,9 @@ def test_snapshots_are_plain_and_small() -> None:
 
 def test_hearing_is_a_matter_of_distance() -> None:
     here = world(10, [(4, 0), (4, 3), (9, 9)], [W1])
-    assert here.hears("agent_0", 3) == ("agent_1",)
-    assert here.hears("agent_0", float("inf")) == ("agent_1", "agent_2")
-    assert here.hears("agent_0", 0) == ()
+    assert here.in_range("agent_0", 3) == ("agent_1",)
+    assert here.in_range("agent_0", float("inf")) == ("agent_1", "agent_2")
+    assert here.in_range("agent_0", 0) == ()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 
 from teamworld.language import Action, AgentId, Fact, parse_action, parse_fact
 from teamworld.seeding import generator
-from teamworld.worlds.contract import Outcome, Report
+from teamworld.worlds.contract import Outcome, StepResult
 from teamworld.worlds.household.home import Episode, Home, Need, NodeId
 from teamworld.worlds.household.world import HouseholdOptions, HouseholdWorld
 from tests.worlds.household.homes import FRIDGE, KITCHEN, LIVING, flat, tea
@@ -38,9 +38,9 @@ def groceries(home: Home | None = None, number: int = 1) -> Episode:
     return Episode("groceries", "put_fridge", home or flat(), needs, (KITCHEN, LIVING))
 
 
-def do(here: HouseholdWorld, **orders: str) -> Report:
+def do(here: HouseholdWorld, **orders: str) -> StepResult:
     """Do one step with orders in written form."""
-    return here.advance({agent: parse_action(text) for agent, text in orders.items()})
+    return here.step({agent: parse_action(text) for agent, text in orders.items()})
 
 
 def until(here: HouseholdWorld, agent: AgentId, order: str, most: int = 60) -> tuple[Outcome, int]:
@@ -49,7 +49,7 @@ def until(here: HouseholdWorld, agent: AgentId, order: str, most: int = 60) -> t
     for steps in range(1, most):
         if report.over is not None or report.outcomes[agent].status != "running":
             return report.outcomes[agent], steps
-        report = here.advance({})
+        report = here.step({})
     raise AssertionError(f"{order} goes on for ever")
 
 
@@ -88,7 +88,7 @@ def facts(*texts: str) -> tuple[Fact, ...]:
     return tuple(map(parse_fact, texts))
 
 
-def stroll(here: HouseholdWorld, seed: int, steps: int) -> Iterator[Report | None]:
+def stroll(here: HouseholdWorld, seed: int, steps: int) -> Iterator[StepResult | None]:
     """Let a team try at random whatever it could name; yield None before the first step and a report after each."""
     rng = generator(seed, "tests", "stroll")
     yield None
@@ -97,7 +97,7 @@ def stroll(here: HouseholdWorld, seed: int, steps: int) -> Iterator[Report | Non
         orders = {
             agent: _any(here, agent, rng) for agent in here.spec.agents if agent not in busy or rng.random() < 0.1
         }
-        report = here.advance(orders)
+        report = here.step(orders)
         busy = {agent for agent, outcome in report.outcomes.items() if outcome.status == "running"}
         yield report
         if report.over is not None:

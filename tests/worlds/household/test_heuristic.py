@@ -38,7 +38,7 @@ def play(here: HouseholdWorld) -> tuple[str | None, int]:
         running |= new
         for agent, plan in new.items():
             assert views[agent].check(plan.actions[0]).ok, (agent, str(plan))
-        report = here.advance({agent: plan.actions[0] for agent, plan in running.items()})
+        report = here.step({agent: plan.actions[0] for agent, plan in running.items()})
         running = {agent: plan for agent, plan in running.items() if report.outcomes[agent].status == "running"}
         if report.over is not None:
             return report.over, step

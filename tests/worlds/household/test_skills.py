@@ -52,7 +52,7 @@ def verbs(here: HouseholdWorld, agent: str, order: str) -> list[str]:
         if report.outcomes[agent].status != "running":
             assert report.outcomes[agent].status == "done", report.outcomes[agent]
             return found
-        report = here.advance({})
+        report = here.step({})
 
 
 # ---- each macro, as it should go
@@ -111,7 +111,7 @@ def test_where_nothing_goes_into_what_is_closed_full_hands_cannot_deliver_and_ar
     done(here, "Alice", "fetch(<cupcake>(32))")
     view = here.view("Alice")
     assert "fetch(<apple>(30))" not in [str(option.action) for option in view.options]
-    (plan, *_) = here.domain.recipes(view.goals[1], "Alice", view.known)
+    (plan, *_) = here.domain.candidate_plans(view.goals[1], "Alice", view.known)
     assert [str(action) for action in plan.actions] == ["deliver()"]  # one hand must open the fridge first
     done(here, "Alice", "fetch(<apple>(30))")
     outcome, _ = until(here, "Alice", "deliver()")
@@ -209,7 +209,7 @@ def test_what_cannot_start_breaks_off_what_runs_all_the_same() -> None:
     outcome = do(here, Alice="deliver()").outcomes["Alice"]
     assert (outcome.legal, outcome.reason, outcome.moved) == (False, "empty_hands", False)
     assert [one.reason for one in here.view("Alice").history] == ["interrupted", "empty_hands"]
-    assert here.advance({}).outcomes["Alice"].action == parse_action("wait()")
+    assert here.step({}).outcomes["Alice"].action == parse_action("wait()")
 
 
 def test_talking_takes_its_ticks_and_waiting_one() -> None:
@@ -293,6 +293,6 @@ def test_both_hands_are_emptied_in_the_order_of_their_filling() -> None:
     done(here, "Alice", "fetch(<cupcake>(32))", "fetch(<apple>(30))")
     do(here, Alice="deliver()")
     while len(here._state.hands[1].things) == 2:
-        here.advance({})
+        here.step({})
     assert here._state.hands[1].things == (APPLE,)
     assert here._state.place(CUPCAKE) == ("INSIDE", FRIDGE)

@@ -33,7 +33,7 @@ from teamworld.worlds.household import world as module
 from teamworld.worlds.household.home import Episode, Need
 from teamworld.worlds.household.levels import episode
 from teamworld.worlds.household.observe import TEAM, believed
-from teamworld.worlds.household.world import LEVELS, HouseholdWorld, hidden_twins, make
+from teamworld.worlds.household.world import LEVELS, HouseholdWorld, indistinguishable_pairs, make
 from tests.worlds.household.data import FOLDER, needs_data
 from tests.worlds.household.homes import APPLE, COFFEE, CUPCAKE, KITCHEN, LIVING, TABLE, flat
 from tests.worlds.household.scenes import (
@@ -101,12 +101,12 @@ def test_it_is_registered() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_twins_look_alike_until_the_difference_is_seen(seed: int) -> None:
     """Agents act at random, alike in both; what one is told of its actions, too, is the same up to then."""
-    pairs = list(islice(hidden_twins("dev", seed), 2))
+    pairs = list(islice(indistinguishable_pairs("dev", seed), 2))
     assert {pair.agent for pair in pairs} == {"Alice", "Bob"}
     for one, other, agent in pairs:
         assert list(one.truth()) != list(other.truth())
         assert roster(one) == roster(other)
-        assert one.spec.told == other.spec.told
+        assert one.spec.public == other.spec.public
         for world_ in (one, other):
             world_.reset(seed)
         mate = {"Alice": "Bob", "Bob": "Alice"}[agent]
@@ -117,7 +117,7 @@ def test_twins_look_alike_until_the_difference_is_seen(seed: int) -> None:
             assert difference(*map(seen, views)) is None, (agent, step)
             options = views[0].options
             order = {agent: options[(7 * step) % len(options)].action} if step % 9 == 0 else {}
-            reports = [world_.advance({**order, mate: parse_action("wait()")}) for world_ in (one, other)]
+            reports = [world_.step({**order, mate: parse_action("wait()")}) for world_ in (one, other)]
             assert reports[0].outcomes[agent] == reports[1].outcomes[agent]
 
 
@@ -128,7 +128,7 @@ def test_no_view_tells_what_only_the_log_may_hold() -> None:
     hidden = {one for one in named if one not in believed(view.known).places} - {goal.thing for goal in here.goals()}
     assert hidden
     said = view.text() + str(list(view.known)) + str(view.abilities) + str(view.options) + str(view.goals)
-    said += here.spec.task + str(here.spec.told) + str(here.domain.relations)
+    said += here.spec.task + str(here.spec.public) + str(here.domain.relations)
     for one in hidden:
         assert str(one) not in said
         assert repr(one) not in said
@@ -270,16 +270,16 @@ def test_the_last_thing_ends_the_episode_and_no_step_follows() -> None:
     assert outcome.status == "done"
     assert here._over == "all_done"
     with pytest.raises(UserError, match="the episode is over") as error:
-        here.advance({})
+        here.step({})
     assert "\n" not in str(error.value)
     here.reset(0)
-    assert here.advance({}).over is None
+    assert here.step({}).over is None
 
 
 def test_orders_for_nobody_are_refused_before_anything_happens() -> None:
     here = world(AT_TABLE)
     before = list(here.truth())
-    for attempt in (lambda: do(here, Alcie="wait()"), lambda: here.view("Bob"), lambda: here.hears("Zoe", 3.0)):
+    for attempt in (lambda: do(here, Alcie="wait()"), lambda: here.view("Bob"), lambda: here.in_range("Zoe", 3.0)):
         with pytest.raises(UserError, match="there is none"):
             attempt()
     assert list(here.truth()) == before
@@ -288,18 +288,18 @@ def test_orders_for_nobody_are_refused_before_anything_happens() -> None:
 
 def test_messages_reach_so_many_metres() -> None:
     here = world(AT_FRIDGE, AT_TABLE, AT_COFFEE)  # 2.66 m, and 7.7 m from the fridge
-    assert here.hears("Alice", float("inf")) == ("Bob", "Carol")
-    assert here.hears("Alice", 3.0) == ("Bob",)
-    assert here.hears("Alice", 2.0) == ()
-    assert here.hears("Carol", 6.1) == ("Bob",)
+    assert here.in_range("Alice", float("inf")) == ("Bob", "Carol")
+    assert here.in_range("Alice", 3.0) == ("Bob",)
+    assert here.in_range("Alice", 2.0) == ()
+    assert here.in_range("Carol", 6.1) == ("Bob",)
 
 
 def test_an_idle_team_ends_at_the_horizon() -> None:
     here = make("dev-0", 0, 250, {})
-    report = here.advance({})
+    report = here.step({})
     for _ in range(249):
         assert report.over is None
-        report = here.advance({})
+        report = here.step({})
     assert report.over == "horizon"
     assert here.view("Alice").left == 0
 
@@ -396,7 +396,7 @@ def test_snapshots_are_plain_data() -> None:
     here = make("dev-0", 0, 250, {"agents": 3})
     for value in (here.snapshot(), here.spec.static, here.spec.options):
         assert json.loads(json.dumps(value, allow_nan=False)) == value
-    assert here.spec.told.static == {}
+    assert here.spec.public.static == {}
 
 
 # ---- levels and options

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from teamworld.language import Action, Entity, Fact, Facts, parse_action
 from teamworld.testing.walk import Pause, walk
+from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import WAIT, Option, talk
-from teamworld.worlds.parts.beliefs import SAFETY
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.observe import facts, item
 from teamworld.worlds.rooms.physics import BURNS
@@ -33,8 +33,8 @@ def option(text: str, goal: str | None = None, ticks: int = 3) -> Option:
 
 def clash(state: State, one: Option, other: Option) -> float:
     """Return what is lost, which is the same the other way round."""
-    lost = DOMAIN.clash(one, other, told(state))
-    assert lost == DOMAIN.clash(other, one, told(state))
+    lost = DOMAIN.conflict_cost(one, other, told(state))
+    assert lost == DOMAIN.conflict_cost(other, one, told(state))
     return lost
 
 
@@ -78,7 +78,7 @@ def test_to_go_where_it_burns_costs_more_than_any_message() -> None:
 
 def test_a_number_that_nobody_has_seen_is_a_thing_in_a_room_that_nobody_has_seen() -> None:
     given_facts = told(State(AGENTS, {0: Item(1, (1, 2)), 2: Item(1, (4, 4))}, unseen=frozenset({1, 2})))
-    (unknown,) = DOMAIN.unknowns(given_facts)
+    (unknown,) = DOMAIN.latent_variables(given_facts)
     assert unknown.name == "item 1"
     assert unknown.goals == ()
     assert [(value.fact, value.weight) for value in unknown.values] == [
@@ -88,24 +88,24 @@ def test_a_number_that_nobody_has_seen_is_a_thing_in_a_room_that_nobody_has_seen
 
 def test_without_a_gap_one_more_is_looked_for_while_there_are_unseen_rooms() -> None:
     things = {0: Item(1, (1, 2)), 1: Item(1, (4, 4))}
-    assert [unknown.name for unknown in DOMAIN.unknowns(told(State(AGENTS, things, unseen=frozenset({2}))))] == [
-        "item 2"
-    ]
-    assert DOMAIN.unknowns(told(State(AGENTS, things))) == ()
+    assert [
+        unknown.name for unknown in DOMAIN.latent_variables(told(State(AGENTS, things, unseen=frozenset({2}))))
+    ] == ["item 2"]
+    assert DOMAIN.latent_variables(told(State(AGENTS, things))) == ()
 
 
 def test_a_thing_that_was_carried_off_is_rather_where_nobody_has_looked() -> None:
     known = [
         fact for fact in told(State(AGENTS, {0: Item(1, (1, 2))}, unseen=frozenset({2}))) if fact.predicate != "AT"
     ]
-    (unknown, _) = DOMAIN.unknowns(Facts(tuple(known)))
+    (unknown, _) = DOMAIN.latent_variables(Facts(tuple(known)))
     assert (unknown.name, unknown.goals) == ("item 0", ("deliver_0",))
     assert [value.weight for value in unknown.values] == [0.2, 0.2, 1.0]
 
 
 def test_numbers_that_were_made_up_do_not_make_it_count() -> None:
     state = State(AGENTS, {0: Item(1, (1, 2))}, unseen=frozenset({1, 2}))
-    found = DOMAIN.unknowns(told(state, Fact(item(10**9), "WEIGHT", 1)))
+    found = DOMAIN.latent_variables(told(state, Fact(item(10**9), "WEIGHT", 1)))
     assert [unknown.name for unknown in found] == ["item 1000000000", "item 1", "item 2"]
 
 
@@ -122,9 +122,9 @@ def test_visible_is_what_a_view_shows(level: str, seed: int) -> None:
         truth = here.truth()
         for agent, view in part.views.items():
             for fact in view.facts:
-                assert here.domain.visible(fact, agent, view.known) > 0
+                assert here.domain.observation_probability(fact, agent, view.known) > 0
             for fact in truth:
-                chance = here.domain.visible(fact, agent, truth)
+                chance = here.domain.observation_probability(fact, agent, truth)
                 assert chance in (0.0, 1.0)
                 assert (fact in view.facts) == (chance == 1.0)
 
@@ -132,9 +132,12 @@ def test_visible_is_what_a_view_shows(level: str, seed: int) -> None:
 def test_nobody_sees_what_others_have_not_seen() -> None:
     state = State(AGENTS, {}, unseen=frozenset({0, 1}))
     given_facts = told(state)
-    chances = [DOMAIN.visible(Fact(Entity("room", room), "UNSEEN", (2, 2)), "agent_0", given_facts) for room in (0, 1)]
+    chances = [
+        DOMAIN.observation_probability(Fact(Entity("room", room), "UNSEEN", (2, 2)), "agent_0", given_facts)
+        for room in (0, 1)
+    ]
     assert chances == [0.0, 0.9]
-    assert DOMAIN.visible(Fact("agent_1", "AT", (2, 2)), "nobody", given_facts) == 0
+    assert DOMAIN.observation_probability(Fact("agent_1", "AT", (2, 2)), "nobody", given_facts) == 0
 
 
 # ---- what changes by itself
@@ -190,11 +193,11 @@ def test_fire_goes_on_to_cells_beside_it_and_smoke_lifts() -> None:
 def test_odd_facts_are_no_trouble(odd: Fact) -> None:
     given_facts = told(State(AGENTS, {0: Item(1, (1, 2))}, unseen=frozenset({1})), odd)
     for known in (given_facts, Facts((odd,)), Facts()):
-        list(DOMAIN.unknowns(known))
+        list(DOMAIN.latent_variables(known))
         for fact in given_facts:
-            assert 0 <= DOMAIN.visible(fact, "agent_0", known) <= 1
-            assert 0 <= DOMAIN.visible(fact, "agent_1", known) <= 1
+            assert 0 <= DOMAIN.observation_probability(fact, "agent_0", known) <= 1
+            assert 0 <= DOMAIN.observation_probability(fact, "agent_1", known) <= 1
             assert math.isclose(math.fsum(DOMAIN.drift(fact, 7, known).values()), 1)
         for action in (Action("go", ("up",)), Action("go"), Action("go", ((10**9, 0),)), Action("lift", (3,))):
-            assert DOMAIN.clash(Option(action, "deliver_0", 2), Option(action, "deliver_0", 2), known) >= 0
-            assert DOMAIN.clash(Option(action, None, 2), Option(Action("go", ((2, 2),)), None, 2), known) >= 0
+            assert DOMAIN.conflict_cost(Option(action, "deliver_0", 2), Option(action, "deliver_0", 2), known) >= 0
+            assert DOMAIN.conflict_cost(Option(action, None, 2), Option(Action("go", ((2, 2),)), None, 2), known) >= 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell, Entity, Facts, Plan, parse_action
-from teamworld.worlds.contract import WAIT, Report, talk
+from teamworld.worlds.contract import WAIT, StepResult, talk
 from teamworld.worlds.rooms import draw
 from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
 from teamworld.worlds.rooms.observe import believed, facts
@@ -41,18 +41,18 @@ def world(
     return RoomsWorld(Instance(HOUSE, kinds, state, shut), "custom", 60, RoomsOptions(spread=spread))
 
 
-def do(here: RoomsWorld, **orders: str) -> Report:
+def do(here: RoomsWorld, **orders: str) -> StepResult:
     """Do one step with orders in written form."""
-    return here.advance({agent: parse_action(text) for agent, text in orders.items()})
+    return here.step({agent: parse_action(text) for agent, text in orders.items()})
 
 
-def until(here: RoomsWorld, agent: AgentId, order: str, most: int = 40) -> Report:
+def until(here: RoomsWorld, agent: AgentId, order: str, most: int = 40) -> StepResult:
     """Order once and let it run until it is over."""
     report = do(here, **{agent: order})
     for _ in range(most):
         if report.over is not None or report.outcomes[agent].status != "running":
             return report
-        report = here.advance({})
+        report = here.step({})
     raise AssertionError(f"{order} goes on for ever")
 
 
@@ -92,7 +92,7 @@ def test_a_shut_door_or_fire_in_the_doorway_cuts_the_rooms_apart() -> None:
 def test_a_light_thing_is_lifted_carried_and_delivered_alone() -> None:
     here = world({"a": ("carrier", (0, 0))}, {0: (1, (0, 2))})
     assert do(here, a="go((0, 2))").outcomes["a"].status == "running"
-    assert here.advance({}).outcomes["a"].status == "done"
+    assert here.step({}).outcomes["a"].status == "done"
     report = do(here, a="lift(<item>(0))")
     assert (report.outcomes["a"].status, report.outcomes["a"].effect) == ("done", True)
     report = until(here, "a", "bring(<item>(0))")
@@ -114,7 +114,7 @@ def test_a_heavy_thing_takes_two_who_lift_in_the_same_tick_and_go_together() -> 
     assert here.snapshot()["agents"] == before
     do(here, b="bring(<item>(0))")
     assert here.snapshot()["agents"][0] == here.snapshot()["agents"][1] == here.snapshot()["items"][0][0] != before[0]
-    while (report := here.advance({})).over is None:
+    while (report := here.step({})).over is None:
         pass
     assert report.over == "all_done"
 
@@ -142,11 +142,11 @@ def test_vocabularies_differ_by_kind() -> None:
 def test_scouts_are_twice_as_fast_but_not_through_walls() -> None:
     here = world({"a": ("carrier", (2, 0)), "s": ("scout", (2, 0))}, {0: (1, (0, 0))})
     orders = {agent: parse_action("go((2, 8))") for agent in "as"}
-    here.advance(orders)
+    here.step(orders)
     assert here.snapshot()["agents"] == [[2, 1], [2, 2]]
     assert here.domain.ticks("s", orders["s"], here.view("s").known) == 3
     for _ in range(3):
-        here.advance({})
+        here.step({})
     assert here.snapshot()["agents"][1] == [2, 8]
 
 
@@ -157,7 +157,7 @@ def test_fire_takes_whoever_is_in_it_and_overcomes_whoever_is_beside() -> None:
         fire=((4, 0),),
         spread=1.0,
     )
-    report = here.advance({})
+    report = here.step({})
     assert report.gone == {"a": "burnt"}
     assert report.outcomes["a"].reason == ""  # it was doing nothing
     assert [(event.goal, event.event) for event in report.goals] == [("deliver_0", "lost")]
@@ -171,7 +171,7 @@ def test_fire_takes_whoever_is_in_it_and_overcomes_whoever_is_beside() -> None:
     assert (report.outcomes["b"].legal, report.outcomes["b"].reason, report.gone) == (False, "overcome", {"b": "burnt"})
     with pytest.raises(UserError, match="it is gone"):
         here.view("b")
-    assert here.hears("c", 99) == ()
+    assert here.in_range("c", 99) == ()
 
 
 def test_fire_burns_out_and_ash_does_not_burn_again() -> None:
@@ -257,28 +257,28 @@ def test_the_scripted_team_saves_more_from_the_fire_than_nobody_does() -> None:
         here.reset(seed)
         still.reset(seed)
         saved += play(here).score["delivered"]
-        report = still.advance({})
+        report = still.step({})
         while report.over is None:
-            report = still.advance({})
+            report = still.step({})
         idle += report.score["delivered"]
     assert idle == 0
     assert saved >= 12  # of 24
 
 
-def play(here: RoomsWorld) -> Report:
+def play(here: RoomsWorld) -> StepResult:
     """Let the scripted team play to the end, and return the last step."""
     plans: dict[AgentId, Plan] = {}
-    report = here.advance({})
+    report = here.step({})
     while report.over is None and len(here.truth()):
         alive = {agent for agent, cell in zip(here.spec.agents, here.snapshot()["agents"], strict=True) if cell}
         if not alive:
-            report = here.advance({})
+            report = here.step({})
             continue
         plans = {agent: plan for agent, plan in plans.items() if agent in alive and plan.actions}
         views = {agent: here.view(agent) for agent in here.spec.agents if agent in alive}
         plans |= here.domain.scripted(views, plans)
         orders = {agent: plan.actions[0] for agent, plan in plans.items() if views[agent].check(plan.actions[0]).ok}
-        report = here.advance(orders)
+        report = here.step(orders)
         for agent, plan in list(plans.items()):
             if agent not in orders or report.outcomes[agent].status == "failed":
                 del plans[agent]
@@ -311,7 +311,7 @@ def test_bad_input_is_refused_in_one_line() -> None:
         make("two", 0, 10, {"spread": 7})
     here = make("two", 0, 10, {})
     with pytest.raises(UserError, match="did you mean 'agent_1'"):
-        here.advance({"agent1": WAIT})
+        here.step({"agent1": WAIT})
     for action in (Action("go", ((99, 0),)), Action("go", ("there",)), Action("lift", (Entity("item", 99),)), talk(0)):
         assert here.view("agent_0").check(action).word == "illegal"
 

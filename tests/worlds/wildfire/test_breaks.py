@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from teamworld.language import Action, AgentId, Cell
-from teamworld.methods.parts.foresee import dry_run
+from teamworld.planning.simulate import dry_run
 from teamworld.record import StepDone
 from teamworld.testing.plays import Stage, play
 from teamworld.worlds.contract import WAIT
@@ -39,7 +39,7 @@ def test_sides_lie_on_lines_of_the_map_beyond_the_fire(seed: int) -> None:
             first, last = min(cells), max(cells)
             assert first == 0 or (first % breaks.PITCH == 0 and first <= low - breaks.GAP)
             assert last == size - 1 or (last % breaks.PITCH == 0 and last >= high + breaks.GAP)
-        world.advance({})
+        world.step({})
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -63,8 +63,8 @@ def test_who_asks_again_gets_the_same_stretch_as_long_as_the_ring_stands(seed: i
         orders = {}
         for agent in team:  # each asks in every step, and does the first thing
             view = world.view(agent)
-            orders[agent] = world.domain.recipes(view.goals[0], agent, view.known)[0].actions[0]
-        world.advance(orders)
+            orders[agent] = world.domain.candidate_plans(view.goals[0], agent, view.known)[0].actions[0]
+        world.step(orders)
     assert kept >= STEPS // 2
 
 
@@ -76,14 +76,14 @@ def test_recipes_against_fire_can_be_done_and_are_no_flight(seed: int) -> None:
         for agent in team[:3]:
             view = world.view(agent)
             for goal in view.goals:
-                plans = world.domain.recipes(goal, agent, view.known)
+                plans = world.domain.candidate_plans(goal, agent, view.known)
                 assert plans
                 assert all(dry_run(plan, view, world.domain).ok for plan in plans)
                 if len(plans) > 1:
                     assert all(set(plan.actions) != {WAIT} for plan in plans)
         thing = world.view(team[0]).goals[0].thing
         assert thing is not None
-        report = world.advance({agent: Action("go_to", (thing,)) for agent in team[1:]})
+        report = world.step({agent: Action("go_to", (thing,)) for agent in team[1:]})
         team = [agent for agent in team if agent not in report.gone]
 
 

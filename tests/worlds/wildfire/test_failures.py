@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from teamworld.language import parse_action
 from teamworld.metrics.failures import LABELS
-from teamworld.worlds.contract import Finding, Passage
+from teamworld.worlds.contract import FailureSpan, Transition
 from teamworld.worlds.registry import finder
 from teamworld.worlds.wildfire.failures import RULES, failures
 from teamworld.worlds.wildfire.levels import Event, Team
@@ -16,18 +16,18 @@ from tests.worlds.wildfire.test_symbols_world import FAR, world
 CARELESS = WildfireOptions(careful=False)
 
 
-def found(here: WildfireWorld, *orders: dict[str, str]) -> list[Finding]:
+def found(here: WildfireWorld, *orders: dict[str, str]) -> list[FailureSpan]:
     """Play orders step by step and return what is found."""
     passages, before = [], here.snapshot()
     for step, order in enumerate(orders):
-        report = here.advance({agent: parse_action(text) for agent, text in order.items()})
+        report = here.step({agent: parse_action(text) for agent, text in order.items()})
         after = here.snapshot()
-        passages.append(Passage(step, before, after, report.outcomes))
+        passages.append(Transition(step, before, after, report.outcomes))
         before = after
     return failures(here.spec.static, here.spec.agents, passages)
 
 
-def labels(findings: list[Finding]) -> list[str]:
+def labels(findings: list[FailureSpan]) -> list[str]:
     return [finding.label for finding in findings]
 
 

@@ -96,7 +96,7 @@ def test_a_fire_far_away_does_not_change_what_is_known_of_another() -> None:
         Team(1), "contain", spawn=(5, 35), fire=Cell(10, 2), trees=2, fire_every=100,
         events=(Event(0, "fire"),), event_cells=((Cell(8, 35),),),
     )  # fmt: skip
-    here.advance({})
+    here.step({})
     front = here.view("firefighter_1").scene.fires
     assert front[1].cells
     assert front[1].part_of is None
@@ -108,7 +108,7 @@ def test_who_dies_in_a_fire_of_the_script_is_burnt() -> None:
         Team(2), "contain", spawn=(5, 5), fire=Cell(30, 30), trees=2,
         events=(Event(0, "fire"),), event_cells=((Cell(5, 5),),),
     )  # fmt: skip
-    report = here.advance({"firefighter_1": Action("move_to", ((20, 20),))})
+    report = here.step({"firefighter_1": Action("move_to", ((20, 20),))})
     assert report.gone == {"firefighter_1": "burnt", "firefighter_2": "burnt"}
     assert report.outcomes["firefighter_1"].reason == "burnt"
 
@@ -125,7 +125,7 @@ def test_the_ground_is_the_map_that_was_sighted(shared: bool) -> None:
     goals = {"firefighter_1": (66, 2), "bulldozer_3": (2, 30), "drone_4": (69, 69)}
     orders = {agent: Action("move_to", (goal,)) for agent, goal in goals.items()}
     for t in range(1, 7):
-        here.advance(orders if t == 1 else {})
+        here.step(orders if t == 1 else {})
         for row, agent in enumerate(here.spec.agents):
             ground = here.view(agent).scene.ground
             assert ground is not None
@@ -152,7 +152,7 @@ def test_what_was_known_then_does_not_change() -> None:
     dates, danger = before.seen.copy(), before.dangerous((11, 5))
     fresh = world(Team(1), "contain", fire=Cell(12, 5), trees=2, fire_every=100).view("firefighter_1").scene.ground
     for _ in range(3):
-        here.advance({})
+        here.step({})
     assert fresh is not None
     assert np.array_equal(before.seen, dates)
     assert before.dangerous((11, 5)) == danger == fresh.dangerous((11, 5))
@@ -160,7 +160,7 @@ def test_what_was_known_then_does_not_change() -> None:
 
 def test_a_map_of_ones_own_costs_what_was_seen() -> None:
     here = world(Team(3), "contain", size=400, spawn=(20, 20), fire=Cell(300, 300), trees=2, options=ALONE)
-    here.advance({})
+    here.step({})
     for agent in here.spec.agents:
         ground = here.view(agent).scene.ground
         assert ground is not None
@@ -174,10 +174,10 @@ def test_a_map_of_ones_own_costs_what_was_seen() -> None:
 def test_texts_tell_only_of_mates_in_sight() -> None:
     here = world(Team(2), "contain", spawn=(5, 5), fire=Cell(30, 30), trees=0, options=ALONE)
     assert "firefighter_2 (firefighter)" in here.view("firefighter_1").text()
-    here.advance({"firefighter_2": Action("move_to", ((17, 5),))})
+    here.step({"firefighter_2": Action("move_to", ((17, 5),))})
     assert "No team-mate is near me." in here.view("firefighter_1").text()
     here = world(Team(2), "contain", spawn=(5, 5), fire=Cell(30, 30), trees=0)
-    here.advance({"firefighter_2": Action("move_to", ((17, 5),))})
+    here.step({"firefighter_2": Action("move_to", ((17, 5),))})
     assert "firefighter_2 (firefighter)" in here.view("firefighter_1").text()  # the team knows
 
 
@@ -187,9 +187,9 @@ def test_who_dies_out_of_sight_is_missed_by_nobody() -> None:
             Team(2), "contain", spawn=(5, 5), fire=Cell(37, 37), trees=2, options=ALONE, max_steps=30,
             events=(Event(6, "fire"),), event_cells=((Cell(5, 5) if burn else Cell(25, 35),),),
         )  # fmt: skip
-        here.advance({"firefighter_1": Action("move_to", ((25, 5),))})
+        here.step({"firefighter_1": Action("move_to", ((25, 5),))})
         for _ in range(7):
-            here.advance({})
+            here.step({})
         assert here.incident.units.alive.tolist() == [True, not burn]
         assert "firefighter_2" in here.view("firefighter_1").scene.agents
         return here.view("firefighter_1").scene.agents
@@ -199,8 +199,8 @@ def test_who_dies_out_of_sight_is_missed_by_nobody() -> None:
 
 def test_who_is_not_where_it_was_seen_is_nowhere() -> None:
     here = world(Team(2), "contain", spawn=(5, 5), fire=Cell(37, 37), trees=0, options=ALONE)
-    here.advance({"firefighter_2": Action("move_to", ((8, 20),))})
-    here.advance({})
+    here.step({"firefighter_2": Action("move_to", ((8, 20),))})
+    here.step({})
     assert "firefighter_2" not in here.view("firefighter_1").scene.agents
 
 

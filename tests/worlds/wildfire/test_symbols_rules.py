@@ -32,7 +32,7 @@ def score(level: str, seed: int, method: str = "greedy") -> dict[str, float]:
 def test_facts_say_all_that_a_scene_holds(level: str, seed: int, steps: int) -> None:
     here = make(level, seed, 30, {})
     for _ in range(steps):
-        here.advance({})
+        here.step({})
     for told in (here.truth(), here.view(here.spec.agents[0]).known):
         again = believed(Facts(tuple(parse_fact(str(fact)) for fact in told)))
         assert list(facts(again)) == list(told)
@@ -44,7 +44,7 @@ def test_goals_and_options_follow_from_plain_facts_too() -> None:
     plain = Facts(tuple(view.known))  # as if they had come in a message: nothing is known of the ground
     assert list(here.domain.goals(plain)) == list(view.goals)
     assert {str(option.action) for option in here.domain.options("firefighter_1", plain)} >= {"go_to(<water>(0))"}
-    assert here.domain.recipes(view.goals[0], "firefighter_1", plain)
+    assert here.domain.candidate_plans(view.goals[0], "firefighter_1", plain)
 
 
 def test_every_verb_has_its_measures() -> None:
@@ -102,9 +102,9 @@ def test_expected_effects_come_true() -> None:
     then = here.domain.after(agent, action, here.view(agent).known)
     assert then.value(parse_fact("<target>(0) TREES 0").subject, "TREES") == 0
     estimate = here.domain.ticks(agent, action, here.view(agent).known)
-    report, steps = here.advance({agent: action}), 1
+    report, steps = here.step({agent: action}), 1
     while report.outcomes[agent].status == "running":
-        report, steps = here.advance({}), steps + 1
+        report, steps = here.step({}), steps + 1
     assert parse_fact("<target>(0) TREES 0") in here.truth()
     assert abs(steps - estimate) <= 2
     assert np.isclose(sum(event.delta for event in report.goals if event.goal == "cut_0"), 1 / 3)

@@ -12,7 +12,7 @@ from teamworld.errors import UserError
 from teamworld.language import Cell as Place
 from teamworld.language import parse_action, parse_fact
 from teamworld.testing import check_world
-from teamworld.worlds.contract import Report
+from teamworld.worlds.contract import StepResult
 from teamworld.worlds.wildfire import fire
 from teamworld.worlds.wildfire import world as module
 from teamworld.worlds.wildfire.levels import Event, Level, Task, Team
@@ -52,16 +52,16 @@ def world(
     return WildfireWorld(made, "custom", 1_000, options or WildfireOptions())
 
 
-def do(here: WildfireWorld, **orders: str) -> Report:
+def do(here: WildfireWorld, **orders: str) -> StepResult:
     """Do one step with orders in written form."""
-    return here.advance({agent: parse_action(text) for agent, text in orders.items()})
+    return here.step({agent: parse_action(text) for agent, text in orders.items()})
 
 
-def until(here: WildfireWorld, agent: str, order: str) -> tuple[Report, int]:
+def until(here: WildfireWorld, agent: str, order: str) -> tuple[StepResult, int]:
     """Order once and let it run until it is over; return the last report and the steps."""
     report, steps = do(here, **{agent: order}), 1
     while report.outcomes[agent].status == "running":
-        report, steps = here.advance({}), steps + 1
+        report, steps = here.step({}), steps + 1
         assert steps < 50
     return report, steps
 
@@ -254,7 +254,7 @@ def test_the_careful_go_round_the_fire_and_the_others_die_in_it() -> None:
         fire = {"fire": Cell(20, 5), "spawn": (5, 5), "trees": 2, "fire_every": 500}
         here = world(Team(1), "contain", options=WildfireOptions(careful=careful), **fire)  # type: ignore[arg-type]
         while here.incident.t < 8:
-            here.advance({})
+            here.step({})
         report, _ = until(here, "firefighter_1", "move_to((35, 6))")
         assert (report.gone == {}) is careful
         if not careful:
@@ -271,7 +271,7 @@ def test_two_above_the_fire_at_once_end_the_scouting() -> None:
     assert [(event.goal, event.event) for event in report.goals] == [
         ("scout_0", "opened"), ("search", "progress"), ("search", "done"),
     ]  # fmt: skip
-    while here.advance({}).outcomes["drone_1"].status == "running":
+    while here.step({}).outcomes["drone_1"].status == "running":
         pass
     assert [goal.id for goal in here.view("drone_2").goals] == ["search", "scout_0"]
     report, _ = until(here, "drone_1", "go_to(<fire>(0))")
@@ -290,7 +290,7 @@ def test_a_second_fire_is_one_more_goal_and_ends_with_the_first_when_they_have_m
     ids: list[tuple[str, tuple[str, ...]]] = []
     opened = []
     for _ in range(14):
-        report = here.advance({})
+        report = here.step({})
         opened += [event.goal for event in report.goals if event.event == "opened"]
         ids.append((here.goals()[-1].id, here.goals()[-1].prerequisites))
         assert [goal.id for goal in here.view("drone_1").goals] == [goal.id for goal in here.goals()]
@@ -306,7 +306,7 @@ def test_the_dead_are_found_too(shared: bool) -> None:
     options = WildfireOptions(shared_map=shared)
     here = world(Team(1, 0, 1), target=FAR, spawn=(5, 5), clusters=(Cell(30, 30),), known=False, options=options)
     here.incident.civilians.state[:] = DEAD
-    here.advance({})
+    here.step({})
     assert [goal.state for goal in here.goals() if goal.id == "search"] == ["open"]
     reports = [do(here, drone_2="move_to((30, 30))") for _ in range(3)]
     events = [(event.goal, event.event) for report in reports for event in report.goals]
@@ -331,7 +331,7 @@ def burning(cells: Iterable[Place], **places: Any) -> WildfireWorld:
     )
     for x, y in others:
         fire.ignite(here.incident.land, x, y)
-    here.advance({})
+    here.step({})
     return here
 
 
@@ -357,7 +357,7 @@ def test_a_way_round_the_fire_is_no_wandering() -> None:
 def test_a_fire_that_nobody_saw_is_not_known_of() -> None:
     here = world(Team(2), "contain", fire=Cell(30, 30), trees=2, known=False)
     for _ in range(3):
-        here.advance({})
+        here.step({})
         assert not here.view("firefighter_1").scene.fires
         assert not any(fact.predicate in ("BURNS", "STATE") for fact in here.view("firefighter_1").known)
 

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter, Token
 
 from teamworld import __version__
 from teamworld.errors import UserError
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
 
 _EPILOGUE = """
 - Start with: `teamworld run cube --method drwell --episodes 10 --out runs/first`

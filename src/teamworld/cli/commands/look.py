@@ -138,9 +138,9 @@ def prompts(
     """
     from teamworld.cli import prompting
 
-    moment = prompting.Moment(method, seed, episode, agent, number, step, attempt)
+    moment = prompting.PromptPosition(method, seed, episode, agent, number, step, attempt)
     if question is None:
-        if run is not None or moment != prompting.Moment():
+        if run is not None or moment != prompting.PromptPosition():
             raise UserError("which question? expected one such as drwell.propose; see: teamworld prompts")
         for line in prompting.listing():
             print(line)

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from teamworld.cli.commands.application import app
 from teamworld.errors import UserError
-from teamworld.experiment.running import Running
+from teamworld.experiment.run_options import Running
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @app.command
 def worlds() -> int:
     """List the worlds and their options, and those of the messages."""
-    from teamworld.episode.talk import MessageRule
+    from teamworld.episode.messages import MessageRule
     from teamworld.worlds import registry
 
     lines: dict[str, str] = {}
@@ -48,7 +48,7 @@ def levels(world: str = "cube") -> int:
 @app.command
 def methods() -> int:
     """List the coordination methods, their options, their own rules for messages and their variants."""
-    from teamworld.experiment.talking import rule
+    from teamworld.experiment.message_protocol import rule
     from teamworld.methods import registry
 
     lines: dict[str, str] = {}

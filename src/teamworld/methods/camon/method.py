@@ -17,11 +17,11 @@ from pydantic import BaseModel
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.methods.camon.options import VARIANTS, CamonOptions
 from teamworld.methods.camon.questions import LONGEST, LeaderPlan, Order, Propose, Review, ReviewProposal
-from teamworld.methods.contract import Act, Briefing, Choice, Decision, Message, Method, Moment, Variant
-from teamworld.methods.parts.acting import aims_of, decided, known_goal, understood
-from teamworld.methods.parts.perception import Perceive, perceived
-from teamworld.methods.parts.showing import team_of
-from teamworld.methods.parts.translation import Translate
+from teamworld.methods.common.perception import Perceive, perceived
+from teamworld.methods.common.prompt_context import team_of
+from teamworld.methods.common.single_action import aims_of, decided, known_goal, understood
+from teamworld.methods.common.translation import Translate
+from teamworld.methods.contract import Act, Briefing, Choice, Decision, DecisionContext, Message, Method, Variant
 from teamworld.reasoning.contract import Question
 
 #: Messages that a prompt shows: a busy leader hears many.
@@ -34,7 +34,7 @@ TOLD = 10
 class _Turn:
     """One timestep's decisions as they come about."""
 
-    moment: Moment
+    moment: DecisionContext
     idle: tuple[AgentId, ...]
     scenes: Mapping[AgentId, str]
     decisions: dict[AgentId, Decision] = field(default_factory=dict)
@@ -82,12 +82,12 @@ class Camon(Method):
         self._heard: defaultdict[AgentId, list[Message]] = defaultdict(list)
         self._latest: defaultdict[AgentId, int] = defaultdict(lambda: -1)
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """Where all perceive at every step, so do busy agents; what they do runs on."""
         self._listen(moment)
         return tuple(moment.running) if self._options.perceive == "all" else ()
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let the idle agents settle in turn what they do: each may be ordered something before its turn comes."""
         idle = tuple(agent for agent in moment.free if agent not in moment.running)
         turn = _Turn(moment, idle, await perceived(moment, self._options.perceive, idle))
@@ -104,13 +104,13 @@ class Camon(Method):
         self._aims |= aims_of(turn.decisions)
         return turn.decisions
 
-    def _succeed(self, moment: Moment) -> None:
+    def _succeed(self, moment: DecisionContext) -> None:
         """Where the leader is gone, or cannot act, the first agent that can leads."""
         able = [agent for agent in self._agents if agent in moment.views and moment.views[agent].able]
         if self.leader not in able:
             self.leader = able[0]
 
-    def _listen(self, moment: Moment) -> None:
+    def _listen(self, moment: DecisionContext) -> None:
         """Keep what reached each agent, until it is next asked what it does itself."""
         for agent in moment.views:
             new = [message for message in moment.inbox(agent) if message.id > self._latest[agent]]

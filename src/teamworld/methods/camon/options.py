@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
+from teamworld.methods.common.options import REFERENCE, InWords
 from teamworld.methods.contract import Variant
-from teamworld.methods.parts.options import REFERENCE, InWords
 
 
 class CamonOptions(InWords):

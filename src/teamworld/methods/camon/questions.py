@@ -10,11 +10,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId, GoalId, Plan
+from teamworld.methods.common.choosing import Step, alone, shared_out
+from teamworld.methods.common.prompt_context import able_to, open_to, own_state, team_state
+from teamworld.methods.common.single_action import Act, astray, objection, offered
+from teamworld.methods.common.translation import read_action
 from teamworld.methods.contract import Message
-from teamworld.methods.parts.acting import Act, astray, objection, offered
-from teamworld.methods.parts.choosing import Step, alone, shared_out
-from teamworld.methods.parts.showing import able_to, open_to, own_state, team_state
-from teamworld.methods.parts.translation import read_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, Domain, View
 

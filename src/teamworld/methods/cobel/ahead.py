@@ -21,9 +21,9 @@ from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.methods.cobel.engine import Intent, Situation
 from teamworld.methods.cobel.playing import CLOSED, TARGET, Aim, Item, Play, Told, Walker, World
 from teamworld.methods.cobel.ways import Ways
-from teamworld.methods.parts.errands import HOLD, capacity, held, sought
+from teamworld.methods.common.errands import HOLD, capacity, held, sought
 from teamworld.seeding import generator
-from teamworld.worlds.contract import WAIT, Unknown
+from teamworld.worlds.contract import WAIT, LatentVariable
 
 #: Worlds that are drawn to choose what to tell, and to judge whether it is worth it: what was chosen by some draws
 #: looks better by them than it is.
@@ -113,7 +113,7 @@ class Ahead:
         there = {fact.subject for fact in given if fact.value == self._target and fact.predicate in ("ON", "INSIDE")}
         lying = [(thing, place) for thing, place in _placed(given) if thing.kind in missing and thing not in there]
         places: dict[str, dict[Entity, float]] = {}
-        for unknown in self._now.domain.unknowns(given):
+        for unknown in self._now.domain.latent_variables(given):
             places.setdefault(self._kind(unknown), _weights(unknown))
         return Walker(
             agent=agent,
@@ -138,7 +138,7 @@ class Ahead:
         with suppress(LookupError, ValueError, TypeError, ArithmeticError):
             self.ways.learn(given)
 
-    def _kind(self, unknown: Unknown) -> str:
+    def _kind(self, unknown: LatentVariable) -> str:
         """Return the kind of thing that an unknown is about."""
         subject = unknown.values[0].fact.subject if unknown.values else None
         return TARGET if subject == self._target or not isinstance(subject, Entity) else subject.kind
@@ -191,7 +191,7 @@ class Ahead:
         unseen = self._mates[mate].room is None and self._starts
         return self._starts[int(draw * len(self._starts))] if unseen else None
 
-    def _taker(self, unknown: Unknown, draw: float) -> AgentId | None:
+    def _taker(self, unknown: LatentVariable, draw: float) -> AgentId | None:
         """Return the team-mate that may have taken what is sought, or brought it; None: it lies where it lay.
 
         The longer one was out of sight, the likelier; and the more places were searched in vain, the likelier somebody
@@ -223,7 +223,7 @@ class Ahead:
         return self._target if one.hands and not action.args and action != WAIT else None
 
 
-def _weights(unknown: Unknown) -> dict[Entity, float]:
+def _weights(unknown: LatentVariable) -> dict[Entity, float]:
     """Return the places that an unknown may be in, with weights."""
     weights: dict[Entity, float] = {}
     for value in unknown.values:

@@ -27,7 +27,7 @@ from teamworld.methods.cobel.questions import (
     RemakePlan,
     WriteMessage,
 )
-from teamworld.methods.contract import Message, Moment
+from teamworld.methods.contract import DecisionContext, Message
 
 #: How likely it is that a thing is where a mind says it probably is; the rest is spread over its other values.
 SAID: Final = 0.6
@@ -40,7 +40,7 @@ class Asking:
         moment: Where minds can be asked.
     """
 
-    def __init__(self, moment: Moment) -> None:
+    def __init__(self, moment: DecisionContext) -> None:
         self._moment = moment
         self._plans: dict[AgentId, tuple[MakePlan, Plans]] = {}
 

@@ -16,7 +16,7 @@ from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, Rul
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.store import Entry, things
 from teamworld.methods.contract import Message
-from teamworld.worlds.contract import Domain, Goal, Option, Outcome, Unknown, View
+from teamworld.worlds.contract import Domain, Goal, LatentVariable, Option, Outcome, View
 
 
 class Subplan(NamedTuple):
@@ -185,9 +185,9 @@ class Situation:
         return own | {goal.id: goal for goal in self.domain.goals(self.given)}
 
     @cached_property
-    def unknowns(self) -> Sequence[Unknown]:
+    def unknowns(self) -> Sequence[LatentVariable]:
         """What matters and is not known."""
-        return self.domain.unknowns(self.given)
+        return self.domain.latent_variables(self.given)
 
     @cached_property
     def left(self) -> Mapping[str, float]:
@@ -199,7 +199,7 @@ class Situation:
         return found
 
 
-def kind_of(unknown: Unknown) -> str:
+def kind_of(unknown: LatentVariable) -> str:
     """Return what an unknown is one of: the kind of thing that it is about."""
     subject = unknown.values[0].fact.subject if unknown.values else ""
     return subject.kind if isinstance(subject, Entity) else subject

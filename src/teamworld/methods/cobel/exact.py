@@ -26,9 +26,9 @@ from teamworld.methods.cobel.engine import (
 )
 from teamworld.methods.cobel.inference import intents as posterior
 from teamworld.methods.cobel.value import STICK, Outlook, Prospect, crowd, spared
+from teamworld.methods.common.choosing import complete, nearest
 from teamworld.methods.contract import Message
-from teamworld.methods.parts.choosing import complete, nearest
-from teamworld.worlds.contract import WAIT, Domain, Option, Unknown
+from teamworld.worlds.contract import WAIT, Domain, LatentVariable, Option
 
 #: Utility that a place in the order of the world's options costs, relative to the best option.
 RANK: Final = 0.02
@@ -78,7 +78,7 @@ def modelled(now: Situation, mate: AgentId) -> UpdateResult:
 # ---- what is likely
 
 
-def distribution(unknown: Unknown) -> Distribution:
+def distribution(unknown: LatentVariable) -> Distribution:
     """Return the values of an unknown with probabilities."""
     total = fsum(value.weight for value in unknown.values)
     return tuple((value.fact, value.weight / total) for value in unknown.values) if total > 0 else ()
@@ -205,7 +205,7 @@ def _span(now: Situation, agent: AgentId, one: Prospect, others: Sequence[Likely
     Ticks are lost until as many have come as it takes, and by what they do there otherwise.
     """
     partners = [(option, weight) for _, option, weight in others if option.goal == one.goal]
-    lost = fsum(weight * now.domain.clash(one.option, option, now.given) for option, weight in partners)
+    lost = fsum(weight * now.domain.conflict_cost(one.option, option, now.given) for option, weight in partners)
     if others and one.goal is not None:
         come = sorted(_comes(now, mate, one.goal, others) for mate in now.team if mate != agent)[: one.need - 1]
         late = come[-1] if len(come) == one.need - 1 else float(now.view.left)

@@ -25,8 +25,19 @@ from teamworld.methods.cobel.options import VARIANTS, CobelOptions
 from teamworld.methods.cobel.questions import INTENTS, QUESTIONS
 from teamworld.methods.cobel.ruling import agreed
 from teamworld.methods.cobel.store import Entry, Store
-from teamworld.methods.contract import CARRY, WAIT, Act, Briefing, Choice, Decision, Message, Method, Moment, Variant
-from teamworld.methods.parts.bound import bind, unbind
+from teamworld.methods.common.commitments import bind, unbind
+from teamworld.methods.contract import (
+    CARRY,
+    WAIT,
+    Act,
+    Briefing,
+    Choice,
+    Decision,
+    DecisionContext,
+    Message,
+    Method,
+    Variant,
+)
 from teamworld.reasoning.contract import Question
 from teamworld.worlds.contract import WAIT as NOTHING
 from teamworld.worlds.contract import Option, View, danger, harms
@@ -90,11 +101,11 @@ class Cobel(Method):
 
     # ---- triggers
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """Name busy agents that think anew: they see something new, or a plan was announced that clashes (C6)."""
         return tuple(agent for agent in moment.running if self._stopped(moment, agent))
 
-    def _stopped(self, moment: Moment, agent: AgentId) -> bool:
+    def _stopped(self, moment: DecisionContext, agent: AgentId) -> bool:
         view, mind = moment.views[agent], self._minds[agent]
         if not view.able:
             return False
@@ -109,7 +120,7 @@ class Cobel(Method):
         """Return whether a message that it has not read yet says something of the world."""
         return self._infers and bool(message.facts) and message.id not in self._minds[agent].heard
 
-    def _endangered(self, moment: Moment, agent: AgentId) -> bool:
+    def _endangered(self, moment: DecisionContext, agent: AgentId) -> bool:
         """Return whether an agent is told that it is in danger, or has to tell that somebody else is."""
         if not self._options.warn or self._store(agent).shared or not harms(self._domain):
             return False
@@ -125,7 +136,7 @@ class Cobel(Method):
     def _store(self, agent: AgentId) -> Store:
         return self._minds[agent].store
 
-    def _clashes(self, moment: Moment, agent: AgentId, message: Message) -> bool:
+    def _clashes(self, moment: DecisionContext, agent: AgentId, message: Message) -> bool:
         """Return whether a message announces a plan that clashes with what the agent is doing."""
         told, running = exact.read_plan(message), moment.running[agent]
         if told is None or message.id in self._minds[agent].heard:
@@ -133,11 +144,11 @@ class Cobel(Method):
         given = self._minds[agent].store.given(moment.views[agent])
         doing = exact.options_of(self._domain, agent, Subplan(running.actions, running.goal), given)
         theirs = exact.options_of(self._domain, message.sender, told, given)
-        return any(self._domain.clash(one, other, given) > 0 for one in doing for other in theirs)
+        return any(self._domain.conflict_cost(one, other, given) > 0 for one in doing for other in theirs)
 
     # ---- the cycle
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """One step: all agents that are free think at the same time, then speak or act in order."""
         if not self._agreed:
             self._agreed = True
@@ -150,11 +161,11 @@ class Cobel(Method):
             self._minds[agent].read(moment.inbox(agent))
         return decisions
 
-    async def _rules(self, moment: Moment) -> RuleSet:
+    async def _rules(self, moment: DecisionContext) -> RuleSet:
         """Lay down the belief rules: one agent proposes, others review (spec A4)."""
         return await agreed(moment, self._spec.task, self._schema, self._options.rounds)
 
-    async def _cycle(self, moment: Moment, engine: Engines, agent: AgentId) -> Turn:
+    async def _cycle(self, moment: DecisionContext, engine: Engines, agent: AgentId) -> Turn:
         """Take in, update, plan, foresee, assess, then speak or ground the subplan (spec A10)."""
         view, mind = moment.views[agent], self._minds[agent]
         mind.observe(view, self._team(moment))
@@ -190,7 +201,7 @@ class Cobel(Method):
         self._forget(mind)
         return Turn(action=_nearest(view))
 
-    async def _update(self, moment: Moment, engine: Engines, now: Situation) -> Situation:
+    async def _update(self, moment: DecisionContext, engine: Engines, now: Situation) -> Situation:
         """Update beliefs by what was said: of the world by each message, of each team-mate by the dialogue (A6.2)."""
         mind, view = self._minds[now.me], now.view
         if self._options.store == "tables":
@@ -206,7 +217,7 @@ class Cobel(Method):
         mind.dialogue.clear()
         return self._situation(moment, now.me)
 
-    async def _plan(self, moment: Moment, engine: Engines, now: Situation) -> Letter | None:
+    async def _plan(self, moment: DecisionContext, engine: Engines, now: Situation) -> Letter | None:
         """Take up a new subplan: round what others announced, else one's own; return a message if it is worth one."""
         mind = self._minds[now.me]
         mind.seek(now.unknowns)
@@ -235,14 +246,14 @@ class Cobel(Method):
         letter = await engine.of("compose").compose(now, found)
         return letter if letter.text else None
 
-    def _dangers(self, moment: Moment, now: Situation) -> Assessment:
+    def _dangers(self, moment: DecisionContext, now: Situation) -> Assessment:
         """Return who is to be warned of a danger: whatever the agent's own cap says, not beyond the rule of the run."""
         may = self._options.warn and self._speaks() and harms(self._domain) and moment.may_speak(now.me)
         if not may or self._store(now.me).shared:
             return Assessment(False)
         return warning.warnings(now)
 
-    async def _warn(self, moment: Moment, engine: Engines, now: Situation) -> Letter | None:
+    async def _warn(self, moment: DecisionContext, engine: Engines, now: Situation) -> Letter | None:
         """Return a warning, where team-mates are in danger and cannot know it (D13), once in so many ticks."""
         mind = self._minds[now.me]
         if now.view.t < mind.warned + warning.AHEAD:
@@ -268,7 +279,7 @@ class Cobel(Method):
         return {mate: await engine.of("intents").predict_intents(now, mate, INTENTS) for mate in now.mates}
 
     async def _assess(
-        self, moment: Moment, engine: Engines, now: Situation, intents: Mapping[AgentId, Sequence[Intent]]
+        self, moment: DecisionContext, engine: Engines, now: Situation, intents: Mapping[AgentId, Sequence[Intent]]
     ) -> Assessment:
         """Decide whether to send a message: by what it is worth, or as the gate says otherwise (C21)."""
         mind, gate = self._minds[now.me], self._options.gate
@@ -301,7 +312,7 @@ class Cobel(Method):
             return False
         mine = exact.options_of(self._domain, now.me, now.subplan, now.given)
         theirs = [option for mate in fresh for option in exact.steps_of(now, mate, now.announced[mate])]
-        return any(self._domain.clash(one, other, now.given) > 0 for one in mine for other in theirs)
+        return any(self._domain.conflict_cost(one, other, now.given) > 0 for one in mine for other in theirs)
 
     def _failed(self, now: Situation) -> bool:
         """Return whether an action of the subplan has failed."""
@@ -312,10 +323,10 @@ class Cobel(Method):
         if not self._options.keep:
             mind.announced.clear()
 
-    def _team(self, moment: Moment) -> dict[AgentId, str]:
+    def _team(self, moment: DecisionContext) -> dict[AgentId, str]:
         return {agent: self._spec.kinds[agent] for agent in moment.team}
 
-    def _situation(self, moment: Moment, agent: AgentId) -> Situation:
+    def _situation(self, moment: DecisionContext, agent: AgentId) -> Situation:
         view, mind = moment.views[agent], self._minds[agent]
         mind.prune(view, self._domain, {goal.id: goal.state for goal in view.goals})
         done = [
@@ -325,13 +336,13 @@ class Cobel(Method):
         ]
         return mind.situation(view, self._spec.task, self._team(moment), done)
 
-    def _declare(self, moment: Moment, now: Situation) -> None:
+    def _declare(self, moment: DecisionContext, now: Situation) -> None:
         for event in self._declared[now.me].changes(now, self._minds[now.me]):
             moment.note(event)
 
     # ---- speaking and acting
 
-    def _execute(self, moment: Moment, agent: AgentId, turn: Turn) -> Decision:
+    def _execute(self, moment: DecisionContext, agent: AgentId, turn: Turn) -> Decision:
         """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
         view, mind = moment.views[agent], self._minds[agent]
         known = {goal.id for goal in view.goals if goal.state == "open"}
@@ -369,7 +380,7 @@ class Engines:
         moment: Where minds can be asked.
     """
 
-    def __init__(self, options: CobelOptions, moment: Moment) -> None:
+    def __init__(self, options: CobelOptions, moment: DecisionContext) -> None:
         self._options = options
         self._engines: Mapping[str, Engine] = {"questions": Asking(moment), "exact": Exact()}
 

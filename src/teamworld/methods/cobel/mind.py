@@ -14,7 +14,7 @@ from teamworld.methods.cobel.engine import Announced, Situation, Subplan, Update
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.store import Entry, Store
 from teamworld.methods.contract import Message
-from teamworld.worlds.contract import Domain, Outcome, Unknown, View
+from teamworld.worlds.contract import Domain, LatentVariable, Outcome, View
 
 #: Messages that an agent remembers: what prompts of the text store show.
 CHAT = 30
@@ -169,7 +169,7 @@ class Mind:
         said = {"none": 0, "episode": self.sent, "streak": self.streak}[self.options.cap]
         return said < self.options.most
 
-    def seek(self, unknowns: Iterable[Unknown]) -> None:
+    def seek(self, unknowns: Iterable[LatentVariable]) -> None:
         """Note how much is left of the places of what it seeks: weights fall as places are ruled out."""
         for unknown in unknowns:
             total = sum(value.weight for value in unknown.values)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from teamworld.language import AgentId, Entity
-from teamworld.methods.parts.errands import LEAST
+from teamworld.methods.common.errands import LEAST
 
 #: Ticks after which a team is taken to be done that never would be: three times what is left on average in the homes.
 LATE: Final = 60

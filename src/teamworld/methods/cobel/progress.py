@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from teamworld.language import AgentId, Entity, Fact, Facts, show
 from teamworld.methods.cobel.engine import Situation
-from teamworld.worlds.contract import Unknown
+from teamworld.worlds.contract import LatentVariable
 
 #: Things that a paragraph tells of, at most: those that matter to goals first.
 MOST = 40
@@ -31,7 +31,7 @@ def progress(now: Situation, host: AgentId) -> tuple[str, ...]:
         if mate != host:
             told = _listed(about.pop(mate, []), given, now.view.t)
             lines.append(f"{mate}: {told or 'not seen.'}")
-    open_to = now.unknowns if host == now.me else now.domain.unknowns(given)
+    open_to = now.unknowns if host == now.me else now.domain.latent_variables(given)
     order = sorted((one for one in about if isinstance(one, Entity)), key=lambda one: _rank(one, now, open_to))
     lines += [f"{subject}: {_listed(about[subject], given, now.view.t)}" for subject in order[:MOST]]
     if len(order) > MOST:
@@ -40,7 +40,7 @@ def progress(now: Situation, host: AgentId) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _rank(subject: Entity, now: Situation, open_to: Iterable[Unknown]) -> tuple[bool, bool, int]:
+def _rank(subject: Entity, now: Situation, open_to: Iterable[LatentVariable]) -> tuple[bool, bool, int]:
     wanted = any(goal.thing == subject for goal in now.goals.values())
     kinds = {
         value.fact.subject.kind for one in open_to for value in one.values if isinstance(value.fact.subject, Entity)
@@ -57,6 +57,6 @@ def _listed(facts: Iterable[Fact], given: Facts, t: int) -> str:
     return f"{', '.join(words)}{age}." if words else ""
 
 
-def _open(unknown: Unknown) -> str:
+def _open(unknown: LatentVariable) -> str:
     values = ", ".join(f"{value.fact.predicate} {show(value.fact.value)}" for value in unknown.values[:12])
     return f"{unknown.name}; it may be {values}"

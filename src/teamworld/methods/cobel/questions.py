@@ -20,9 +20,9 @@ from teamworld.methods.cobel.engine import Assessment, Grounded, Intent, Misalig
 from teamworld.methods.cobel.progress import progress
 from teamworld.methods.cobel.reading import read_goal, read_line, read_steps
 from teamworld.methods.cobel.ruling import ProposeRules, ReviewRules
+from teamworld.methods.common.choosing import complete
+from teamworld.methods.common.translation import bare, read_action
 from teamworld.methods.contract import Message
-from teamworld.methods.parts.choosing import complete
-from teamworld.methods.parts.translation import bare, read_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import View
 

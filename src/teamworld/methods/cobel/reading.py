@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from teamworld.language import Action, AgentId, Belief, GoalId, ParseError, parse_action, read_belief, show
 from teamworld.methods.cobel.engine import Situation
-from teamworld.methods.parts.translation import bare, read_action
+from teamworld.methods.common.translation import bare, read_action
 
 
 def read_line(line: str, now: Situation, holders: tuple[AgentId, ...], *, missing: bool = False) -> Belief | None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, BeliefRule, ParseError, RuleSet, Schema, parse_rule
 from teamworld.methods.cobel.answers import Form
-from teamworld.methods.contract import Moment
+from teamworld.methods.contract import DecisionContext
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import View
 
@@ -137,7 +137,7 @@ def read_rules(answer: ProposedRules, schema: Schema) -> tuple[BeliefRule, ...]:
     return tuple(dict.fromkeys(found))
 
 
-async def agreed(moment: Moment, task: str, schema: Schema, rounds: int) -> RuleSet:
+async def agreed(moment: DecisionContext, task: str, schema: Schema, rounds: int) -> RuleSet:
     """Return the rules that the first agent proposes and a reviewer is satisfied with, or the last proposal.
 
     The prompts hold the task and what facts can state and nothing of the instance: in all episodes of a domain they are

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from teamworld.language import AgentId, Entity, Fact, Facts, Schema
-from teamworld.methods.parts.errands import HOLD
+from teamworld.methods.common.errands import HOLD
 from teamworld.worlds.contract import Domain, View
 
 Origin: TypeAlias = Literal["seen", "told", "predicted"]
@@ -142,7 +142,7 @@ class Store:
                 continue
             against = self.schema.displaced(known, (one.fact,))
             later = any(fact in current or seen.get(fact, view.t) >= one.since for fact in against)
-            if later or self.domain.visible(one.fact, self.agent, view.known) >= CERTAIN:
+            if later or self.domain.observation_probability(one.fact, self.agent, view.known) >= CERTAIN:
                 continue  # sight beats hearsay: what it saw since, or would see now, is otherwise
             known = [fact for fact in known if fact not in set(against)]
             kept.append(one)
@@ -196,11 +196,11 @@ class Store:
         source = f"sight:{view.t}"
         for fact in current:
             if fact not in table:
-                weight = self.domain.visible(fact, mate, given)
+                weight = self.domain.observation_probability(fact, mate, given)
                 if weight >= LIKELY:
                     news.append(Entry(fact, weight, view.t, "seen", (source,)))
         table.take(news)
-        both = self.domain.visible
+        both = self.domain.observation_probability
         table.drop(
             fact
             for fact in table.facts
@@ -258,9 +258,9 @@ def sensible(agent: AgentId, domain: Domain, given: Facts) -> bool:
     try:
         for goal in domain.goals(given):
             if goal.state == "open":
-                domain.recipes(goal, agent, given)
+                domain.candidate_plans(goal, agent, given)
         domain.options(agent, given)
-        domain.unknowns(given)
+        domain.latent_variables(given)
     except (LookupError, ValueError, TypeError, ArithmeticError):
         return False
     return True

@@ -18,7 +18,7 @@ from teamworld.methods.cobel.engine import Assessment, Intent, Letter, Misaligne
 from teamworld.methods.cobel.exact import by_action, options_of, outlook
 from teamworld.methods.cobel.inference import intents as posterior
 from teamworld.methods.cobel.inference import worth
-from teamworld.methods.parts.errands import HOLD, capacity, sought
+from teamworld.methods.common.errands import HOLD, capacity, sought
 from teamworld.worlds.contract import WAIT, Option
 
 #: Ticks that a message takes its speaker: it takes the step (spec A8).
@@ -151,7 +151,7 @@ def _names(facts: Iterable[Fact]) -> str:
 
 
 def _clash(now: Situation, mine: Sequence[Option], other: Option) -> float:
-    return max((now.domain.clash(one, other, now.given) for one in mine), default=0.0)
+    return max((now.domain.conflict_cost(one, other, now.given) for one in mine), default=0.0)
 
 
 def _telling(now: Situation, minds: Mapping[AgentId, Courses]) -> tuple[Fact, ...]:
@@ -310,7 +310,7 @@ def items(now: Situation) -> list[Item]:
     """
     wanted = {goal.thing for goal in now.goals.values() if goal.thing is not None and goal.state == "open"}
     kinds = {sought(goal) for goal in now.goals.values() if goal.state == "open"}
-    opens = [unknown for given in (now.given, *now.minds.values()) for unknown in now.domain.unknowns(given)]
+    opens = [unknown for given in (now.given, *now.minds.values()) for unknown in now.domain.latent_variables(given)]
     values = [value.fact for unknown in opens for value in unknown.values]
     kinds |= {fact.subject.kind for fact in values if isinstance(fact.subject, Entity)}
     left = {value.fact.value for unknown in now.unknowns for value in unknown.values}

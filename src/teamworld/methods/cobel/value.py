@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from teamworld.language import Action, AgentId, Facts, GoalId, Term
-from teamworld.methods.parts.choosing import LITTLE, nearest
-from teamworld.methods.parts.errands import capacity, errands, lacking
-from teamworld.methods.parts.foresee import Foreseen, foresee
-from teamworld.methods.parts.goals import workable_by
-from teamworld.worlds.contract import WAIT, Domain, Goal, Option, Unknown
+from teamworld.methods.common.choosing import LITTLE, nearest
+from teamworld.methods.common.errands import capacity, errands, lacking
+from teamworld.methods.common.goals import workable_by
+from teamworld.planning.simulate import Foreseen, foresee
+from teamworld.worlds.contract import WAIT, Domain, Goal, LatentVariable, Option
 
 #: Prospects that are looked at closely, the nearest of each sort.
 LOOKED = 24
@@ -92,7 +92,7 @@ class _Looking:
     def __init__(self, who: Outlook, given: Facts) -> None:
         self.who, self.agent, self.domain, self.given = who, who.agent, who.domain, given
         self.goals = {goal.id: goal for goal in workable_by(self.domain.goals(given), who.kind)}
-        self.unknowns = self.domain.unknowns(given)
+        self.unknowns = self.domain.latent_variables(given)
         self.options = self.domain.options(self.agent, given)
 
     @cached_property
@@ -118,7 +118,7 @@ class _Looking:
     def _runs(self) -> Iterable[tuple[GoalId, Foreseen, Action | None]]:
         near = self.near
         for goal in sorted(self.goals, key=lambda goal: (near.get(goal, 1 << 30), goal))[:LOOKED]:
-            for recipe in self.domain.recipes(self.goals[goal], self.agent, self.given)[:LOOKED]:
+            for recipe in self.domain.candidate_plans(self.goals[goal], self.agent, self.given)[:LOOKED]:
                 run = foresee(recipe.actions, self.agent, self.given, self.domain).trimmed
                 if run.ok and run.actions:
                     yield goal, run, recipe.actions[0] if len(run.actions) < len(recipe.actions) else None
@@ -160,7 +160,7 @@ class _Looking:
         for value in (value for unknown in self.unknowns for value in unknown.values):
             key = value.fact.predicate, value.fact.value  # what stands for like things is seen alike
             if key not in seen:
-                seen[key] = self.domain.visible(value.fact, self.agent, run.then)
+                seen[key] = self.domain.observation_probability(value.fact, self.agent, run.then)
         chance = 1 - math.prod(1 - _reveals(unknown, seen) for unknown in self.unknowns)
         ticks, first = max(1, run.ticks), max(1, run.spans[0])
         return Prospect(run.actions, None, ticks, chance, first, chance=chance) if chance > 0 else None
@@ -170,7 +170,10 @@ class _Looking:
 
     def _aside(self) -> Iterable[Foreseen]:
         """Yield what the agent does that no goal needs: out of the way, or looking around."""
-        runs = (self._foresee(plan.actions).trimmed for plan in self.domain.recipes(None, self.agent, self.given)[:3])
+        runs = (
+            self._foresee(plan.actions).trimmed
+            for plan in self.domain.candidate_plans(None, self.agent, self.given)[:3]
+        )
         return (run for run in runs if run.ok)
 
     def _ordered(self) -> Iterable[Prospect]:
@@ -190,7 +193,7 @@ def _rest(run: Foreseen) -> Prospect:
     return Prospect(run.actions, None, max(1, run.ticks), SOME**3, run.spans[0], chance=0.0)
 
 
-def _reveals(unknown: Unknown, seen: Mapping[tuple[str, Term], float]) -> float:
+def _reveals(unknown: LatentVariable, seen: Mapping[tuple[str, Term], float]) -> float:
     """Return how likely an agent perceives the value of an unknown where it then is."""
     total = math.fsum(value.weight for value in unknown.values)
     found = math.fsum(value.weight * seen[value.fact.predicate, value.fact.value] for value in unknown.values)
@@ -213,5 +216,5 @@ def spared(option: Option, others: Iterable[tuple[Option, float]], domain: Domai
     left = 1.0
     for other, weight in others:
         whole = max(1, min(option.ticks, other.ticks))
-        left *= 1 - weight * min(1.0, domain.clash(option, other, given) / whole)
+        left *= 1 - weight * min(1.0, domain.conflict_cost(option, other, given) / whole)
     return max(FLOOR, left)

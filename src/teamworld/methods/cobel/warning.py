@@ -49,7 +49,7 @@ def _newer(now: Situation, mate: AgentId, fact: Fact) -> bool:
     """
     if isinstance(fact.subject, str) or not now.schema.statable(fact):
         return False
-    if now.domain.visible(fact, mate, now.given) >= LIKELY:
+    if now.domain.observation_probability(fact, mate, now.given) >= LIKELY:
         return False
     return now.given.seen.get(fact, now.view.t) > _date(now.minds[mate], fact, now.view.t)
 

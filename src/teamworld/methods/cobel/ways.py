@@ -7,7 +7,7 @@ from typing import Final
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.methods.cobel.engine import Situation
-from teamworld.methods.parts.errands import HOLD, held, sought
+from teamworld.methods.common.errands import HOLD, held, sought
 
 #: Ticks to a place to which nobody knows how to get: a guess, for which the world has no estimate.
 AFAR: Final = 5

@@ -9,9 +9,9 @@ from teamworld.language import Action, Fact, GoalId
 from teamworld.methods.coela.errands import errand
 from teamworld.methods.coela.situation import Situation
 from teamworld.methods.coela.worth import worth
-from teamworld.methods.parts.choosing import Step, complete, idle_step
-from teamworld.methods.parts.errands import capacity, sought
-from teamworld.methods.parts.foresee import Foreseen, foresee
+from teamworld.methods.common.choosing import Step, complete, idle_step
+from teamworld.methods.common.errands import capacity, sought
+from teamworld.planning.simulate import Foreseen, foresee
 from teamworld.worlds.contract import WAIT, Goal
 
 #: Facts that one message tells, at most.
@@ -85,7 +85,7 @@ def _can_use(now: Situation, goal: Goal) -> bool:
 
 def _best(now: Situation, goal: Goal, omit: Collection[str]) -> Foreseen | None:
     """Return the best plan: one that can go on before one begun anew, then most done, no wait first, fewest ticks."""
-    recipes = now.domain.recipes(goal, now.me, now.given)
+    recipes = now.domain.candidate_plans(goal, now.me, now.given)
     known = [plan.actions for plan in recipes if not any(action.verb in omit for action in plan.actions)]
     for ahead in ([rest for actions in known if (rest := _rest(now, actions))], known):
         plans = (actions for actions in ahead if now.view.check(actions[0]).ok)

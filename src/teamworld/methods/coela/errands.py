@@ -15,9 +15,9 @@ from teamworld.language import Entity, GoalId, Term
 from teamworld.methods.coela.hands import kept
 from teamworld.methods.coela.report import delivered
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.parts.choosing import Step
-from teamworld.methods.parts.errands import capacity, held, sought
-from teamworld.worlds.contract import WAIT, Goal, Option, Unknown
+from teamworld.methods.common.choosing import Step
+from teamworld.methods.common.errands import capacity, held, sought
+from teamworld.worlds.contract import WAIT, Goal, LatentVariable, Option
 
 #: Least number of things that a look counts as finding: where nothing is expected is the last place to be looked at.
 LEAST = 0.01
@@ -71,7 +71,7 @@ def _looking(now: Situation, options: Collection[Option]) -> dict[Option, float]
     """Return options that may find something that is lacking, with the ticks for each thing that they may find."""
     wanted, rate = lacking(now), defaultdict[Entity, float](float)
     empty = not held(now.me, now.given)
-    for unknown in now.domain.unknowns(now.given):
+    for unknown in now.domain.latent_variables(now.given):
         target = _is_target(now, unknown)
         if (target and not (empty and wanted)) or not wanted.keys().isdisjoint(unknown.goals):
             total = sum(value.weight for value in unknown.values)
@@ -97,7 +97,7 @@ def _forgotten(now: Situation, place: Entity) -> float:
     return (now.view.t - next(last, 0)) / max(1, now.view.t)
 
 
-def _is_target(now: Situation, unknown: Unknown) -> bool:
+def _is_target(now: Situation, unknown: LatentVariable) -> bool:
     targets = {goal.thing for goal in now.goals.values()}
     return any(value.fact.subject in targets for value in unknown.values)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.parts.errands import capacity, held
+from teamworld.methods.common.errands import capacity, held
 from teamworld.worlds.contract import Option
 
 

@@ -29,10 +29,21 @@ from teamworld.methods.coela.questions import (
     told_facts,
 )
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.contract import CARRY, WAIT, Act, Briefing, Choice, Decision, Message, Method, Moment, Variant
-from teamworld.methods.parts.bound import bind, unbind
-from teamworld.methods.parts.perception import Perceive, perceived
-from teamworld.methods.parts.translation import Translate
+from teamworld.methods.common.commitments import bind, unbind
+from teamworld.methods.common.perception import Perceive, perceived
+from teamworld.methods.common.translation import Translate
+from teamworld.methods.contract import (
+    CARRY,
+    WAIT,
+    Act,
+    Briefing,
+    Choice,
+    Decision,
+    DecisionContext,
+    Message,
+    Method,
+    Variant,
+)
 from teamworld.reasoning.contract import Question
 from teamworld.worlds.contract import WAIT as NOTHING
 
@@ -77,13 +88,13 @@ class Coela(Method):
             for agent in briefing.agents
         }
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """Name busy agents that decide anew, and with perception of all everybody, who is asked for nothing else."""
         if self._options.perceive == "all":
             return tuple(moment.running)
         return tuple(agent for agent in moment.running if self._blocked(moment, agent))
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """One timestep: perceive; then each free agent proposes a message, chooses, and sends or acts."""
         agents = self._order(moment)
         perception = await perceived(moment, self._options.perceive, agents)
@@ -103,7 +114,7 @@ class Coela(Method):
             self._memory[agent].hear(moment.inbox(agent))
         return decisions
 
-    async def _turn(self, moment: Moment, now: Situation, perception: str | None) -> Turn:
+    async def _turn(self, moment: DecisionContext, now: Situation, perception: str | None) -> Turn:
         """Let one agent propose a message and choose between sending it and an action."""
         unasked = self._unasked(now)
         if unasked is not None:
@@ -159,7 +170,7 @@ class Coela(Method):
             return Turn(action=look_for_place(now), parsed=parsed)
         return Turn(action=plan, goal=pick.goal_of(plan), parsed=parsed)
 
-    def _execute(self, moment: Moment, agent: AgentId, turn: Turn) -> Decision:
+    def _execute(self, moment: DecisionContext, agent: AgentId, turn: Turn) -> Decision:
         """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
         memory = self._memory[agent]
         memory.spoke = turn.message is not None
@@ -178,7 +189,7 @@ class Coela(Method):
 
     # ---- what an agent goes by
 
-    def _order(self, moment: Moment) -> Sequence[AgentId]:
+    def _order(self, moment: DecisionContext) -> Sequence[AgentId]:
         """Return the agents that decide now, in their order: those that are free, and busy ones that are stopped."""
         agents = [agent for agent in moment.free if agent not in moment.running or self._blocked(moment, agent)]
         if self._options.order == "shuffle":
@@ -186,12 +197,12 @@ class Coela(Method):
             return [agents[index] for index in order]
         return agents
 
-    def _blocked(self, moment: Moment, agent: AgentId) -> bool:
+    def _blocked(self, moment: DecisionContext, agent: AgentId) -> bool:
         """Return whether a busy agent is to decide anew, for what it does has become impossible as far as it knows."""
         plan = moment.running[agent]
         return self._options.interrupt and not moment.views[agent].check(plan.actions[0]).ok
 
-    def _situation(self, moment: Moment, agent: AgentId) -> Situation:
+    def _situation(self, moment: DecisionContext, agent: AgentId) -> Situation:
         view, memory = moment.views[agent], self._memory[agent]
         team = {mate: self._spec.kinds[mate] for mate in moment.team}
         memory.hear(moment.inbox(agent))

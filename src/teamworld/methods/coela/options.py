@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from teamworld.methods.common.options import InWords
 from teamworld.methods.contract import Variant
-from teamworld.methods.parts.options import InWords
 
 
 class CoelaOptions(InWords):

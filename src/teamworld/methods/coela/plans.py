@@ -11,7 +11,7 @@ from teamworld.language import Action, Entity, show
 from teamworld.methods.coela.hands import handing_over
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.parts.errands import held
+from teamworld.methods.common.errands import held
 from teamworld.worlds.contract import WAIT
 
 #: What an agent answers to send the message that it has proposed.

@@ -20,9 +20,9 @@ from teamworld.methods.coela.plans import KEYWORD, SEND, available, letter, read
 from teamworld.methods.coela.report import report
 from teamworld.methods.coela.situation import Situation, statable
 from teamworld.methods.coela.worth import worth
-from teamworld.methods.parts.choosing import Step, complete
-from teamworld.methods.parts.planning import values
-from teamworld.methods.parts.translation import bare, read_action
+from teamworld.methods.common.choosing import Step, complete
+from teamworld.methods.common.planning import values
+from teamworld.methods.common.translation import bare, read_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, ActionSchema, View
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from teamworld.language import AgentId, Entity
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.parts.errands import held
+from teamworld.methods.common.errands import held
 from teamworld.worlds.contract import Domain
 
 

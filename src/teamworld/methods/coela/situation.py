@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
+from teamworld.methods.common.errands import sought
+from teamworld.methods.common.goals import workable_by
 from teamworld.methods.contract import Message
-from teamworld.methods.parts.errands import sought
-from teamworld.methods.parts.goals import workable_by
 from teamworld.worlds.contract import Domain, Goal, Option, Relation, View
 
 
@@ -233,7 +233,7 @@ def _sensible(view: View, domain: Domain, given: Facts) -> bool:
         goals = workable_by(domain.goals(given), view.kind)
         domain.options(view.agent, given)
         for goal in goals:
-            domain.recipes(goal, view.agent, given)
+            domain.candidate_plans(goal, view.agent, given)
     except (LookupError, ValueError, TypeError, ArithmeticError):
         return False
     return True

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from teamworld.language import AgentId, Fact, GoalId
 from teamworld.methods.coela.errands import lacking, lying
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.parts.errands import sought
+from teamworld.methods.common.errands import sought
 from teamworld.worlds.contract import Goal
 
 #: Ticks that the speaker spends: COELA's message takes the step (COELA spec 1.1).

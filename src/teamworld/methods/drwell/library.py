@@ -12,7 +12,7 @@ from teamworld.errors import UserError
 from teamworld.language import Action, Binding, Measures, Plan, ground, lift, parse_action, parse_plan
 from teamworld.memory.contract import Library, PlanRecord
 from teamworld.memory.tally import smoothed
-from teamworld.methods.parts.planning import complaint, plans, written
+from teamworld.methods.common.planning import complaint, plans, written
 from teamworld.worlds.contract import Domain, Goal, View
 
 #: The smoothed rate of a plan never tried: whatever is not better than that gives way to it.

@@ -19,14 +19,14 @@ from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import Communication, Memory, MemoryDelta
 from teamworld.memory.experience import Experience
 from teamworld.memory.tracker import Tracker, delta
-from teamworld.methods.contract import Briefing, Choice, Decision, Message, Method, Moment, Room, Variant
+from teamworld.methods.common.goals import workable
+from teamworld.methods.common.planning import PlanAnswer, made, rewritten, standby
+from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Message, Method, Room, Variant
 from teamworld.methods.drwell.allocation import validate
 from teamworld.methods.drwell.library import page
 from teamworld.methods.drwell.options import COMMUNICATION, VARIANTS, DrWellOptions
 from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Propose, Revise
 from teamworld.methods.drwell.reflections import reflections
-from teamworld.methods.parts.goals import workable
-from teamworld.methods.parts.planning import PlanAnswer, made, rewritten, standby
 from teamworld.reasoning.contract import Question
 from teamworld.record import Commit, Event, PlanEnd, Release
 from teamworld.worlds.contract import Goal, View
@@ -81,7 +81,7 @@ class DrWell(Method):
             self._options.task_identity, briefing.episode, self._communication, measures=briefing.domain.measures
         )
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """Take new outcomes into the world model; call waiting agents to a room that opens (re-sync)."""
         for event in moment.news:
             if isinstance(event, PlanEnd):
@@ -91,7 +91,7 @@ class DrWell(Method):
                 self._memory.add(instance)
         return tuple(agent for agent in moment.running if agent in self._standby) if moment.free else ()
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Settle among the free agents who does what, then let each plan alone."""
         members = tuple(moment.free)
         # The world model stands still while they settle: each line is looked up once, not once for every agent.
@@ -112,7 +112,11 @@ class DrWell(Method):
     # ---- negotiation
 
     async def _settled(
-        self, moment: Moment, speakers: tuple[AgentId, ...], working: Mapping[AgentId, GoalId], goals: Sequence[Goal]
+        self,
+        moment: DecisionContext,
+        speakers: tuple[AgentId, ...],
+        working: Mapping[AgentId, GoalId],
+        goals: Sequence[Goal],
     ) -> dict[AgentId, GoalId | None]:
         """Return what each of the free agents binds itself to."""
         if self._options.negotiation == "none":
@@ -126,13 +130,13 @@ class DrWell(Method):
         knows = {agent: {goal.id for goal in workable(moment.views[agent])} for agent in votes}
         return validate(votes, working, goals, knows).goals
 
-    async def _proposals(self, moment: Moment, room: Room, working: Mapping[AgentId, GoalId]) -> None:
+    async def _proposals(self, moment: DecisionContext, room: Room, working: Mapping[AgentId, GoalId]) -> None:
         for agent in room.members:
             proposal = await moment.ask(Propose(**self._told(moment, room, agent, working)))
             room.say(Message(agent, "propose", f"I propose {proposal.goal}. {proposal.reason}", proposal.goal))
 
     async def _commitments(
-        self, moment: Moment, room: Room, working: Mapping[AgentId, GoalId]
+        self, moment: DecisionContext, room: Room, working: Mapping[AgentId, GoalId]
     ) -> dict[AgentId, GoalId | None]:
         votes: dict[AgentId, GoalId | None] = {}
         for agent in room.members:
@@ -144,7 +148,7 @@ class DrWell(Method):
                 room.say(Message(agent, "commit", f"I commit to {answer.goal}. {answer.reason}", answer.goal))
         return votes
 
-    async def _chat(self, moment: Moment, room: Room, working: Mapping[AgentId, GoalId]) -> None:
+    async def _chat(self, moment: DecisionContext, room: Room, working: Mapping[AgentId, GoalId]) -> None:
         turns = self._options.chat_turns
         for turn in range(1, turns + 1):
             for agent in room.members:
@@ -154,7 +158,7 @@ class DrWell(Method):
                     room.say(Message(agent, "inform" if remark.goal else "other", remark.text, remark.goal))
 
     async def _choices(
-        self, moment: Moment, agents: Sequence[AgentId], room: Room | None, working: Mapping[AgentId, GoalId]
+        self, moment: DecisionContext, agents: Sequence[AgentId], room: Room | None, working: Mapping[AgentId, GoalId]
     ) -> dict[AgentId, GoalId | None]:
         """Let all choose alone at the same time; nothing is checked."""
         answers = await moment.together(
@@ -163,7 +167,7 @@ class DrWell(Method):
         return {agent: answer.goal for agent, answer in answers.items()}
 
     def _told(
-        self, moment: Moment, room: Room | None, agent: AgentId, working: Mapping[AgentId, GoalId]
+        self, moment: DecisionContext, room: Room | None, agent: AgentId, working: Mapping[AgentId, GoalId]
     ) -> dict[str, Any]:
         """Return what every question of the negotiation tells its agent."""
         view = moment.views[agent]
@@ -181,7 +185,7 @@ class DrWell(Method):
             "heard": tuple(room.heard(agent)) if room is not None else (),
         }
 
-    def _bind(self, moment: Moment, goals: Mapping[AgentId, GoalId | None]) -> None:
+    def _bind(self, moment: DecisionContext, goals: Mapping[AgentId, GoalId | None]) -> None:
         """Release what is over, commit to what is new, and put both on record."""
         for agent, goal in goals.items():
             before = self._committed.get(agent)
@@ -198,7 +202,7 @@ class DrWell(Method):
 
     async def _plans(
         self,
-        moment: Moment,
+        moment: DecisionContext,
         goals: Mapping[AgentId, GoalId | None],
         working: Mapping[AgentId, GoalId],
         known: Mapping[GoalId, Goal],
@@ -227,7 +231,7 @@ class DrWell(Method):
         return decisions
 
     async def _plan(
-        self, moment: Moment, agent: AgentId, goal: Goal | None, committed: Mapping[AgentId, GoalId]
+        self, moment: DecisionContext, agent: AgentId, goal: Goal | None, committed: Mapping[AgentId, GoalId]
     ) -> _Planned:
         """Let an agent draft a plan for its task, and revise it with what the team has learned."""
         if goal is None:
@@ -257,7 +261,7 @@ class DrWell(Method):
             return None
         return Choice(made(answer, view, goal.id, self._options.on_failure), origin, cause)
 
-    def _stand_by(self, moment: Moment, agent: AgentId, *, parsed: bool = True) -> Decision:
+    def _stand_by(self, moment: DecisionContext, agent: AgentId, *, parsed: bool = True) -> Decision:
         self._standby.add(agent)
         return Choice(standby(self._domain, moment.views[agent]), cause="nothing to do", parsed=parsed)
 

@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry, Library
+from teamworld.methods.common.goals import workable
+from teamworld.methods.common.planning import PlanAnswer, complaint, plans, slipped, values, written
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.allocation import preferred
 from teamworld.methods.drwell.library import Page
-from teamworld.methods.parts.goals import workable
-from teamworld.methods.parts.planning import PlanAnswer, complaint, plans, slipped, values, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -322,7 +322,7 @@ class Draft(Planning[PlanAnswer]):
 
     def rule(self, rng: np.random.Generator) -> PlanAnswer:
         """Draw one of the plans that make sense; which one is good has to be learned."""
-        recipes = self.domain.recipes(self.goal, self.mind, self.view.known)
+        recipes = self.domain.candidate_plans(self.goal, self.mind, self.view.known)
         return PlanAnswer(actions=written(recipes[int(rng.integers(len(recipes)))]))
 
     def fallback(self) -> PlanAnswer:

@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
-from teamworld.methods.contract import Briefing, Decision, Message, Method, Moment, Variant
+from teamworld.methods.common.perception import Perceive, perceived
+from teamworld.methods.common.prompt_context import team_of
+from teamworld.methods.common.single_action import aims_of, decided, known_goal, understood
+from teamworld.methods.common.translation import Translate
+from teamworld.methods.contract import Briefing, Decision, DecisionContext, Message, Method, Variant
 from teamworld.methods.embodied.options import VARIANTS, EmbodiedOptions
 from teamworld.methods.embodied.questions import Decide, Line, Speak, Talk
-from teamworld.methods.parts.acting import aims_of, decided, known_goal, understood
-from teamworld.methods.parts.perception import Perceive, perceived
-from teamworld.methods.parts.showing import team_of
-from teamworld.methods.parts.translation import Translate
 from teamworld.reasoning.contract import Question
 
 #: Messages that could not be sent of which the speaker is told: an answer may hold any number.
@@ -49,11 +49,11 @@ class Embodied(Method):
         self._heard: defaultdict[AgentId, set[int]] = defaultdict(set)
         self._ignored: defaultdict[AgentId, tuple[str, ...]] = defaultdict(tuple)
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """Everybody decides at every step."""
         return tuple(moment.running)
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let those who can act talk in turn, then choose their actions all at once."""
         scenes = await perceived(moment, self._options.perceive, moment.free)
         rounds = self._options.rounds
@@ -66,7 +66,7 @@ class Embodied(Method):
         self._aims |= aims_of(done)
         return done
 
-    def _say(self, moment: Moment, agent: AgentId, talk: Talk) -> None:
+    def _say(self, moment: DecisionContext, agent: AgentId, talk: Talk) -> None:
         """Send what has words and somebody to hear it; the agent is told of the rest when it speaks next."""
         goal, mates = known_goal(talk.goal, [moment.views[agent]]), [mate for mate in moment.views if mate != agent]
         ignored, sent = dict[str, None](), set[AgentId]()
@@ -87,13 +87,13 @@ class Embodied(Method):
             self._lines[agent].append(Line(moment.t, agent, None, talk.everybody, goal))
         self._ignored[agent] = tuple(ignored)[:TOLD]
 
-    async def _act(self, moment: Moment, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
+    async def _act(self, moment: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
         answer = await moment.ask(Decide(**self._told(moment, agent, scenes)))
         action = await understood(moment, agent, answer.action, self._domain, self._options.translate)
         goal = known_goal(answer.goal, [moment.views[agent]])
         return decided(action, moment.views[agent], moment.running.get(agent), goal, "chosen")
 
-    def _told(self, moment: Moment, agent: AgentId, scenes: Mapping[AgentId, str]) -> dict[str, Any]:
+    def _told(self, moment: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> dict[str, Any]:
         """Return what both questions tell an agent."""
         return {
             "mind": agent,
@@ -107,7 +107,7 @@ class Embodied(Method):
             "past": self._options.past,
         }
 
-    def _read(self, moment: Moment, agent: AgentId) -> tuple[Line, ...]:
+    def _read(self, moment: DecisionContext, agent: AgentId) -> tuple[Line, ...]:
         """Return what an agent said and heard and can still read: this step's talk, and that of the last steps."""
         lines, heard = self._lines[agent], self._heard[agent]
         new = [message for message in moment.inbox(agent) if message.id not in heard and message.sender != agent]

@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Method, Moment, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Method, NoOptions
 
 
 class Greedy(Method):
@@ -22,7 +22,7 @@ class Greedy(Method):
         """Keep the rules of the world."""
         self._domain = briefing.domain
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Ask the script; whoever it leaves out waits."""
         plans = self._domain.scripted(moment.views, moment.running)
         return {agent: Choice(plans[agent]) if agent in plans else WAIT for agent in moment.free}

@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
-from teamworld.methods.contract import Briefing, Decision, Method, Moment, Variant
+from teamworld.methods.common.perception import Perceive, perceived
+from teamworld.methods.common.prompt_context import team_of
+from teamworld.methods.common.single_action import aims_of, decided, known_goal, understood
+from teamworld.methods.common.translation import Translate
+from teamworld.methods.contract import Briefing, Decision, DecisionContext, Method, Variant
 from teamworld.methods.hmas2.options import VARIANTS, Hmas2Options
 from teamworld.methods.hmas2.questions import PLANNER, Judge, Pair, Past, PlanAll, Round, TeamPlan
-from teamworld.methods.parts.acting import aims_of, decided, known_goal, understood
-from teamworld.methods.parts.perception import Perceive, perceived
-from teamworld.methods.parts.showing import team_of
-from teamworld.methods.parts.translation import Translate
-from teamworld.reasoning.contract import MindId, Question
+from teamworld.reasoning.contract import Question, RespondentId
 
 #: Entries of a plan that come to nothing of which the planner is told: an answer may hold any number.
 TOLD = 10
@@ -34,7 +34,7 @@ class Hmas2(Method):
     summary: ClassVar[str] = "HMAS-2: a central planner gives all their actions each step and heeds what they object"
     options: ClassVar[type[BaseModel]] = Hmas2Options
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (PlanAll, Judge, Perceive, Translate)
-    minds: ClassVar[tuple[MindId, ...]] = (PLANNER,)
+    minds: ClassVar[tuple[RespondentId, ...]] = (PLANNER,)
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
 
     def __init__(self, options: BaseModel) -> None:
@@ -48,11 +48,11 @@ class Hmas2(Method):
         self._ignored: tuple[str, ...] = ()
         self._steps: deque[tuple[int, tuple[Pair, ...]]] = deque(maxlen=self._options.window)
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """Everybody is planned for at every step."""
         return tuple(moment.running)
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Plan, hear what the agents think of it, plan again; carry out what all accept, or the last plan."""
         told = self._told(moment) | {"scenes": await perceived(moment, self._options.perceive, moment.free)}
         rounds: list[Round] = []
@@ -77,7 +77,7 @@ class Hmas2(Method):
         first = (plan.of(agent) for agent in members)
         return TeamPlan(actions=tuple(entry for entry in first if entry is not None))
 
-    async def _carried_out(self, moment: Moment, plan: TeamPlan) -> Mapping[AgentId, Decision]:
+    async def _carried_out(self, moment: DecisionContext, plan: TeamPlan) -> Mapping[AgentId, Decision]:
         """Return the decisions that a plan comes to; who is left out of it does nothing for a step."""
         done = await moment.together({agent: self._decision(moment, agent, plan) for agent in moment.free})
         pairs = []
@@ -88,14 +88,14 @@ class Hmas2(Method):
         self._aims |= aims_of(done)
         return done
 
-    async def _decision(self, moment: Moment, agent: AgentId, plan: TeamPlan) -> Decision:
+    async def _decision(self, moment: DecisionContext, agent: AgentId, plan: TeamPlan) -> Decision:
         entry, view, running = plan.of(agent), moment.views[agent], moment.running.get(agent)
         if entry is None:
             return decided(None, view, running, cause="left out")
         action = await understood(moment, agent, entry.action, self._domain, self._options.translate)
         return decided(action, view, running, known_goal(entry.goal, moment.views.values()), "planned")
 
-    def _told(self, moment: Moment) -> dict[str, Any]:
+    def _told(self, moment: DecisionContext) -> dict[str, Any]:
         """Return what every question of a step tells, to the planner and to each agent."""
         return {
             "views": dict(moment.views),
@@ -109,6 +109,6 @@ class Hmas2(Method):
         }
 
 
-def _state(moment: Moment, agent: AgentId) -> str:
+def _state(moment: DecisionContext, agent: AgentId) -> str:
     """Return in words what an agent perceives of itself."""
     return ", ".join(str(fact) for fact in moment.views[agent].facts if fact.subject == agent)

@@ -10,15 +10,15 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import Action, AgentId, GoalId, Plan
-from teamworld.methods.parts.acting import Act, astray
-from teamworld.methods.parts.choosing import shared_out
-from teamworld.methods.parts.showing import team_state
-from teamworld.methods.parts.translation import bare, read_action
-from teamworld.reasoning.contract import MindId, Question, Sampling
+from teamworld.methods.common.choosing import shared_out
+from teamworld.methods.common.prompt_context import team_state
+from teamworld.methods.common.single_action import Act, astray
+from teamworld.methods.common.translation import bare, read_action
+from teamworld.reasoning.contract import Question, RespondentId, Sampling
 from teamworld.worlds.contract import Domain, View
 
 #: The mind without a body that plans for all.
-PLANNER: MindId = "planner"
+PLANNER: RespondentId = "planner"
 #: Rounds of a step that the planner is shown again: the published conversation holds eight messages.
 SHOWN = 3
 
@@ -82,7 +82,7 @@ Answer = TypeVar("Answer", TeamPlan, Opinion)
 class Planning(Question[Answer]):
     """What planner and agents see alike: the state of the whole team."""
 
-    mind: MindId
+    mind: RespondentId
     views: Mapping[AgentId, View]
     """Of the whole team."""
     domain: Domain

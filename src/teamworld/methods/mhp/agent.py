@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from teamworld.language import Action, AgentId, Cell, Fact, Facts, GoalId, Plan
-from teamworld.methods.contract import CARRY, Choice, Decision, Message, Moment
+from teamworld.methods.contract import CARRY, Choice, Decision, DecisionContext, Message
 from teamworld.methods.mhp.belief import Belief
 from teamworld.methods.mhp.errands import DELIVER, Errands
 from teamworld.methods.mhp.model import Model, Step, Subgoal
@@ -49,7 +49,7 @@ class Planner:
         self._theirs: set[Number] = set()
         self._at: dict[Number, Cell] = {}
 
-    def decide(self, moment: Moment) -> Decision | None:
+    def decide(self, moment: DecisionContext) -> Decision | None:
         """Return what to do in this step; None for nothing. Whoever tells something does nothing else."""
         view = moment.views[self._agent]
         if self._ahead is None:
@@ -82,7 +82,7 @@ class Planner:
             return NearBelief(self._stock, self._rng, self._domain, ahead=self._ahead is True)
         return Belief(self._stock, self._rng, ahead=self._ahead is True)
 
-    def _say(self, moment: Moment, message: Message) -> None:
+    def _say(self, moment: DecisionContext, message: Message) -> None:
         """Tell something; whoever tells a subgoal binds itself to its goal."""
         self._put = None
         moment.post(message)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, Facts
-from teamworld.methods.contract import WAIT, Briefing, Decision, Method, Moment, Variant
+from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Method, Variant
 from teamworld.methods.mhp.agent import Planner
 from teamworld.methods.mhp.options import VARIANTS, MhpOptions
 from teamworld.methods.mhp.stock import stock
@@ -42,10 +42,10 @@ class Mhp(Method):
             agent: Planner(agent, known, domain, self._options, briefing.rng("mhp", agent)) for agent in briefing.agents
         }
 
-    def watch(self, moment: Moment) -> Collection[AgentId]:
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         """Everybody plans anew in every step."""
         return tuple(moment.running)
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let each agent do the first step of its plan, or tell what it has to tell."""
         return {agent: self._planners[agent].decide(moment) or WAIT for agent in moment.free}

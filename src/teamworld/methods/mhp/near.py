@@ -10,13 +10,13 @@ import numpy as np
 from teamworld.language import Action, Entity
 from teamworld.methods.mhp.belief import OPEN, Belief
 from teamworld.methods.mhp.stock import Number, Stock
-from teamworld.worlds.contract import Domain, Unknown, View
+from teamworld.worlds.contract import Domain, LatentVariable, View
 
 
 class NearBelief(Belief):
     """A belief whose guesses are where the chance to find something missing is largest for the ticks that it takes.
 
-    Chances are those of the rules that everybody knows (``Domain.unknowns``), and so are ticks.
+    Chances are those of the rules that everybody knows (``Domain.latent_variables``), and so are ticks.
 
     Args:
         stock: What there is.
@@ -59,7 +59,7 @@ class NearBelief(Belief):
             return {}
         if self._chances is None:
             view, found = self._view, defaultdict[str, dict[Number, float]](dict)
-            unknowns = list(self._domain.unknowns(view.known))
+            unknowns = list(self._domain.latent_variables(view.known))
             anything: defaultdict[Number, float] = defaultdict(float)
             for unknown in unknowns:
                 for _, place, chance in self._values(unknown):
@@ -71,7 +71,7 @@ class NearBelief(Belief):
             self._chances = dict(found)
         return self._chances
 
-    def _values(self, unknown: Unknown) -> Iterator[tuple[str, Number, float]]:
+    def _values(self, unknown: LatentVariable) -> Iterator[tuple[str, Number, float]]:
         whole = sum(value.weight for value in unknown.values)
         for value in unknown.values:
             subject, place = value.fact.subject, value.fact.value

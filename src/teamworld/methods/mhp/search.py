@@ -12,7 +12,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-Moment = TypeVar("Moment")
+SearchState = TypeVar("SearchState")
 Moment_co = TypeVar("Moment_co", covariant=True)
 Move = TypeVar("Move")
 #: Score of a child that was not visited.
@@ -31,16 +31,16 @@ class Effect(Protocol[Moment_co]):
         """The moment after."""
 
 
-class Problem(Protocol[Moment, Move]):
+class Problem(Protocol[SearchState, Move]):
     """What is searched."""
 
-    def subgoals(self, state: Moment) -> Sequence[Move]:
+    def subgoals(self, state: SearchState) -> Sequence[Move]:
         """Return what could be carried out next; nothing where all is done."""
 
-    def bring(self, subgoal: Move, state: Moment) -> Effect[Moment]:
+    def bring(self, subgoal: Move, state: SearchState) -> Effect[SearchState]:
         """Carry it out."""
 
-    def units(self, state: Moment) -> int:
+    def units(self, state: SearchState) -> int:
         """Return how much of the goal is done."""
 
 
@@ -57,17 +57,17 @@ class Settings(NamedTuple):
     roll-out: not so in the published form."""
 
 
-class Node(Generic[Moment, Move]):
+class Node(Generic[SearchState, Move]):
     """A moment, by the subgoal that led to it; the moment itself is made when it is first visited."""
 
     __slots__ = ("children", "move", "prior", "spent", "state", "total", "visits")
 
-    def __init__(self, move: Move | None = None, state: Moment | None = None, prior: float = 1.0) -> None:
+    def __init__(self, move: Move | None = None, state: SearchState | None = None, prior: float = 1.0) -> None:
         self.move, self.state, self.prior = move, state, prior
         self.spent = 0.0
         """The cost of the way to it."""
         self.visits, self.total = 0, 0.0
-        self.children: list[Node[Moment, Move]] | None = None
+        self.children: list[Node[SearchState, Move]] | None = None
         """None until it is expanded."""
 
 
@@ -87,7 +87,7 @@ def score(parent: int, visits: int, total: float, prior: float, settings: Settin
     return total / visits + bonus * prior * math.sqrt(parent) / (1 + visits)
 
 
-def rollout(problem: Problem[Moment, Move], state: Moment, depth: int, rng: np.random.Generator) -> float:
+def rollout(problem: Problem[SearchState, Move], state: SearchState, depth: int, rng: np.random.Generator) -> float:
     """Carry out up to ``depth`` subgoals of a moment in a random order; return what is gained, less what it costs.
 
     The first gain counts from nothing, not from what was done before: so it is published.
@@ -103,7 +103,9 @@ def rollout(problem: Problem[Moment, Move], state: Moment, depth: int, rng: np.r
     return value
 
 
-def whole_rollout(problem: Problem[Moment, Move], state: Moment, depth: int, rng: np.random.Generator) -> float:
+def whole_rollout(
+    problem: Problem[SearchState, Move], state: SearchState, depth: int, rng: np.random.Generator
+) -> float:
     """Carry out up to ``depth`` subgoals, each drawn from those that are left; return what is done, less the cost."""
     cost = 0.0
     for _ in range(depth):
@@ -116,7 +118,7 @@ def whole_rollout(problem: Problem[Moment, Move], state: Moment, depth: int, rng
 
 
 def search(
-    problem: Problem[Moment, Move], root: Moment, settings: Settings, rng: np.random.Generator
+    problem: Problem[SearchState, Move], root: SearchState, settings: Settings, rng: np.random.Generator
 ) -> tuple[Move, ...]:
     """Return the most visited subgoals, one after the other; nothing where there is nothing to do.
 
@@ -126,7 +128,7 @@ def search(
         settings: How long.
         rng: Shuffles roll-outs and decides between equals.
     """
-    top: Node[Moment, Move] = Node(state=root)
+    top: Node[SearchState, Move] = Node(state=root)
     _expand(problem, top, root)
     for _ in range(settings.simulations):
         path = [top]
@@ -152,7 +154,7 @@ def search(
     return tuple(chosen)
 
 
-def _moment(problem: Problem[Moment, Move], path: Sequence[Node[Moment, Move]]) -> Moment:
+def _moment(problem: Problem[SearchState, Move], path: Sequence[Node[SearchState, Move]]) -> SearchState:
     """Return the moment at the end of a path; only the last one may be missing."""
     leaf = path[-1]
     if leaf.state is None:
@@ -164,18 +166,21 @@ def _moment(problem: Problem[Moment, Move], path: Sequence[Node[Moment, Move]]) 
     return leaf.state
 
 
-def _expand(problem: Problem[Moment, Move], node: Node[Moment, Move], moment: Moment) -> None:
+def _expand(problem: Problem[SearchState, Move], node: Node[SearchState, Move], moment: SearchState) -> None:
     moves = problem.subgoals(moment)
     node.children = [Node(move, prior=1 / len(moves)) for move in moves]
 
 
 def _selected(
-    parent: Node[Moment, Move], children: Sequence[Node[Moment, Move]], settings: Settings, rng: np.random.Generator
-) -> Node[Moment, Move]:
+    parent: Node[SearchState, Move],
+    children: Sequence[Node[SearchState, Move]],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Node[SearchState, Move]:
     scores = [score(parent.visits, one.visits, one.total, one.prior, settings) for one in children]
     best = max(scores)
     return _one([one for one, found in zip(children, scores, strict=True) if found == best], rng)
 
 
-def _one(nodes: Sequence[Node[Moment, Move]], rng: np.random.Generator) -> Node[Moment, Move]:
+def _one(nodes: Sequence[Node[SearchState, Move]], rng: np.random.Generator) -> Node[SearchState, Move]:
     return nodes[0] if len(nodes) == 1 else nodes[int(rng.integers(len(nodes)))]

@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, Plan
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Method, Moment, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Method, NoOptions
 
 
 class RandomTeam(Method):
@@ -22,11 +22,11 @@ class RandomTeam(Method):
         """One generator an agent."""
         self._rng = {agent: briefing.rng("random", agent) for agent in briefing.agents}
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Draw for every free agent."""
         return {agent: self._draw(moment, agent) for agent in moment.free}
 
-    def _draw(self, moment: Moment, agent: AgentId) -> Decision:
+    def _draw(self, moment: DecisionContext, agent: AgentId) -> Decision:
         options = moment.views[agent].options
         if not options:
             return WAIT

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId
-from teamworld.methods.contract import Briefing, Choice, Decision, Method, Moment, NoOptions
-from teamworld.methods.parts.planning import made, standby
+from teamworld.methods.common.planning import made, standby
+from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, NoOptions
 from teamworld.methods.zero_shot.questions import ZeroShotPlan
 from teamworld.reasoning.contract import Question
 
@@ -26,11 +26,11 @@ class ZeroShot(Method):
         """Keep the rules of the world."""
         self._domain = briefing.domain
 
-    async def decide(self, moment: Moment) -> Mapping[AgentId, Decision]:
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         """Ask every free agent for a plan; none waits for another."""
         return await moment.together({agent: self._plan(moment, agent) for agent in moment.free})
 
-    async def _plan(self, moment: Moment, agent: AgentId) -> Decision:
+    async def _plan(self, moment: DecisionContext, agent: AgentId) -> Decision:
         view = moment.views[agent]
         answer = await moment.ask(ZeroShotPlan(agent, {agent: view}, self._domain))
         if not answer.actions:

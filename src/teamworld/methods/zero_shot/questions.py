@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, GoalId
-from teamworld.methods.parts.goals import workable
-from teamworld.methods.parts.planning import PlanAnswer, complaint, plans, slipped, standby, values, written
+from teamworld.methods.common.goals import workable
+from teamworld.methods.common.planning import PlanAnswer, complaint, plans, slipped, standby, values, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -56,7 +56,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
         if not self.goals:
             return TargetedPlan(goal=None, actions=written(standby(self.domain, self.view)))
         goal = min(self.goals, key=lambda goal: goal.units)
-        recipes = self.domain.recipes(goal, self.mind, self.view.known)
+        recipes = self.domain.candidate_plans(goal, self.mind, self.view.known)
         return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
 
     def check(self, answer: TargetedPlan) -> str | None:
@@ -81,6 +81,6 @@ class ZeroShotPlan(Question[TargetedPlan]):
         others = [goal for goal in self.goals if goal.id != answer.goal]
         if others and rng.random() < 0.5:
             goal = others[int(rng.integers(len(others)))]
-            recipes = self.domain.recipes(goal, self.mind, self.view.known)
+            recipes = self.domain.candidate_plans(goal, self.mind, self.view.known)
             return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
         return answer.model_copy(update={"actions": slipped(answer.actions, self.view.abilities, rng)})

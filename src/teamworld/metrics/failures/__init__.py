@@ -1,7 +1,7 @@
 """Failure labels: which spans of an episode went wrong, and how (metrics spec, section 10; CUBE spec, A15).
 
-``tags(log, finder)`` is a pure function of the log. A rule is a function from a ``Trace`` to findings; ``RULES`` lists
-those that need nothing but the log, and a world adds those that need its cells and ways (``worlds.contract.Finder``).
+``tags(log, finder)`` is a pure function of the log. A rule is a function from a ``Trace`` to failure spans; ``RULES``
+lists those that need nothing but the log; a world adds those that need its cells (``worlds.contract.FailureFinder``).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from teamworld.metrics.failures import conduct, joint, knowing
 from teamworld.metrics.failures.labels import LABELS, Label
 from teamworld.metrics.failures.trace import Trace
 from teamworld.record import Believe, EpisodeStart, Event
-from teamworld.worlds.contract import Finder, Finding
+from teamworld.worlds.contract import FailureFinder, FailureSpan
 
 __all__ = ["LABELS", "RULES", "Label", "Tag", "Trace", "blind", "merged", "tags"]
 
-Rule = Callable[[Trace], Iterable[Finding]]
+Rule = Callable[[Trace], Iterable[FailureSpan]]
 
 #: The rules that read the log alone.
 RULES: Final[Sequence[Rule]] = (
@@ -60,7 +60,7 @@ class Tag(msgspec.Struct, frozen=True, kw_only=True):
     """Where the rule comes from."""
 
 
-def tags(log: Iterable[Event], finder: Finder | None = None) -> list[Tag]:
+def tags(log: Iterable[Event], finder: FailureFinder | None = None) -> list[Tag]:
     """Return the tags of a finished episode, ordered by first step, then by label.
 
     Args:
@@ -96,11 +96,11 @@ def blind(log: Iterable[Event]) -> dict[str, str]:
     return {"false-belief": "a method that says what it believes"}
 
 
-def merged(found: Iterable[Finding]) -> list[Tag]:
+def merged(found: Iterable[FailureSpan]) -> list[Tag]:
     """Return findings as tags; those of one label, goal and agents that touch or overlap become one."""
     place = {label: number for number, label in enumerate(LABELS)}
     ordered = sorted(found, key=lambda one: (place[one.label], one.goal or "", one.agents, one.first))
-    spans: list[Finding] = []
+    spans: list[FailureSpan] = []
     for one in ordered:
         before = spans[-1] if spans else None
         same = before is not None and (before.label, before.goal, before.agents) == (one.label, one.goal, one.agents)

@@ -9,7 +9,7 @@ from teamworld.language import AgentId
 from teamworld.metrics.failures.trace import Trace, runs
 from teamworld.metrics.words import alike, grams
 from teamworld.record import Commit, Deliver, GoalChange, MessageSent, PlanStart, QuestionAsked
-from teamworld.worlds.contract import Finding
+from teamworld.worlds.contract import FailureSpan
 
 #: Steps without any movement or effect that make a deadlock (D13).
 STILL = 8
@@ -25,7 +25,7 @@ _BINDING = ("commit", "release", "accept", "reject")
 IN_A_ROW = 3
 
 
-def free_riders(trace: Trace) -> Iterator[Finding]:
+def free_riders(trace: Trace) -> Iterator[FailureSpan]:
     """Find agents that add under a tenth of the mean and mostly stroll or stand (D17, E7)."""
     weights = {goal.id: goal.weight for goal in trace.start.goals}
     given = dict.fromkeys(trace.start.team, 0.0)
@@ -39,10 +39,10 @@ def free_riders(trace: Trace) -> Iterator[Finding]:
         slack = sum(kind in ("idle", "move") for kind in spent)
         if given[agent] < 0.1 * mean and slack > 0.8 * len(spent):
             text = f"gave {given[agent]:.2g} (mean {mean:.2g}); {slack} of {len(spent)} steps were idle or move"
-            yield Finding("free-rider", 0, trace.last, (agent,), None, text)
+            yield FailureSpan("free-rider", 0, trace.last, (agent,), None, text)
 
 
-def thrash(trace: Trace) -> Iterator[Finding]:
+def thrash(trace: Trace) -> Iterator[FailureSpan]:
     """Find agents that change plans for goals again and again without a step of work between (D16)."""
     worked = {(agent, step) for step, acts in enumerate(trace.acts) for agent, act in acts.items() if act.effect}
     for agent, plans in _plans_of(trace).items():
@@ -56,7 +56,7 @@ def thrash(trace: Trace) -> Iterator[Finding]:
             if last - first < WITHIN and not any((agent, step) in worked for step in range(first, last)):
                 why = ", ".join(_end(trace, before) for before, _ in window)
                 text = f"{PLANS} new plans in {last - first + 1} steps without a step of work; those before: {why}"
-                yield Finding("thrash", first, last, (agent,), None, text)
+                yield FailureSpan("thrash", first, last, (agent,), None, text)
 
 
 def _plans_of(trace: Trace) -> dict[AgentId, list[PlanStart]]:
@@ -76,7 +76,7 @@ def _succeeded(trace: Trace, plan: PlanStart) -> bool:
     return ending is not None and ending.status == "success"
 
 
-def deadlocks(trace: Trace) -> Iterator[Finding]:
+def deadlocks(trace: Trace) -> Iterator[FailureSpan]:
     """Find spans in which nobody moves and nothing changes though goals are open (D13)."""
     changed = {change.step for change in trace.all(GoalChange)}
     open_until = _all_done(trace)
@@ -91,7 +91,7 @@ def deadlocks(trace: Trace) -> Iterator[Finding]:
             blocked = sum(act.blocker is not None for act in trace.acts[last].values())
             how = f"at the end {waiting} waited in place, {blocked} were blocked"
             text = f"nobody moved for {last - first + 1} steps; {how}"
-            yield Finding("deadlock", first, last, trace.start.team, None, text)
+            yield FailureSpan("deadlock", first, last, trace.start.team, None, text)
 
 
 def _all_done(trace: Trace) -> int:
@@ -100,7 +100,7 @@ def _all_done(trace: Trace) -> int:
     return max((trace.done.get(goal.id, trace.steps) for goal in goals), default=-1)
 
 
-def mutual_blocking(trace: Trace) -> Iterator[Finding]:
+def mutual_blocking(trace: Trace) -> Iterator[FailureSpan]:
     """Find circles of agents of whom each is in the next one's way."""
     circles: dict[tuple[AgentId, ...], list[int]] = {}
     for step, acts in enumerate(trace.acts):
@@ -111,7 +111,7 @@ def mutual_blocking(trace: Trace) -> Iterator[Finding]:
         for first, last in runs(steps):
             if last - first + 1 >= IN_THE_WAY:
                 text = f"each was in the next one's way for {last - first + 1} steps"
-                yield Finding("mutual-blocking", first, last, circle, None, text)
+                yield FailureSpan("mutual-blocking", first, last, circle, None, text)
 
 
 def _circles(ahead: dict[AgentId, str | None]) -> Iterator[tuple[AgentId, ...]]:
@@ -124,7 +124,7 @@ def _circles(ahead: dict[AgentId, str | None]) -> Iterator[tuple[AgentId, ...]]:
             yield tuple(circle)
 
 
-def plan_cycles(trace: Trace) -> Iterator[Finding]:
+def plan_cycles(trace: Trace) -> Iterator[FailureSpan]:
     """Find plans A, B, A, B of one agent of which none succeeded (D13)."""
     for agent, plans in _plans_of(trace).items():
         for four in zip(*(plans[k:] for k in range(4)), strict=False):
@@ -133,24 +133,24 @@ def plan_cycles(trace: Trace) -> Iterator[Finding]:
             if swung and None not in (one.goal, other.goal) and not any(_succeeded(trace, plan) for plan in four):
                 last = min(four[3].step, trace.last)
                 text = f"went from a plan for {one.goal} to one for {other.goal}, back, and again"
-                yield Finding("oscillation", min(one.step, last), last, (agent,), None, text)
+                yield FailureSpan("oscillation", min(one.step, last), last, (agent,), None, text)
 
 
-def endings(trace: Trace) -> Iterator[Finding]:
+def endings(trace: Trace) -> Iterator[FailureSpan]:
     """Find an episode that ended too early or too late (O9, O10)."""
     goals = [goal.id for goal in trace.start.goals]
     left = [goal for goal in goals if goal not in trace.done]
     if left and trace.end.reason == "quit":
         rest = f"{len(left)} of {len(goals)} goals open"
         text = f"the team quit after {trace.steps} of {trace.start.horizon} steps with {rest}"
-        yield Finding("quit-early", trace.last, trace.last, trace.start.team, None, text)
+        yield FailureSpan("quit-early", trace.last, trace.last, trace.start.team, None, text)
     idle_from = _all_done(trace) + 1
     if goals and not left and idle_from < trace.steps:
         text = f"{trace.steps - idle_from} of {trace.steps} steps after the last goal was done"
-        yield Finding("no-stop", idle_from, trace.last, trace.start.team, None, text)
+        yield FailureSpan("no-stop", idle_from, trace.last, trace.start.team, None, text)
 
 
-def bad_formats(trace: Trace) -> Iterator[Finding]:
+def bad_formats(trace: Trace) -> Iterator[FailureSpan]:
     """Find questions that ended in their fallback (K8)."""
     for question in trace.all(QuestionAsked):
         if question.fallback:
@@ -158,10 +158,10 @@ def bad_formats(trace: Trace) -> Iterator[Finding]:
             last = question.errors[-1].text
             text = f"{question.purpose}: {len(question.errors)} answers could not be used; last: {last}"
             agents = (question.agent,) if question.agent in trace.start.team else ()
-            yield Finding("bad-format", step, step, agents, None, text)
+            yield FailureSpan("bad-format", step, step, agents, None, text)
 
 
-def unanswered(trace: Trace) -> Iterator[Finding]:
+def unanswered(trace: Trace) -> Iterator[FailureSpan]:
     """Find requests that none of those asked replied to, or met by taking up the goal, in time (M9)."""
     requests = [message for message in trace.all(MessageSent) if message.act == "request"]
     for request in requests:
@@ -171,7 +171,7 @@ def unanswered(trace: Trace) -> Iterator[Finding]:
             f"{request.agent} asked {', '.join(request.recipients) or 'nobody in reach'}; no reply in {PATIENCE} steps"
         )
         agents = (request.agent, *(agent for agent in request.recipients if agent != request.agent))
-        yield Finding("unanswered", request.step, request.step + PATIENCE, agents, request.goal, text)
+        yield FailureSpan("unanswered", request.step, request.step + PATIENCE, agents, request.goal, text)
 
 
 def _answered(trace: Trace, request: MessageSent) -> bool:
@@ -186,7 +186,7 @@ def _answered(trace: Trace, request: MessageSent) -> bool:
     return False
 
 
-def chatter(trace: Trace) -> Iterator[Finding]:
+def chatter(trace: Trace) -> Iterator[FailureSpan]:
     """Find runs of messages among the same agents that tell nothing new (M5, M6)."""
     heard = {(event.message, event.agent) for event in trace.all(Deliver) if not event.dropped}
     told: dict[AgentId, set[str]] = {}
@@ -203,7 +203,7 @@ def chatter(trace: Trace) -> Iterator[Finding]:
             if len(row) >= IN_A_ROW:
                 first, last = min(row[0].step, trace.last), min(row[-1].step, trace.last)
                 text = f"{len(row)} messages in a row that told nothing new, the last: {row[-1].text[:60]!r}"
-                yield Finding("chatter", first, last, tuple(sorted(_circle(row[0]))), None, text)
+                yield FailureSpan("chatter", first, last, tuple(sorted(_circle(row[0]))), None, text)
             row = []
         if message is not None and empty:
             row.append(message)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from teamworld.language import AgentId
 from teamworld.metrics.failures.trace import Trace, runs, unmet
 from teamworld.record import ActionStep, AttemptMade, Commit, GoalChange, PlanStart, Release
-from teamworld.worlds.contract import Finding
+from teamworld.worlds.contract import FailureSpan
 
 #: Steps between giving up and a partner's coming, at most, for intents that missed each other.
 MISSED_BY = 10
@@ -15,13 +15,13 @@ MISSED_BY = 10
 DOUBLE = 5
 
 
-def failed_attempts(trace: Trace) -> Iterator[Finding]:
+def failed_attempts(trace: Trace) -> Iterator[FailureSpan]:
     """Name each failed joint act by its first unmet constraint (D3)."""
     for attempt in trace.all(AttemptMade):
         constraint = None if attempt.success else unmet(attempt)
         if constraint is not None:
             label, text = _unmet(attempt, constraint)
-            yield Finding(label, attempt.step, attempt.step, attempt.participants, attempt.goal, text)
+            yield FailureSpan(label, attempt.step, attempt.step, attempt.participants, attempt.goal, text)
 
 
 def _unmet(attempt: AttemptMade, constraint: str) -> tuple[str, str]:
@@ -38,7 +38,7 @@ def _unmet(attempt: AttemptMade, constraint: str) -> tuple[str, str]:
             return "missing-prerequisite", f"what must hold before it did not ({met})"
 
 
-def stale_plans(trace: Trace) -> Iterator[Finding]:
+def stale_plans(trace: Trace) -> Iterator[FailureSpan]:
     """Find plans that passed their dry run and whose first failure is an action that could not start."""
     seen: set[int] = set()
     goals: dict[str | None, list[GoalChange]] = {}
@@ -53,10 +53,10 @@ def stale_plans(trace: Trace) -> Iterator[Finding]:
         if not act.legal and plan.dry_run_ok and act.step > plan.step and not own:
             action = f"{act.verb}({', '.join(act.args)})"
             text = f"{action} could not start ({act.reason}), {act.step - plan.step} steps after its plan was made"
-            yield Finding("stale-plan", act.step, act.step, (act.agent,), act.goal, text)
+            yield FailureSpan("stale-plan", act.step, act.step, (act.agent,), act.goal, text)
 
 
-def misaligned_intents(trace: Trace) -> Iterator[Finding]:
+def misaligned_intents(trace: Trace) -> Iterator[FailureSpan]:
     """Find waits at a joint goal that were given up shortly before a partner, bound for it all the while, came."""
     joint = {goal.id for goal in trace.start.goals if goal.quorum > 1}
     moved = {(change.goal, change.step) for change in trace.all(GoalChange)}
@@ -76,7 +76,7 @@ def misaligned_intents(trace: Trace) -> Iterator[Finding]:
                         f"{agent} waited {last - first + 1} steps and gave up in step {last}; "
                         f"{partner}, bound for the same goal all the while, came in step {come}"
                     )
-                    yield Finding("misaligned-intent", last, come, (agent, partner), goal, text)
+                    yield FailureSpan("misaligned-intent", last, come, (agent, partner), goal, text)
 
 
 def _comes(waits: list[tuple[int, int]], first: int, last: int) -> int | None:
@@ -108,7 +108,7 @@ def _aim(trace: Trace, step: int, agent: AgentId) -> str | None:
     return None if act is None else act.goal
 
 
-def duplicate_work(trace: Trace) -> Iterator[Finding]:
+def duplicate_work(trace: Trace) -> Iterator[FailureSpan]:
     """Find agents at work on a goal that is done, or that enough others had committed to before (E10)."""
     holders = _holders(trace)
     for agent in trace.start.team:
@@ -130,7 +130,7 @@ def duplicate_work(trace: Trace) -> Iterator[Finding]:
             for first, last in runs(steps):
                 if last - first + 1 > DOUBLE:
                     text = f"{last - first + 1} steps under a plan for {goal}, which {why}"
-                    yield Finding("duplicate-work", first, last, (agent,), goal, text)
+                    yield FailureSpan("duplicate-work", first, last, (agent,), goal, text)
 
 
 def _holders(trace: Trace) -> list[dict[str, list[AgentId]]]:
@@ -149,7 +149,7 @@ def _holders(trace: Trace) -> list[dict[str, list[AgentId]]]:
     return found
 
 
-def broken_words(trace: Trace) -> Iterator[Finding]:
+def broken_words(trace: Trace) -> Iterator[FailureSpan]:
     """Find agents that take up another goal, by commitment or plan, without releasing the one they hold (D19)."""
     held: dict[AgentId, Commit] = {}
     for event in trace.events:
@@ -160,7 +160,7 @@ def broken_words(trace: Trace) -> Iterator[Finding]:
             if word is not None and event.goal is not None and event.goal != word.goal:
                 how = "committed to" if isinstance(event, Commit) else "took up a plan for"
                 text = f"committed to {word.goal} in step {word.step}, {how} {event.goal} in step {event.step}"
-                yield Finding("broken-word", word.step, event.step, (event.agent,), word.goal, text)
+                yield FailureSpan("broken-word", word.step, event.step, (event.agent,), word.goal, text)
                 del held[event.agent]
             if isinstance(event, Commit):
                 held[event.agent] = event

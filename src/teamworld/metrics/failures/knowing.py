@@ -9,23 +9,23 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from teamworld.metrics import holding, telling
+from teamworld.metrics import belief_accuracy, message_content
 from teamworld.metrics.communication import WITHIN
 from teamworld.metrics.episode import NOBODY
 from teamworld.metrics.failures.trace import Trace
 from teamworld.metrics.knowledge import names, parts
 from teamworld.record import ActionStep, AttemptMade, Deliver, MessageSent, PlanStart, Truth
-from teamworld.worlds.contract import Finding
+from teamworld.worlds.contract import FailureSpan
 
 #: Names or facts of a long list that a text gives.
 _SHOWN = 3
 
 
-def false_beliefs(trace: Trace) -> Iterator[Finding]:
+def false_beliefs(trace: Trace) -> Iterator[FailureSpan]:
     """Find failures of agents that were wrong about what the action named when its plan was made (B3)."""
     if not trace.tells_beliefs:
         return
-    for act, false in holding.misled(trace.episode, trace.knowledge):
+    for act, false in belief_accuracy.misled(trace.episode, trace.knowledge):
         plan = trace.plans.get(act.plan) if act.plan is not None else None
         made = act.step if plan is None else plan.step
         wrong = [
@@ -35,10 +35,10 @@ def false_beliefs(trace: Trace) -> Iterator[Finding]:
         ]
         if wrong:
             text = f"{_failed(act)}; {act.agent} believed {_some(wrong)}"
-            yield Finding("false-belief", act.step, act.step, (act.agent,), act.goal, text)
+            yield FailureSpan("false-belief", act.step, act.step, (act.agent,), act.goal, text)
 
 
-def ignored_inputs(trace: Trace) -> Iterator[Finding]:
+def ignored_inputs(trace: Trace) -> Iterator[FailureSpan]:
     """Find news that the recipient's next plan about it goes against (M7)."""
     if not trace.tells_beliefs:
         return
@@ -46,7 +46,7 @@ def ignored_inputs(trace: Trace) -> Iterator[Finding]:
     delivers = {deliver.seq: deliver for deliver in trace.all(Deliver)}
     plans = {plan.seq: plan for plan in trace.all(PlanStart)}
     senders = {message.id: message.agent for message in trace.all(MessageSent)}
-    for agent, number, told, used in telling.taken_up(trace.episode, knowledge, WITHIN, by=(PlanStart,)):
+    for agent, number, told, used in message_content.taken_up(trace.episode, knowledge, WITHIN, by=(PlanStart,)):
         deliver, plan, fact = delivers[told], plans[used], knowledge.facts[number]
         who, what, heard, then = (np.array([one], np.int64) for one in (agent, number, told, used))
         if not (knowledge.holds(who, what, then)[0] and knowledge.true(what, then)[0]):
@@ -59,7 +59,7 @@ def ignored_inputs(trace: Trace) -> Iterator[Finding]:
             sender, first = senders[deliver.message], min(deliver.step, trace.last)
             text = f"{sender} told {deliver.agent} {fact}; its plan of step {plan.step} {how}"
             agents = (deliver.agent, sender)
-            yield Finding("ignored-input", first, min(plan.step, trace.last), agents, plan.goal, text)
+            yield FailureSpan("ignored-input", first, min(plan.step, trace.last), agents, plan.goal, text)
 
 
 def _for_what_is_done(trace: Trace, plan: PlanStart, fact: str) -> str | None:
@@ -87,18 +87,18 @@ def _by_what_was_known(trace: Trace, plan: PlanStart, fact: str, known: str) -> 
     return None
 
 
-def withheld(trace: Trace) -> Iterator[Finding]:
+def withheld(trace: Trace) -> Iterator[FailureSpan]:
     """Find failures of agents that were wrong about something which a team-mate knew and never told them (M10)."""
     if not trace.tells_beliefs:
         return
     team, facts = trace.episode.team, trace.knowledge.facts
-    for failure, agent, fact, assumed, mates in telling.withheld(trace.episode, trace.knowledge):
+    for failure, agent, fact, assumed, mates in message_content.withheld(trace.episode, trace.knowledge):
         event, holders = failure.event, [team[mate] for mate in mates]
         text = (
             f"{_failed(event)}; the last that {team[agent]} saw or heard was {facts[assumed]}; "
             f"never told by {_some(holders)}: {facts[fact]}"
         )
-        yield Finding("withheld", event.step, event.step, (team[agent], *holders), event.goal, text)
+        yield FailureSpan("withheld", event.step, event.step, (team[agent], *holders), event.goal, text)
 
 
 def _failed(event: ActionStep | AttemptMade) -> str:

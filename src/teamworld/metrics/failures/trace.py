@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from teamworld.language import Action, AgentId, Term, parse_term
 from teamworld.metrics.episode import Episode, StepClass, step_class
-from teamworld.metrics.gathering import gather
+from teamworld.metrics.event_tables import gather
 from teamworld.metrics.knowledge import Knowledge
 from teamworld.record import (
     ActionStep,
@@ -23,7 +23,7 @@ from teamworld.record import (
     PlanStart,
     StepDone,
 )
-from teamworld.worlds.contract import Attempt, Constraint, Outcome, Passage, PassedOver
+from teamworld.worlds.contract import Attempt, Constraint, Outcome, SkippedAction, Transition
 
 Kind = TypeVar("Kind", bound=Event)
 #: The order in which the first unmet constraint is named (metrics spec D3).
@@ -124,20 +124,20 @@ class Trace:
                 found[agent].append(step_class(act))
         return found
 
-    def passages(self) -> list[Passage]:
+    def passages(self) -> list[Transition]:
         """Return the steps in the form that a world reads."""
         frames = {frame.step: frame.state for frame in self.all(Frame)}
         attempts: dict[int, list[Attempt]] = {}
         for made in self.all(AttemptMade):
             attempts.setdefault(made.step, []).append(_attempt(made))
-        passed: dict[int, list[PassedOver]] = {}
+        passed: dict[int, list[SkippedAction]] = {}
         for act in self.all(ActionStep):
             plan = self.plans.get(act.plan) if act.plan is not None else None
             if not act.spent and plan is not None:
-                over = PassedOver(act.agent, _action(act.verb, act.args), act.reason, plan.step)
+                over = SkippedAction(act.agent, _action(act.verb, act.args), act.reason, plan.step)
                 passed.setdefault(act.step, []).append(over)
         return [
-            Passage(
+            Transition(
                 step,
                 frames[step],
                 frames[step + 1],

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails, from_json
 
 from teamworld.reasoning.contract import Answer, BadAnswer, Flaw
 from teamworld.reasoning.llm.contract import Completion, Form
-from teamworld.reasoning.llm.loose import Found, Tangled, find
+from teamworld.reasoning.llm.lenient_json import Found, Tangled, find
 
 #: Longest complaint, in characters.
 COMPLAINT = 300

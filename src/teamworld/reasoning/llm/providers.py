@@ -64,7 +64,7 @@ def library() -> types.ModuleType:
         UserError: The library is not installed.
     """
     try:
-        from teamworld.reasoning.llm import library as module
+        from teamworld.reasoning.llm import provider_client as module
     except ImportError as missing:
         if (missing.name or "").startswith("teamworld"):
             raise

@@ -12,11 +12,11 @@ import msgspec
 
 from teamworld.experiment import run
 from teamworld.experiment.results import Row
+from teamworld.report.figure_style import need
 from teamworld.report.reproduce import cube_figures as figures
 from teamworld.report.reproduce.measure import ActionCost, StepCost, action_cost, machine, step_costs_apart
 from teamworld.report.reproduce.page import PAGE, READ_OFF, Reproduction, check_folder, picture, plain, table
 from teamworld.report.reproduce.published import Band, CubePaper, published
-from teamworld.report.style import need
 
 TITLE = "# CUBE: the paper's baselines and overhead from our runs"
 #: Our stand-ins for the published planners: the scripted team for the heuristic, rules for the naive LLM.
@@ -258,7 +258,7 @@ def _page(
             *_disturbed(steps),
             "## Time of a macro-action (A18)",
             "Every agent does the same action: it pushes to the goal, walks across the grid, backs away, or waits. "
-            "The time is that of `CubeWorld.advance`: start of actions, path search, physics, feedback and outcomes, "
+            "The time is that of `CubeWorld.step`: start of actions, path search, physics, feedback and outcomes, "
             "divided by agents and steps. A fixed cost of each step is shared by all agents, so it weighs most at n = "
             "1. Published values are printed with four decimals, 0.1 ms apart.",
             heat,

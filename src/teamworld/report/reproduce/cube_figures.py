@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from teamworld.report.figure_style import COLOURS, MARKERS, WIDTH, bare, figure, save
 from teamworld.report.reproduce.measure import POLICIES, ActionCost, StepCost
 from teamworld.report.reproduce.published import Actions, Band, Baselines, Floats, Scaling
-from teamworld.report.style import COLOURS, MARKERS, WIDTH, bare, figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

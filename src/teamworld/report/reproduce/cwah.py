@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from teamworld.errors import UserError
-from teamworld.experiment import apart, measured
+from teamworld.experiment import episode_metrics, process_pool
 from teamworld.experiment.config import Experiment, build
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.minds import Watch
+from teamworld.experiment.reasoner_factory import Watch
+from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
-from teamworld.experiment.running import Running
 from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning.human import HUMAN, Terminal
 from teamworld.report.reproduce import cwah_page
@@ -218,11 +218,11 @@ def _check(jobs: Sequence[Job]) -> None:
 def _done(jobs: Sequence[Job], plan: Plan) -> Iterator[tuple[Job, list[Outcome]]]:
     """Yield each job with what it came to, as they end; in processes where nobody has to be waited for."""
     nobody = not reasoners.models(plan.reasoner) and HUMAN not in plan.reasoner
-    processes = apart.many(len(jobs), _WORTH, None) if nobody else 1
+    processes = process_pool.many(len(jobs), _WORTH, None) if nobody else 1
     if processes < 2:
         yield from (played(job, plan.terminal) for job in jobs)
     else:
-        yield from apart.as_done(played, jobs, processes)
+        yield from process_pool.as_done(played, jobs, processes)
 
 
 def played(job: Job, terminal: Terminal | None = None) -> tuple[Job, list[Outcome]]:
@@ -231,5 +231,5 @@ def played(job: Job, terminal: Terminal | None = None) -> tuple[Job, list[Outcom
     folder = Folder(job.path)
     experiment = folder.experiment()
     return job, [
-        outcome(experiment.level, one) for cell in experiment.cells() for one in measured.of_cell(folder, cell)
+        outcome(experiment.level, one) for cell in experiment.cells() for one in episode_metrics.of_cell(folder, cell)
     ]

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from teamworld.report.figure_style import COLOURS, WIDTH, bare, figure, save
 from teamworld.report.statistics import Interval
-from teamworld.report.style import COLOURS, WIDTH, bare, figure, save
 
 _OURS: Final = COLOURS[0]
 #: Marks of published values, by the beginning of what they are called.

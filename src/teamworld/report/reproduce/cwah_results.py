@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from teamworld.experiment.measured import Measured
+from teamworld.experiment.episode_metrics import Measured
 from teamworld.metrics.definition import Value
 from teamworld.report.reproduce.cwah_published import HORIZON
 from teamworld.report.statistics import Interval, Paired, paired, stratified_interval

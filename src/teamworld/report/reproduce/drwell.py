@@ -14,12 +14,12 @@ from teamworld.experiment.folder import Folder
 from teamworld.memory.picture import draw_stages
 from teamworld.memory.store import MemoryStore
 from teamworld.record import read_log
+from teamworld.report.figure_style import need
 from teamworld.report.reproduce import drwell_figures as figures
 from teamworld.report.reproduce.chain import Told, simulated_seconds, tell
 from teamworld.report.reproduce.page import PAGE, READ_OFF, Reproduction, check_folder, picture, plain, table
 from teamworld.report.reproduce.published import METHODS, Floats, Paper, Runs, published, step_seconds
 from teamworld.report.reproduce.trends import Trend, trends
-from teamworld.report.style import need
 from teamworld.report.tables import mind
 
 TITLE = "# DR. WELL: the paper's figures from our runs"

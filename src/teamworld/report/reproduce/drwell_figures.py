@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from teamworld.report.figure_style import BAD, COLOURS, GOOD, MARKERS, WIDTH, bare, figure, save
 from teamworld.report.reproduce.published import METHODS, Commitments, Floats, Runs
-from teamworld.report.style import BAD, COLOURS, GOOD, MARKERS, WIDTH, bare, figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

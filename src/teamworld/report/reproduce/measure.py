@@ -58,7 +58,7 @@ class ActionCost(NamedTuple):
     steps: int
     """Steps of the world measured, warm-up excluded."""
     seconds: float
-    """Seconds of ``CubeWorld.advance`` for each agent and step while every agent does this action."""
+    """Seconds of ``CubeWorld.step`` for each agent and step while every agent does this action."""
 
 
 def step_costs(n: int, window: float) -> list[StepCost]:
@@ -136,7 +136,7 @@ def _resident() -> float | None:
 
 
 def action_cost(n: int, verb: str, window: float) -> ActionCost:
-    """Measure one macro-action: seconds of ``advance`` for each agent and step while every agent does it.
+    """Measure one macro-action: seconds of ``step`` for each agent and step while every agent does it.
 
     The team stands in groups before blocks that it can move. It pushes them to the goal, walks across the grid to
     them, backs away from them, or waits; when the first agent is through, the world is set back and all begin again.
@@ -197,7 +197,7 @@ def _pass(world: CubeWorld, orders: Mapping[AgentId, Action]) -> Iterator[float]
     world.reset(0)
     for count in range(100):
         begun = time.perf_counter()
-        report = world.advance(orders if count == 0 else {})
+        report = world.step(orders if count == 0 else {})
         yield time.perf_counter() - begun
         if report.over is not None or any(outcome.status != "running" for outcome in report.outcomes.values()):
             return

@@ -10,16 +10,16 @@ from teamworld.errors import UserError, suggest
 from teamworld.experiment import run
 from teamworld.experiment.config import Cell
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.talking import Talk
+from teamworld.experiment.message_protocol import Talk
 from teamworld.record import read_log
 from teamworld.report import competence
+from teamworld.report.figure_style import need
 from teamworld.report.reproduce import wildfire_page
 from teamworld.report.reproduce.page import PAGE, Reproduction, check_folder
 from teamworld.report.reproduce.wildfire_checks import Check, checks
 from teamworld.report.reproduce.wildfire_page import TITLE, Made
 from teamworld.report.reproduce.wildfire_published import IDLE
 from teamworld.report.reproduce.wildfire_results import SCRIPTED, Outcome, outcome
-from teamworld.report.style import need
 from teamworld.report.tables import talk as talk_in_words
 from teamworld.worlds.wildfire.levels import PRESETS, level_for
 from teamworld.worlds.wildfire.tasks import best

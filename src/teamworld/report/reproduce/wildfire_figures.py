@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from teamworld.report.figure_style import COLOURS, WIDTH, bare, figure, save
 from teamworld.report.statistics import Interval
-from teamworld.report.style import COLOURS, WIDTH, bare, figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

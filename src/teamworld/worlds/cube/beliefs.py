@@ -12,10 +12,10 @@ from math import ceil
 from typing import Final, NamedTuple
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
-from teamworld.worlds.contract import Possible, Unknown
+from teamworld.worlds.base.beliefs import UNSEEN_TOO, is_cell, moved, overlap, readable, round_about
+from teamworld.worlds.contract import LatentVariable, Possible
 from teamworld.worlds.cube.scene import Scene, Square, entity, scene_of
 from teamworld.worlds.cube.sight import area_side, within
-from teamworld.worlds.parts.beliefs import UNSEEN_TOO, is_cell, moved, overlap, readable, round_about
 
 #: Sectors on a side of the grid, at most.
 SECTORS: Final = 6
@@ -65,7 +65,7 @@ def _fits(square: Square, side: int) -> bool:
 # ---- what is not known
 
 
-def unknowns(told: Told, given: Facts) -> tuple[Unknown, ...]:
+def unknowns(told: Told, given: Facts) -> tuple[LatentVariable, ...]:
     """Return for each block that was not found where it may be.
 
     All were told how many blocks there are. A block is as likely in one unseen cell as in any other (CUBE spec A5), so
@@ -77,7 +77,7 @@ def unknowns(told: Told, given: Facts) -> tuple[Unknown, ...]:
     missing = [block for block in range(len(told.weights)) if block not in scene.blocks]
     counts = sectors(scene, told.radius) if missing else {}
     return tuple(
-        Unknown(
+        LatentVariable(
             f"block {block}",
             tuple(Possible(Fact(entity(block), "AT", cell), float(count)) for cell, (count, _) in counts.items()),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Fact, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import WAIT, Goal, Option, Relation, Unknown, Verdict, View
+from teamworld.worlds.contract import WAIT, Goal, LatentVariable, Option, Relation, Verdict, View
 from teamworld.worlds.cube import beliefs, checks, clashes, concepts, heuristic, recipes
 from teamworld.worlds.cube.paths import distances, length
 from teamworld.worlds.cube.scene import OPPOSITE, SIDES, Scene, entity, goal_name, scene_of
@@ -90,7 +90,7 @@ class CubeDomain:
         found += [(Action("idle", (1,)), None), (Action("wait_agents", (len(scene.agents),)), None)]
         return [Option(action, goal, self._ticks(scene, agent, action)) for action, goal in found]
 
-    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Return plans for a goal, or for an agent that is not needed; see ``recipes``.
 
         Raises:
@@ -150,11 +150,11 @@ class CubeDomain:
         late = coming[-1] if len(coming) >= need - 1 and coming else 0
         return max(1, min(late + 1, count_of(action, 3)))
 
-    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """Return for each block that was not found where it may be; see ``beliefs``."""
         return beliefs.unknowns(self._told, given)
 
-    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
         return beliefs.visible(self._told, fact, agent, given)
 
@@ -162,7 +162,7 @@ class CubeDomain:
         """Return where an agent or a block may be some ticks later; see ``beliefs``."""
         return beliefs.drift(self._told, fact, ticks, given)
 
-    def clash(self, one: Option, other: Option, given: Facts) -> float:
+    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the ticks that are lost if two agents do both; see ``clashes``."""
         return clashes.clash(one, other, beliefs.sound(self._told, given))
 

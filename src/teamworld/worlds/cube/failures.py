@@ -1,6 +1,6 @@
 """Failures that only CUBE can see in its snapshots: faces, cells, chains and ways (CUBE spec A15).
 
-``failures`` is the world's ``contract.Finder``. Each rule is a function of the steps of an episode.
+``failures`` is the world's ``contract.FailureFinder``. Each rule is a function of the steps of an episode.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Final
 
 from teamworld.language import AgentId, Cell
-from teamworld.worlds.contract import Finding, Passage
+from teamworld.worlds.contract import FailureSpan, Transition
 from teamworld.worlds.cube import concepts
 from teamworld.worlds.cube.concepts import Place
 from teamworld.worlds.cube.scene import DELTA, OPPOSITE, SIDES, Scene, Square, goal_name
@@ -27,7 +27,7 @@ RECENT: Final = 10
 _AT_FACE: Final = ("push_block", "rendezvous")
 
 
-def chain_too_heavy(steps: Sequence[Step]) -> Iterator[Finding]:
+def chain_too_heavy(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find pushes that would move the block alone, but not what is in contact ahead of it (A15, F-fail)."""
     for step in steps:
         for attempt in step.attempts:
@@ -39,7 +39,7 @@ def chain_too_heavy(steps: Sequence[Step]) -> Iterator[Finding]:
                 yield _at(step, "chain-too-heavy", attempt.participants, block, text)
 
 
-def blocked_destination(steps: Sequence[Step]) -> Iterator[Finding]:
+def blocked_destination(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find pushes on which somebody or something stood where the block would go (A15, B31)."""
     for step in steps:
         for attempt in step.attempts:
@@ -56,7 +56,7 @@ def blocked_destination(steps: Sequence[Step]) -> Iterator[Finding]:
             yield _at(step, "blocked-destination", attempt.participants + others, block, text)
 
 
-def misalignment(steps: Sequence[Step]) -> Iterator[Finding]:
+def misalignment(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find pushes and meetings that were given up because the agent was not at the face (A15)."""
     for step in steps:
         tried = [(agent, outcome.action, outcome.reason) for agent, outcome in step.outcomes.items()]
@@ -71,7 +71,7 @@ def misalignment(steps: Sequence[Step]) -> Iterator[Finding]:
             yield _at(step, "misalignment", (agent,), block, text)
 
 
-def cell_race(steps: Sequence[Step]) -> Iterator[Finding]:
+def cell_race(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find free cells that several agents went for, and one entered (A15)."""
     for step in steps:
         aims: dict[Cell, list[AgentId]] = {}
@@ -85,16 +85,16 @@ def cell_race(steps: Sequence[Step]) -> Iterator[Finding]:
             if winner in racers and len(racers) > 1 and step.before.free(cell):
                 losers = tuple(agent for agent in racers if agent != winner)
                 text = f"{len(racers)} agents went for cell {cell}; {winner} entered"
-                yield Finding("cell-race", step.number, step.number, (*losers, winner), None, text)
+                yield FailureSpan("cell-race", step.number, step.number, (*losers, winner), None, text)
 
 
-def occlusion(steps: Sequence[Step]) -> Iterator[Finding]:
+def occlusion(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find free cells of a face that agents shut off, and cells held by an agent that is not of the team there."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: bool(_free(step, at))):
         blockers = _in_the_way(steps, agent, first, last)
         if blockers:
             text = f"no way to the {place.face} face, though it had a free cell: {_names(blockers)} stood in it"
-            yield Finding("occlusion", first, last, (agent, *blockers), goal_name(place.block), text)
+            yield FailureSpan("occlusion", first, last, (agent, *blockers), goal_name(place.block), text)
     held: dict[tuple[Place, AgentId, Cell], list[Step]] = {}
     for step in steps:
         for place, team in step.teams.items():
@@ -107,7 +107,9 @@ def occlusion(steps: Sequence[Step]) -> Iterator[Finding]:
                 f"{agent}, not at work there, stood on {cell} of the {place.face} face for {len(span)} steps; "
                 f"the team there: {_names(team)}"
             )
-            yield Finding("occlusion", span[0].number, span[-1].number, (*team, agent), goal_name(place.block), text)
+            yield FailureSpan(
+                "occlusion", span[0].number, span[-1].number, (*team, agent), goal_name(place.block), text
+            )
 
 
 def _outsiders(step: Step, place: Place, team: Sequence[AgentId]) -> list[tuple[AgentId, Cell]]:
@@ -130,7 +132,7 @@ def _outsiders(step: Step, place: Place, team: Sequence[AgentId]) -> list[tuple[
     return others if len(team) > len(staging) - len(others) else []
 
 
-def staging_congestion(steps: Sequence[Step]) -> Iterator[Finding]:
+def staging_congestion(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find agents that cannot line up because others hold every cell of the face (A15)."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: not _free(step, at) and _short(step, at)):
         step = steps[last]
@@ -138,10 +140,10 @@ def staging_congestion(steps: Sequence[Step]) -> Iterator[Finding]:
         if holders:
             held = f"all {len(holders)} cells of the {place.face} face were held"
             text = f"{held}, and no queue behind them could be reached"
-            yield Finding("staging-congestion", first, last, (agent, *holders), goal_name(place.block), text)
+            yield FailureSpan("staging-congestion", first, last, (agent, *holders), goal_name(place.block), text)
 
 
-def dynamic_blocking(steps: Sequence[Step]) -> Iterator[Finding]:
+def dynamic_blocking(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find agents whose way to cells that stayed free was shut by an agent or block that moved in (A15)."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: True):
         now = steps[first].before
@@ -156,7 +158,7 @@ def dynamic_blocking(steps: Sequence[Step]) -> Iterator[Finding]:
         causes = came or [goal_name(block) for block in cut.moved]
         if causes:
             text = f"{_names(causes)} moved in and left {agent} no way to the {place.face} face until step {last}"
-            yield Finding("dynamic-blocking", cut.number + 1, last, (agent, *came), goal_name(place.block), text)
+            yield FailureSpan("dynamic-blocking", cut.number + 1, last, (agent, *came), goal_name(place.block), text)
 
 
 def _cut(steps: Sequence[Step], agent: AgentId, first: int, targets: Set[Cell | None]) -> Step | None:
@@ -221,7 +223,7 @@ def _in_the_way(steps: Sequence[Step], agent: AgentId, first: int, last: int) ->
     return tuple(dict.fromkeys(ahead for ahead in found if ahead is not None))
 
 
-def vanishing_face(steps: Sequence[Step]) -> Iterator[Finding]:
+def vanishing_face(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find faces that agents go to, or plan for, and that lost their last cell because a block moved (A15)."""
     for step in steps:
         for place, team in step.teams.items():
@@ -256,7 +258,7 @@ def _why_gone(step: Step, place: Place) -> str:
     return f"{goal_name(place.block)} moved against {against}"
 
 
-def stuck_object(steps: Sequence[Step]) -> Iterator[Finding]:
+def stuck_object(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find blocks that nobody can bring to the goal as things stand (A15, corner block)."""
     spans: dict[tuple[int, str], list[int]] = {}
     found: dict[int, str] = {}
@@ -269,7 +271,7 @@ def stuck_object(steps: Sequence[Step]) -> Iterator[Finding]:
             spans.setdefault((block, why), []).append(step.number)
     for (block, why), numbers in spans.items():
         for first, end in _runs(numbers):
-            yield Finding("stuck-object", first, end, _pushers(steps[first], block), goal_name(block), why)
+            yield FailureSpan("stuck-object", first, end, _pushers(steps[first], block), goal_name(block), why)
 
 
 def _stuck(scene: Scene) -> Iterator[tuple[int, str]]:
@@ -313,17 +315,17 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     yield first, last
 
 
-def oscillation(steps: Sequence[Step]) -> Iterator[Finding]:
+def oscillation(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find agents that stand at A, B, A, B in a row (metrics spec D13)."""
     for agent in steps[0].before.agents if steps else ():
         at = [steps[0].before.agents[agent], *(step.after.agents[agent] for step in steps)]
         for step, (one, two, three, four) in zip(steps, zip(at, at[1:], at[2:], at[3:], strict=False), strict=False):
             if one == three != two == four:
                 text = f"went to and fro between {min(one, two)} and {max(one, two)}"
-                yield Finding("oscillation", step.number, step.number + 2, (agent,), None, text)
+                yield FailureSpan("oscillation", step.number, step.number + 2, (agent,), None, text)
 
 
-RULES: Final[Sequence[Callable[[Sequence[Step]], Iterator[Finding]]]] = (
+RULES: Final[Sequence[Callable[[Sequence[Step]], Iterator[FailureSpan]]]] = (
     chain_too_heavy,
     blocked_destination,
     misalignment,
@@ -337,8 +339,8 @@ RULES: Final[Sequence[Callable[[Sequence[Step]], Iterator[Finding]]]] = (
 )
 
 
-def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Passage]) -> list[Finding]:
-    """Return the failures that the passages of a CUBE episode show; implements ``contract.Finder``.
+def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Transition]) -> list[FailureSpan]:
+    """Return the failures that the passages of a CUBE episode show; implements ``contract.FailureFinder``.
 
     Args:
         static: ``grid_size`` and the ``weights`` of the blocks by id.
@@ -349,8 +351,8 @@ def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Seque
     return [finding for rule in RULES for finding in rule(steps)]
 
 
-def _at(step: Step, label: str, agents: tuple[AgentId, ...], block: int, text: str) -> Finding:
-    return Finding(label, step.number, step.number, agents, goal_name(block), text)
+def _at(step: Step, label: str, agents: tuple[AgentId, ...], block: int, text: str) -> FailureSpan:
+    return FailureSpan(label, step.number, step.number, agents, goal_name(block), text)
 
 
 def _block(goal: str) -> int:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from teamworld.language import Action, AgentId
-from teamworld.worlds.contract import Attempt, Outcome, Passage, PassedOver
+from teamworld.worlds.contract import Attempt, Outcome, SkippedAction, Transition
 from teamworld.worlds.cube import concepts
 from teamworld.worlds.cube.concepts import Place
 from teamworld.worlds.cube.scene import DELTA, NOWHERE, SIDES, Scene, Square
@@ -32,7 +32,7 @@ class Step:
     after: Scene
     outcomes: Mapping[AgentId, Outcome]
     attempts: Sequence[Attempt]
-    passed: Sequence[PassedOver]
+    passed: Sequence[SkippedAction]
 
     @cached_property
     def moved(self) -> Mapping[int, str]:
@@ -79,7 +79,7 @@ class Step:
         return found
 
 
-def trace(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Passage]) -> list[Step]:
+def trace(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Transition]) -> list[Step]:
     """Return the steps of an episode with their scenes.
 
     Args:

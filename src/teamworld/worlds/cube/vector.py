@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from teamworld.errors import UserError
-from teamworld.worlds.arrays import NEXT_STEP, VectorBase, batched, reset_mask, reset_seeds, spaces
+from teamworld.worlds.base.vector import NEXT_STEP, VectorBase, batched, reset_mask, reset_seeds, spaces
 from teamworld.worlds.cube import physics
 from teamworld.worlds.cube.levels import Placement, source_of, whole_seed
 from teamworld.worlds.cube.observe import HEAVIEST, Pictures, Windows, largest_value

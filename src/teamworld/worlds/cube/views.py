@@ -9,12 +9,12 @@ from typing import Any
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts, show
+from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
 from teamworld.worlds.cube import concepts
 from teamworld.worlds.cube.domain import CubeDomain, goals
 from teamworld.worlds.cube.scene import Scene, entity
 from teamworld.worlds.cube.sight import Knowledge, split
-from teamworld.worlds.parts.views import FrameView
 
 #: Actions of the history that ``text`` shows.
 TAIL = 5

@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
-from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Report, Twins, WorldSpec
+from teamworld.worlds.base.options import read_options
+from teamworld.worlds.contract import WAIT, Goal, IndistinguishablePair, Outcome, Over, StepResult, WorldSpec
 from teamworld.worlds.cube import concepts, physics
 from teamworld.worlds.cube.crew import STAY, Crew, Refused, Result, Skill
 from teamworld.worlds.cube.domain import CubeDomain, goals
@@ -29,7 +30,6 @@ from teamworld.worlds.cube.sight import Knowledge, Memory
 from teamworld.worlds.cube.skills import SKILLS
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
 from teamworld.worlds.cube.views import KIND, CubeView, Frame
-from teamworld.worlds.parts.options import read_options
 
 #: Steps of an episode unless told otherwise (CUBE spec A10).
 DEFAULT_HORIZON = 500
@@ -67,7 +67,7 @@ __all__ = [
     "CubeOptions",
     "CubeWorld",
     "failures",
-    "hidden_twins",
+    "indistinguishable_pairs",
     "make",
 ]
 
@@ -167,7 +167,7 @@ class CubeWorld:
         self._check_name(agent)
         return CubeView(agent, self._frame, lambda: self._frame)
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         """Start and stop actions as ordered, then do one step.
 
         An action that cannot start is refused: its outcome is failed and not legal, and the step is spent.
@@ -195,7 +195,7 @@ class CubeWorld:
         outcomes = self._judge(effects, crew, orders, refused)
         self._over = "all_done" if self._state.terminated[0] else "horizon" if self._state.truncated[0] else None
         self._frame = self._make_frame(knowledge)
-        return Report(
+        return StepResult(
             1,
             outcomes,
             goals=effects.goal_events(self._start),
@@ -204,7 +204,7 @@ class CubeWorld:
             over=self._over,
         )
 
-    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+    def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other agents at most ``reach`` cells away (Manhattan), in the order of the agents."""
         self._check_name(sender)
         scene = self._scene
@@ -409,13 +409,13 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     return CubeWorld(_with_team(layout_for(level, seed), level, chosen.agents), level, horizon, chosen)
 
 
-def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
+def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
     """Yield pairs of instances with limited sight whose agents, all on the left, cannot see what differs."""
     layout, options = layout_for(level, seed), CubeOptions(view_radius=2)
     right = max(col for _, col in layout.agents)
     for other in moved(layout, right + 2 + 1):
         one, two = (CubeWorld(placed, level, DEFAULT_HORIZON, options) for placed in (layout, other))
-        yield Twins(one, two, one.spec.agents[0])
+        yield IndistinguishablePair(one, two, one.spec.agents[0])
 
 
 def _with_team(layout: Layout, level: str, agents: int | None) -> Layout:

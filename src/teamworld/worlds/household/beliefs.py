@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from teamworld.language import AgentId, Entity, Fact
-from teamworld.worlds.contract import WAIT, Option, Possible, Unknown
+from teamworld.worlds.contract import WAIT, LatentVariable, Option, Possible
 from teamworld.worlds.household.goals import Predicates
 from teamworld.worlds.household.observe import Known
 from teamworld.worlds.household.pools import GOAL_ROOMS, places
@@ -32,7 +32,7 @@ USUAL: Final = 20.0
 HALF_LIFE: Final = 8.0
 
 
-def unknowns(predicates: Predicates, known: Known) -> Iterator[Unknown]:
+def unknowns(predicates: Predicates, known: Known) -> Iterator[LatentVariable]:
     """Yield where each thing may be that is still missing and not known of, and where the goal's furniture may be."""
     useful, missing = Counter(predicates.useful(known).values()), predicates.missing(known)
     held = Counter(thing.kind for things in known.hands.values() for thing in things)
@@ -40,13 +40,13 @@ def unknowns(predicates: Predicates, known: Known) -> Iterator[Unknown]:
         lacking = missing.get(wanted.id, 0) - useful[wanted.id] - held[wanted.kind]
         for number in range(1, lacking + 1):
             values = tuple(_values(Entity(wanted.kind, number), predicates, known))
-            yield Unknown(f"{wanted.kind} {number}", values, (wanted.id,))
+            yield LatentVariable(f"{wanted.kind} {number}", values, (wanted.id,))
     target = predicates.target
     if missing and target not in known.room:
         rooms = [room for room in known.rooms if known.explored.get(room) != "all"] or list(known.rooms)
         usual = GOAL_ROOMS.get(target.kind)
         values = tuple(Possible(Fact(target, "IN", room), USUAL if room.kind == usual else 1.0) for room in rooms)
-        yield Unknown(str(target), values, tuple(missing))
+        yield LatentVariable(str(target), values, tuple(missing))
 
 
 def _values(thing: Entity, predicates: Predicates, known: Known) -> Iterator[Possible]:

@@ -14,9 +14,9 @@ from teamworld.worlds.contract import (
     WAIT,
     ActionSchema,
     Goal,
+    LatentVariable,
     Option,
     Relation,
-    Unknown,
     Verdict,
     View,
 )
@@ -112,7 +112,7 @@ class HouseholdDomain:
             new = sorted(others, key=lambda room: (known.last.get(room, 0), room.id))[:1]
         yield from ((Action("explore", (room,)), None) for room in new)
 
-    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Return plans that bring a thing for the goal, or look for one; without a goal, what is useful at large."""
         known = self._known(given)
         found = list(self._standby(agent, known) if goal is None else self._bring(goal, agent, known))
@@ -347,11 +347,11 @@ class HouseholdDomain:
 
     # What is open, and what others may do.
 
-    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """Return where the things that are still missing may be, and the goal's furniture; see ``beliefs``."""
         return tuple(beliefs.unknowns(self.predicates, self._known(given)))
 
-    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Return whether the agent would see it from where it is."""
         return beliefs.visible(fact, agent, self._known(given))
 
@@ -359,7 +359,7 @@ class HouseholdDomain:
         """Return where agents may be some ticks later; all else stays."""
         return beliefs.drift(fact, ticks, self._known(given))
 
-    def clash(self, one: Option, other: Option, given: Facts) -> float:
+    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the ticks that are lost if two agents do both."""
         return beliefs.clash(one, other, self.predicates, self._known(given))
 

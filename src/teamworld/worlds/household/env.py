@@ -11,7 +11,7 @@ import numpy as np
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.seeding import generator
-from teamworld.worlds.arrays import (
+from teamworld.worlds.base.vector import (
     RENDER_MODES,
     ParallelBase,
     RenderMode,

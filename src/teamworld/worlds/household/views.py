@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Entity, Facts
+from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
 from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.observe import Known, Memory, believed
 from teamworld.worlds.household.state import State
-from teamworld.worlds.parts.views import FrameView
 
 
 @dataclass(eq=False)

@@ -14,13 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.seeding import generator
+from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import (
     WAIT,
     Goal,
+    IndistinguishablePair,
     Outcome,
     Over,
-    Report,
-    Twins,
+    StepResult,
     Verdict,
     WorldSpec,
 )
@@ -35,7 +36,6 @@ from teamworld.worlds.household.pools import TASKS
 from teamworld.worlds.household.skills import Result, Skill
 from teamworld.worlds.household.state import Rules
 from teamworld.worlds.household.views import Frame, HouseholdView
-from teamworld.worlds.parts.options import read_options
 
 DEFAULT_HORIZON, DEFAULT_LEVEL = 250, "dev"
 SUMMARY = "find things in a home and bring them to a table, fridge or dishwasher (the C-WAH benchmark)"
@@ -66,7 +66,16 @@ class HouseholdOptions(BaseModel):
 
 
 OPTIONS = HouseholdOptions
-__all__ = ["DEFAULT_HORIZON", "DEFAULT_LEVEL", "LEVELS", "OPTIONS", "SUMMARY", "HouseholdWorld", "hidden_twins", "make"]
+__all__ = [
+    "DEFAULT_HORIZON",
+    "DEFAULT_LEVEL",
+    "LEVELS",
+    "OPTIONS",
+    "SUMMARY",
+    "HouseholdWorld",
+    "indistinguishable_pairs",
+    "make",
+]
 
 
 def _task(given: Episode, sight: str) -> str:
@@ -168,7 +177,7 @@ class HouseholdWorld:
         self._there(agent)
         return HouseholdView(agent, self._frame, lambda: self._frame)
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         """Start and stop actions as ordered, then do one step; what cannot start is refused, and the step is spent.
 
         Raises:
@@ -194,9 +203,9 @@ class HouseholdWorld:
         self._over = "all_done" if not any(self._left) else "horizon" if self._t >= self._spec.horizon else None
         self._show()
         score = {"reward": float(sum(before) - sum(self._left)), "missing": float(sum(self._left))}
-        return Report(1, outcomes, changes, (), {}, score, self._over)
+        return StepResult(1, outcomes, changes, (), {}, score, self._over)
 
-    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+    def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the others at most ``reach`` metres away, walls or not, in the order of the agents."""
         self._there(sender)
         points, number = self._state.points, self._names.number(sender)
@@ -314,7 +323,7 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     return HouseholdWorld(given, level, horizon, chosen)
 
 
-def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
+def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
     """Yield pairs of instances that an agent cannot tell apart: two things out of its sight have changed places."""
     given, options = episode(level, seed), HouseholdOptions()
 
@@ -328,7 +337,7 @@ def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
         for first, second in combinations(sorted(hidden), 2):
             other = _exchanged(given, first, second)
             if other is not None and bool(np.array_equal(Floor(other.home).free, one._floor.free)):
-                yield Twins(world(given), world(other), agent)
+                yield IndistinguishablePair(world(given), world(other), agent)
                 break
 
 

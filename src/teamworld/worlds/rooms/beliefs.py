@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Final
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, GoalId
-from teamworld.worlds.contract import Option, Possible, Unknown
-from teamworld.worlds.parts.beliefs import SAFETY, UNSEEN_TOO, is_cell, moved, readable
+from teamworld.worlds.base.beliefs import SAFETY, UNSEEN_TOO, is_cell, moved, readable
+from teamworld.worlds.contract import LatentVariable, Option, Possible
 from teamworld.worlds.rooms.observe import believed, item
 from teamworld.worlds.rooms.physics import BURNS, OVERCOME
 from teamworld.worlds.rooms.state import House
@@ -23,7 +23,7 @@ CARRIED: Final = 0.2
 HALF_LIFE: Final = 4.0
 
 
-def unknowns(house: House, given: Facts) -> tuple[Unknown, ...]:
+def unknowns(house: House, given: Facts) -> tuple[LatentVariable, ...]:
     """Return where each thing is that is known of and was not where it had been seen, and those that nobody has seen.
 
     Things are numbered without gaps, and all are told of what was delivered: a number below a known one that nothing
@@ -44,9 +44,9 @@ def unknowns(house: House, given: Facts) -> tuple[Unknown, ...]:
     return tuple(found)
 
 
-def _unknown(house: House, number: int, weights: Mapping[int, float], goals: tuple[GoalId, ...]) -> Unknown:
+def _unknown(house: House, number: int, weights: Mapping[int, float], goals: tuple[GoalId, ...]) -> LatentVariable:
     at = ((Fact(item(number), "AT", house.middle(room)), weight) for room, weight in weights.items())
-    return Unknown(f"item {number}", tuple(Possible(fact, weight) for fact, weight in at), goals)
+    return LatentVariable(f"item {number}", tuple(Possible(fact, weight) for fact, weight in at), goals)
 
 
 def visible(house: House, fact: Fact, agent: AgentId, given: Facts) -> float:

@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Cell, Fact, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Option, Relation, Unknown, Verdict, View
+from teamworld.worlds.contract import (
+    POSSIBLE,
+    WAIT,
+    ActionSchema,
+    Goal,
+    LatentVariable,
+    Option,
+    Relation,
+    Verdict,
+    View,
+)
 from teamworld.worlds.rooms import beliefs, heuristic
 from teamworld.worlds.rooms.observe import RELATIONS, believed, door, facts, item
 from teamworld.worlds.rooms.skills import MEASURES, PATIENCE, cell_of, number_of, schemas
@@ -106,7 +116,7 @@ class RoomsDomain:
         legal = (pair for pair in found if self.check(agent, pair[0], given).ok)
         return [Option(action, goal, self.ticks(agent, action, given)) for action, goal in legal]
 
-    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
 
         Raises:
@@ -246,11 +256,11 @@ class RoomsDomain:
             return ways(self.house, self.house.table, frozenset())[at] + 1
         return action.args[0] if action.verb == "talk" and isinstance(action.args[0], int) else 1
 
-    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """Return where things may be that were not found; see ``beliefs``."""
         return beliefs.unknowns(self.house, given)
 
-    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Return 1 for what is in the agent's room or on the board; see ``beliefs``."""
         return beliefs.visible(self.house, fact, agent, given)
 
@@ -258,7 +268,7 @@ class RoomsDomain:
         """Return what may have become of fire, smoke and the places of agents; see ``beliefs``."""
         return beliefs.drift(self.house, fact, ticks)
 
-    def clash(self, one: Option, other: Option, given: Facts) -> float:
+    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the ticks that are lost if two agents do both; see ``beliefs``."""
         return beliefs.clash(self.house, one, other, given)
 

@@ -45,12 +45,12 @@ def plans(domain: RoomsDomain, views: Mapping[AgentId, View], running: Mapping[A
         hands = sum(domain.kinds[mate] == kind for mate in idle if mate not in chosen)
 
         def rank(goal: Goal, agent: AgentId = agent, hands: int = hands) -> tuple[bool, bool, int, int, str]:
-            first = domain.recipes(goal, agent, given)[0].actions[0]
+            first = domain.candidate_plans(goal, agent, given)[0].actions[0]
             short = taken[goal.id] + hands < goal.quorum
             return first.verb != "bring", short, -goal.quorum, domain.ticks(agent, first, given), goal.id
 
         free = [goal for goal in goals if kind in goal.kinds and taken[goal.id] < goal.places]
         goal = min(free, key=rank, default=None)
-        chosen[agent] = domain.recipes(goal, agent, given)[0]
+        chosen[agent] = domain.candidate_plans(goal, agent, given)[0]
         taken[chosen[agent].goal] += 1
     return chosen

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts, show
+from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
-from teamworld.worlds.parts.views import FrameView
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.observe import believed
 

@@ -11,18 +11,18 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
 from teamworld.seeding import generator
+from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import (
     WAIT,
     ActionSchema,
     Goal,
+    IndistinguishablePair,
     Outcome,
     Over,
-    Report,
-    Twins,
+    StepResult,
     Verdict,
     WorldSpec,
 )
-from teamworld.worlds.parts.options import read_options
 from teamworld.worlds.rooms import effects, physics
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
@@ -51,7 +51,16 @@ class RoomsOptions(BaseModel):
 
 
 OPTIONS = RoomsOptions
-__all__ = ["DEFAULT_HORIZON", "DEFAULT_LEVEL", "LEVELS", "OPTIONS", "SUMMARY", "RoomsWorld", "hidden_twins", "make"]
+__all__ = [
+    "DEFAULT_HORIZON",
+    "DEFAULT_LEVEL",
+    "LEVELS",
+    "OPTIONS",
+    "SUMMARY",
+    "RoomsWorld",
+    "indistinguishable_pairs",
+    "make",
+]
 
 
 class RoomsWorld:
@@ -115,7 +124,7 @@ class RoomsWorld:
         self._living(agent)
         return RoomsView(agent, self._frame, lambda: self._frame)
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         """Start and stop actions as ordered, then do one step; what cannot start is refused, and the step is spent.
 
         Raises:
@@ -145,9 +154,9 @@ class RoomsWorld:
         delivered = self._delivered
         self._delivered = sum((goal.weight for goal in goals if goal.state == "done" and goal.kind == "deliver"), 0.0)
         score = {"reward": self._delivered - delivered, "delivered": self._delivered}
-        return Report(1, outcomes, events, attempts, gone, score, self._over)
+        return StepResult(1, outcomes, events, attempts, gone, score, self._over)
 
-    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+    def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` steps away, walls or not, in the order of the agents."""
         self._living(sender)
         (row, col), agents = self._state.agents[sender], self._state.agents
@@ -269,7 +278,7 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     return RoomsWorld(instance(level, seed), level, horizon, chosen)
 
 
-def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
+def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
     """Yield pairs of instances that an agent cannot tell apart: in a room out of its sight, an item lies elsewhere."""
     placed = instance(level, seed)
     house, state = placed.house, placed.state
@@ -283,5 +292,5 @@ def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
                 state=State(state.agents, {**state.items, number: thing._replace(cell=cell)}, state.shut, state.fire)
             )
             one, two = (RoomsWorld(given, level, DEFAULT_HORIZON, RoomsOptions()) for given in (placed, other))
-            yield Twins(one, two, agent)
+            yield IndistinguishablePair(one, two, agent)
             break

@@ -12,8 +12,8 @@ from math import sqrt
 from typing import Final
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, GoalId
-from teamworld.worlds.contract import Possible, Unknown
-from teamworld.worlds.parts.beliefs import UNSEEN_TOO, at_least, is_cell, moved, overlap, readable, round_about
+from teamworld.worlds.base.beliefs import UNSEEN_TOO, at_least, is_cell, moved, overlap, readable, round_about
+from teamworld.worlds.contract import LatentVariable, Possible
 from teamworld.worlds.wildfire.scene import Body, Brief, Person, Scene, believed, thing
 from teamworld.worlds.wildfire.skills import PACE, WALKERS
 from teamworld.worlds.wildfire.state import TICKS_PER_TIMESTEP
@@ -39,7 +39,7 @@ NEAR: Final = 4.0
 # ---- what is not known
 
 
-def unknowns(brief: Brief, given: Facts) -> tuple[Unknown, ...]:
+def unknowns(brief: Brief, given: Facts) -> tuple[LatentVariable, ...]:
     """Return where the fire is, where each cluster of civilians is, and where civilians are that were lost from sight.
 
     What nobody was told of is as likely in one cell that nobody has seen as in any other: a sector counts by these,
@@ -51,28 +51,28 @@ def unknowns(brief: Brief, given: Facts) -> tuple[Unknown, ...]:
         return ()
     if "unknowns" not in scene.memo:
         scene.memo["unknowns"] = tuple(_unknowns(brief, scene))
-    found: tuple[Unknown, ...] = scene.memo["unknowns"]
+    found: tuple[LatentVariable, ...] = scene.memo["unknowns"]
     return found
 
 
-def _unknowns(brief: Brief, scene: Scene) -> Iterator[Unknown]:
+def _unknowns(brief: Brief, scene: Scene) -> Iterator[LatentVariable]:
     search: tuple[GoalId, ...] = () if brief.known else ("search",)
     if not brief.known and brief.task in ("scout", "contain", "both") and not scene.fires:
-        yield Unknown("fire", tuple(_anywhere(brief, scene, thing("fire", 0))), search)
+        yield LatentVariable("fire", tuple(_anywhere(brief, scene, thing("fire", 0))), search)
     rescue = {"rescue": "rescue", "both": "guard"}.get(brief.task)
     for number in range(brief.clusters if rescue is not None else 0):
         people = scene.members(number)
         known = [at for person in people.values() if (at := person.at or person.was) is not None]
         if not known and number not in scene.clusters:
-            yield Unknown(f"cluster {number}", tuple(_anywhere(brief, scene, thing("cluster", number))), search)
+            yield LatentVariable(f"cluster {number}", tuple(_anywhere(brief, scene, thing("cluster", number))), search)
         first = number * brief.per_cluster
         new = [civilian for civilian in range(first, first + brief.per_cluster) if civilian not in people]
         if known and new:
-            yield Unknown(f"civilian {new[0]}", tuple(_around(brief, scene, new[0], known[0])), search)
+            yield LatentVariable(f"civilian {new[0]}", tuple(_around(brief, scene, new[0], known[0])), search)
     for civilian, person in scene.people.items():
         if _lost(person) and person.was is not None and rescue is not None:
             values = tuple(_around(brief, scene, civilian, person.was))
-            yield Unknown(f"civilian {civilian}", values, (f"{rescue}_{person.cluster}",))
+            yield LatentVariable(f"civilian {civilian}", values, (f"{rescue}_{person.cluster}",))
 
 
 def _lost(person: Person) -> bool:

@@ -28,8 +28,8 @@ from math import dist
 from typing import Final
 
 from teamworld.language import Cell, Entity, GoalId
+from teamworld.worlds.base.beliefs import SAFETY, is_cell
 from teamworld.worlds.contract import Goal, Option
-from teamworld.worlds.parts.beliefs import SAFETY, is_cell
 from teamworld.worlds.wildfire.beliefs import burns_by
 from teamworld.worlds.wildfire.goals import in_zone
 from teamworld.worlds.wildfire.scene import Brief, Scene

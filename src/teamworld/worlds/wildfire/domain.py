@@ -7,8 +7,18 @@ from math import dist
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Option, Relation, Unknown, Verdict, View
-from teamworld.worlds.parts.beliefs import readable
+from teamworld.worlds.base.beliefs import readable
+from teamworld.worlds.contract import (
+    POSSIBLE,
+    WAIT,
+    ActionSchema,
+    Goal,
+    LatentVariable,
+    Option,
+    Relation,
+    Verdict,
+    View,
+)
 from teamworld.worlds.wildfire import beliefs, clashes, heuristic, imagine
 from teamworld.worlds.wildfire.goals import goals_in
 from teamworld.worlds.wildfire.recipes import recipes
@@ -186,7 +196,7 @@ class WildfireDomain:
 
         return sorted(goals, key=far)[:FEW]
 
-    def recipes(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
 
         Raises:
@@ -314,11 +324,11 @@ class WildfireDomain:
         """Return the estimated timesteps of an action, at least 1."""
         return imagine.ticks(agent, action, self.brief, believed(given))
 
-    def unknowns(self, given: Facts) -> Sequence[Unknown]:
+    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """Return where fire and civilians may be that were not found; see ``beliefs``."""
         return beliefs.unknowns(self.brief, given)
 
-    def visible(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
         return beliefs.visible(self.brief, fact, agent, given)
 
@@ -326,7 +336,7 @@ class WildfireDomain:
         """Return what may have become of fire, and of the places of agents and civilians; see ``beliefs``."""
         return beliefs.drift(self.brief, fact, ticks, given)
 
-    def clash(self, one: Option, other: Option, given: Facts) -> float:
+    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the timesteps that are lost if two agents do both; see ``clashes``."""
         goals = readable(self._by_id, given)
         return 0.0 if goals is None else clashes.clash(self.brief, one, other, believed(given), goals)

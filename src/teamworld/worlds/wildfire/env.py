@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from teamworld.errors import UserError, suggest
-from teamworld.worlds.arrays import (
+from teamworld.worlds.base.vector import (
     RENDER_MODES,
     ParallelBase,
     RenderMode,

@@ -1,6 +1,6 @@
 """Failures that only wildfire can see in its snapshots: deaths by fire, breaks begun too late, flights for nothing.
 
-``failures`` is the world's ``contract.Finder``. Each rule is a function of the steps of an episode.
+``failures`` is the world's ``contract.FailureFinder``. Each rule is a function of the steps of an episode.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from teamworld.language import AgentId, Cell, Entity
-from teamworld.worlds.contract import Finding, Passage
+from teamworld.worlds.contract import FailureSpan, Transition
 from teamworld.worlds.wildfire.draw import codes_of
 from teamworld.worlds.wildfire.goals import in_zone
 from teamworld.worlds.wildfire.sightings import SEEN_EXTINGUISHING, SEEN_IGNITED
@@ -24,7 +24,7 @@ WALKERS: Final = ("firefighter", "bulldozer")
 class Death(NamedTuple):
     """A walker that was lost in a step."""
 
-    passage: Passage
+    passage: Transition
     agent: AgentId
     at: Cell
     """Where it stood when the step began."""
@@ -32,7 +32,9 @@ class Death(NamedTuple):
     """Whether that cell did not burn when the step was over."""
 
 
-def walked_into_fire(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Passage]) -> Iterator[Finding]:
+def walked_into_fire(
+    static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Transition]
+) -> Iterator[FailureSpan]:
     """Find walkers that died on the move, while the cell that they left did not burn."""
     for death in _deaths(static, team, steps):
         outcome = death.passage.outcomes.get(death.agent)
@@ -41,7 +43,7 @@ def walked_into_fire(static: Mapping[str, Any], team: Sequence[AgentId], steps: 
             yield _at(death.passage, "walked-into-fire", (death.agent,), text)
 
 
-def overrun(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Passage]) -> Iterator[Finding]:
+def overrun(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Transition]) -> Iterator[FailureSpan]:
     """Find walkers that the fire reached where they stood, though it burnt beside them as the step began."""
     for death in _deaths(static, team, steps):
         if death.stayed_safe:
@@ -53,7 +55,9 @@ def overrun(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[
             yield _at(death.passage, "overrun", (death.agent,), text)
 
 
-def break_too_late(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Passage]) -> Iterator[Finding]:
+def break_too_late(
+    static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Transition]
+) -> Iterator[FailureSpan]:
     """Find cuts that were given up because the fire was there first."""
     for passage in steps:
         for agent, outcome in passage.outcomes.items():
@@ -63,7 +67,9 @@ def break_too_late(static: Mapping[str, Any], team: Sequence[AgentId], steps: Se
                 yield _at(passage, "break-too-late", (agent,), text)
 
 
-def empty_flight(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Passage]) -> Iterator[Finding]:
+def empty_flight(
+    static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Transition]
+) -> Iterator[FailureSpan]:
     """Find helicopters that came to the zone with nobody aboard, while firefighters were still to be brought there."""
     if static["target"] is None:
         return
@@ -88,7 +94,9 @@ def empty_flight(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequ
 
 
 #: The rules, in the order of their labels.
-RULES: Final[Sequence[Callable[[Mapping[str, Any], Sequence[AgentId], Sequence[Passage]], Iterator[Finding]]]] = (
+RULES: Final[
+    Sequence[Callable[[Mapping[str, Any], Sequence[AgentId], Sequence[Transition]], Iterator[FailureSpan]]]
+] = (
     walked_into_fire,
     overrun,
     break_too_late,
@@ -96,8 +104,8 @@ RULES: Final[Sequence[Callable[[Mapping[str, Any], Sequence[AgentId], Sequence[P
 )
 
 
-def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Passage]) -> list[Finding]:
-    """Return the failures that the passages of a wildfire episode show; implements ``contract.Finder``.
+def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Transition]) -> list[FailureSpan]:
+    """Return the failures that the passages of a wildfire episode show; implements ``contract.FailureFinder``.
 
     Args:
         static: As ``draw.static`` has it.
@@ -107,7 +115,7 @@ def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Seque
     return [finding for rule in RULES for finding in rule(static, team, passages)]
 
 
-def _deaths(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Passage]) -> Iterator[Death]:
+def _deaths(static: Mapping[str, Any], team: Sequence[AgentId], steps: Sequence[Transition]) -> Iterator[Death]:
     for passage in steps:
         places = zip(passage.before["agents"], passage.after["agents"], strict=True)
         lost = [row for row, (old, new) in enumerate(places) if old is not None and new is None]
@@ -124,5 +132,5 @@ def _hot(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     return hot
 
 
-def _at(passage: Passage, label: str, agents: tuple[AgentId, ...], text: str) -> Finding:
-    return Finding(label, passage.step, passage.step, agents, None, text)
+def _at(passage: Transition, label: str, agents: tuple[AgentId, ...], text: str) -> FailureSpan:
+    return FailureSpan(label, passage.step, passage.step, agents, None, text)

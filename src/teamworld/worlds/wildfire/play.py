@@ -14,7 +14,7 @@ import numpy as np
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
-from teamworld.worlds.contract import WAIT, ActionSchema, Goal, Outcome, Over, Report, Verdict, WorldSpec
+from teamworld.worlds.contract import WAIT, ActionSchema, Goal, Outcome, Over, StepResult, Verdict, WorldSpec
 from teamworld.worlds.wildfire import draw, effects, observe, physics, sightings, tasks, words
 from teamworld.worlds.wildfire import incident as incidents
 from teamworld.worlds.wildfire.domain import WildfireDomain
@@ -136,7 +136,7 @@ class WildfireWorld:
         self._living(agent)
         return WildfireView(agent, self._frame, lambda: self._frame)
 
-    def advance(self, orders: Mapping[AgentId, Action]) -> Report:
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
         """Start and stop actions as ordered, then do one timestep; what cannot start is refused, and the step is spent.
 
         Raises:
@@ -165,9 +165,9 @@ class WildfireWorld:
         found = effects.attempts(self._incident, start, commands, did, self._brief, self._names)
         over = tasks.over(self._incident)
         self._over = "all_done" if over else "horizon" if self._incident.t >= self._spec.horizon else None
-        return Report(1, outcomes, tuple(events), tuple(found), gone, self._score(), self._over)
+        return StepResult(1, outcomes, tuple(events), tuple(found), gone, self._score(), self._over)
 
-    def hears(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+    def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` cells away, in the order of the agents."""
         self._living(sender)
         units, places = self._incident.units, self._incident.units.places()

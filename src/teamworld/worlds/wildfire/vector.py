@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from teamworld.errors import UserError, brief
-from teamworld.worlds.arrays import NEXT_STEP, VectorBase, batched, reset_mask, reset_seeds, spaces
+from teamworld.worlds.base.vector import NEXT_STEP, VectorBase, batched, reset_mask, reset_seeds, spaces
 from teamworld.worlds.wildfire.episodes import TYPES, Episodes, ScoreName, Setting, setting_for, whole_seed
 from teamworld.worlds.wildfire.observe import LENGTH, observations
 from teamworld.worlds.wildfire.state import Cell

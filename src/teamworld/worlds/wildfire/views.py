@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
+from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
-from teamworld.worlds.parts.views import FrameView
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.knowledge import Knowledge
 from teamworld.worlds.wildfire.scene import Scene, imagined

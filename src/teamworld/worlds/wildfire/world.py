@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId
-from teamworld.worlds.contract import Finding, Passage, Twins
-from teamworld.worlds.parts.options import read_options
+from teamworld.worlds.base.options import read_options
+from teamworld.worlds.contract import FailureSpan, IndistinguishablePair, Transition
 from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe, level_for, with_firefighters
 from teamworld.worlds.wildfire.placement import instance_for
@@ -34,7 +34,7 @@ __all__ = [
     "SUMMARY",
     "WildfireOptions",
     "failures",
-    "hidden_twins",
+    "indistinguishable_pairs",
     "make",
 ]
 
@@ -94,14 +94,14 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     return WildfireWorld(instance, level, horizon, named)
 
 
-def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Passage]) -> list[Finding]:
+def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Transition]) -> list[FailureSpan]:
     """Return the failures that the passages of an episode show; see ``failures``."""
     from teamworld.worlds.wildfire.failures import failures as found  # brings the compiler, too
 
     return found(static, team, passages)
 
 
-def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
+def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
     """Yield pairs that nobody can tell apart: a fire, or civilians, that nobody was told of begin elsewhere."""
     from teamworld.worlds.wildfire.play import WildfireWorld
 
@@ -133,4 +133,4 @@ def hidden_twins(level: str, seed: int) -> Iterator[Twins]:
         for kind in dict.fromkeys(first.spec.kinds.values()):
             agent = next(name for name, its in first.spec.kinds.items() if its == kind)
             pair = [WildfireWorld(each, level, DEFAULT_HORIZON, WildfireOptions()) for each in (one, other)]
-            yield Twins(pair[0], pair[1], agent)
+            yield IndistinguishablePair(pair[0], pair[1], agent)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from teamworld.language import Entity, Fact
 from teamworld.methods.cobel.inference import Beliefs, Claim, Evidence, Limit, Sight, label, refinement
 from teamworld.methods.cobel.inference.track import SPANS
-from teamworld.worlds.contract import Possible, Unknown
+from teamworld.worlds.contract import LatentVariable, Possible
 from tests.methods.cobel.inference.engine import evidence, name, play, start, tables
 from tests.methods.cobel.inference.reference import ME, Bound, Case, Event, WitnessGraph, draw
 
@@ -331,9 +331,9 @@ def test_parts_are_read_from_what_a_world_says_is_open() -> None:
         Possible(drawer, 1.0, fridge),
         Possible(hall, 4.0),
     )
-    assert refinement(Unknown("cup 1", values), table) == {kitchen: {kitchen: 0.5, fridge: 0.25, drawer: 0.25}}
-    assert refinement(Unknown("cup 1", values), dict.fromkeys((kitchen, fridge, drawer, hall), 0.25)) == {}
-    assert refinement(Unknown("cup 1", values[1:]), table) == {kitchen: {fridge: 0.5, drawer: 0.5}}
+    assert refinement(LatentVariable("cup 1", values), table) == {kitchen: {kitchen: 0.5, fridge: 0.25, drawer: 0.25}}
+    assert refinement(LatentVariable("cup 1", values), dict.fromkeys((kitchen, fridge, drawer, hall), 0.25)) == {}
+    assert refinement(LatentVariable("cup 1", values[1:]), table) == {kitchen: {fridge: 0.5, drawer: 0.5}}
 
 
 # --- the same bytes everywhere --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 from teamworld.language import Fact
 from teamworld.methods.cobel.inference.coupling import Limit, joint_values, marginals
 from teamworld.methods.cobel.inference.track import Change, Held, Outcome, Space, Track, normal
-from teamworld.worlds.contract import Unknown
+from teamworld.worlds.contract import LatentVariable
 
 V = TypeVar("V", bound=Hashable)
 #: Probabilities of all values of a variable, in the order of its domain.
@@ -293,7 +293,7 @@ class Beliefs(Generic[V]):
         self._next += 1
 
 
-def refinement(unknown: Unknown, table: Table[Fact]) -> dict[Fact, dict[Fact, float]]:
+def refinement(unknown: LatentVariable, table: Table[Fact]) -> dict[Fact, dict[Fact, float]]:
     """Return the shares for ``Beliefs.refine``: of values in a table, by the weights of the parts that became known.
 
     A value that is listed beside its parts (lying open in a room, beside the room's containers) is one of them.

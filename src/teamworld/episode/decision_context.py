@@ -1,0 +1,130 @@
+"""What a method can read and do at one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from teamworld.episode.event_recorder import EventRecorder
+from teamworld.episode.messages import Channel, Meeting
+from teamworld.language import AgentId, Plan
+from teamworld.methods.contract import Message
+from teamworld.reasoning.contract import Answer, Question, Reasoner
+from teamworld.reasoning.retry import ask
+from teamworld.reasoning.router import mind_of
+from teamworld.record import AnswerError, Believe, Commit, Event, LlmCall, Predict, QuestionAsked, Release, Share
+from teamworld.worlds.contract import View
+
+Branch = TypeVar("Branch")
+
+
+class Views(Mapping[AgentId, View]):
+    """The views of some agents, each made when first read."""
+
+    def __init__(self, agents: Sequence[AgentId], make: Callable[[AgentId], View]) -> None:
+        self._agents = dict.fromkeys(agents)
+        self._make = make
+        self._made: dict[AgentId, View] = {}
+
+    def __getitem__(self, agent: AgentId) -> View:
+        if agent not in self._made:
+            if agent not in self._agents:
+                raise KeyError(agent)
+            self._made[agent] = self._make(agent)
+        return self._made[agent]
+
+    def __iter__(self) -> Iterator[AgentId]:
+        return iter(self._agents)
+
+    def __len__(self) -> int:
+        return len(self._agents)
+
+
+class DecisionPoint:
+    """The ``DecisionContext`` that the loop hands to a method."""
+
+    def __init__(
+        self,
+        *,
+        free: Sequence[AgentId],
+        views: Views,
+        running: Mapping[AgentId, Plan],
+        news: Sequence[Event],
+        channel: Channel,
+        journal: EventRecorder,
+        reasoner: Reasoner,
+        retries: int,
+    ) -> None:
+        self.free = free
+        self.views = views
+        self.running = running
+        self.news = news
+        self._channel = channel
+        self._journal = journal
+        self._reasoner = reasoner
+        self._retries = retries
+
+    @property
+    def t(self) -> int:
+        """Ticks gone."""
+        return self._journal.tick
+
+    @property
+    def team(self) -> Sequence[AgentId]:
+        """Every living agent: the loop has one method, which has charge of all."""
+        return tuple(self.views)
+
+    def inbox(self, agent: AgentId) -> Sequence[Message]:
+        """What reached the agent since its last decision, in the protocol's order."""
+        return self._channel.inbox(agent, self.t)
+
+    def may_speak(self, agent: AgentId) -> bool:
+        """Whether the run's rule lets the agent say one more thing."""
+        return self._channel.may_speak(agent)
+
+    def post(self, message: Message) -> None:
+        """Send a message."""
+        self._journal.in_turn("a post")
+        self._channel.post(message, self.t)
+
+    def room(self, members: Sequence[AgentId]) -> Meeting:
+        """Open a meeting of present agents."""
+        self._journal.in_turn("a room")
+        absent = [agent for agent in members if agent not in self.views]
+        if absent:
+            raise ValueError(f"not here: {', '.join(absent)}")
+        return self._channel.room(members, self.t)
+
+    async def ask(self, question: Question[Answer]) -> Answer:
+        """Ask a mind and put question and answer on record."""
+        asked = await ask(self._reasoner, question, self._retries)
+        others = tuple(agent for agent in question.views if agent != question.mind)
+        if others:
+            self._journal.record(Share(agent=question.mind, purpose=question.kind, views=others))
+        calls = (*(rejected.call for rejected in asked.tries), asked.call)
+        for attempt, call in enumerate(calls):
+            if call is not None:
+                usable = attempt == len(calls) - 1
+                event = LlmCall(
+                    agent=question.mind, purpose=question.kind, usable=usable, attempt=attempt, **call._asdict()
+                )
+                self._journal.record(event)
+        self._journal.record(
+            QuestionAsked(
+                agent=question.mind,
+                purpose=question.kind,
+                reasoner=mind_of(self._reasoner, question).name,
+                answer=asked.answer.model_dump(mode="json"),
+                errors=tuple(AnswerError(flaw=bad.flaw, text=bad.complaint) for bad in asked.tries),
+                fallback=asked.fallback,
+            )
+        )
+        return asked.answer
+
+    async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
+        """Run what does not depend on one another at the same time; records keep the given order."""
+        return await self._journal.together(branches)
+
+    def note(self, event: Commit | Release | Believe | Predict) -> None:
+        """Put a commitment or its release on record; at the log level ``beliefs`` beliefs and predictions too."""
+        self._journal.record(event)

@@ -1,0 +1,242 @@
+"""Messages: what may be said, who hears it and when, what it costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+
+from teamworld.language import AgentId
+from teamworld.methods.contract import Message
+from teamworld.record import Deliver, Event, MessageSent
+from teamworld.seeding import Streams
+
+
+class MessageRule(BaseModel):
+    """One rule for all messages of a run, in rooms and as posts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ticks: int = Field(default=0, ge=0, description="ticks that a message costs each payer")
+    chars_per_tick: int | None = Field(
+        default=None, ge=1, description="further ticks by length: one for so many characters"
+    )
+    maximum: int | None = Field(default=None, ge=1, description="longest text in characters; the rest is cut")
+    recipients: int | None = Field(
+        default=None,
+        ge=1,
+        description="most agents that a message goes to, the first in reach of those it is for",
+    )
+    most: int | None = Field(
+        default=None, ge=1, description="most messages of an agent in an episode; what it would say beyond is not sent"
+    )
+    reach: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="how far a message carries, in the world's distance"
+    )
+    loss: float = Field(default=0.0, ge=0, le=1, description="probability that a recipient does not get it")
+    echo: bool = Field(default=False, description="whether the sender gets its own posts back")
+    seen: Literal["now", "next"] = Field(
+        default="now",
+        description="when a post can be read: in the same step or the next; a room hears at once",
+    )
+    paid_by: Literal["nobody", "speaker", "members"] = Field(default="nobody", description="who owes the ticks")
+
+    @model_validator(mode="after")
+    def _somebody_pays(self) -> MessageRule:
+        if self.paid_by == "nobody" and (self.ticks or self.chars_per_tick):
+            raise ValueError("messages that cost ticks are paid by speaker or members: set paid_by")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a bound that is not set: logs of such rules stay the bytes that they were before it could be."""
+        told: dict[str, Any] = plain(self)
+        unset = [name for name in ("recipients", "most") if getattr(self, name) is None]
+        return {name: told[name] for name in told if name not in unset}
+
+    def in_words(self) -> str:
+        """Return what sets it apart from free talk that reaches everybody; ``free`` if nothing does."""
+        ticks = f"{self.ticks} tick{'' if self.ticks == 1 else 's'} a message" if self.ticks else ""
+        length = f"a tick for {self.chars_per_tick} characters" if self.chars_per_tick else ""
+        said = {
+            " and ".join(filter(None, (ticks, length))): self.paid_by != "nobody",
+            f"paid by {'the speaker' if self.paid_by == 'speaker' else self.paid_by}": bool(ticks or length),
+            f"at most {self.maximum} characters": self.maximum is not None,
+            f"to at most {self.recipients} agent{'' if self.recipients == 1 else 's'}": self.recipients is not None,
+            f"at most {self.most} message{'' if self.most == 1 else 's'} an agent": self.most is not None,
+            f"reach {self.reach:g}" if self.reach is not None else "": self.reach is not None,
+            f"{self.loss:.3g} of all lost": self.loss > 0,
+            "read in the next step": self.seen == "next",
+            "echoed": self.echo,
+        }
+        return ", ".join(words for words, holds in said.items() if holds and words) or "free"
+
+    def cost(self, text: str) -> int:
+        """Return the ticks that a text costs each payer."""
+        if self.paid_by == "nobody":
+            return 0
+        by_length = math.ceil(len(text) / self.chars_per_tick) if self.chars_per_tick else 0
+        return self.ticks + by_length
+
+
+class Channel:
+    """Carries messages in the order in which they are sent, and keeps what each agent owes for talk.
+
+    Args:
+        rule: The rule of the run.
+        hears: Who is in range of a sender.
+        streams: Makes the generators that decide losses.
+        record: Writes an event to the log.
+    """
+
+    def __init__(
+        self,
+        rule: MessageRule,
+        in_range: Callable[[AgentId, float], Collection[AgentId]],
+        streams: Streams,
+        record: Callable[[Event], None],
+    ) -> None:
+        self.rule = rule
+        self.owed: Counter[AgentId] = Counter()
+        """Ticks of talk that each agent still owes."""
+        self._hears = in_range
+        self._streams = streams
+        self._record = record
+        self._sent = 0
+        self._sent_by = Counter[AgentId]()
+        self._rooms = 0
+        self._inbox: defaultdict[AgentId, list[Message]] = defaultdict(list)
+
+    def may_speak(self, agent: AgentId) -> bool:
+        """Return whether an agent has a message left."""
+        return self.rule.most is None or self._sent_by[agent] < self.rule.most
+
+    def post(self, message: Message, t: int) -> None:
+        """Send a post to its recipients in reach, or to everybody in reach; nothing of one that has none left."""
+        if not self.may_speak(message.sender):
+            return
+        in_reach = self._in_reach(message.sender)
+        recipients = self._among(
+            in_reach if message.recipients is None else message.recipients, in_reach, message.sender
+        )
+        if self.rule.echo:
+            recipients += (message.sender,)
+        sent = self._send(message, recipients, t, None)
+        for agent in self._arrivals(sent):
+            self._inbox[agent].append(sent)
+
+    def inbox(self, agent: AgentId, t: int) -> Sequence[Message]:
+        """Return what the agent can read at tick ``t``, oldest first."""
+        late = t if self.rule.seen == "next" else t + 1
+        return tuple(message for message in self._inbox[agent] if message.t < late)
+
+    def clear(self, agent: AgentId, t: int) -> None:
+        """Forget what the agent could read when it decided at tick ``t``."""
+        read = set(map(id, self.inbox(agent, t)))
+        self._inbox[agent] = [message for message in self._inbox[agent] if id(message) not in read]
+
+    def room(self, members: Sequence[AgentId], t: int) -> Meeting:
+        """Open a meeting."""
+        self._rooms += 1
+        return Meeting(self, tuple(members), t, self._rooms - 1)
+
+    def say(self, message: Message, members: Sequence[AgentId], t: int, room: int) -> tuple[Message, set[AgentId]]:
+        """Speak in a room; return the message as sent and who heard it, the speaker included.
+
+        Whoever has no message left is heard by nobody.
+        """
+        if not self.may_speak(message.sender):
+            return message, set()
+        recipients = self._among(members, self._in_reach(message.sender), message.sender)
+        sent = self._send(message, recipients, t, room)
+        return sent, {message.sender, *self._arrivals(sent)}
+
+    def _in_reach(self, sender: AgentId) -> Collection[AgentId]:
+        return self._hears(sender, math.inf if self.rule.reach is None else self.rule.reach)
+
+    def _among(
+        self, wanted: Collection[AgentId], in_reach: Collection[AgentId], sender: AgentId
+    ) -> tuple[AgentId, ...]:
+        """Return the agents that a message is for and can reach, each once, in the order in which they are wanted."""
+        near = frozenset(in_reach) - {sender}
+        return tuple(agent for agent in dict.fromkeys(wanted) if agent in near)[: self.rule.recipients]
+
+    def _send(self, message: Message, recipients: tuple[AgentId, ...], t: int, room: int | None) -> Message:
+        text = message.text[: self.rule.maximum] if self.rule.maximum is not None else message.text
+        sent = dataclasses.replace(message, id=self._sent, t=t, text=text, recipients=recipients)
+        self._sent += 1
+        self._sent_by[sent.sender] += 1
+        cost = self.rule.cost(text)
+        payers = {"nobody": (), "speaker": (sent.sender,), "members": (sent.sender, *recipients)}[self.rule.paid_by]
+        for agent in dict.fromkeys(payers):  # whoever is echoed pays once
+            self.owed[agent] += cost
+        self._record(
+            MessageSent(
+                agent=sent.sender,
+                id=sent.id,
+                recipients=recipients,
+                act=sent.act,
+                text=text,
+                goal=sent.goal,
+                facts=tuple(map(str, sent.facts)),
+                reply_to=sent.reply_to,
+                room=room,
+                ticks=cost,
+                paid_by=self.rule.paid_by,
+            )
+        )
+        return sent
+
+    def _arrivals(self, sent: Message) -> list[AgentId]:
+        """Deliver a message or lose it, by recipient; an echo is not lost: whoever spoke knows what."""
+        arrived = []
+        for agent in sent.recipients or ():
+            risk = self.rule.loss > 0 and agent != sent.sender
+            lost = risk and self._streams("loss", sent.id, agent).random() < self.rule.loss
+            self._record(Deliver(agent=agent, message=sent.id, dropped=bool(lost)))
+            if not lost:
+                arrived.append(agent)
+        return arrived
+
+
+class Meeting:
+    """A room: agents take turns, and what is said is heard by all members at once."""
+
+    def __init__(self, channel: Channel, members: tuple[AgentId, ...], t: int, number: int) -> None:
+        self._channel = channel
+        self._members = members
+        self._t = t
+        self._number = number
+        self._heard: defaultdict[AgentId, list[Message]] = defaultdict(list)
+
+    @property
+    def members(self) -> Sequence[AgentId]:
+        """In speaking order."""
+        return self._members
+
+    def heard(self, agent: AgentId) -> Sequence[Message]:
+        """What a member has heard here so far, its own words included."""
+        return tuple(self._heard[agent])
+
+    def say(self, message: Message) -> None:
+        """Speak to the members.
+
+        Raises:
+            ValueError: The speaker is not a member.
+        """
+        if message.sender not in self._members:
+            raise ValueError(f"{message.sender} is not in this room")
+        sent, ears = self._channel.say(message, self._members, self._t, self._number)
+        for agent in ears:
+            self._heard[agent].append(sent)

@@ -1,0 +1,121 @@
+"""The metrics of a run's finished episodes, from their logs and from the record of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from teamworld.errors import UserError
+from teamworld.experiment import process_pool
+from teamworld.experiment.calls import CallStore
+from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.results import Results, Row
+from teamworld.methods.registry import method_of
+from teamworld.metrics.definition import Value
+from teamworld.metrics.episode import Episode
+from teamworld.metrics.event_tables import gather
+from teamworld.metrics.extract import Extract, extract
+from teamworld.metrics.measure import measure
+from teamworld.metrics.validation import Unsound
+from teamworld.reasoning.llm.prices import Prices
+from teamworld.record import EpisodeStart, read_log
+
+#: Episodes below which processes of their own take longer to start than they save.
+WORTH = 200
+#: Where episodes are.
+Run: TypeAlias = tuple[Folder, Experiment]
+
+
+class Measured(NamedTuple):
+    """One episode with its metrics."""
+
+    cell: Cell
+    row: Row
+    values: dict[str, Value]
+    extract: Extract
+    """What metrics across runs need of it."""
+
+
+def of_log(path: Path) -> dict[str, Value]:
+    """Return the metrics of a log alone: what needs seconds or dollars is null.
+
+    Raises:
+        UserError: It is no finished log, or one that no episode can have written.
+    """
+    return measure(_episode(path))
+
+
+def _episode(path: Path) -> Episode:
+    """Gather a log; raises UserError."""
+    try:
+        return gather(read_log(path))
+    except Unsound as error:
+        raise UserError(f"{path} cannot be measured: {error}") from None
+
+
+def _check_place(path: Path, cell: Cell, number: int, start: EpisodeStart) -> None:
+    """See that a log is that of the episode in whose place it stands.
+
+    Raises:
+        UserError: It is another's.
+    """
+    expected = method_of(cell.method), cell.seed, number
+    found = start.method, start.seed, start.episode
+    if found != expected:
+        told = ["method {}, seed {}, episode {}".format(*one) for one in (expected, found)]
+        raise UserError(f"{path} is the log of another episode: expected {told[0]}, got {told[1]}; put its own back")
+
+
+def finished(folder: Folder, experiment: Experiment) -> list[tuple[Cell, Row]]:
+    """Return the finished episodes of a run, in the order of its cells."""
+    if not folder.results_file.exists():
+        return []
+    with Results(folder.results_file, readonly=True) as results:
+        return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
+
+
+def of_cell(folder: Folder, cell: Cell) -> list[Measured]:
+    """Measure the finished episodes of one cell of a run.
+
+    Raises:
+        UserError: A log is missing or damaged, is another episode's, or one that no episode can have written.
+    """
+    if not folder.results_file.exists():
+        return []
+    prices, found = Prices.load(None), []
+    with (
+        Results(folder.results_file, readonly=True) as results,
+        CallStore(folder.results_file, readonly=True) as store,
+    ):
+        for row in results.rows(cell):
+            calls = [call._replace(usd=call.price(prices)) for call in store.rows(cell, row.episode)]
+            path = folder.log(cell, row.episode)
+            episode = _episode(path)
+            _check_place(path, cell, row.episode, episode.start)
+            found.append(Measured(cell, row, measure(episode, calls), extract(episode)))
+    return found
+
+
+def of_runs(runs: Iterable[Run], processes: int | None = None) -> Iterator[tuple[Run, Measured]]:
+    """Measure the finished episodes of runs, in the order of the runs and their cells.
+
+    Args:
+        runs: Where they are.
+        processes: How many measure at a time; None: as many as are worth it.
+
+    Raises:
+        UserError: As for ``of_cell``.
+    """
+    cells = [(run, cell) for run in runs for cell in run[1].cells()]
+    episodes = sum(experiment.episodes for (_, experiment), _ in cells)
+    tasks = [(folder, cell) for (folder, _), cell in cells]
+    number = process_pool.many(episodes, WORTH, processes)
+    for (run, _), found in zip(cells, process_pool.in_order(_of_cell, tasks, number), strict=True):
+        for measured in found:
+            yield run, measured
+
+
+def _of_cell(task: tuple[Folder, Cell]) -> list[Measured]:
+    return of_cell(*task)

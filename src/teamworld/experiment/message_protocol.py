@@ -1,0 +1,57 @@
+"""Which rule the messages of a run follow: that of each method, or one for all that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+from pydantic import ValidationError
+
+from teamworld.episode.messages import MessageRule
+from teamworld.errors import UserError
+from teamworld.methods import registry as methods
+from teamworld.methods.registry import option_error
+
+#: ``native``: each method talks by the rule that it was published with. ``equal``: one rule holds for all.
+Talk: TypeAlias = Literal["native", "equal"]
+#: Options of the messages that may stand beside ``native``: what happens to a message on its way is no method's rule.
+BESIDE = ("loss",)
+
+
+def protocol(asked: Talk | None, given: Mapping[str, Any]) -> Talk:
+    """Return the protocol of a run: the one that is asked for, else that one which the options of messages mean.
+
+    Raises:
+        UserError: Options of the messages are given that are each method's own under ``native``.
+    """
+    own = [name for name in given if name not in BESIDE]
+    if asked == "native" and own:
+        raise UserError(
+            f"--talk native takes each method's own rule: leave out messages.{own[0]}, or take --talk equal (beside "
+            f"native only messages.{', messages.'.join(BESIDE)} can be set)"
+        )
+    return asked or ("equal" if given else "native")
+
+
+def differ(labels: Iterable[str]) -> bool:
+    """Whether more than one rule could apply: some method has a rule of its own."""
+    return any(methods.method_class(label).talk for label in labels)
+
+
+def rule(label: str, talk: Talk, given: Mapping[str, Any]) -> MessageRule:
+    """Return the rule that a method's messages follow.
+
+    Args:
+        label: The method, or a variant of it.
+        talk: The protocol.
+        given: Options of the messages.
+
+    Raises:
+        UserError: An option does not exist or does not fit.
+    """
+    own = dict(methods.method_class(label).talk) if talk == "native" else {}
+    try:
+        return MessageRule.model_validate({**own, **given})
+    except ValidationError as error:
+        owner = f"messages, by the native rule of '{label}'" if own else "messages"
+        raise UserError(option_error(owner, MessageRule, error)) from None

@@ -1,0 +1,373 @@
+"""The minds of a run: who answers, where calls of language models go, what they may cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, NoReturn
+
+from teamworld.errors import UserError
+from teamworld.experiment.cache import Cache, EpisodeCache
+from teamworld.experiment.calls import CallStore, Copied, EpisodeCalls, Recorded
+from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.run_options import Running
+from teamworld.reasoning import registry
+from teamworld.reasoning.contract import Reasoner
+from teamworld.reasoning.human import HUMAN, Nobody, Person, Terminal
+from teamworld.reasoning.llm import budget as budgets
+from teamworld.reasoning.llm import keys, providers
+from teamworld.reasoning.llm.budget import Budget, Limit, Spent, Tally
+from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request
+from teamworld.reasoning.llm.gateway import Gateway, Patience
+from teamworld.reasoning.llm.keys import Secret
+from teamworld.reasoning.llm.names import Endpoint, is_model
+from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.llm.reasoner import LanguageModel, Line
+from teamworld.reasoning.router import Team, shares
+
+
+class Watch(NamedTuple):
+    """Who is told of what happens while a run goes on."""
+
+    spent: Callable[[Spent, int, int], None] = lambda spent, flying, waiting: None
+    """What the run has taken so far, the calls in flight, and those that wait for a place or their next try."""
+    notice: Callable[[str], None] = lambda line: None
+    """A line that the user should read now."""
+    begins: Callable[[Experiment, Prices], None] = lambda experiment, prices: None
+    """Called before the first call of a new run that asks language models; nothing is written yet."""
+    terminal: Terminal | None = None
+    """Where a person answers."""
+
+
+@dataclass(frozen=True)
+class Minds:
+    """Makes the reasoner of each episode."""
+
+    experiment: Experiment
+    line: Callable[[str, Cell, int], Line]
+    """Where the calls of a model in an episode go."""
+    forms: Callable[[str], Form]
+    """How the form of an answer is asked of a model."""
+    person: Callable[[Cell, int], Person]
+    """Who asks a person."""
+    together: int = 1
+    """Episodes at the same time."""
+
+    def of(self, cell: Cell, episode: int) -> Reasoner:
+        """Return who answers in an episode."""
+        made: dict[str, Reasoner] = {}
+        found = shares(self.experiment.reasoner)
+        for share in found:
+            if share.name not in made:
+                made[share.name] = self._one(share.name, cell, episode)
+        if len(made) == 1 and len(found) == 1:
+            return made[found[0].name]
+        return Team(self.experiment.reasoner, [(share, made[share.name]) for share in found])
+
+    def _one(self, name: str, cell: Cell, episode: int) -> Reasoner:
+        if name == HUMAN:
+            return self.person(cell, episode)
+        if not is_model(name):
+            return registry.make(name, cell.streams(episode))
+        line = self.line(name, cell, episode)
+        return LanguageModel(name, self.forms(name), line, self.experiment.overrides())
+
+
+class InFlightCalls:
+    """The calls under way: one that was sent comes back and goes on record, also where its episode was stopped.
+
+    Args:
+        gateways: Those of the run; the first error that leaves the context closes them.
+        notice: Gets a line when the run waits for calls.
+    """
+
+    def __init__(self, gateways: Collection[Gateway], notice: Callable[[str], None]) -> None:
+        self._gateways = gateways
+        self._notice = notice
+        self._calls: set[asyncio.Task[CallRecord]] = set()
+
+    async def bring(self, call: Coroutine[Any, Any, CallRecord]) -> CallRecord:
+        """Return what came of a call."""
+        task = asyncio.create_task(call)
+        self._calls.add(task)
+        task.add_done_callback(self._landed)
+        return await asyncio.shield(task)
+
+    def _landed(self, call: asyncio.Task[CallRecord]) -> None:
+        self._calls.discard(call)
+        if not call.cancelled():
+            call.exception()  # where its episode was stopped, nobody else looks at it
+
+    async def __aenter__(self) -> InFlightCalls:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and not issubclass(kind, Exception):  # interrupted: the user waits
+            for call in self._calls:
+                call.cancel()
+        elif kind is not None:
+            for gateway in self._gateways:
+                gateway.stop(UserError("the run stops"))
+            if flying := sum(gateway.flying for gateway in self._gateways):
+                self._notice(f"the run stops; it waits for the answers that are on their way: {flying}")
+        await asyncio.gather(*self._calls, return_exceptions=True)
+
+
+class CachedClient:
+    """The calls of one episode: from the record, else from a cache, else from the provider."""
+
+    def __init__(
+        self,
+        calls: EpisodeCalls,
+        cached: EpisodeCache | None,
+        gateway: Gateway,
+        flight: InFlightCalls,
+        budget: Budget,
+        prices: Prices,
+        told: Callable[[], None],
+    ) -> None:
+        self._calls = calls
+        self._cached = cached
+        self._gateway = gateway
+        self._flight = flight
+        self._budget = budget
+        self._prices = prices
+        self._told = told
+
+    async def call(self, key: CallKey, request: Request) -> CallRecord:
+        """Return what came of a call; once it returns, the call is on record.
+
+        Raises:
+            UserError: The run has to stop here; the same command goes on.
+        """
+        record = self._calls.find(key, request)
+        if record is not None:
+            return self._cache(key, record)  # a kill may have come before
+        completion = self._cached.find(key, request) if self._cached is not None else None
+        if completion is not None:
+            return self._kept(key, CallRecord(request=request, completion=completion, cached=True))
+        self._budget.reserve()
+        return await self._flight.bring(self._paid(key, request))
+
+    def _kept(self, key: CallKey, record: CallRecord) -> CallRecord:
+        self._calls.add(key, record)
+        self._told()
+        return self._cache(key, record)
+
+    def _cache(self, key: CallKey, record: CallRecord) -> CallRecord:
+        if self._cached is not None and record.completion is not None and not record.cached:
+            self._cached.add(key, record.request, record.completion)
+        return record
+
+    async def _paid(self, key: CallKey, request: Request) -> CallRecord:
+        record = CallRecord(request=request, completion=None)
+        try:
+            completion, faults, seconds = await self._gateway.complete(request, self._budget.confirm)
+            usd = None
+            if completion is not None:
+                usd = self._prices.price(request.model, completion.served, completion.usage)
+            record = CallRecord(request=request, completion=completion, faults=faults, seconds=seconds, usd=usd)
+        finally:
+            self._budget.charge(record)
+        return self._kept(key, record)
+
+
+class RecordedLine:
+    """The calls of an episode that is played again: from a record, and nothing else."""
+
+    def __init__(self, calls: Recorded | Copied) -> None:
+        self._calls = calls
+
+    async def call(self, key: CallKey, request: Request) -> CallRecord:
+        """Return what is on record.
+
+        Raises:
+            UserError: Nothing is, or another request.
+        """
+        return self._calls.find(key, request)
+
+
+def recorded(experiment: Experiment, calls: CallStore, source: CallStore | None = None) -> Minds:
+    """Return minds that answer from the record of a run and open no socket.
+
+    Args:
+        experiment: What is run.
+        calls: Its calls.
+        source: Those of another run, which are copied where they are asked for.
+    """
+
+    def found(cell: Cell, episode: int) -> Recorded | Copied:
+        one = calls.of(cell, episode)
+        return Recorded(one) if source is None else Copied(one, source.of(cell, episode))
+
+    return Minds(
+        experiment,
+        lambda name, cell, episode: RecordedLine(found(cell, episode)),
+        lambda name: (source or calls).form(name) or "text",  # one that was asked nothing is asked nothing now
+        lambda cell, episode: Person(Nobody(), found(cell, episode)),
+    )
+
+
+def _form(experiment: Experiment, calls: CallStore, name: str) -> Form:
+    """Return how the form of an answer is asked of a model: as chosen, else as before in this run, else the best."""
+    if experiment.answers != "auto":
+        return experiment.answers
+    return calls.form(name) or providers.best_form(providers.parse(name))
+
+
+def spent(calls: CallStore, prices: Prices, cell: Cell | None = None, episode: int | None = None) -> Spent:
+    """Return what the calls on record took; those that were made before a price was known, at what is known now."""
+    found = calls.spent(cell, episode)
+    if not found.usd.uncounted:
+        return found
+    usd = Tally()
+    for row in calls.rows(cell, episode):
+        if row.finish is not None and not row.cached and row.model != HUMAN:
+            usd = usd.plus(row.price(prices))
+    return found._replace(usd=usd)
+
+
+@dataclass
+class _Live:
+    """What the live calls of a run share."""
+
+    running: Running
+    calls: CallStore
+    cache: Cache | None
+    prices: Prices
+    gateways: dict[str, Gateway]
+    flight: InFlightCalls
+    budget: Budget
+    watch: Watch
+    episodes: dict[tuple[Cell, int], Budget] = field(default_factory=dict)
+
+    def line(self, name: str, cell: Cell, episode: int) -> Line:
+        """Return where the calls of a model in an episode go."""
+        # The name of a model file does not tell what is in it, and asking it costs nothing.
+        cache = None if providers.parse(name).provider == "gguf" else self.cache
+        return CachedClient(
+            self.calls.of(cell, episode),
+            cache.of(cell.seed, episode) if cache is not None else None,
+            self.gateways[name],
+            self.flight,
+            self._budget(cell, episode),
+            self.prices,
+            self._tell,
+        )
+
+    def _tell(self) -> None:
+        flying = sum(gateway.flying for gateway in self.gateways.values())
+        self.watch.spent(self.budget.spent, flying, self.budget.flying - flying)
+
+    def _budget(self, cell: Cell, episode: int) -> Budget:
+        if self.running.episode_budget is None:
+            return self.budget
+        place = (cell, episode)
+        if place not in self.episodes:
+            self.episodes[place] = Budget(
+                budgets.parse(self.running.episode_budget),
+                spent(self.calls, self.prices, cell, episode),
+                f"episode {episode} of {cell.name}",
+                "--episode-budget",
+                within=self.budget,
+            )
+        return self.episodes[place]
+
+
+class Plan(NamedTuple):
+    """What a run needs for its minds, found to be there before anything is written."""
+
+    endpoints: dict[str, Endpoint]
+    """By the models' names."""
+    secrets: dict[str, Secret | None]
+    prices: Prices
+    limit: Limit
+    """Of the whole run."""
+    people: bool
+
+
+def prepare(experiment: Experiment, running: Running, watch: Watch) -> Plan:
+    """See that the minds of a run can be used, as far as that shows without asking them.
+
+    Raises:
+        UserError: A model, package, key, budget, cache, or file of prices cannot be used.
+    """
+    names = registry.models(experiment.reasoner)
+    people = HUMAN in {share.name for share in shares(experiment.reasoner)}
+    if people and watch.terminal is None:
+        raise UserError("a person answers at a terminal: use the command teamworld run, or another reasoner")
+    prices = Prices.load(running.prices)
+    limits = [Limit() if text is None else budgets.parse(text) for text in (running.budget, running.episode_budget)]
+    budgets.check(limits, names, prices.known)
+    if running.cache is not None and names:
+        _try(running.cache)
+    endpoints = {name: providers.parse(name) for name in names}
+    for endpoint in endpoints.values():
+        providers.check(endpoint)
+    found = keys.find(endpoints.values(), running.key_env)
+    secrets = {
+        name: providers.needed(endpoint, found[endpoint.host].secret if endpoint.host in found else None)
+        for name, endpoint in endpoints.items()
+    }
+    return Plan(endpoints, secrets, prices, limits[0], people)
+
+
+def _try(cache: Path) -> None:
+    """See that a cache can be used, without making one.
+
+    Raises:
+        UserError: It cannot.
+    """
+    if not cache.parent.is_dir():
+        raise UserError(f"--cache {cache}: there is no folder {cache.parent}; make it first")
+    if cache.exists():
+        Cache(cache).close()
+
+
+@asynccontextmanager
+async def live(
+    experiment: Experiment, folder: Folder, plan: Plan, running: Running, watch: Watch
+) -> AsyncIterator[Minds]:
+    """Open the minds of a run, inside the event loop that runs it.
+
+    Raises:
+        UserError: The cache cannot be used.
+    """
+    if not plan.endpoints and not plan.people:
+        yield idle(experiment)
+        return
+    async with AsyncExitStack() as stack:
+        patience = Patience(per_try=running.timeout, outage=running.patience)
+        gateways = {}
+        for name, endpoint in plan.endpoints.items():
+            client = providers.client(endpoint, plan.secrets[name], read=running.timeout)
+            most = 1 if endpoint.provider == "gguf" else running.calls
+            gateways[name] = Gateway(client, name, patience, most, watch.notice)
+            stack.push_async_callback(gateways[name].close)
+        calls = stack.enter_context(CallStore(folder.results_file))
+        cache = stack.enter_context(Cache(running.cache)) if running.cache is not None else None
+        budget = Budget(plan.limit, spent(calls, plan.prices))
+        flight = await stack.enter_async_context(InFlightCalls(gateways.values(), watch.notice))
+        shared = _Live(running, calls, cache, plan.prices, gateways, flight, budget, watch)
+        forms = {name: _form(experiment, calls, name) for name in plan.endpoints}
+
+        def person(cell: Cell, episode: int) -> Person:
+            return Person(watch.terminal or Nobody(), calls.of(cell, episode))
+
+        yield Minds(experiment, shared.line, forms.__getitem__, person, 1 if plan.people else running.jobs)
+
+
+def idle(experiment: Experiment) -> Minds:
+    """Return the minds of a run in which nothing is left to ask."""
+    return Minds(experiment, _nowhere, _nowhere, _nowhere)
+
+
+def _nowhere(*asked: object) -> NoReturn:
+    raise AssertionError(asked)  # rules, and runs that are finished, ask neither a model nor a person

@@ -1,0 +1,71 @@
+"""Minds that answer from a record alone: ``--reasoner replay`` and ``replay:DIR``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from teamworld.errors import UserError
+from teamworld.experiment.calls import CallStore
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.reasoner_factory import Minds, recorded
+from teamworld.reasoning.llm.keys import home
+from teamworld.reasoning.registry import REPLAY
+
+#: What decides, beside the minds, how they are asked.
+_ASKED = ("answers", "retries", "sampling")
+#: What shows in every prompt, so that another run's record answers nothing where it differs.
+_SHOWN = ("world", "level", "max_steps", "instances")
+
+
+class Recalled(NamedTuple):
+    """An experiment with the minds of a recorded run."""
+
+    experiment: Experiment
+    source: Folder | None
+    """The run whose record answers; None where minds are asked."""
+
+
+def replays(experiment: Experiment) -> bool:
+    """Whether the answers come from a record, and nobody is asked."""
+    return experiment.reasoner.strip().partition(":")[0] == REPLAY
+
+
+def recall(experiment: Experiment, folder: Folder) -> Recalled:
+    """Put the minds of a recorded run in the place of ``replay``: those of ``folder`` itself, or of the one it names.
+
+    What else was chosen for the recorded run (form of the answers, retries, sampling) holds too, unless it is chosen
+    anew.
+
+    Raises:
+        UserError: There is no such run, or it is one of something else.
+    """
+    if not replays(experiment):
+        return Recalled(experiment, None)
+    place = experiment.reasoner.strip().partition(":")[2]
+    source = Folder(home(place.strip())) if place.strip() else folder
+    if not source.results_file.exists():
+        other = "" if place else "; name another run's as replay:DIR"
+        raise UserError(f"replay answers from a run's record, and {source.path} holds none{other}")
+    held, plain = source.experiment(), Experiment()
+    for name in _SHOWN if place.strip() else ():
+        theirs, ours = getattr(held, name), getattr(experiment, name)
+        if theirs != ours:
+            raise UserError(
+                f"{source.path} was run with {name} {theirs}, not {ours}: its record answers a run with the same alone"
+            )
+    taken = {name: getattr(held, name) for name in _ASKED if getattr(experiment, name) == getattr(plain, name)}
+    return Recalled(experiment.model_copy(update={"reasoner": held.reasoner, **taken}), source)
+
+
+@asynccontextmanager
+async def from_record(experiment: Experiment, folder: Folder, source: Folder) -> AsyncIterator[Minds]:
+    """Open the minds of a run that answers from a record: its own, or another one's that is copied into it."""
+    with CallStore(folder.results_file) as calls:
+        if source.path.resolve() == folder.path.resolve():
+            yield recorded(experiment, calls)
+        else:
+            with CallStore(source.results_file, readonly=True) as others:
+                yield recorded(experiment, calls, others)

@@ -1,0 +1,68 @@
+"""One budget for several runs: each may take what the others have left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from teamworld.experiment.calls import CallStore
+from teamworld.experiment.config import Experiment
+from teamworld.experiment.episode_metrics import finished
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.reasoner_factory import spent
+from teamworld.experiment.run_options import Running
+from teamworld.reasoning.llm import budget as budgets
+from teamworld.reasoning.llm.budget import Limit, OutOfBudget, Spent
+from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.registry import models
+
+
+class Purse:
+    """Shares out a budget.
+
+    Args:
+        running: How all runs are carried out; holds the budget of them together.
+        folders: Where they are, begun or not.
+
+    Raises:
+        UserError: The budget is none.
+    """
+
+    def __init__(self, running: Running, folders: Iterable[Path]) -> None:
+        self._running, self._folders = running, tuple(folders)
+        self._limit = None if running.budget is None else budgets.parse(running.budget)
+
+    def running(self, folder: Path, experiment: Experiment) -> Running:
+        """Return how one of the runs is carried out: its budget is the whole one less what the others took.
+
+        A run that asks no model, or has nothing left to ask, needs none.
+
+        Raises:
+            OutOfBudget: Nothing is left.
+        """
+        if self._limit is None:
+            return self._running
+        episodes = len(experiment.cells()) * experiment.episodes
+        if not models(experiment.reasoner) or len(finished(Folder(folder), experiment)) == episodes:
+            return replace(self._running, budget=None)
+        prices = Prices.load(self._running.prices)
+        others = [_spent(other, prices) for other in self._folders if other != folder]
+        usd, tokens = sum(one.usd.total for one in others), sum(one.tokens.total for one in others)
+        left = Limit(
+            None if self._limit.usd is None else round(self._limit.usd - usd, 9),
+            None if self._limit.tokens is None else self._limit.tokens - round(tokens),
+        )
+        if (left.usd is not None and left.usd <= 0) or (left.tokens is not None and left.tokens <= 0):
+            raise OutOfBudget(
+                f"--budget {self._running.budget} is spent by the other runs: a larger one goes on where this stopped"
+            )
+        return replace(self._running, budget=str(left))
+
+
+def _spent(folder: Path, prices: Prices) -> Spent:
+    path = Folder(folder).results_file
+    if not path.exists():
+        return Spent()
+    with CallStore(path, readonly=True) as calls:
+        return spent(calls, prices)

@@ -1,0 +1,209 @@
+"""A team that is split among methods: each plays its own agents, and all share the channel of messages.
+
+Its label joins theirs by ``+``. Agents are dealt out in turns: of ``mhp+coela`` the first plays MHP, the second CoELA,
+the third MHP. To each of the methods it is as if the others' agents were played by somebody else: they are in its views
+and speak, but it neither decides for them nor sees their plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from teamworld.errors import UserError
+from teamworld.language import AgentId, Plan
+from teamworld.methods.contract import (
+    Branch,
+    Briefing,
+    Decision,
+    DecisionContext,
+    Message,
+    Method,
+    Room,
+)
+from teamworld.reasoning.contract import Answer, Question
+from teamworld.record import Believe, Commit, Event, Predict, Release
+from teamworld.worlds.contract import View
+
+#: Joins the labels of methods that share a team.
+JOINT = "+"
+
+
+class SplitOptions(BaseModel):
+    """Options of a split team: those of each method, by label."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    parts: dict[str, dict[str, Any]]
+
+
+class Part(NamedTuple):
+    """One of the methods."""
+
+    label: str
+    method: type[Method]
+
+
+class Split(Method):
+    """Base of split teams; ``split`` makes one of some methods."""
+
+    parts: ClassVar[tuple[Part, ...]]
+    options: ClassVar[type[BaseModel]] = SplitOptions
+
+    def __init__(self, options: BaseModel) -> None:
+        super().__init__(options)
+        given = SplitOptions.model_validate(options, from_attributes=True).parts
+        self._methods = [one.method(one.method.options.model_validate(given[one.label])) for one in self.parts]
+
+    async def begin(self, briefing: Briefing) -> None:
+        """Deal the agents out and start each method; only those that take a roster are told it."""
+        number = len(self.parts)
+        self._late: dict[AgentId, tuple[Message, ...]] = {}
+        self._groups = [(one, briefing.agents[at::number]) for at, one in enumerate(self._methods)]
+        for method, agents in self._groups:
+            roster = briefing.roster if method.roster else ()
+            await method.begin(replace(briefing, agents=agents, roster=roster))
+
+    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
+        """Return the busy agents that any method interrupts among its own."""
+        return [agent for method, agents in self._groups for agent in method.watch(self._own(moment, agents))]
+
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+        """Let each method that has free agents decide, one after the other."""
+        found: dict[AgentId, Decision] = {}
+        read: dict[AgentId, int] = {}
+        for method, agents in self._groups:
+            own = self._own(moment, agents)
+            if own.free:
+                found.update(await method.decide(own))
+            for agent in own.free:
+                self._late.pop(agent, None)
+                read[agent] = len(moment.inbox(agent))
+        # What later methods said in this step is gone from the inbox with the step: it is kept for the next decision.
+        self._late.update({agent: late for agent, seen in read.items() if (late := tuple(moment.inbox(agent)[seen:]))})
+        return found
+
+    def _own(self, moment: DecisionContext, agents: Sequence[AgentId]) -> Own:
+        return Own(moment, agents, self._late)
+
+
+def split(parts: Sequence[Part]) -> type[Method]:
+    """Return the method of a team that is split among some.
+
+    Raises:
+        UserError: One of them learns, which it does from episodes of a whole team; or they were published with
+            different rules for messages, and a team has one.
+    """
+    label = JOINT.join(one.label for one in parts)
+    talk: dict[str, Any] = {}
+    for one in parts:
+        if one.method.learns:
+            raise UserError(f"'{label}': {one.label} learns from the episodes of a whole team and cannot share one")
+        if one.method.talk and talk and dict(one.method.talk) != talk:
+            raise UserError(f"'{label}': they were published with different rules for messages, and a team has one")
+        talk = talk or dict(one.method.talk)
+    return type(
+        "SplitTeam",
+        (Split,),
+        {
+            "__doc__": f"A team split among {', '.join(one.label for one in parts)}.",
+            "name": JOINT.join(one.method.name for one in parts),
+            "summary": f"a team split among {', '.join(one.label for one in parts)}, dealt out in turns",
+            "parts": tuple(parts),
+            "questions": tuple(dict.fromkeys(question for one in parts for question in one.method.questions)),
+            "minds": tuple(dict.fromkeys(mind for one in parts for mind in one.method.minds)),
+            "roster": any(one.method.roster for one in parts),
+            "talk": MappingProxyType(talk),
+        },
+    )
+
+
+class Own:
+    """The ``DecisionContext`` of a method that has some of the agents."""
+
+    def __init__(
+        self, moment: DecisionContext, agents: Sequence[AgentId], late: Mapping[AgentId, Sequence[Message]]
+    ) -> None:
+        self._moment, self._agents, self._late = moment, frozenset(agents), late
+
+    @property
+    def t(self) -> int:
+        """Ticks gone."""
+        return self._moment.t
+
+    @property
+    def free(self) -> Sequence[AgentId]:
+        """Its free agents."""
+        return tuple(agent for agent in self._moment.free if agent in self._agents)
+
+    @property
+    def views(self) -> Mapping[AgentId, View]:
+        """What its living agents see."""
+        return _OwnViews(self._moment.views, self._agents)
+
+    @property
+    def team(self) -> Sequence[AgentId]:
+        """Every living agent."""
+        return self._moment.team
+
+    @property
+    def running(self) -> Mapping[AgentId, Plan]:
+        """The plans of its agents that run."""
+        return {agent: plan for agent, plan in self._moment.running.items() if agent in self._agents}
+
+    @property
+    def news(self) -> Sequence[Event]:
+        """Commitments and plans of its agents."""
+        return [event for event in self._moment.news if getattr(event, "agent", None) in self._agents]
+
+    def inbox(self, agent: AgentId) -> Sequence[Message]:
+        """What reached one of its agents."""
+        return (*self._late.get(agent, ()), *self._moment.inbox(agent))
+
+    def may_speak(self, agent: AgentId) -> bool:
+        """Whether an agent may say one more thing."""
+        return self._moment.may_speak(agent)
+
+    def post(self, message: Message) -> None:
+        """Send a message; everybody in reach is heard by, of whatever method."""
+        self._moment.post(message)
+
+    def room(self, members: Sequence[AgentId]) -> Room:
+        """Open a meeting of its agents."""
+        if not self._agents.issuperset(members):
+            raise ValueError(f"a room is for agents of one method, got {', '.join(members)}")
+        return self._moment.room(members)
+
+    async def ask(self, question: Question[Answer]) -> Answer:
+        """Ask a mind."""
+        return await self._moment.ask(question)
+
+    async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
+        """Run what does not depend on one another at the same time."""
+        return await self._moment.together(branches)
+
+    def note(self, event: Commit | Release | Believe | Predict) -> None:
+        """Put something on record."""
+        self._moment.note(event)
+
+
+class _OwnViews(Mapping[AgentId, View]):
+    """Some of the views, each still made when first read."""
+
+    def __init__(self, views: Mapping[AgentId, View], agents: Collection[AgentId]) -> None:
+        self._views, self._agents = views, agents
+
+    def __getitem__(self, agent: AgentId) -> View:
+        if agent not in self._agents:
+            raise KeyError(agent)
+        return self._views[agent]
+
+    def __iter__(self) -> Iterator[AgentId]:
+        return (agent for agent in self._views if agent in self._agents)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

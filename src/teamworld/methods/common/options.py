@@ -1,0 +1,30 @@
+"""Options of methods whose agents perceive and act in words."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.methods.common.perception import Perception
+from teamworld.methods.common.translation import Translator
+from teamworld.methods.contract import Variant
+
+
+class InWords(BaseModel):
+    """What such methods have in common."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    perceive: Perception = Field(
+        default="plain",
+        description="whose views a mind puts in words: nobody's, those of agents about to decide, or all in every step",
+    )
+    translate: Translator = Field(
+        default="parser", description="who reads a chosen action: a parser and a mind what it cannot read, or a mind"
+    )
+
+
+#: The calls of the benchmark's code (COELA spec 1.4).
+REFERENCE = Variant(
+    "as in CREW-Wildfire: minds put every view in words and translate every action",
+    {"perceive": "all", "translate": "mind"},
+)

@@ -1,0 +1,79 @@
+"""Perception: an agent's view as a paragraph by its mind, or in the world's own plain words without a call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.errors import UserError
+from teamworld.language import AgentId
+from teamworld.methods.contract import DecisionContext
+from teamworld.reasoning.contract import Question, Sampling
+from teamworld.worlds.contract import View
+
+#: Whose views a mind puts in words: nobody's (the world's plain words do), those of agents that are about to decide,
+#: or those of all (COELA spec 1.10).
+Perception: TypeAlias = Literal["plain", "deciding", "all"]
+#: Longest paragraph in characters.
+LONGEST = 4000
+
+
+class Paragraph(BaseModel):
+    """What an agent perceives, in words."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: str = Field(description="one paragraph of plain text", max_length=LONGEST)
+
+
+@dataclass(frozen=True)
+class Perceive(Question[Paragraph]):
+    """What do I perceive? Asked with the world's grid of signs where it has one, else with its plain words."""
+
+    mind: AgentId
+    views: Mapping[AgentId, View]
+
+    kind: ClassVar[str] = "perception"
+    template: ClassVar[str] = "common/prompts/perception.md.j2"
+    answer: ClassVar[type[BaseModel]] = Paragraph
+    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=1000)
+
+    def context(self) -> dict[str, Any]:
+        """Who it is, and the view as signs."""
+        return {"agent": self.mind, "kind": self.view.kind, "scene": signs(self.view), "steps_left": self.view.left}
+
+    def rule(self, rng: np.random.Generator) -> Paragraph:
+        """The world's plain words, as far as they fit."""
+        return Paragraph(text=self.view.text()[:LONGEST])
+
+    def check(self, answer: Paragraph) -> str | None:
+        """There must be something in it."""
+        return None if answer.text.strip() else "the paragraph is empty"
+
+    def fallback(self) -> Paragraph:
+        """The world's plain words, as far as they fit."""
+        return Paragraph(text=self.view.text()[:LONGEST])
+
+
+def signs(view: View) -> str:
+    """Return a view as a grid of signs where the world has that form, else in its plain words."""
+    try:
+        return view.text("grid")
+    except UserError:
+        return view.text()
+
+
+async def perceived(moment: DecisionContext, how: Perception, deciding: Collection[AgentId]) -> dict[AgentId, str]:
+    """Return what minds say that agents perceive: of those who decide, of all who are able, or of nobody.
+
+    Whoever is left out reads ``View.text()``, which is made only when somebody does.
+    """
+    if how == "plain":
+        return {}
+    agents = [agent for agent, view in moment.views.items() if view.able and (how == "all" or agent in deciding)]
+    said = await moment.together({one: moment.ask(Perceive(one, {one: moment.views[one]})) for one in agents})
+    return {agent: paragraph.text for agent, paragraph in said.items()}

@@ -1,0 +1,136 @@
+"""Plans as answers: reading them, validating them the same way for every method, and slips in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.errors import UserError
+from teamworld.language import Action, GoalId, Plan, Term, parse_action
+from teamworld.planning.simulate import dry_run
+from teamworld.worlds.contract import ActionSchema, Domain, Goal, View
+
+#: Longer plans are refused: a plan is a short list, and a runaway answer must not fill an episode.
+LONGEST = 12
+
+
+class PlanAnswer(BaseModel):
+    """A plan as an answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    actions: tuple[str, ...] = Field(description="the actions in order, each in written form")
+
+
+def written(plan: Plan) -> tuple[str, ...]:
+    """Return the plan's actions in written form."""
+    return tuple(map(str, plan.actions))
+
+
+def rewritten(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return actions of a plan that passed ``complaint`` in written form, whatever spaces they came with."""
+    return tuple(str(parse_action(text)) for text in texts)
+
+
+def read_actions(texts: Sequence[str], abilities: Sequence[ActionSchema]) -> tuple[Action, ...]:
+    """Read actions in written form and complete them with their defaults.
+
+    Raises:
+        UserError: A text is not in the language, or no agent of this kind can do it.
+    """
+    schemas = {schema.verb: schema for schema in abilities}
+    actions = []
+    for text in texts:
+        action = parse_action(text)
+        schema = schemas.get(action.verb)
+        if schema is None:
+            raise UserError(f"there is no action {action.verb}; there are: {', '.join(schemas)}")
+        actions.append(schema.complete(action))
+    return tuple(actions)
+
+
+def complaint(texts: Sequence[str], view: View, domain: Domain) -> str | None:
+    """Validate a plan (DR. WELL spec B17): its length, each action's form, and a dry run.
+
+    Returns:
+        What is wrong, for the re-ask; None if nothing is.
+    """
+    if not 1 <= len(texts) <= LONGEST:
+        return f"a plan has 1 to {LONGEST} actions, got {len(texts)}"
+    try:
+        actions = read_actions(texts, view.abilities)
+    except UserError as error:
+        return str(error)
+    tried = dry_run(Plan(actions), view, domain)
+    return None if tried.ok else tried.reason
+
+
+def made(
+    answer: PlanAnswer, view: View, goal: GoalId | None, on_failure: Literal["continue", "abort"] = "continue"
+) -> Plan:
+    """Return the plan of an answer that passed ``complaint``."""
+    return Plan(read_actions(answer.actions, view.abilities), goal, on_failure)
+
+
+def values(abilities: Sequence[ActionSchema]) -> dict[str, tuple[Term, ...]]:
+    """Return what the parameters of actions may be that take one of some values, each list once.
+
+    By the parameter's name; by ``verb.name`` where another action has other values under that name.
+    """
+    found: dict[str, tuple[Term, ...]] = {}
+    for schema in abilities:
+        for param in schema.params:
+            if param.kind in ("entity", "choice"):
+                known = found.setdefault(param.name, param.choices)
+                if known != param.choices:
+                    found[f"{schema.verb}.{param.name}"] = param.choices
+    return found
+
+
+def plans(goal: Goal | None, view: View, domain: Domain) -> list[tuple[str, ...]]:
+    """Return the plans that make sense for a goal (for nothing to do: out of the way), in written form."""
+    return [written(recipe) for recipe in domain.candidate_plans(goal, view.agent, view.known)]
+
+
+def standby(domain: Domain, view: View) -> Plan:
+    """Return the plan of an agent that has nothing to do: out of the way, or looking around."""
+    return domain.candidate_plans(None, view.agent, view.known)[0]
+
+
+def slipped(texts: Sequence[str], abilities: Sequence[ActionSchema], rng: np.random.Generator) -> tuple[str, ...]:
+    """Return the plan with one slip in it: a step lost, two steps swapped, or an argument wrong."""
+    texts = list(texts)
+    slip = rng.integers(3)
+    if slip == 0 and len(texts) > 1:
+        del texts[int(rng.integers(len(texts)))]
+    elif slip == 1 and len(texts) > 1:
+        first = int(rng.integers(len(texts) - 1))
+        texts[first], texts[first + 1] = texts[first + 1], texts[first]
+    else:
+        index = int(rng.integers(len(texts)))
+        texts[index] = _wrong_argument(texts[index], abilities, rng)
+    return tuple(texts)
+
+
+def _wrong_argument(text: str, abilities: Sequence[ActionSchema], rng: np.random.Generator) -> str:
+    """Return the action with one argument changed: another choice or cell, or a count off by up to three."""
+    action = parse_action(text)
+    schema = next(schema for schema in abilities if schema.verb == action.verb)
+    if not action.args:
+        return text
+    index = int(rng.integers(len(action.args)))
+    param, args = schema.params[index], list(action.args)
+    if param.kind == "count":
+        off = int(rng.integers(1, 4)) * (1 if rng.random() < 0.5 else -1)
+        args[index] = max(param.low, int(str(args[index])) + off)
+    elif param.kind == "cell":
+        row, column = (int(rng.integers(top)) for top in param.size)
+        args[index] = (row, column)
+    else:
+        others = [choice for choice in param.choices if choice != args[index]]
+        if others:
+            args[index] = others[int(rng.integers(len(others)))]
+    return str(Action(action.verb, tuple(args)))

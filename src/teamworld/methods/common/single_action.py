@@ -1,0 +1,125 @@
+"""From the words of an answer to what an agent does: one action, at every step or when it is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from teamworld.language import Action, AgentId, Entity, GoalId, Plan
+from teamworld.methods.common.choosing import complete
+from teamworld.methods.common.goals import open_goals
+from teamworld.methods.common.translation import Translate, Translator, bare, read_action
+from teamworld.methods.contract import CARRY, Choice, Decision, DecisionContext
+from teamworld.worlds.contract import WAIT, Domain, View
+
+Chosen = TypeVar("Chosen", bound=BaseModel)
+
+
+class Act(BaseModel):
+    """An action, and what it is for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    action: str = Field(description="one action in written form, or its number in the list")
+    goal: GoalId | None = Field(default=None, description="id of the task that it serves, or null")
+
+
+def objection(text: str, view: View, domain: Domain) -> str | None:
+    """Return why an agent cannot do now what a text says; None if it can, or the parser cannot read it."""
+    if not bare(text):
+        return "name one action"
+    action = read_action(text, view, domain)
+    if action is None:
+        return None  # a mind translates it
+    verdict = view.check(action)
+    return None if verdict.ok else f"{action} cannot start: {verdict.reason}"
+
+
+async def understood(
+    moment: DecisionContext, agent: AgentId, text: str, domain: Domain, by: Translator
+) -> Action | None:
+    """Return the action that words mean, None if they mean none; a mind is asked for what the parser cannot read.
+
+    Args:
+        moment: Where the mind can be asked.
+        agent: Who is to act.
+        text: The words.
+        domain: The rules of its world.
+        by: Whether a mind is always asked.
+    """
+    view = moment.views[agent]
+    if not bare(text):
+        return None
+    action = read_action(text, view, domain) if by == "parser" else None
+    if action is not None:
+        return action
+    numbered = tuple(option.action for option in view.options)
+    question = Translate(agent, {agent: view}, domain, text, numbered)
+    return question.read(await moment.ask(question))
+
+
+def decided(
+    action: Action | None, view: View, running: Plan | None, goal: GoalId | None = None, cause: str = "idle"
+) -> Decision:
+    """Return the decision to do one action: what runs already runs on, and no action is nothing for a step.
+
+    Args:
+        action: What to do, complete; None if no action could be read.
+        view: Of the agent.
+        running: What it is doing.
+        goal: What the action is for, if that was said and is a goal of the world.
+        cause: Why it is decided now.
+    """
+    if action is None:
+        return Choice(Plan((WAIT,)), cause=cause, parsed=False)
+    if running is not None and running.actions == (action,):
+        return CARRY
+    return Choice(Plan((action,), goal or goal_of(action, view)), cause=cause)
+
+
+def goal_of(action: Action, view: View) -> GoalId | None:
+    """Return the goal that an action serves as far as the agent knows: that of the option, or what it is done to."""
+    for option in view.options:
+        if option.goal is not None and complete(option.action, view) == action:
+            return option.goal
+    things = [arg for arg in action.args if isinstance(arg, Entity)]
+    return next((goal.id for goal in view.goals if goal.state == "open" and goal.thing in things), None)
+
+
+def known_goal(goal: GoalId | None, views: Iterable[View]) -> GoalId | None:
+    """Return a goal that was named, if it is open as far as whoever decides knows; else None.
+
+    Args:
+        goal: As an answer names it.
+        views: All that whoever answered was shown: who plans for others may send them to what they have not seen.
+    """
+    return goal if any(known.id == goal and known.state == "open" for view in views for known in view.goals) else None
+
+
+def aims_of(decisions: Mapping[AgentId, Decision]) -> dict[AgentId, GoalId | None]:
+    """Return what each agent that was given something new does it for."""
+    return {agent: choice.plan.goal for agent, choice in decisions.items() if isinstance(choice, Choice)}
+
+
+def offered(field: str, view: View) -> Sequence[Any]:
+    """Return what a person chooses from: the options for an action, the open goals for what it is for."""
+    if field == "action":
+        return [str(option.action) for option in view.options]
+    return [*(goal.id for goal in open_goals(view.goals)), None] if field == "goal" else ()
+
+
+def astray(answer: Chosen, action: str, view: View, rng: np.random.Generator) -> Chosen:
+    """Return an answer with a slip: another of an agent's options in the place of an action, for no goal.
+
+    Args:
+        answer: It has the fields ``action`` and ``goal``.
+        action: The written form that it would have; it stays where there is no other option.
+        view: Of the agent that is to act.
+        rng: Draws the option.
+    """
+    others = [str(option.action) for option in view.options if str(complete(option.action, view)) != action]
+    other = others[int(rng.integers(len(others)))] if others else action
+    return answer.model_copy(update={"action": other, "goal": None})

@@ -1,0 +1,23 @@
+"""A team that does nothing: every agent waits, always."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import BaseModel
+
+from teamworld.language import AgentId
+from teamworld.methods.contract import WAIT, Decision, DecisionContext, Method, NoOptions
+
+
+class DoNothing(Method):
+    """Waits; asks no mind."""
+
+    name: ClassVar[str] = "do_nothing"
+    summary: ClassVar[str] = "every agent waits, always (the zero of what can be achieved or prevented)"
+    options: ClassVar[type[BaseModel]] = NoOptions
+
+    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+        """Let every free agent wait."""
+        return dict.fromkeys(moment.free, WAIT)

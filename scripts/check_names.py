@@ -1,0 +1,114 @@
+"""Check that names are those of the field: ``python scripts/check_names.py``.
+
+Three rules, each with the reason that a stranger has to guess a file's content from its names:
+
+- a public class has one meaning: its name stands in at most ``MODULES`` modules of the package;
+- local names say what they hold: none of ``EMPTY_NAMES`` is a variable or a parameter;
+- words that the field does not use (``WORDS``) are no part of a name, and no word of a page, a docstring or a help text.
+
+Prints one line for each violation and exits with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PACKAGE: Final = ROOT / "src" / "teamworld"
+#: Modules in which a public class of one name may stand.
+MODULES: Final = 2
+#: Names that say nothing of what they hold.
+EMPTY_NAMES: Final = frozenset({"one", "found", "now", "told", "given", "some"})
+#: Words that are out, with the word of the field that stands for them.
+WORDS: Final = {
+    "mind": "reasoner, or model",
+    "minds": "reasoners, or models",
+    "mate": "teammate",
+    "mates": "teammates",
+    "purse": "budget",
+    "slips": "noise",
+    "errand": "goal, or task",
+    "errands": "goals, or tasks",
+    "clash": "conflict",
+    "clashes": "conflicts",
+    "recipes": "candidate plans",
+    "journal": "event log",
+    "roster": "entities",
+}
+_SPEC: Final = re.compile(r"\b(?:spec|specification) [A-Z]\d+|\b\w+ spec(?:,| section| \d| [A-Z]\d)")
+_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of an identifier in lower case."""
+    return [part.lower() for part in _PARTS.findall(name)]
+
+
+def _identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the line and name of everything that a module names: classes, functions, parameters, variables, fields."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name, lineno=line) | ast.FunctionDef(name=name, lineno=line):
+                yield line, name
+            case ast.AsyncFunctionDef(name=name, lineno=line):
+                yield line, name
+            case ast.arg(arg=name, lineno=line):
+                yield line, name
+            case ast.Name(id=name, ctx=ast.Store(), lineno=line):
+                yield line, name
+            case ast.Attribute(attr=name, ctx=ast.Store(), lineno=line):
+                yield line, name
+
+
+def _text_violations(path: Path, text: str) -> Iterator[str]:
+    """Yield what is wrong in the prose of a page or module."""
+    pattern = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in pattern.finditer(line):
+            yield f"{path}:{number}: '{match[0]}' is not a word of the field: say {WORDS[match[0].lower()]}"
+        for match in _SPEC.finditer(line):
+            yield f"{path}:{number}: '{match[0]}' refers to a document outside the repository"
+
+
+def _prose(tree: ast.AST) -> Iterator[str]:
+    """Yield the docstrings of a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+
+
+def violations() -> Iterator[str]:
+    """Yield a line for each violation in the package and the pages."""
+    classes: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        relative = path.relative_to(ROOT)
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes[node.name].append(str(relative))
+        for line, name in _identifiers(tree):
+            if name in EMPTY_NAMES:
+                yield f"{relative}:{line}: '{name}' does not say what it holds"
+            for word in _words(name):
+                if word in WORDS:
+                    yield f"{relative}:{line}: '{word}' in '{name}' is not a word of the field: say {WORDS[word]}"
+        for text in _prose(tree):
+            yield from _text_violations(relative, text)
+    for name, places in sorted(classes.items()):
+        if len(places) > MODULES:
+            yield f"class {name} has {len(places)} meanings: {', '.join(places)}"
+    for path in sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]):
+        if "decisions" not in path.parts:  # these tell what was called otherwise
+            yield from _text_violations(path.relative_to(ROOT), path.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    lines = list(violations())
+    print("\n".join(lines) or "names: all well")
+    sys.exit(1 if lines else 0)

@@ -249,7 +249,7 @@ def test_the_guidebook_is_shown_in_words_not_as_an_object() -> None:
 # ---- size
 
 
-#: No prompt measured has fewer characters a token of o200k_base; see docs/prompts.md.
+#: No prompt measured has fewer characters a token of o200k_base; see docs/reference/prompts.md.
 CHARACTERS_A_TOKEN = 2.5
 
 

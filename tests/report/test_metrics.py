@@ -80,7 +80,7 @@ def test_the_page_is_made_from_the_definitions(capsys: pytest.CaptureFixture[str
     assert command(["metrics", "--markdown"]) == 0
     told = capsys.readouterr().out.strip()
     assert told == "\n".join(definitions()).strip()
-    assert told in (ROOT / "docs/metrics.md").read_text("utf-8"), (
+    assert told in (ROOT / "docs/reference/metrics.md").read_text("utf-8"), (
         "write the output of teamworld metrics --markdown into it"
     )
     assert command(["metrics"]) == 0

@@ -29,7 +29,7 @@ def prove(file: Path, out: Path | None, page: Path | None, running: Running, *, 
     folder = out if out is not None else Path("runs") / file.stem
     target = page if page is not None else folder / "evidence.md"
     if target.is_dir() or target.suffix != ".md":
-        raise UserError(f"--page is a Markdown file such as docs/evidence.md, got {target}")
+        raise UserError(f"--page is a Markdown file such as docs/results/evidence.md, got {target}")
     claim(folder, data, "evidence", same=False)
     given = [
         part for name, path in (("--out", out), ("--page", page)) if path is not None for part in (name, str(path))

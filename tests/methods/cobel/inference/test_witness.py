@@ -69,7 +69,7 @@ def test_where_weights_mix_tables_stay_near_the_mean_over_all_that_may_have_been
         _, some = play(case)
         truth = case.mixed([(event, 0.3) for event in case.events])[0]
         errors.append(distance(some["bob"].table("x0"), truth))
-    assert 0 < sum(errors) / len(errors) < 0.03  # docs/methods/cobel-inference.md has the table
+    assert 0 < sum(errors) / len(errors) < 0.03  # docs/reference/methods/cobel-inference.md has the table
 
 
 def test_what_could_not_be_is_believed_as_far_as_it_was_witnessed() -> None:

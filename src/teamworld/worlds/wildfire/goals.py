@@ -1,4 +1,4 @@
-"""The goals of each task, from a scene: what it was told, found out, or imagined to be (docs/reference/worlds/wildfire.md)."""
+"""The goals of each task, from what is known, learned or imagined (docs/reference/worlds/wildfire.md)."""
 
 from __future__ import annotations
 

@@ -209,7 +209,9 @@ def test_a_view_that_tells_hidden_truth_is_found(world: Callable[[SimpleNamespac
             yield IndistinguishablePair(one, Tells(told._placed, level, told.spec.horizon, told._options), agent)
 
     world(spoiled(indistinguishable_pairs=twins))
-    with pytest.raises(Nonconformance, match="twins: twins 0, tick 0: agent_0 can tell them apart by its able"):
+    with pytest.raises(
+        Nonconformance, match="indistinguishable-pairs: twins 0, tick 0: agent_0 can tell them apart by its able"
+    ):
         check_place(ROOMS)
 
 

@@ -96,7 +96,7 @@ def ruled(**rules: Callable[..., Any]) -> Any:  # noqa: ANN401
 
 def reported(change: Callable[[StepResult], StepResult]) -> Any:  # noqa: ANN401
     """Return a module whose reports are changed."""
-    return module(advance=lambda self, right, orders: change(right(orders)))
+    return module(step=lambda self, right, orders: change(right(orders)))
 
 
 STORE: dict[str, int] = {"calls": 0}
@@ -176,12 +176,12 @@ def first(report: StepResult, **changes: Any) -> StepResult:
 BROKEN: Mapping[str, Callable[[], Any]] = {
     "spec": lambda: _with_spec(task=""),
     "module": lambda: _without(module(), LEVELS={"two": ""}),
-    "same-seed": lambda: module(advance=counting),
-    "horizon": lambda: module(advance=endless),
+    "same-seed": lambda: module(step=counting),
+    "horizon": lambda: module(step=endless),
     "stale-view": lambda: viewed(history=lambda view: view._frame.histories[view._agent]),
-    "same-order": lambda: module(advance=restarting),
-    "refused": lambda: module(advance=lenient),
-    "twins": twin_module,
+    "same-order": lambda: module(step=restarting),
+    "refused": lambda: module(step=lenient),
+    "indistinguishable-pairs": twin_module,
     "views": lambda: viewed(left=lambda view: 7),
     "facts": lambda: viewed(known=lambda view: Facts((*RoomsView.known.fget(view), Fact("x", "WEIGHT", 1)))),  # type: ignore[attr-defined]
     "truth": lambda: module(truth=lambda self, right: Facts()),
@@ -190,21 +190,23 @@ BROKEN: Mapping[str, Callable[[], Any]] = {
     "options": lambda: ruled(
         options=lambda self, agent, given: [Option(Action("bring", (Entity("item", 0), 3)), None, 1)]
     ),
-    "recipes": lambda: ruled(recipes=lambda self, goal, agent, given: [Plan((Action("drop"),), goal and goal.id)]),
+    "candidate-plans": lambda: ruled(
+        candidate_plans=lambda self, goal, agent, given: [Plan((Action("drop"),), goal and goal.id)]
+    ),
     "preconditions": lambda: viewed(check=lambda view, action: Verdict(True)),
     "pure": lambda: ruled(after=lambda self, agent, action, given: Facts(_more())),
-    "unknowns": lambda: ruled(
-        unknowns=lambda self, given: [LatentVariable("x", (Possible(Fact("x", "AT", (0, 0)), 0.0),))]
+    "latent-variables": lambda: ruled(
+        latent_variables=lambda self, given: [LatentVariable("x", (Possible(Fact("x", "AT", (0, 0)), 0.0),))]
     ),
-    "visible": lambda: ruled(visible=lambda self, fact, agent, given: 1.5),
+    "observation-probability": lambda: ruled(observation_probability=lambda self, fact, agent, given: 1.5),
     "drift": lambda: ruled(drift=lambda self, fact, ticks, given: {fact: 0.5}),
-    "clash": lambda: ruled(clash=lambda self, one, other, given: -1.0),
+    "conflict-cost": lambda: ruled(conflict_cost=lambda self, one, other, given: -1.0),
     "text": lambda: viewed(text=lambda view, form="plain": "you know who you are"),
     "snapshot": lambda: module(snapshot=lambda self, right: {**right(), "table": (0, 1)}),
-    "hears": lambda: module(in_range=deaf),
+    "in-range": lambda: module(in_range=deaf),
     "leaving": lambda: module(view=lambda self, right, agent: right(agent if agent in self.spec.agents else "agent_0")),
     "outcomes": lambda: reported(lambda report: first(report, status="failed", reason="")),
-    "running": lambda: module(advance=forgetful),
+    "running": lambda: module(step=forgetful),
     "progress": lambda: reported(
         lambda report: report._replace(goals=(*report.goals, GoalEvent("deliver_0", "progress", 0.1, ("nobody",))))
     ),
@@ -266,10 +268,10 @@ def unsteady(self: RoomsDomain, fact: Fact, agent: AgentId, given: Facts) -> flo
 
 
 def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
-    for member in ("unknowns", "visible", "drift", "clash"):
+    for member in ("latent_variables", "observation_probability", "drift", "conflict_cost"):
         with pytest.raises(Nonconformance) as caught:
             check_world(ruled(**{member: None}), ["two"], seeds=[0], steps=3)  # type: ignore[arg-type]
-        line = caught.value.findings.pop(member)
+        line = caught.value.findings.pop(member.replace("_", "-"))
         assert line == f"the domain has no {member}(): {DERIVE}"
         assert not caught.value.findings
 
@@ -278,27 +280,31 @@ def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
     ("member", "spoil", "says"),
     [
         (
-            "unknowns",
+            "latent_variables",
             lambda self, given: [LatentVariable("x", (Possible(Fact("x", "NOTHING", 1), 1.0),))],
             "of no relation",
         ),
-        ("unknowns", lambda self, given: [LatentVariable("x", ())], "0 values"),
-        ("unknowns", lambda self, given: [LatentVariable("x", (Possible(next(iter(given)), 1.0),))], "agent_0 knows"),
-        ("visible", unsteady, "and then"),
+        ("latent_variables", lambda self, given: [LatentVariable("x", ())], "0 values"),
+        (
+            "latent_variables",
+            lambda self, given: [LatentVariable("x", (Possible(next(iter(given)), 1.0),))],
+            "agent_0 knows",
+        ),
+        ("observation_probability", unsteady, "and then"),
         ("drift", lambda self, fact, ticks, given: {fact: 0.5, Fact("x", "NOTHING", 1): 0.5}, "in no time"),
-        ("clash", lambda self, one, other, given: float(len(str(one.action))), "the other way round"),
+        ("conflict_cost", lambda self, one, other, given: float(len(str(one.action))), "the other way round"),
     ],
 )
 def test_what_a_domain_says_of_beliefs_is_looked_at(member: str, spoil: Callable[..., Any], says: str) -> None:
     with pytest.raises(Nonconformance) as caught:
         check_world(ruled(**{member: spoil}), ["two"], seeds=[0], steps=3)
-    assert says in caught.value.findings[member]
+    assert says in caught.value.findings[member.replace("_", "-")]
 
 
 def test_checks_can_be_left_out() -> None:
-    check_world(BROKEN["hears"](), ["two"], seeds=[0], steps=5, skip=["hears"])
-    with pytest.raises(UserError, match="no check 'hear' to skip; did you mean 'hears'"):
-        check_world("rooms", ["two"], skip=["hear"])
+    check_world(BROKEN["in-range"](), ["two"], seeds=[0], steps=5, skip=["in-range"])
+    with pytest.raises(UserError, match="no check 'in-rang' to skip; did you mean 'in-range'"):
+        check_world("rooms", ["two"], skip=["in-rang"])
     with pytest.raises(UserError, match="there is no world 'room'"):
         check_world("room")
 

@@ -66,7 +66,7 @@ MATRIX_CHECKS: Final[Mapping[str, str]] = {
     "hidden": "As long as nobody sees a difference, hidden truth changes no decision.",
 }
 #: What is looked at of a place alone.
-_PLACE: Final = ("twins", "same-order")
+_PLACE: Final = ("indistinguishable-pairs", "same-order")
 
 
 class Pair(NamedTuple):

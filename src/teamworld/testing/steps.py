@@ -125,7 +125,7 @@ def options(here: Pause) -> Iterator[str]:
             yield f"{action} serves {option.goal}, a goal that {view.agent} does not know"
 
 
-def recipes(here: Pause) -> Iterator[str]:
+def candidate_plans(here: Pause) -> Iterator[str]:
     """There is a plan for each goal that an agent can work on, and for none; the first for none can begin."""
     view, domain = here.one, here.world.domain
     if not view.able:
@@ -170,15 +170,15 @@ def pure(here: Pause) -> Iterator[str]:
         yield "domain.after changed what it was given"
 
 
-def unknowns(here: Pause) -> Iterator[str]:
+def latent_variables(here: Pause) -> Iterator[str]:
     """What is open has values that exclude one another, with weights above 0; goals that it matters to are known."""
     view, domain = here.one, here.world.domain
-    if lacks := _lacks(domain, "unknowns"):
+    if lacks := _lacks(domain, "latent_variables"):
         yield lacks
         return
     found = domain.latent_variables(view.known)
     if list(found) != list(domain.latent_variables(view.known)):
-        yield "domain.unknowns gives two answers"
+        yield "domain.latent_variables gives two answers"
     if len({unknown.name for unknown in found}) < len(found):
         yield f"two unknowns of {view.agent} have one name: {', '.join(unknown.name for unknown in found)}"
     goals, relations = {goal.id for goal in domain.goals(view.known)}, domain.relations
@@ -209,14 +209,14 @@ def _lacks(domain: object, member: str) -> str:
 def _some_facts(here: Pause) -> list[Fact]:
     """Return facts to ask about: some that are known, and some that may be so."""
     domain, known = here.world.domain, here.one.known
-    open_to = domain.latent_variables(known) if not _lacks(domain, "unknowns") else ()
+    open_to = domain.latent_variables(known) if not _lacks(domain, "latent_variables") else ()
     return [*known][:40] + [value.fact for unknown in open_to for value in unknown.values][:20]
 
 
-def visible(here: Pause) -> Iterator[str]:
+def observation_probability(here: Pause) -> Iterator[str]:
     """How likely a fact is perceived is a probability, the same each time."""
     domain, known = here.world.domain, here.one.known
-    if lacks := _lacks(domain, "visible"):
+    if lacks := _lacks(domain, "observation_probability"):
         yield lacks
         return
     for fact in _some_facts(here):
@@ -244,10 +244,10 @@ def drift(here: Pause) -> Iterator[str]:
                 yield f"domain.drift makes {wrong[0]} of {fact}: domain.relations declares no such relation"
 
 
-def clash(here: Pause) -> Iterator[str]:
+def conflict_cost(here: Pause) -> Iterator[str]:
     """What is lost if two agents do both is a number of ticks from 0 on, whoever of the two does which."""
     domain, view = here.world.domain, here.one
-    if lacks := _lacks(domain, "clash"):
+    if lacks := _lacks(domain, "conflict_cost"):
         yield lacks
         return
     mate = here.views[here.alive[(here.turn + 1) % len(here.alive)]]
@@ -365,16 +365,16 @@ PAUSES: Final[Mapping[str, Callable[[Pause], Iterator[str]]]] = {
     "goals": goals,
     "abilities": abilities,
     "options": options,
-    "recipes": recipes,
+    "candidate-plans": candidate_plans,
     "preconditions": preconditions,
     "pure": pure,
-    "unknowns": unknowns,
-    "visible": visible,
+    "latent-variables": latent_variables,
+    "observation-probability": observation_probability,
     "drift": drift,
-    "clash": clash,
+    "conflict-cost": conflict_cost,
     "text": text,
     "snapshot": snapshot,
-    "hears": in_range,
+    "in-range": in_range,
     "leaving": leaving,
 }
 #: Each makes a check for one walk.

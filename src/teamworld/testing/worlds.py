@@ -157,7 +157,7 @@ def refused(case: Case) -> Iterator[str]:
             yield f"the step in which {action} was refused took no time"
 
 
-def twins(case: Case) -> Iterator[str]:
+def indistinguishable_pairs(case: Case) -> Iterator[str]:
     """Views and rosters do not change when only hidden truth changes, in the world's ``indistinguishable_pairs``."""
     pairs: Iterable[IndistinguishablePair] = getattr(case.module, "indistinguishable_pairs", lambda level, seed: ())(
         case.level, case.seed
@@ -187,7 +187,7 @@ CASES: Final[Mapping[str, Callable[[Case], Iterator[str]]]] = {
     "stale-view": stale_view,
     "same-order": same_order,
     "refused": refused,
-    "twins": twins,
+    "indistinguishable-pairs": indistinguishable_pairs,
 }
 #: The checks by name, each with what it wants in one line.
 WORLD_CHECKS: Final[Mapping[str, str]] = {

@@ -199,7 +199,6 @@ BROKEN: Mapping[str, Callable[[], Any]] = {
         latent_variables=lambda self, given: [LatentVariable("x", (Possible(Fact("x", "AT", (0, 0)), 0.0),))]
     ),
     "observation-probability": lambda: ruled(observation_probability=lambda self, fact, agent, given: 1.5),
-    "drift": lambda: ruled(drift=lambda self, fact, ticks, given: {fact: 0.5}),
     "conflict-cost": lambda: ruled(conflict_cost=lambda self, one, other, given: -1.0),
     "text": lambda: viewed(text=lambda view, form="plain": "you know who you are"),
     "snapshot": lambda: module(snapshot=lambda self, right: {**right(), "table": (0, 1)}),
@@ -268,7 +267,7 @@ def unsteady(self: RoomsDomain, fact: Fact, agent: AgentId, given: Facts) -> flo
 
 
 def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
-    for member in ("latent_variables", "observation_probability", "drift", "conflict_cost"):
+    for member in ("latent_variables", "observation_probability", "conflict_cost"):
         with pytest.raises(Nonconformance) as caught:
             check_world(ruled(**{member: None}), ["two"], seeds=[0], steps=3)  # type: ignore[arg-type]
         line = caught.value.findings.pop(member.replace("_", "-"))
@@ -291,7 +290,6 @@ def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
             "agent_0 knows",
         ),
         ("observation_probability", unsteady, "and then"),
-        ("drift", lambda self, fact, ticks, given: {fact: 0.5, Fact("x", "NOTHING", 1): 0.5}, "in no time"),
         ("conflict_cost", lambda self, one, other, given: float(len(str(one.action))), "the other way round"),
     ],
 )

@@ -227,23 +227,6 @@ def observation_probability(here: Pause) -> Iterator[str]:
                 yield f"domain.observation_probability({fact}) for {agent} is {chance}, and then {then}"
 
 
-def drift(here: Pause) -> Iterator[str]:
-    """What a fact may have become has probabilities that add up to 1; nothing changes in no time."""
-    domain, known = here.world.domain, here.one.known
-    if lacks := _lacks(domain, "drift"):
-        yield lacks
-        return
-    for fact in _some_facts(here):
-        for ticks in (0, 1, 10):
-            then = domain.drift(fact, ticks, known)
-            if min(then.values()) < 0 or abs(math.fsum(then.values()) - 1) > 1e-9:
-                yield f"domain.drift({fact}) after {ticks} ticks adds up to {math.fsum(then.values())}"
-            if not ticks and dict(then) != {fact: 1.0}:
-                yield f"domain.drift changes {fact} in no time"
-            if wrong := [new for new in then if not any(_stated(one, new) for one in domain.relations)]:
-                yield f"domain.drift makes {wrong[0]} of {fact}: domain.relations declares no such relation"
-
-
 def conflict_cost(here: Pause) -> Iterator[str]:
     """What is lost if two agents do both is a number of ticks from 0 on, whoever of the two does which."""
     domain, view = here.world.domain, here.one
@@ -370,7 +353,6 @@ PAUSES: Final[Mapping[str, Callable[[Pause], Iterator[str]]]] = {
     "pure": pure,
     "latent-variables": latent_variables,
     "observation-probability": observation_probability,
-    "drift": drift,
     "conflict-cost": conflict_cost,
     "text": text,
     "snapshot": snapshot,

@@ -395,9 +395,6 @@ class Domain(Protocol):
     def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """How likely the agent is to perceive a fact if it is true, where ``given`` tells where the agent is."""
 
-    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
-        """What a fact may have become by itself after some ticks, with probabilities that add up to 1."""
-
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Ticks that are lost if two agents do both; 0 where they do not get in each other's way."""
 
@@ -423,10 +420,6 @@ class FullyObserved(ABC):
     def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """All is perceived."""
         return 1.0
-
-    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
-        """Nothing changes by itself."""
-        return {fact: 1.0}
 
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """The shorter way is lost of two agents that go for a goal that only one can work on."""

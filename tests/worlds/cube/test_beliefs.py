@@ -1,4 +1,4 @@
-"""What CUBE says of beliefs: unknown blocks, sight, drift, and the table of what two agents should not both do."""
+"""What CUBE says of beliefs: unknown blocks, sight, and the table of what two agents should not both do."""
 
 from __future__ import annotations
 
@@ -206,34 +206,6 @@ def test_without_a_limit_all_is_seen() -> None:
     assert all(DOMAIN.observation_probability(fact, "agent_0", here.facts) == 1 for fact in here.facts)
 
 
-# ---- what changes by itself
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 19), st.integers(0, 18), st.integers(-1, 10**9), st.booleans())
-def test_drift_adds_up_to_one_and_stays_in_the_grid(row: int, col: int, ticks: int, agent: bool) -> None:
-    here = scene(20, [(0, 0)], [(1, 5, 5)])
-    fact = Fact("agent_0" if agent else Entity("block", 0), "AT", (row, col))
-    then = DOMAIN.drift(fact, ticks, here.facts)
-    assert math.isclose(math.fsum(then.values()), 1, abs_tol=1e-12)
-    assert all(chance >= 0 for chance in then.values())
-    assert all(here.inside(one.value) for one in then)  # type: ignore[arg-type]
-    assert len(then) <= 9
-    if not agent:
-        assert all(one.value[0] == row and col <= one.value[1] < 19 for one in then)  # type: ignore[index, operator]
-
-
-def test_half_of_the_agents_have_left_after_the_half_life() -> None:
-    here = scene(20, [(9, 9)], [(1, 5, 5)])
-    at, block = Fact("agent_0", "AT", (9, 9)), Fact(Entity("block", 0), "AT", (5, 5))
-    assert DOMAIN.drift(at, 4, here.facts)[at] == 0.5
-    assert DOMAIN.drift(block, 20, here.facts) == {
-        block: 0.5, **{Fact(Entity("block", 0), "AT", (5, 5 + way)): 0.5 / 3 for way in (1, 6, 13)}
-    }  # fmt: skip
-    weight = Fact(Entity("block", 0), "WEIGHT", 1)
-    assert DOMAIN.drift(weight, 50, here.facts) == {weight: 1.0}
-
-
 # ---- what cannot be
 
 
@@ -260,7 +232,6 @@ def test_odd_facts_are_no_trouble(told: Fact, radius: int | None) -> None:
             list(domain.latent_variables(facts))
             for fact in (*kept, told):
                 assert 0 <= domain.observation_probability(fact, "agent_0", facts) <= 1
-                assert math.isclose(math.fsum(domain.drift(fact, 7, facts).values()), 1)
             for other in ("move_to_block(1, left)", "push_block(1, 900)", "rendezvous(5, up)"):
                 assert domain.conflict_cost(option("push_block(0, 999999999)"), option(other), facts) >= 0
     assert LARGEST < 10**9

@@ -72,7 +72,6 @@ def everything(domain: HouseholdDomain, agent: str, told: Facts) -> dict[str, An
         "after": [list(after) for action in actions if (after := domain.after(agent, action, told)) is not told],
         "ticks": [domain.ticks(agent, action, told) for action in actions],
         "visible": [domain.observation_probability(fact, agent, told) for fact in told],
-        "drift": [domain.drift(fact, 3, told) for fact in told],
         "clash": [domain.conflict_cost(one, other, told) for one in options[:6] for other in options[:6]],
     }
 
@@ -252,8 +251,6 @@ def test_odd_knowledge_never_raises(odd: list[Fact], which: int, alone: bool, ag
     assert all(verdict.ok or verdict.word.isidentifier() for verdict in said["check"])
     assert all(ticks >= 1 for ticks in said["ticks"])
     assert all(0.0 <= chance <= 1.0 for chance in said["visible"])
-    for chances in said["drift"]:
-        assert sum(chances.values()) == pytest.approx(1.0)
     for unknown in said["unknowns"]:
         assert unknown.values
         assert all(value.weight > 0 for value in unknown.values)
@@ -414,19 +411,6 @@ def test_what_is_visible_is_what_is_in_ones_room_and_not_shut_away() -> None:
     }  # fmt: skip
     assert {text: here.domain.observation_probability(parse_fact(text), "Alice", known) for text in want} == want
     assert here.domain.observation_probability(parse_fact("Bob AT <kitchen>(11)"), "Bob", Facts()) == 0.0
-
-
-def test_only_agents_drift() -> None:
-    here = world(AT_TABLE)
-    known = here.view("Alice").known
-    for text in ("<apple>(1) IN <kitchen>(11)", "<fridge>(20) STATE open", "Bob HOLD <apple>(30)"):
-        fact = parse_fact(text)
-        assert here.domain.drift(fact, 50, known) == {fact: 1.0}
-    bob = parse_fact("Bob AT <kitchen>(11)")
-    assert here.domain.drift(bob, 0, known) == {bob: 1.0}
-    soon, later, late = (here.domain.drift(bob, ticks, known)[bob] for ticks in (1, 8, 40))
-    assert later == pytest.approx(0.5)
-    assert soon > later > late
 
 
 def test_two_that_do_the_same_lose_the_shorter_way() -> None:

@@ -1,8 +1,6 @@
-"""What rooms say of beliefs: things not found, sight by rooms, fire and smoke, and what two should not both do."""
+"""What rooms say of beliefs: things not found, sight by rooms, and what two should not both do."""
 
 from __future__ import annotations
-
-import math
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +12,6 @@ from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import WAIT, Option, talk
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.observe import facts, item
-from teamworld.worlds.rooms.physics import BURNS
 from teamworld.worlds.rooms.state import House, Item, State
 from teamworld.worlds.rooms.world import make
 
@@ -140,41 +137,6 @@ def test_nobody_sees_what_others_have_not_seen() -> None:
     assert DOMAIN.observation_probability(Fact("agent_1", "AT", (2, 2)), "nobody", given_facts) == 0
 
 
-# ---- what changes by itself
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.sampled_from(["agent_0", "fire", "item", "door", "smoke"]),
-    st.tuples(st.integers(-3, 30), st.integers(-3, 30)),
-    st.integers(-1, 10**9),
-)
-def test_drift_adds_up_to_one(what: str, cell: tuple[int, int], ticks: int) -> None:
-    fact = {
-        "agent_0": Fact("agent_0", "AT", cell),
-        "fire": Fact(Entity("fire", 3), "AT", cell),
-        "item": Fact(item(0), "AT", cell),
-        "door": Fact(Entity("door", 0), "STATE", "shut"),
-        "smoke": Fact("agent_0", "STATE", "overcome"),
-    }[what]
-    then = DOMAIN.drift(fact, ticks, told(State(AGENTS, {})))
-    assert math.isclose(math.fsum(then.values()), 1, abs_tol=1e-12)
-    assert all(chance >= 0 for chance in then.values())
-
-
-def test_fire_goes_on_to_cells_beside_it_and_smoke_lifts() -> None:
-    cell = (4, 0)
-    burns = Fact(Entity("fire", 4 * 17), "AT", cell)
-    then = DOMAIN.drift(burns, BURNS // 2, told(State(AGENTS, {})))
-    assert then[burns] == 0.5
-    assert {fact.value for fact in then} == {cell, (3, 0), (4, 1)}
-    assert all(fact in told(State(AGENTS, {}, fire=dict.fromkeys([cell, (3, 0), (4, 1)], 1))) for fact in then)
-    assert burns not in {fact for fact, chance in DOMAIN.drift(burns, BURNS, Facts()).items() if chance > 0}
-    overcome, able = Fact("agent_0", "STATE", "overcome"), Fact("agent_0", "STATE", "able")
-    assert DOMAIN.drift(overcome, 1, Facts()) == {overcome: 0.5, able: 0.5}
-    assert DOMAIN.drift(Fact("agent_0", "AT", (2, 2)), 4, Facts())[Fact("agent_0", "AT", (2, 2))] == 0.5
-
-
 # ---- what cannot be
 
 
@@ -197,7 +159,6 @@ def test_odd_facts_are_no_trouble(odd: Fact) -> None:
         for fact in given_facts:
             assert 0 <= DOMAIN.observation_probability(fact, "agent_0", known) <= 1
             assert 0 <= DOMAIN.observation_probability(fact, "agent_1", known) <= 1
-            assert math.isclose(math.fsum(DOMAIN.drift(fact, 7, known).values()), 1)
         for action in (Action("go", ("up",)), Action("go"), Action("go", ((10**9, 0),)), Action("lift", (3,))):
             assert DOMAIN.conflict_cost(Option(action, "deliver_0", 2), Option(action, "deliver_0", 2), known) >= 0
             assert DOMAIN.conflict_cost(Option(action, None, 2), Option(Action("go", ((2, 2),)), None, 2), known) >= 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -291,38 +290,7 @@ def test_what_was_announced_is_known_to_all_and_what_was_not_seen_is_likely_so_f
     assert here.observation_probability(Fact(thing("sector", 8), "UNSEEN", 100), "drone_1", whole) == 0
 
 
-# ---- what changes by itself
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.sampled_from([("fire", "BURNS"), ("fire", "BURNT"), ("civilian", "AT"), ("drone_1", "AT"), ("target", "AT")]),
-    st.tuples(st.integers(-3, 120), st.integers(-3, 120)),
-    st.integers(-1, 10**9),
-    st.integers(1, 10**6),
-)
-def test_drift_adds_up_to_one_and_stays_on_the_map(
-    what: tuple[str, str], cell: tuple[int, int], ticks: int, every: int
-) -> None:
-    here = domain(fire_every=every)
-    fact = Fact(what[0] if what[0] in KINDS else thing(what[0], 0), what[1], cell)
-    then = here.drift(fact, ticks, told(Scene(team())))
-    assert math.isclose(math.fsum(then.values()), 1, abs_tol=1e-9)
-    assert all(chance >= 0 for chance in then.values())
-    assert all(one == fact or here.brief.inside(one.value) == one.value for one in then)  # type: ignore[arg-type]
-    assert len(then) <= 10
-
-
-def test_what_burns_burns_down_or_has_spread() -> None:
-    burns = Fact(thing("fire", 0), "BURNS", (40, 40))
-    burnt = Fact(thing("fire", 0), "BURNT", (40, 40))
-    half = domain().drift(burns, 5, Facts())  # a fire step
-    assert half[burns] == 0.5
-    assert half[burnt] == pytest.approx(0.5 * (1 - beliefs.SPREADS))
-    assert half[Fact(thing("fire", 0), "BURNS", (41, 40))] == pytest.approx(0.5 * beliefs.SPREADS / 8)
-    later = domain().drift(burns, 20, Facts())  # four
-    assert burns not in later
-    assert Fact(thing("fire", 0), "BURNS", (44, 36)) in later
+# ---- fire
 
 
 @pytest.mark.heavy
@@ -340,14 +308,6 @@ def test_fire_spreads_about_as_often_as_is_believed(mode: str) -> None:
                 spread += bool(new[y - 1 : y + 2, x - 1 : x + 2].any())
     assert burning > 500
     assert spread / burning == pytest.approx(beliefs.SPREADS, abs=0.1)
-
-
-def test_civilians_wander_unless_they_are_carried() -> None:
-    here, at = domain(), Fact(thing("civilian", 0), "AT", (40, 40))
-    free = told(Scene(team(), people={0: Person((40, 40), "free", 0)}))
-    assert here.drift(at, 1, free) == {at: 1.0}
-    assert here.drift(at, 12, free)[at] == pytest.approx(1 / 3)  # two cells away, as like as not
-    assert here.drift(at, 12, told(Scene(team(), people={0: Person((40, 40), "held", 0)}))) == {at: 1.0}
 
 
 # ---- what cannot be
@@ -385,6 +345,5 @@ def test_odd_facts_are_no_trouble(task: str, odd: Fact) -> None:
             for agent in ("drone_1", "firefighter_1", "stranger"):
                 assert 0 <= here.observation_probability(fact, agent, known) <= 1
                 assert 0 <= here.danger(agent, 10**9, known) <= 1
-            assert math.isclose(math.fsum(here.drift(fact, 7, known).values()), 1)
         for one in options:
             assert all(here.conflict_cost(one, other, known) >= 0 for other in options)

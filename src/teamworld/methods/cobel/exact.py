@@ -24,7 +24,7 @@ from teamworld.methods.cobel.engine import (
     Subplan,
     UpdateResult,
 )
-from teamworld.methods.cobel.inference import intents as posterior
+from teamworld.methods.cobel.posterior import after_step, after_word, likeliest, prior
 from teamworld.methods.cobel.value import STICK, Outlook, Prospect, crowd, spared
 from teamworld.methods.common.choosing import complete, nearest
 from teamworld.methods.contract import Message
@@ -116,7 +116,7 @@ def intents(now: Situation, mate: AgentId, most: int) -> list[Intent]:
         rates |= {action: one.gain / _span(now, mate, one, others) for action, one in found.items() if one.need > 1}
     told = now.announced.get(mate)
     made = []
-    for action, weight in posterior.ranked(_table(now, mate, rates, told), most).best:
+    for action, weight in likeliest(_table(now, mate, rates, told), most):
         one = found.get(action)
         if one is None:
             assert told is not None
@@ -131,12 +131,12 @@ def _table(
     now: Situation, agent: AgentId, rates: Mapping[Action, float], told: Announced | None
 ) -> dict[Action, float]:
     """Return how likely an agent begins with each action, by its rates, its steps and its word."""
-    table = posterior.prior(relative(rates), now.options.tau)
+    table = prior(relative(rates), now.options.tau)
     regrets = now.regrets.get(agent, {})
-    table = posterior.after_step(table, {one: regrets.get(one, 0.0) for one in table}, now.options.beta)
+    table = after_step(table, {one: regrets.get(one, 0.0) for one in table}, now.options.beta)
     if told is not None and told.subplan.actions:
         current = next((action for action in told.subplan.actions if action in table), told.subplan.actions[0])
-        table = posterior.after_word(table, current, now.options.kept)
+        table = after_word(table, current, now.options.kept)
     return table
 
 

@@ -7,19 +7,20 @@ ticks by which the team is done earlier.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
-from math import fsum
-from typing import Final, NamedTuple
+from math import fsum, inf
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.methods.cobel import ahead
 from teamworld.methods.cobel.engine import Assessment, Intent, Letter, Misaligned, Situation, Subplan
 from teamworld.methods.cobel.exact import by_action, options_of, outlook
-from teamworld.methods.cobel.inference import intents as posterior
-from teamworld.methods.cobel.inference import worth
+from teamworld.methods.cobel.posterior import likeliest, prior
 from teamworld.methods.common.errands import HOLD, capacity, sought
 from teamworld.worlds.contract import WAIT, Option
+
+T = TypeVar("T")
 
 #: Ticks that a message takes its speaker: it takes the step (spec A8).
 STEP: Final = 1.0
@@ -43,6 +44,52 @@ REASONS: Final = 3
 _PLACES: Final = ("IN", "INSIDE")
 #: Predicates that are not worth telling: where exactly something is, beside saying in what.
 _UNTOLD: Final = frozenset({"POSITION", "NEAR"})
+
+
+class Chosen(NamedTuple, Generic[T]):
+    """What is worth telling."""
+
+    items: tuple[T, ...]
+    gain: float
+    """Of all items together."""
+    price: float
+    """Of all items together."""
+
+    def pays(self, threshold: float, price: float = 0.0) -> bool:
+        """Whether to send it: if the gain, less the items' price, exceeds the threshold and the price of sending."""
+        return self.gain - self.price > threshold + price
+
+
+def choose(
+    items: Sequence[T],
+    gain: Callable[[Sequence[T]], float],
+    price: Callable[[T], float],
+    room: float = inf,
+) -> Chosen[T]:
+    """Choose what to tell, one item after another, each time the one that gains most for its price.
+
+    An item is only taken while what it adds exceeds its price. Gains need not add up: each is what the
+    item adds to those already taken, so the second of two items that say the same is worth nothing.
+
+    Args:
+        items: What could be told, in an order that settles ties.
+        gain: What telling some items gains, in the order in which they were taken.
+        price: What telling an item costs, above 0 or 0.
+        room: The most that all items may cost together.
+    """
+    taken: list[T] = []
+    open_items = list(items)
+    total, spent = 0.0, 0.0
+    while open_items:
+        prices = [price(item) for item in open_items]
+        adds = [gain([*taken, item]) - total for item in open_items]
+        pay = [n for n, cost in enumerate(prices) if adds[n] > cost and spent + cost <= room]
+        if not pay:
+            break
+        best = max(pay, key=lambda n: (adds[n] / prices[n] if prices[n] > 0 else inf, adds[n], -n))
+        taken.append(open_items.pop(best))
+        total, spent = total + adds[best], spent + prices[best]
+    return Chosen(tuple(taken), total, spent)
 
 
 class Item(NamedTuple):
@@ -119,7 +166,7 @@ def _played(now: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Asse
 
     if gain(news) <= now.options.theta + STEP:  # not worth a step, whatever is told of it
         return Assessment(False)
-    chosen = worth.choose(news, gain, lambda item: item.price, CHARACTER * now.options.length)
+    chosen = choose(news, gain, lambda item: item.price, CHARACTER * now.options.length)
     told = _facts(chosen.items)
     if not chosen.pays(now.options.theta, STEP):
         return Assessment(False)
@@ -165,7 +212,7 @@ def _telling(now: Situation, minds: Mapping[AgentId, Courses]) -> tuple[Fact, ..
     if not news or gain(news) <= now.options.theta + STEP:  # not worth a step, whatever is told of it
         return ()
     none = gain(())
-    chosen = worth.choose(news, lambda some: gain(some) - none, lambda item: item.price, CHARACTER * now.options.length)
+    chosen = choose(news, lambda some: gain(some) - none, lambda item: item.price, CHARACTER * now.options.length)
     return tuple(fact for item in chosen.items for fact in item.facts)
 
 
@@ -253,11 +300,11 @@ class _Course:
         found = by_action(outlook(self._now, self._mate, held))
         seen = self._kept if announced else {}
         likely = {one: chance * self._speaks.get(one, 1.0) for one, chance in self._prior(held, seen).items()}
-        best = posterior.ranked(likely, FIRST).best
+        best = likeliest(likely, FIRST)
         whole = fsum(weight for _, weight in best)
         if whole <= 0:
             return SEARCH
-        some = posterior.ranked(likely, OPEN).best
+        some = likeliest(likely, OPEN)
         gains = {action: found[action].rate * found[action].ticks * seen.get(action, 1.0) for action, _ in some}
         return fsum(weight / whole * self._chain(action, dict(gains), held) for action, weight in best)
 
@@ -268,9 +315,7 @@ class _Course:
             return dict.fromkeys(found, 1 / len(found)) if found else {}
         rates = {action: one.rate * seen.get(action, 1.0) for action, one in found.items()}
         top = max(rates.values(), default=0.0)
-        return (
-            posterior.prior({one: rate / top for one, rate in rates.items()}, self._now.options.tau) if top > 0 else {}
-        )
+        return prior({one: rate / top for one, rate in rates.items()}, self._now.options.tau) if top > 0 else {}
 
     def _chain(self, action: Action, gains: dict[Action, float], at: Facts) -> float:
         """Return the expected ticks if it begins with an action and goes on with what is then best a tick."""

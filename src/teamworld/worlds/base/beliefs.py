@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final, TypeGuard, TypeVar
 
-from teamworld.language import Cell, Fact, Facts
+from teamworld.language import Cell, Facts
 
 Scene = TypeVar("Scene")
 
@@ -33,14 +33,6 @@ def is_cell(value: object) -> TypeGuard[Cell]:
 def round_about(at: Cell, far: int) -> list[Cell]:
     """Return the eight cells so many cells away, on the straight ways and the diagonals."""
     return [(at[0] + down * far, at[1] + right * far) for down, right in COMPASS]
-
-
-def moved(fact: Fact, stays: float, elsewhere: Iterable[Fact]) -> dict[Fact, float]:
-    """Return a fact that still holds with a probability, or else, each as likely as any other, one of several."""
-    others = [one for one in dict.fromkeys(elsewhere) if one != fact]
-    if not others or stays >= 1:
-        return {fact: 1.0}
-    return {fact: stays, **dict.fromkeys(others, (1 - stays) / len(others))}
 
 
 def overlap(low: int, high: int, first: int, last: int) -> int:

@@ -1,4 +1,4 @@
-"""What CUBE says of beliefs: what is not known, what is in sight, and what may have changed by itself.
+"""What CUBE says of beliefs: what is not known, and what is in sight.
 
 See CoBel-World spec B1 and B3.2. Agents report where they are, so all know where all are. Where sight is limited,
 blocks have to be found: where one may be is believed by sectors of the grid, a few dozen at most, each named by its
@@ -12,7 +12,7 @@ from math import ceil
 from typing import Final, NamedTuple
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
-from teamworld.worlds.base.beliefs import UNSEEN_TOO, is_cell, moved, overlap, readable, round_about
+from teamworld.worlds.base.beliefs import UNSEEN_TOO, is_cell, overlap, readable
 from teamworld.worlds.contract import LatentVariable, Possible
 from teamworld.worlds.cube.scene import Scene, Square, entity, scene_of
 from teamworld.worlds.cube.sight import area_side, within
@@ -21,9 +21,6 @@ from teamworld.worlds.cube.sight import area_side, within
 SECTORS: Final = 6
 #: Largest side of a grid that is believed where nobody was told the side.
 LARGEST: Final = 1024
-#: Ticks after which half of the agents have gone elsewhere, and half of the blocks have been pushed on.
-AGENT_HALF_LIFE: Final = 4.0
-BLOCK_HALF_LIFE: Final = 20.0
 
 
 class Told(NamedTuple):
@@ -174,27 +171,3 @@ def _in_view(corner: Cell, size: int, at: Cell, side: int, radius: int) -> float
         return 0.0
     rows = overlap(row, min(row + size, side), at[0] - radius, at[0] + radius)
     return rows * overlap(col, min(col + size, side), at[1] - radius, at[1] + radius) / count
-
-
-# ---- what changes by itself
-
-
-def drift(told: Told, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
-    """Return where an agent or a block may be some ticks later.
-
-    An agent has left with a half-life of ``AGENT_HALF_LIFE`` ticks, in any of eight directions, half as far as it can
-    have come; a block has been pushed right, toward the goal, by a cell, as far as can be, or half of that. Deliveries
-    are told to all, so a block of which nobody told is still in the grid.
-    """
-    scene, value = sound(told, given), fact.value
-    if scene is None or ticks <= 0 or fact.predicate != "AT" or not is_cell(value) or not scene.inside(value):
-        return {fact: 1.0}
-    if isinstance(fact.subject, str):
-        far = max(1, min(ticks, scene.side) // 2)
-        cells = [cell for cell in round_about(value, far) if scene.inside(cell)]
-        return moved(fact, 0.5 ** (ticks / AGENT_HALF_LIFE), (Fact(fact.subject, "AT", cell) for cell in cells))
-    weight = _weight(scene.blocks.get(fact.subject.id), told, fact.subject)
-    room = min(ticks, scene.side - value[1] - weight - 1)  # one step further, and it is delivered
-    steps = sorted({1, max(1, room // 2), room}) if room > 0 else ()
-    pushed = (Fact(fact.subject, "AT", (value[0], value[1] + step)) for step in steps)
-    return moved(fact, 0.5 ** (ticks / BLOCK_HALF_LIFE), pushed)

@@ -158,10 +158,6 @@ class CubeDomain:
         """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
         return beliefs.visible(self._told, fact, agent, given)
 
-    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
-        """Return where an agent or a block may be some ticks later; see ``beliefs``."""
-        return beliefs.drift(self._told, fact, ticks, given)
-
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the ticks that are lost if two agents do both; see ``clashes``."""
         return clashes.clash(one, other, beliefs.sound(self._told, given))

@@ -28,8 +28,6 @@ UNLIKELY: Final = 0.1
 PART: Final = 0.5
 #: How many times likelier the furniture of the goal is to stand in its usual room than in another.
 USUAL: Final = 20.0
-#: Ticks after which half of those who were seen in a room have left it.
-HALF_LIFE: Final = 8.0
 
 
 def unknowns(predicates: Predicates, known: Known) -> Iterator[LatentVariable]:
@@ -86,15 +84,6 @@ def visible(fact: Fact, agent: AgentId, known: Known) -> float:
     if isinstance(fact.subject, str):
         return float(known.at.get(fact.subject) == here)
     return float(known.room_of(fact.subject) == here)
-
-
-def drift(fact: Fact, ticks: int, known: Known) -> dict[Fact, float]:
-    """Return where an agent may be some ticks later; things stay where they are until somebody takes them."""
-    others = [room for room in known.rooms if room != fact.value]
-    if fact.predicate != "AT" or ticks <= 0 or not others:
-        return {fact: 1.0}
-    stays = float(0.5 ** (ticks / HALF_LIFE))
-    return {fact: stays} | {Fact(fact.subject, "AT", room): (1 - stays) / len(others) for room in others}
 
 
 def clash(one: Option, other: Option, predicates: Predicates, known: Known) -> float:

@@ -355,10 +355,6 @@ class HouseholdDomain:
         """Return whether the agent would see it from where it is."""
         return beliefs.visible(fact, agent, self._known(given))
 
-    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
-        """Return where agents may be some ticks later; all else stays."""
-        return beliefs.drift(fact, ticks, self._known(given))
-
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the ticks that are lost if two agents do both."""
         return beliefs.clash(one, other, self.predicates, self._known(given))

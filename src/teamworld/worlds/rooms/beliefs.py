@@ -1,4 +1,4 @@
-"""What rooms say of beliefs: what is not known, in sight, or changed by itself, and what two should not both do.
+"""What rooms say of beliefs: what is not known, what is in sight, and what two should not both do.
 
 See CoBel-World spec B3. A place is believed by the room: the middle cell of a room stands for all of it, and one look
 shows all of a room.
@@ -10,17 +10,14 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Final
 
-from teamworld.language import AgentId, Cell, Entity, Fact, Facts, GoalId
-from teamworld.worlds.base.beliefs import SAFETY, UNSEEN_TOO, is_cell, moved, readable
+from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
+from teamworld.worlds.base.beliefs import SAFETY, UNSEEN_TOO, is_cell, readable
 from teamworld.worlds.contract import LatentVariable, Option, Possible
 from teamworld.worlds.rooms.observe import believed, item
-from teamworld.worlds.rooms.physics import BURNS, OVERCOME
 from teamworld.worlds.rooms.state import House
 
 #: How likely a thing that was carried off was put down in a room that one has seen, against one that one has not.
 CARRIED: Final = 0.2
-#: Ticks after which half of those who were seen in a cell have left it.
-HALF_LIFE: Final = 4.0
 
 
 def unknowns(house: House, given: Facts) -> tuple[LatentVariable, ...]:
@@ -73,33 +70,6 @@ def visible(house: House, fact: Fact, agent: AgentId, given: Facts) -> float:
 def _rooms(house: House, cell: object) -> frozenset[int]:
     """Return the rooms that are seen from a cell; none where it is no cell."""
     return frozenset(house.rooms_at(cell)) if is_cell(cell) else frozenset()
-
-
-def drift(house: House, fact: Fact, ticks: int) -> Mapping[Fact, float]:
-    """Return what may have become of a fact.
-
-    Fire: a cell burns for ``BURNS`` ticks; nobody sees how long it has burnt, so it still burns after so many ticks
-    with a probability that falls in a straight line; else it has gone on to a cell beside. Agents leave, half of them
-    within ``HALF_LIFE`` ticks, for any room. Smoke lifts within ``OVERCOME`` ticks. Things stay where they are.
-    """
-    subject, value = fact.subject, fact.value
-    if ticks <= 0:
-        return {fact: 1.0}
-    if fact.predicate == "AT" and is_cell(value):
-        if isinstance(subject, str):
-            rooms = [Fact(subject, "AT", house.middle(room)) for room in range(house.rooms)]
-            return moved(fact, 0.5 ** (ticks / HALF_LIFE), rooms)
-        if subject.kind == "fire":
-            beside = [Fact(fire(house, cell), "AT", cell) for cell in house.beside(value)]
-            return moved(fact, max(0.0, 1 - ticks / BURNS), beside)
-    if isinstance(subject, str) and fact.predicate == "STATE" and value == "overcome":
-        return moved(fact, max(0.0, 1 - ticks / OVERCOME), [Fact(subject, "STATE", "able")])
-    return {fact: 1.0}
-
-
-def fire(house: House, cell: Cell) -> Entity:
-    """Return the name of the fire on a cell."""
-    return Entity("fire", cell[0] * house.size[1] + cell[1])
 
 
 def clash(house: House, one: Option, other: Option, given: Facts) -> float:

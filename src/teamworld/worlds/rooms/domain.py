@@ -264,10 +264,6 @@ class RoomsDomain:
         """Return 1 for what is in the agent's room or on the board; see ``beliefs``."""
         return beliefs.visible(self.house, fact, agent, given)
 
-    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
-        """Return what may have become of fire, smoke and the places of agents; see ``beliefs``."""
-        return beliefs.drift(self.house, fact, ticks)
-
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the ticks that are lost if two agents do both; see ``beliefs``."""
         return beliefs.clash(self.house, one, other, given)

@@ -1,4 +1,4 @@
-"""What wildfire says of beliefs: what is not known, what is in sight, and what may have changed by itself.
+"""What wildfire says of beliefs: what is not known, what is in sight, and who is in danger.
 
 See CoBel-World spec B2 and B3.2. Where something may be that nobody was told of is believed by sectors of the map, each
 named by its middle cell: where the fire began, where a cluster of civilians is. Facts may have been made up by whoever
@@ -7,12 +7,11 @@ told them: what cannot be counts as not told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import sqrt
+from collections.abc import Iterator
 from typing import Final
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, GoalId
-from teamworld.worlds.base.beliefs import UNSEEN_TOO, at_least, is_cell, moved, overlap, readable, round_about
+from teamworld.worlds.base.beliefs import UNSEEN_TOO, at_least, is_cell, overlap, readable, round_about
 from teamworld.worlds.contract import LatentVariable, Possible
 from teamworld.worlds.wildfire.scene import Body, Brief, Person, Scene, believed, thing
 from teamworld.worlds.wildfire.skills import PACE, WALKERS
@@ -25,12 +24,6 @@ IN_PASSING: Final = 0.25
 #: How likely a cell that burns sets one beside it on fire before it has burnt down: 0.53 to 0.63 of them do in a fire
 #: step, in both modes, on the levels with fire (30 steps, seeds 0 to 5).
 SPREADS: Final = 0.57
-#: Fire steps that a cell is ignited or on fire (wildfire spec A4.1).
-BURNS: Final = 2
-#: Timesteps after which half of the agents have gone elsewhere.
-HALF_LIFE: Final = 3.0
-#: Timesteps between the steps of civilians, as most levels have it.
-WANDERS: Final = 3
 #: Cells from where somebody was last seen to where it is looked for, and what the place itself counts against each.
 AWAY: Final = 6
 NEAR: Final = 4.0
@@ -193,61 +186,12 @@ def in_view(brief: Brief, sector: int, agent: AgentId, body: Body) -> float:
     return overlap(x0, x1, x - far, x + far) * overlap(y0, y1, y - far, y + far) / _cells(brief, sector)
 
 
-# ---- what changes by itself
-
-
-def drift(brief: Brief, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
-    """Return what may have become of a fact some timesteps later.
-
-    * Fire: a cell burns for ``BURNS`` fire steps; nobody is told for how long it has, so the chance that it still does
-      falls in a straight line. Of what burns no longer ``SPREADS`` has gone on, a cell a fire step, in any of the
-      eight directions; the rest is burnt. Wind and fuel are no facts, so all directions are alike.
-    * Agents have left with a half-life of ``HALF_LIFE``, in any of eight directions, half as far as they can have come.
-    * Civilians wander at random: after n steps of theirs they are about the root of n cells away (wildfire spec A5).
-
-    Everything else stays as it is until somebody changes it.
-    """
-    value, subject = fact.value, fact.subject
-    if ticks <= 0 or not is_cell(value) or brief.inside(value) != value:
-        return {fact: 1.0}
-    if isinstance(subject, str) and fact.predicate == "AT":
-        pace = PACE[brief.kinds.get(subject, "firefighter")]
-        far = max(1, int(min(pace * ticks, brief.size) / 2))
-        return moved(fact, 0.5 ** (ticks / HALF_LIFE), _ring(brief, fact, value, far))
-    if not isinstance(subject, Entity):
-        return {fact: 1.0}
-    if subject.kind == "fire" and fact.predicate == "BURNS":
-        return _spread(brief, fact, value, subject, ticks)
-    if subject.kind == "civilian" and fact.predicate == "AT":
-        scene = readable(believed, given)
-        person = scene.people.get(subject.id) if scene is not None else None
-        far = int(sqrt(min(ticks, brief.size**2) / WANDERS))
-        if far and (person is None or person.state == "free"):
-            return moved(fact, 1 / (1 + far), _ring(brief, fact, value, far))
-    return {fact: 1.0}
-
-
-def _ring(brief: Brief, fact: Fact, at: Cell, far: int) -> list[Fact]:
-    return [Fact(fact.subject, fact.predicate, brief.inside(cell)) for cell in round_about(at, far)]
+# ---- danger
 
 
 def fire_steps(brief: Brief, ticks: int) -> float:
     """Return how many fire steps so many timesteps are."""
     return max(0, ticks) * TICKS_PER_TIMESTEP / brief.fire_every
-
-
-def _spread(brief: Brief, fact: Fact, at: Cell, fire: Entity, ticks: int) -> Mapping[Fact, float]:
-    steps = fire_steps(brief, ticks)
-    stays = max(0.0, 1 - steps / BURNS)
-    far = max(1, round(min(steps, brief.size)))
-    cells = [cell for cell in round_about(at, far) if brief.inside(cell) == cell]
-    gone = (1 - stays) * (SPREADS if cells else 0.0)
-    chances = {fact: stays, **{Fact(fire, "BURNS", cell): gone / len(cells) for cell in cells}}
-    chances[Fact(fire, "BURNT", at)] = 1 - stays - gone
-    return {one: chance for one, chance in chances.items() if chance > 0}
-
-
-# ---- danger
 
 
 def burns_by(brief: Brief, scene: Scene, at: Cell, ticks: int) -> bool:

@@ -332,10 +332,6 @@ class WildfireDomain:
         """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
         return beliefs.visible(self.brief, fact, agent, given)
 
-    def drift(self, fact: Fact, ticks: int, given: Facts) -> Mapping[Fact, float]:
-        """Return what may have become of fire, and of the places of agents and civilians; see ``beliefs``."""
-        return beliefs.drift(self.brief, fact, ticks, given)
-
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the timesteps that are lost if two agents do both; see ``clashes``."""
         goals = readable(self._by_id, given)

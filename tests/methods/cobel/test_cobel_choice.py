@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.methods.cobel.inference.worth import Message, choose
+from teamworld.methods.cobel.telling import Chosen, choose
 
 
 def test_facts_are_chosen_by_gain_per_price_until_none_pays() -> None:
@@ -30,7 +30,7 @@ def test_the_second_of_two_facts_that_say_the_same_is_not_told() -> None:
     message = choose(["a", "same as a"], lambda some: 5.0 if some else 0.0, lambda _: 1.0)
     assert message.items == ("a",)
     assert choose(["a"], lambda _: 0.0, lambda _: 0.0).items == ()
-    nothing: Message[str] = choose([], lambda _: 1.0, lambda _: 0.0)
+    nothing: Chosen[str] = choose([], lambda _: 1.0, lambda _: 0.0)
     assert tuple(nothing) == ((), 0.0, 0.0)
     assert not nothing.pays(0.0)
 

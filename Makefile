@@ -1,4 +1,4 @@
-# make demo | install | test | matrix | lint | wheel | lock | clean
+# make demo | install | test | matrix | lint | wheel | docs | site | lock | clean
 # Another interpreter: make test PYTHON=python3.13 VENV=.venv313
 
 PYTHON ?= python3
@@ -9,9 +9,9 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check
 RUN_STAMP := $(VENV)/.run-installed
 DEV_STAMP := $(VENV)/.dev-installed
-CHECKED := $(wildcard src tests benchmarks examples)
+CHECKED := $(wildcard src tests benchmarks examples scripts)
 
-.PHONY: demo install test matrix lint format wheel lock clean
+.PHONY: demo install test matrix lint format wheel docs site lock clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_STAMP)
@@ -42,6 +42,15 @@ wheel: $(DEV_STAMP)
 	rm -rf dist
 	$(PY) -m build --wheel --no-isolation --outdir dist
 	PYTHON=$(PYTHON) scripts/smoke.sh dist/teamworld-*.whl
+
+# The documentation as a site in build/site; a broken link fails.
+site: $(DEV_STAMP)
+	$(PY) scripts/docs_pages.py
+	$(VENV)/bin/zensical build --strict
+
+# The same, served on this machine while pages are written.
+docs: site
+	$(VENV)/bin/zensical serve
 
 # Resolve the pinned versions again; make lock ARGS=--upgrade takes newer ones.
 lock:

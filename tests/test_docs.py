@@ -41,6 +41,7 @@ PAGES = [
     "docs/reference/metrics.md",
     "docs/how-to/compare.md",
     "docs/how-to/messages.md",
+    "docs/tutorial/first_run.md",
     "docs/tutorial/your_world.md",
     "docs/tutorial/your_method.md",
 ]

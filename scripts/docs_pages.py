@@ -1,0 +1,84 @@
+"""Write the pages of the documentation that are made from the code: the gallery of levels and the commands.
+
+python scripts/docs_pages.py    # docs/reference/levels.md with its pictures, docs/reference/commands.md
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Final
+
+import matplotlib.image
+import numpy as np
+
+from teamworld import cli
+from teamworld.worlds import registry
+from teamworld.worlds.cube.draw import Snapshot
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PAGES: Final = ROOT / "docs" / "reference"
+#: Levels whose picture would show single pixels: they are listed without one.
+LARGE: Final = ("n32", "n64", "n128", "n256", "paper-n32", "darpa", "stress", "scale")
+#: Levels that are read from data which the package does not hold.
+FROM_DATA: Final = ("official",)
+#: Longest side of a picture, in pixels.
+SIDE: Final = 480
+COMMANDS: Final = (
+    "run", "resume", "compare", "report", "view", "replay", "evidence", "reproduce", "status", "memory", "doctor", "worlds",
+    "methods", "levels", "metrics", "prompts",
+)  # fmt: skip
+
+
+def picture(world: str, level: str, path: Path) -> None:
+    """Draw the first moment of a level at seed 0."""
+    instance = registry.make(world, level, 0, None, {})
+    instance.reset(0)
+    static, snapshot = instance.spec.static, instance.snapshot()
+    draw = importlib.import_module(f"teamworld.worlds.{world}.draw")
+    if world == "cube":
+        blocks = [
+            (number, static["weights"][number], *place)
+            for number, place in enumerate(snapshot["blocks"])
+            if place is not None
+        ]
+        pixels = draw.frame(Snapshot(static["grid_size"], 0, tuple(map(tuple, snapshot["agents"])), tuple(blocks)))
+    else:
+        pixels = draw.frame(static, snapshot)
+    stride = max(1, -(-max(pixels.shape[:2]) // (2 * SIDE)))
+    matplotlib.image.imsave(path, np.ascontiguousarray(pixels[::stride, ::stride]))
+
+
+def gallery() -> Iterator[str]:
+    """Yield the lines of the gallery of levels, and write its pictures."""
+    yield from ("# Levels", "", "Every level of every world, as it stands at the start of an episode with seed 0.", "")
+    yield from ("```console", "teamworld levels cube      # the same list at the terminal", "```", "")
+    folder = PAGES / "levels"
+    folder.mkdir(exist_ok=True)
+    for world in registry.WORLDS:
+        yield from (f"## {world}", "", registry.summary(world)[0].upper() + registry.summary(world)[1:] + ".", "")
+        for level, line in registry.levels(world).items():
+            yield from (f"### `{level}`", "", line[0].upper() + line[1:] + ".", "")
+            if not level.startswith((*LARGE, *FROM_DATA)):
+                picture(world, level, folder / f"{world}-{level}.png")
+                yield from (f'![{world}, {level}](levels/{world}-{level}.png){{ width="{SIDE}" loading=lazy }}', "")
+
+
+def commands() -> Iterator[str]:
+    """Yield the lines of the page of commands: what ``--help`` prints of each."""
+    yield from ("# Commands", "", "What `teamworld COMMAND --help` prints.", "")
+    for command in ("", *COMMANDS):
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            cli.run([*command.split(), "--help"])
+        yield from (f"## {f'teamworld {command}'.strip()}", "", "```text")
+        yield from (printed.getvalue().rstrip().splitlines())
+        yield from ("```", "")
+
+
+if __name__ == "__main__":
+    (PAGES / "levels.md").write_text("\n".join(gallery()), encoding="utf-8")
+    (PAGES / "commands.md").write_text("\n".join(commands()), encoding="utf-8")

@@ -4,7 +4,7 @@ Three rules, each with the reason that a stranger has to guess a file's content 
 
 - a public class has one meaning: its name stands in at most ``MODULES`` modules of the package;
 - local names say what they hold: none of ``EMPTY_NAMES`` is a variable or a parameter;
-- words that the field does not use (``WORDS``) are no part of a name, and no word of a page, a docstring or a help text.
+- words that the field does not use (``WORDS``) are no part of a name, and stand in no page, docstring or help text.
 
 Prints one line for each violation and exits with 1 if there is one.
 """

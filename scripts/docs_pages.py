@@ -28,8 +28,8 @@ FROM_DATA: Final = ("official",)
 #: Longest side of a picture, in pixels.
 SIDE: Final = 480
 COMMANDS: Final = (
-    "run", "resume", "compare", "report", "view", "replay", "evidence", "reproduce", "status", "memory", "doctor", "worlds",
-    "methods", "levels", "metrics", "prompts",
+    "run", "resume", "compare", "report", "view", "replay", "evidence", "reproduce", "status", "memory", "doctor",
+    "worlds", "methods", "levels", "metrics", "prompts",
 )  # fmt: skip
 
 

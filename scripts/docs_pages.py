@@ -40,16 +40,18 @@ def picture(world: str, level: str, path: Path) -> None:
     static, snapshot = instance.spec.static, instance.snapshot()
     draw = importlib.import_module(f"teamworld.worlds.{world}.draw")
     if world == "cube":
-        blocks = [
+        placed = [
             (number, static["weights"][number], *place)
             for number, place in enumerate(snapshot["blocks"])
             if place is not None
         ]
-        pixels = draw.frame(Snapshot(static["grid_size"], 0, tuple(map(tuple, snapshot["agents"])), tuple(blocks)))
+        pixels = draw.frame(Snapshot(static["grid_size"], 0, tuple(map(tuple, snapshot["agents"])), tuple(placed)))
     else:
         pixels = draw.frame(static, snapshot)
-    stride = max(1, -(-max(pixels.shape[:2]) // (2 * SIDE)))
-    matplotlib.image.imsave(path, np.ascontiguousarray(pixels[::stride, ::stride]))
+    block = max(1, -(-max(pixels.shape[:2]) // (2 * SIDE)))  # pixels that become one: their mean
+    rows, columns = pixels.shape[0] // block, pixels.shape[1] // block
+    blocks = pixels[: rows * block, : columns * block].reshape(rows, block, columns, block, 3)
+    matplotlib.image.imsave(path, blocks.mean(axis=(1, 3)).astype(np.uint8))
 
 
 def gallery() -> Iterator[str]:

@@ -60,9 +60,9 @@ PARTS = (
         {"level": "paper-n2", "method": VARIANTS, "reasoner": "rules", "options": OWN},
     ),
     Part(
-        "paper-n2, stand-in rules:slips=0.2 (rules that err, no language model)",
-        "slips",
-        {"level": "paper-n2", "method": VARIANTS, "reasoner": "rules:slips=0.2", "options": OWN},
+        "paper-n2, stand-in rules:noise=0.2 (rules that err, no language model)",
+        "noise",
+        {"level": "paper-n2", "method": VARIANTS, "reasoner": "rules:noise=0.2", "options": OWN},
     ),
     *(
         Part(

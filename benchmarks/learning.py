@@ -70,8 +70,8 @@ def learning(rows: list[Row]) -> None:
     )
 
 
-def slips(rows: list[Row]) -> None:
-    """Print what is claimed under slips."""
+def noise(rows: list[Row]) -> None:
+    """Print what is claimed under noise."""
     team, alone = by_seed(rows, "drwell"), by_seed(rows, "zero_shot")
     one = [mean([row.summary.completion for row in team[seed]]) for seed in team]
     other = [mean([row.summary.completion for row in alone[seed]]) for seed in team]
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/learning"))
     given = parser.parse_args()
     seeds = range(given.first_seed, given.first_seed + given.seeds)
-    for reasoner, tell in (("rules", learning), ("rules:slips=0.2", slips)):
+    for reasoner, tell in (("rules", learning), ("rules:noise=0.2", noise)):
         print(f"\n== {reasoner}")
         out = given.out / reasoner.replace(":", "_").replace("=", "_")
         tell(

@@ -71,7 +71,7 @@ class Measuring:
         self.sizes.append(Size(question.kind, question.view.t, self._count(text), len(text)))
         answer, _ = await self._rules.ask(question, tries)
         if self._said is not None:
-            spoken = f"{question.mind}: {SAID}"[: self._said]
+            spoken = f"{question.respondent}: {SAID}"[: self._said]
             answer = answer.model_copy(update={name: spoken for name in WORDS if name in question.answer.model_fields})
         return Reply(answer)
 

@@ -1,7 +1,7 @@
 """Compare two minds on the same seeds: completion, steps, tokens and dollars, with paired intervals.
 
 python examples/compare_models.py http://localhost:8000/v1#small http://localhost:8000/v1#large --seeds 10
-python examples/compare_models.py rules rules:slips=0.2
+python examples/compare_models.py rules rules:noise=0.2
 """
 
 from __future__ import annotations

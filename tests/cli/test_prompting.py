@@ -17,11 +17,11 @@ from teamworld.experiment.warm_start import Memories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods.registry import kinds
 from teamworld.reasoning.prompts import info, versions
-from teamworld.reasoning.rules import Slips
+from teamworld.reasoning.rules import NoisyRules
 from teamworld.record import QuestionAsked, read_log
 from tests.methods.asked import Asked, Listening
 
-SLIPS = "rules:slips=0.7"
+SLIPS = "rules:noise=0.7"
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_the_prompt_printed_is_the_one_that_was_shown(
         with MemoryStore.open(folder / "memory.sqlite", readonly=True) as store:
             for delta in store.deltas(cell.name, up_to=2):
                 memory.commit(cell.name, delta)
-        mind = Listening(Slips(cell.streams(3), 0.7))
+        mind = Listening(NoisyRules(cell.streams(3), 0.7))
         log = tmp_path / "log.zst"
         completed(play(experiment, cell, 3, log, Memories(memory), mind))
     assert log.read_bytes() == Folder(folder).log(cell, 3).read_bytes()
@@ -69,7 +69,7 @@ def test_the_prompt_printed_is_the_one_that_was_shown(
     assert any(event.fallback for event in records)
     first: dict[tuple[str, str, int], Asked] = {}
     for question in mind.asked:  # asked again, it is shown again
-        first.setdefault((question.kind, question.mind, question.t), question)
+        first.setdefault((question.kind, question.respondent, question.t), question)
     checked = 0
     for kind in ("drwell.propose", "drwell.commit", "drwell.draft", "drwell.revise"):
         for agent in ("agent_0", "agent_1"):

@@ -307,7 +307,7 @@ class HowMuch(Question[Number]):
     sampling: ClassVar[Sampling] = Sampling(0.0, 1)
 
     def __init__(self, mind: AgentId) -> None:
-        self.mind, self.views = mind, {}
+        self.respondent, self.views = mind, {}
 
     def context(self) -> dict[str, Any]:
         return {}
@@ -330,7 +330,7 @@ class Slow(Rules):
         self._delays = delays
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
-        await asyncio.sleep(self._delays[question.mind])
+        await asyncio.sleep(self._delays[question.respondent])
         return await super().ask(question, tries)
 
 

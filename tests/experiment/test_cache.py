@@ -91,7 +91,7 @@ def test_every_field_of_a_request_was_tried() -> None:
         (1, 1, key()),
         (0, 2, key()),
         (0, 1, key(2)),
-        (0, 1, key(mind="agent_1")),
+        (0, 1, key(respondent="agent_1")),
         (0, 1, key(purpose="drwell.commit")),
         (0, 1, key(attempt=1)),
     ],
@@ -133,7 +133,7 @@ with Cache(path) as cache:
     for number in range(300):
         if calls.find(key(number), request()) is None:
             calls.add(key(number), request(), completion(f"{name} {number}"))
-        calls.add(key(number, mind=name), request(), completion(f"{name} {number}"))
+        calls.add(key(number, respondent=name), request(), completion(f"{name} {number}"))
 """
 
 
@@ -166,7 +166,7 @@ def test_two_processes_share_a_file_that_neither_has_made(path: Path) -> None:
             assert shared is not None
             assert shared.text in {f"one {number}", f"other {number}"}
             for name in ("one", "other"):
-                own = calls.find(key(number, mind=name), request())
+                own = calls.find(key(number, respondent=name), request())
                 assert own == completion(f"{name} {number}")
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 

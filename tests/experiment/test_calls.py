@@ -108,9 +108,9 @@ def test_interleaved_episodes_each_find_their_own(made: dict[tuple[Cell, int, Ca
             rows = store.rows(*((), (CELL,), (CELL, 2))[known])
             expected = [place for place in made if place[0] == CELL or known == 0]
             expected = [place for place in expected if place[1] == 2 or known < 2]
-            assert [(one.cell, one.episode, one.mind, one.purpose, one.number, one.attempt) for one in rows] == sorted(
-                (cell.name, episode, *one) for cell, episode, one in expected
-            )
+            assert [
+                (one.cell, one.episode, one.respondent, one.purpose, one.number, one.attempt) for one in rows
+            ] == sorted((cell.name, episode, *one) for cell, episode, one in expected)
 
 
 def test_rows_hold_what_reports_count(store: CallStore) -> None:

@@ -33,7 +33,7 @@ def test_kinds_of_the_methods_of_a_run_may_be_named(
     monkeypatch: pytest.MonkeyPatch, methods: list[str], kinds: str
 ) -> None:
     monkeypatch.setitem(registry.BUILT_IN, "derived", f"{__name__}:Derived")
-    reasoner = "rules" if kinds == "*" else f"@{kinds}=rules:slips=0.1,*=rules"
+    reasoner = "rules" if kinds == "*" else f"@{kinds}=rules:noise=0.1,*=rules"
     build({"methods": methods, "reasoner": reasoner, "sampling": {kinds: {"seed": 1}}}).resolved()
 
 

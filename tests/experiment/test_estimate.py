@@ -45,7 +45,7 @@ def test_a_longer_run_takes_more() -> None:
 
 
 def test_rules_cost_nothing() -> None:
-    assert estimate(build({"reasoner": "agent_0=rules,*=rules:slips=0.2"}).resolved(), prices()) == []
+    assert estimate(build({"reasoner": "agent_0=rules,*=rules:noise=0.2"}).resolved(), prices()) == []
 
 
 def test_it_is_told_before_a_run_begins_and_not_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,7 +81,7 @@ def test_every_field_of_a_call_is_a_column(tmp_path: Path, out: Path) -> None:
         db.execute(f"INSERT INTO calls ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})", row)
     frame = load(tmp_path / "called").calls
     assert frame.schema == load(out).calls.schema
-    assert frame.select("method", "seed", "episode", "mind", "usd").row(0) == ("greedy", 1, 2, "agent_0", None)
+    assert frame.select("method", "seed", "episode", "respondent", "usd").row(0) == ("greedy", 1, 2, "agent_0", None)
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

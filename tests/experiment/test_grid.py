@@ -25,7 +25,7 @@ DATA: dict[str, Any] = {
     "methods": ["greedy", "zero_shot"],
     "seeds": [0, 1],
     "max_steps": 12,
-    "grid": {"level": ["n1", "n2"], "instances": [5, "fixed"], "reasoner": ["rules", "rules:slips=0.5"]},
+    "grid": {"level": ["n1", "n2"], "instances": [5, "fixed"], "reasoner": ["rules", "rules:noise=0.5"]},
 }
 
 
@@ -51,7 +51,7 @@ def test_every_combination_is_a_run_of_its_own() -> None:
         {"level": "n1", "reasoner": "rules", "instances": "fixed"},
     ]
     assert parts[0].name == "level=n1,reasoner=rules,instances=5"
-    assert parts[2].name.startswith("level=n1,reasoner=rules_slips=0.5,instances=5-")  # fit for every file system
+    assert parts[2].name.startswith("level=n1,reasoner=rules_noise=0.5,instances=5-")  # fit for every file system
     turned = {**DATA, "grid": dict(reversed(DATA["grid"].items()))}
     assert [part.name for part in grid.expand(turned)] == [part.name for part in parts]
     assert all(part.experiment.methods == ("greedy", "zero_shot") for part in parts)
@@ -132,7 +132,7 @@ def test_the_table_of_a_grid_tells_its_minds_and_counts(
     assert command(["run", str(file), "--out", str(out)]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "2 seeds, mean of 1 episode each [95 % bootstrap interval over seeds]; at most 12 steps" in told
-    assert "rules: built-in rules, no language model; rules:slips=0.5: stand-in rules:slips=0.5" in told
+    assert "rules: built-in rules, no language model; rules:noise=0.5: stand-in rules:noise=0.5" in told
     one = tmp_path / "one.yaml"
     one.write_text(yaml.safe_dump({"methods": ["greedy"], "grid": {"level": ["n1"], "max_steps": [3, 4]}}))
     assert command(["run", str(one), "--out", str(tmp_path / "out")]) == 0

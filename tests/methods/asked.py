@@ -32,7 +32,7 @@ class Asked(NamedTuple):
     """A question as it was put."""
 
     kind: str
-    mind: str
+    respondent: str
     t: int
     prompt: Prompt
 
@@ -47,7 +47,7 @@ class Plain:
             actions = plans(question.goal, question.view, question.domain)[0]
             return Reply(question.answer.model_validate({"actions": actions}))  # type: ignore[arg-type]
         if isinstance(question, Chat):
-            told = {"text": f"{question.mind} speaks", "goal": question.goals[-1].id}
+            told = {"text": f"{question.respondent} speaks", "goal": question.goals[-1].id}
             return Reply(question.answer.model_validate(told))  # type: ignore[arg-type]
         if isinstance(question, Negotiation):
             return Reply(question.answer.model_validate({"goal": question.goals[-1].id, "reason": "It is the last."}))  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ class Listening:
         return self.inner.name
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
-        self.asked.append(Asked(question.kind, question.mind, question.view.t, render(question)))
+        self.asked.append(Asked(question.kind, question.respondent, question.view.t, render(question)))
         answer, _ = await self.inner.ask(question, tries)
         return Reply(self.twist(question, answer))  # type: ignore[arg-type]
 

@@ -32,7 +32,7 @@ class Heard(NamedTuple):
     """A question as it was put."""
 
     kind: str
-    mind: str
+    respondent: str
     t: int
     prompt: str
 
@@ -47,7 +47,7 @@ class Scripted(Rules):
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         t = next(iter(question.views.values())).t
-        self.asked.append(Heard(question.kind, question.mind, t, render(question).text))
+        self.asked.append(Heard(question.kind, question.respondent, t, render(question).text))
         said = self._says(question)
         return await super().ask(question, tries) if said is None else Reply(said)  # type: ignore[arg-type]
 

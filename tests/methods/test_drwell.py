@@ -163,7 +163,7 @@ def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path
     kinds = {question.kind for question, _ in listening.asked}
     assert kinds == {"drwell.propose", "drwell.commit", "drwell.draft", "drwell.revise", "zero_shot.plan"}
     for question, prompt in listening.asked:
-        assert question.mind in prompt
+        assert question.respondent in prompt
         assert "None" not in prompt
         assert "object at" not in prompt
     # With a short sight the far blocks stand in no prompt before they were seen.
@@ -186,10 +186,10 @@ def test_no_rule_calls_the_scripted_team(tmp_path: Path, monkeypatch: pytest.Mon
         play(tmp_path, name="greedy", horizon=40)
 
 
-def test_slips_are_caught_asked_again_and_on_record(tmp_path: Path) -> None:
-    events, *_ = play(tmp_path, reasoner=make("rules:slips=0.5", streams), horizon=100)
+def test_noise_is_caught_asked_again_and_on_record(tmp_path: Path) -> None:
+    events, *_ = play(tmp_path, reasoner=make("rules:noise=0.5", streams), horizon=100)
     asked = list(of(events, QuestionAsked))
-    assert {event.reasoner for event in asked} == {"rules:slips=0.5"}
+    assert {event.reasoner for event in asked} == {"rules:noise=0.5"}
     assert any(event.errors for event in asked)
     sound, *_ = play(tmp_path, horizon=100)
     assert not any(event.errors or event.fallback for event in of(sound, QuestionAsked))

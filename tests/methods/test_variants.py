@@ -115,7 +115,7 @@ def test_who_is_asked_what_and_what_of_the_world_model_is_read(tmp_path: Path, v
     assert bool(memory.read["library"]) == looks_up
     assert bool(memory.read["notes"]) == (variant == "reflections")
     for question, prompt in mind.asked:
-        assert question.mind in prompt
+        assert question.respondent in prompt
         assert "None" not in prompt
         assert "object at" not in prompt
         if question.kind in PLANNING:
@@ -189,7 +189,7 @@ def test_without_negotiation_nothing_is_said_and_all_choose_at_the_same_time(tmp
             assert "cannot talk" in prompt
             assert question.heard == ()
             assert question.members == ()
-            assert question.mind not in question.working
+            assert question.respondent not in question.working
     delta = method.learn(events)
     assert delta is not None
     assert {instance.communication for instance in delta.instances} == {"none"}
@@ -214,7 +214,7 @@ def test_in_a_chat_each_has_its_turns_and_then_all_choose_having_heard_it(tmp_pa
             assert all(message.text in prompt for message in question.heard)
         elif isinstance(question, Chat):
             assert f"your turn {question.turn} of 3" in prompt
-            place = question.members.index(question.mind)
+            place = question.members.index(question.respondent)
             assert len(question.heard) == (question.turn - 1) * len(question.members) + place
     delta = method.learn(events)
     assert delta is not None
@@ -277,7 +277,7 @@ def choose(goals: list[Goal], said: list[tuple[str, str | None]], working: dict[
     members = tuple(f"a{number}" for number in range(team) if f"a{number}" not in working) if said else ()
     blank = Experience()
     return Choose(
-        mind="a0",
+        respondent="a0",
         views={"a0": Sight(goals)},  # type: ignore[dict-item]
         members=members,
         team=team,
@@ -346,14 +346,14 @@ def test_a_chat_in_which_every_message_is_lost_goes_on(tmp_path: Path) -> None:
     assert list(of(events, MessageSent))
     for question, _ in mind.asked:
         if isinstance(question, Choose):
-            assert {message.sender for message in question.heard} <= {question.mind}
+            assert {message.sender for message in question.heard} <= {question.respondent}
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("variant", [*ASKED])
 @pytest.mark.parametrize(("level", "radius"), [("paper-n2", 5), ("n4", 5), ("n4", 2)])
 def test_every_variant_runs_through_with_a_short_sight(tmp_path: Path, variant: str, level: str, radius: int) -> None:
-    for mind in ("rules", "rules:slips=0.3"):
+    for mind in ("rules", "rules:noise=0.3"):
         events, method = play(
             tmp_path, variant, level=level, reasoner=make(mind, streams), world_options={"view_radius": radius}
         )

@@ -151,7 +151,7 @@ class Made(NamedTuple):
 
     usd: float | None = 0.5
     seconds: float = 1.0
-    mind: str = "a"
+    respondent: str = "a"
     number: int = 1
     episode: int = 1
     cell: str = "drwell-s0"
@@ -172,8 +172,11 @@ def test_what_calls_cost() -> None:
 
 def test_a_decision_takes_as_long_as_all_its_tries() -> None:
     calls = [Made(seconds=1.0, number=number) for number in range(1, 9)]
-    calls += [Made(seconds=2.0), Made(seconds=4.0, mind="b"), Made(seconds=9.0, finish=None, episode=2)]
-    calls += [Made(seconds=0.0, cached=True, mind="c"), Made(seconds=50.0, mind="c")]  # only in part on the clock
+    calls += [Made(seconds=2.0), Made(seconds=4.0, respondent="b"), Made(seconds=9.0, finish=None, episode=2)]
+    calls += [
+        Made(seconds=0.0, cached=True, respondent="c"),
+        Made(seconds=50.0, respondent="c"),
+    ]  # only in part on the clock
     found = latency(calls)
     waits = [3.0, *[1.0] * 7, 4.0, 9.0]
     assert found._replace(p95=None) == Latency(10, 23.0, 1.0, None, 9.0)
@@ -183,6 +186,16 @@ def test_a_decision_takes_as_long_as_all_its_tries() -> None:
 
 
 def test_questions_of_other_cells_kinds_and_minds_are_other_decisions() -> None:
-    calls = [Made(), Made(cell="drwell-s1"), Made(episode=2), Made(mind="b"), Made(purpose="m.say"), Made(number=2)]
+    calls = [
+        Made(),
+        Made(cell="drwell-s1"),
+        Made(episode=2),
+        Made(respondent="b"),
+        Made(purpose="m.say"),
+        Made(number=2),
+    ]
     assert latency(calls).decisions == 6
-    assert {mind: cost(some).usd for mind, some in grouped(calls, lambda one: one.mind).items()} == {"a": 2.5, "b": 0.5}
+    assert {mind: cost(some).usd for mind, some in grouped(calls, lambda one: one.respondent).items()} == {
+        "a": 2.5,
+        "b": 0.5,
+    }

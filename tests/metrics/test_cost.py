@@ -16,7 +16,7 @@ from tests.metrics.logs import log
 class Row(NamedTuple):
     """A call on record."""
 
-    mind: str
+    respondent: str
     number: int = 1
     seconds: float = 1.0
     usd: float | None = 0.5

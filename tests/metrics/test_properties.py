@@ -55,7 +55,7 @@ IDS = [one.id for one in metrics().values() if one.basis == "log"]
 class Row(NamedTuple):
     """A call on record."""
 
-    mind: str
+    respondent: str
     purpose: str
     number: int
     seconds: float
@@ -296,7 +296,7 @@ def joined(one: Run, other: Run) -> Run:
         moved = _renumbered(event, lambda plan: plan + plans, lambda message: message + messages)
         events.append(msgspec.structs.replace(moved, step=event.step + steps, tick=event.tick + ticks))
     asked = Counter((event.agent, event.purpose) for event in one.log if isinstance(event, QuestionAsked))
-    calls = [row._replace(number=row.number + asked[row.mind, row.purpose]) for row in other.calls]
+    calls = [row._replace(number=row.number + asked[row.respondent, row.purpose]) for row in other.calls]
     log = [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(events)]
     return Run(log, [*one.calls, *calls])
 
@@ -358,7 +358,7 @@ def renamed(
         if isinstance(again, EpisodeStart):
             again = msgspec.structs.replace(again, team=tuple(order(again.team)), goals=tuple(order(again.goals)))
         log.append(again)
-    return Run(log, [row._replace(mind=change(row.mind)) for row in run.calls])
+    return Run(log, [row._replace(respondent=change(row.respondent)) for row in run.calls])
 
 
 def _bijection(old: Sequence[str], stem: str, *, kept: bool) -> dict[str, str]:
@@ -431,7 +431,7 @@ def prefixes(run: Run) -> Iterator[Run]:
         if isinstance(event, StepDone):
             tick = event.tick + event.ticks
             end = EpisodeEnd(reason="horizon", seq=at + 1, step=event.step + 1, tick=tick)
-            rows = [row for row in run.calls if row.number <= asked[row.mind, row.purpose]]
+            rows = [row for row in run.calls if row.number <= asked[row.respondent, row.purpose]]
             yield Run([*run.log[: at + 1], end], rows)
 
 

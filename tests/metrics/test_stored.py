@@ -3,9 +3,9 @@
 ``stored/`` holds logs and, under the same name, what ``teamworld metrics LOG --json`` printed of them. The first two
 were played by CUBE at the two log levels, with messages, joint attempts and failures::
 
-    teamworld run cube --level paper-n4 --method drwell --reasoner rules:slips=0.3 \
+    teamworld run cube --level paper-n4 --method drwell --reasoner rules:noise=0.3 \
         --episodes 2 --max-steps 100 --seed 3 --out runs/play          # format2-play: its second episode
-    teamworld run cube --level paper-n2 --method drwell:free_chat --reasoner rules:slips=0.3 \
+    teamworld run cube --level paper-n2 --method drwell:free_chat --reasoner rules:noise=0.3 \
         --log-level beliefs --episodes 2 --max-steps 100 --seed 3 --out runs/beliefs   # format3-beliefs: its first
 
 No method declares beliefs yet, and rules make no calls, so ``format3-declared`` is one of the tests' logs at random::

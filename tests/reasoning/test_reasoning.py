@@ -1,4 +1,4 @@
-"""Minds: rules are drawn by name, slips happen at their rate, bad answers are asked again."""
+"""Reasoners: rules are drawn by name, noise comes at its rate, bad answers are asked again."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class PickOne(Question[Pick]):
     answer: ClassVar[type[BaseModel]] = Pick
     sampling: ClassVar[Sampling] = Sampling(0.0, 1)
 
-    def __init__(self, mind: str = "a", check: Callable[[int], bool] = lambda value: True) -> None:
-        self.mind, self.views, self._check = mind, {}, check
+    def __init__(self, respondent: str = "a", check: Callable[[int], bool] = lambda value: True) -> None:
+        self.respondent, self.views, self._check = respondent, {}, check
 
     def context(self) -> dict[str, Any]:
         return {}
@@ -46,7 +46,7 @@ class PickOne(Question[Pick]):
     def fallback(self) -> Pick:
         return Pick(value=-1)
 
-    def slips(self, answer: Pick, rng: np.random.Generator) -> Pick:
+    def perturb(self, answer: Pick, rng: np.random.Generator) -> Pick:
         return Pick(value=1000)
 
 
@@ -54,14 +54,14 @@ def streams(*names: str | int) -> np.random.Generator:
     return generator(7, *names)
 
 
-def answers(name: str, count: int, mind: str = "a") -> list[int | None]:
+def answers(name: str, count: int, respondent: str = "a") -> list[int | None]:
     reasoner = make(name, streams)
 
     async def collect() -> list[int | None]:
         found: list[int | None] = []
         for _ in range(count):
             try:
-                found.append((await reasoner.ask(PickOne(mind), ())).answer.value)
+                found.append((await reasoner.ask(PickOne(respondent), ())).answer.value)
             except BadAnswer:
                 found.append(None)
         return found
@@ -71,31 +71,32 @@ def answers(name: str, count: int, mind: str = "a") -> list[int | None]:
 
 def test_rules_answer_the_same_to_the_same_mind_and_differently_to_another() -> None:
     assert answers("rules", 20) == answers("rules", 20)
-    assert answers("rules", 20) != answers("rules", 20, mind="b")
+    assert answers("rules", 20) != answers("rules", 20, respondent="b")
     assert len(set(answers("rules", 20))) > 5
 
 
 def test_the_order_in_which_minds_are_asked_does_not_matter() -> None:
     async def both(order: str) -> dict[str, int]:
         reasoner = make("rules", streams)
-        return {mind: (await reasoner.ask(PickOne(mind), ())).answer.value for mind in order}
+        return {respondent: (await reasoner.ask(PickOne(respondent), ())).answer.value for respondent in order}
 
     assert asyncio.run(both("ab")) == asyncio.run(both("ba"))
 
 
-def test_slips_happen_at_their_rate_and_leave_the_other_answers_alone() -> None:
-    sound, slipping = answers("rules", 2000), answers("rules:slips=0.2", 2000)
-    slipped = [one for one, other in zip(slipping, sound, strict=True) if one != other]
-    assert 0.17 < len(slipped) / 2000 < 0.23
-    assert 0.15 < slipped.count(None) / len(slipped) < 0.35
-    assert set(slipped) == {None, 1000}
-    assert answers("rules:slips=0", 50) == answers("rules", 50)
-    assert set(answers("rules:slips=1", 50)) == {None, 1000}
+def test_noise_comes_at_its_rate_and_leaves_the_other_answers_alone() -> None:
+    sound, noisy = answers("rules", 2000), answers("rules:noise=0.2", 2000)
+    wrong = [one for one, other in zip(noisy, sound, strict=True) if one != other]
+    assert 0.17 < len(wrong) / 2000 < 0.23
+    assert 0.15 < wrong.count(None) / len(wrong) < 0.35
+    assert set(wrong) == {None, 1000}
+    assert answers("rules:slips=0.2", 2000) == noisy  # as earlier versions spelt it
+    assert answers("rules:noise=0", 50) == answers("rules", 50)
+    assert set(answers("rules:noise=1", 50)) == {None, 1000}
 
 
 @pytest.mark.parametrize(
     "name",
-    ["rule", "gpt", "rules:slips", "rules:slips=2", "rules:slips=x", "rules:slips=nan", "rules:speed=1", "rules:"],
+    ["rule", "gpt", "rules:noise", "rules:noise=2", "rules:noise=x", "rules:noise=nan", "rules:speed=1", "rules:"],
 )
 def test_unknown_reasoners_are_refused(name: str) -> None:
     with pytest.raises(UserError):
@@ -148,10 +149,10 @@ def test_refused_is_what_would_never_answer(entries: list[tuple[str, str]]) -> N
         (mind, kind) for mind in ("agent_0", "agent_1", "x") for kind in ("m.a", "m.ab", "m.b", "m.c", "n.a", "n.b")
     ]
     each = [Share(mind, kinds, "rules") for mind, kinds in [*entries, ("*", "*")]]
-    hidden = [at for at, one in enumerate(each) if any(other.covers(one.mind, one.kinds) for other in each[:at])]
+    hidden = [at for at, one in enumerate(each) if any(other.covers(one.respondent, one.kinds) for other in each[:at])]
     answering = {next(at for at, one in enumerate(each) if one.covers(*question)) for question in asked}
     assert not answering & set(hidden)
-    text = ",".join(f"{one.mind}@{one.kinds}=rules" for one in each)
+    text = ",".join(f"{one.respondent}@{one.kinds}=rules" for one in each)
     if hidden:
         with pytest.raises(UserError, match="leaves nothing to"):
             shares(text)

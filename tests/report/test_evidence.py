@@ -29,7 +29,7 @@ PAGE: dict[str, Any] = {
             "title": "Parts",
             "experiment": {
                 "methods": ["drwell", "drwell:no_memory"],
-                "grid": {"reasoner": ["rules", "rules:slips=0.2"], "level": ["n1", "n2"]},
+                "grid": {"reasoner": ["rules", "rules:noise=0.2"], "level": ["n1", "n2"]},
             },
             "references": True,
             "silent": ["drwell"],
@@ -88,7 +88,7 @@ def test_a_page_holds_every_section_with_its_tables_figures_and_verdicts(made: P
     assert "`drwell:no_memory` (without the world model): " in text
     assert "**No difference can be supported by 5 pairs in each place: there are 32 of them.**" in text
     assert "corrected for all 32 differences of this section" in text  # 4 methods, 4 places, 2 metrics
-    assert "stand-in rules:slips=0.2: rules that err, no language model" in text
+    assert "stand-in rules:noise=0.2: rules that err, no language model" in text
     honest = next(line for line in text.splitlines() if line.startswith("| B13.rate"))
     assert honest.split("|")[2:4] == [" none ", " none "]
     assert "none" not in honest.split("|")[4]

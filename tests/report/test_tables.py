@@ -12,7 +12,7 @@ from teamworld.experiment.config import Experiment
 from teamworld.experiment.message_protocol import Talk
 from teamworld.experiment.results import Row
 from teamworld.metrics.summary import Rate, Summary
-from teamworld.report.tables import Table, by_episode, by_method, mind, of_run, rich_tables
+from teamworld.report.tables import Table, by_episode, by_method, describe_reasoner, of_run, rich_tables
 
 METHODS = ("drwell", "greedy")
 EXPERIMENT = Experiment(level="n2", methods=METHODS, episodes=2, seeds=(0, 1, 2), max_steps=150)
@@ -130,15 +130,15 @@ def test_a_method_without_episodes_is_named() -> None:
 
 
 def test_the_mind_is_called_what_it_is() -> None:
-    assert mind(EXPERIMENT) == "built-in rules, no language model"
-    erring = mind(Experiment(reasoner="rules:slips=0.1"))
+    assert describe_reasoner(EXPERIMENT) == "built-in rules, no language model"
+    erring = describe_reasoner(Experiment(reasoner="rules:noise=0.1"))
     assert "stand-in" in erring
-    assert "rules:slips=0.1" in erring
+    assert "rules:noise=0.1" in erring
     assert "no language model" in erring
-    assert mind(Experiment(reasoner="some/model")) == "some/model"
+    assert describe_reasoner(Experiment(reasoner="some/model")) == "some/model"
     for table in of_run(DRWELL, EXPERIMENT):
         assert "built-in rules" in table.caption
-    for table in of_run(DRWELL, Experiment(methods=METHODS, reasoner="rules:slips=0.1")):
+    for table in of_run(DRWELL, Experiment(methods=METHODS, reasoner="rules:noise=0.1")):
         assert "stand-in" in table.caption
 
 

@@ -19,7 +19,7 @@ from teamworld.methods import registry
 from teamworld.methods.common.planning import standby
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
-from teamworld.reasoning.rules import Rules, Slips
+from teamworld.reasoning.rules import NoisyRules, Rules
 from teamworld.record import Event
 from teamworld.testing import METHOD_CHECKS, Nonconformance, check_method, check_reasoner
 from teamworld.testing import methods as suite
@@ -65,7 +65,7 @@ class Letter(BaseModel):
 class Ask(Question[Letter]):
     """Say a word."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
 
     kind: ClassVar[str] = "broken.ask"
@@ -74,7 +74,7 @@ class Ask(Question[Letter]):
     sampling: ClassVar[Sampling] = Sampling(0.0, 10)
 
     def context(self) -> dict[str, Any]:
-        shown = {"agent": self.mind, "scene": "", "steps_left": 1, "goals": [], "abilities": self.view.abilities}
+        shown = {"agent": self.respondent, "scene": "", "steps_left": 1, "goals": [], "abilities": self.view.abilities}
         return {**shown, "values": {}}
 
     def rule(self, rng: np.random.Generator) -> Letter:
@@ -277,7 +277,7 @@ class Wrong(Rules):
 
 def test_minds_are_checked() -> None:
     check_reasoner(Rules)
-    check_reasoner(lambda streams: Slips(streams, 0.4))
+    check_reasoner(lambda streams: NoisyRules(streams, 0.4))
     with pytest.raises(Nonconformance, match="reasoner: answers: "):
         check_reasoner(Wrong)
 

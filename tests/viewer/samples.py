@@ -99,7 +99,7 @@ def start(team: tuple[str, ...] = ("a", "b", "c"), goals: tuple[GoalInfo, ...] =
         task="work",
         method="by hand",
         method_options={},
-        reasoner="rules:slips=0.5",
+        reasoner="rules:noise=0.5",
         message_rule={},
         topology="complete",
         log_level="play",

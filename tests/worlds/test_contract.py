@@ -10,7 +10,7 @@ import pytest
 from teamworld.errors import UserError
 from teamworld.language import Action, parse_action
 from teamworld.methods.common.goals import workable
-from teamworld.methods.common.planning import slipped, values
+from teamworld.methods.common.planning import perturb_plan, values
 from teamworld.worlds import registry
 from teamworld.worlds.contract import ActionSchema, Param
 
@@ -34,12 +34,12 @@ def test_a_count_is_a_whole_number() -> None:
             rest.complete(Action("rest", (ticks,)))
 
 
-def test_cells_are_not_listed_among_the_values_and_slips_stay_inside() -> None:
+def test_cells_are_not_listed_among_the_values_and_wrong_arguments_stay_inside() -> None:
     assert values((GO,)) == {}
     rng = np.random.default_rng(0)
-    slips = {slipped(("go((4, 10))",), (GO,), rng)[0] for _ in range(200)}
-    assert len(slips) > 20
-    for text in slips:
+    texts = {perturb_plan(("go((4, 10))",), (GO,), rng)[0] for _ in range(200)}
+    assert len(texts) > 20
+    for text in texts:
         GO.complete(parse_action(text))
 
 

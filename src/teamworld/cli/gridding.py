@@ -87,7 +87,7 @@ def _caption(experiments: Sequence[Experiment]) -> str:
     seeds = _several("seed", [len(one.seeds) for one in experiments])
     episodes = _several("episode", [one.episodes for one in experiments])
     steps = _several("step", [one.max_steps for one in experiments])
-    minds = {one.reasoner: tables.mind(one) for one in experiments}
+    minds = {one.reasoner: tables.describe_reasoner(one) for one in experiments}
     told = [text if len(minds) == 1 or text == name else f"{name}: {text}" for name, text in minds.items()]
     told += filter(None, dict.fromkeys(map(tables.talk, experiments)))
     several = any(len(one.seeds) > 1 for one in experiments)

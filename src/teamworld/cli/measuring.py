@@ -14,7 +14,7 @@ from teamworld.experiment.folder import Folder
 from teamworld.metrics.definition import Value, metrics
 from teamworld.metrics.pooling import pooled
 from teamworld.report import metrics as tables
-from teamworld.report.tables import Table, mind, mind_and_talk, rich_tables, talk
+from teamworld.report.tables import Table, describe_reasoner, describe_reasoner_and_talk, rich_tables, talk
 
 
 def listing(*, markdown: bool, as_json: bool) -> None:
@@ -59,11 +59,11 @@ def _of_run(folder: Folder, *, as_json: bool) -> None:
     by_method = {method: pooled(values) for method, values in found.items()}
     if as_json:
         plain = {method: {name: one._asdict() for name, one in some.items()} for method, some in by_method.items()}
-        told = {"mind": mind(experiment), **({"talk": spoken} if (spoken := talk(experiment)) else {})}
+        told = {"mind": describe_reasoner(experiment), **({"talk": spoken} if (spoken := talk(experiment)) else {})}
         print(json.dumps({"run": str(folder.path), **told, "methods": plain}, allow_nan=False))
     else:
         title = f"{experiment.world} {experiment.level}: {number} episode{'' if number == 1 else 's'}"
-        _print(tables.of_run(by_method, title, mind_and_talk(experiment)))
+        _print(tables.of_run(by_method, title, describe_reasoner_and_talk(experiment)))
 
 
 def _print(table: Table) -> None:

@@ -50,7 +50,7 @@ def show(kind: str, folder: Path, moment: PromptPosition) -> None:
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
         found = prompts.shown(Folder(folder), chosen.cell, chosen.episode, which, Path(scratch), moment.attempt)
     place = f"{chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}, step {found.step}"
-    print(f"{kind} number {which.number} to {which.mind}: {place}", file=sys.stderr)
+    print(f"{kind} number {which.number} to {which.respondent}: {place}", file=sys.stderr)
     if found.changed:
         print("the template has changed since this run began: this is what it would show now", file=sys.stderr)
     for turn in found.turns:

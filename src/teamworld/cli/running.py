@@ -112,7 +112,7 @@ def expect(experiment: Experiment, running: Running, *, as_json: bool) -> None:
         _dump({"expected": [one._asdict() for one in found], "prices": prices.table()})
         return
     if not found:
-        print(f"no language model is asked: {tables.mind(experiment)}")
+        print(f"no language model is asked: {tables.describe_reasoner(experiment)}")
         return
     for line in _expected(found, prices, running):
         print(line)
@@ -241,7 +241,7 @@ def report_bill(folder: Path, prices: Path | None, *, as_json: bool) -> None:
     for table in found:
         _print_table(table)
     if not found:
-        print(f"{folder} asked no language model: {tables.mind(experiment)}")
+        print(f"{folder} asked no language model: {tables.describe_reasoner(experiment)}")
 
 
 def report_competence(folder: Path, *, as_json: bool) -> None:

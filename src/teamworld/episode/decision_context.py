@@ -11,7 +11,7 @@ from teamworld.language import AgentId, Plan
 from teamworld.methods.contract import Message
 from teamworld.reasoning.contract import Answer, Question, Reasoner
 from teamworld.reasoning.retry import ask
-from teamworld.reasoning.router import mind_of
+from teamworld.reasoning.router import find_reasoner
 from teamworld.record import AnswerError, Believe, Commit, Event, LlmCall, Predict, QuestionAsked, Release, Share
 from teamworld.worlds.contract import View
 
@@ -98,22 +98,22 @@ class DecisionPoint:
     async def ask(self, question: Question[Answer]) -> Answer:
         """Ask a mind and put question and answer on record."""
         asked = await ask(self._reasoner, question, self._retries)
-        others = tuple(agent for agent in question.views if agent != question.mind)
+        others = tuple(agent for agent in question.views if agent != question.respondent)
         if others:
-            self._journal.record(Share(agent=question.mind, purpose=question.kind, views=others))
+            self._journal.record(Share(agent=question.respondent, purpose=question.kind, views=others))
         calls = (*(rejected.call for rejected in asked.tries), asked.call)
         for attempt, call in enumerate(calls):
             if call is not None:
                 usable = attempt == len(calls) - 1
                 event = LlmCall(
-                    agent=question.mind, purpose=question.kind, usable=usable, attempt=attempt, **call._asdict()
+                    agent=question.respondent, purpose=question.kind, usable=usable, attempt=attempt, **call._asdict()
                 )
                 self._journal.record(event)
         self._journal.record(
             QuestionAsked(
-                agent=question.mind,
+                agent=question.respondent,
                 purpose=question.kind,
-                reasoner=mind_of(self._reasoner, question).name,
+                reasoner=find_reasoner(self._reasoner, question).name,
                 answer=asked.answer.model_dump(mode="json"),
                 errors=tuple(AnswerError(flaw=bad.flaw, text=bad.complaint) for bad in asked.tries),
                 fallback=asked.fallback,

@@ -44,8 +44,8 @@ def run(
         world: Name of a world.
         level: Level of the world; the one that the world is played on unless told otherwise.
         method: One coordination method, or several; ``drwell:no_memory`` names a variant of one.
-        reasoner: The mind: ``rules``, a language model such as ``openai:gpt-4o`` or ``http://HOST:PORT/v1#MODEL``, or
-            several as ``WHO=MIND,...``.
+        reasoner: ``rules``, a language model such as ``openai:gpt-4o`` or ``http://HOST:PORT/v1#MODEL``, or
+            several as ``WHO=REASONER,...``.
         answers: How a language model is made to keep the form of an answer: ``schema``, ``tool``, ``json``, ``text``,
             or ``auto`` for the strictest that it supports.
         retries: How often a bad answer is asked again before a fallback stands.

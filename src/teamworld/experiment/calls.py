@@ -50,7 +50,7 @@ class CallRow(NamedTuple):
 
     cell: str
     episode: int
-    mind: str
+    respondent: str
     purpose: str
     number: int
     attempt: int
@@ -104,7 +104,9 @@ class CallStore:
 
     def rows(self, cell: Cell | None = None, episode: int | None = None) -> list[CallRow]:
         """Return the calls of the run, a cell or an episode, ordered by their keys; they may go on growing."""
-        columns = ", ".join(CallRow._fields).replace("faults", "json_array_length(faults)")
+        columns = ", ".join(
+            {"respondent": "mind", "faults": "json_array_length(faults)"}.get(name, name) for name in CallRow._fields
+        )
         found = self._select(columns, f"ORDER BY {_KEY}", cell, episode)
         return [CallRow(*row)._replace(cached=bool(row[-1])) for row in found]
 
@@ -220,7 +222,7 @@ class EpisodeCalls:
         """Return what a call is called in a message."""
         cell, episode = self._place
         again = f", re-ask {key.attempt}" if key.attempt else ""
-        return f"call {key.purpose} {key.number} of {key.mind}{again}, episode {episode} of {cell}"
+        return f"call {key.purpose} {key.number} of {key.respondent}{again}, episode {episode} of {cell}"
 
 
 class NotRecorded(UserError):

@@ -102,7 +102,7 @@ class Experiment(BaseModel):
     world: str = Field(default="cube", description="name of the world")
     level: str = Field(default="paper-n2", description="level of the world; the world's own default if left out")
     methods: tuple[str, ...] = Field(default=("drwell",), min_length=1, description="coordination methods")
-    reasoner: str = Field(default="rules", description="the mind, or WHO=MIND,... for several")
+    reasoner: str = Field(default="rules", description="the reasoner, or WHO=REASONER,... for several")
     answers: Literal["auto", "schema", "tool", "json", "text"] = Field(
         default="auto", description="how a language model is made to keep the form of an answer"
     )
@@ -212,17 +212,19 @@ class Experiment(BaseModel):
         return self.protocol
 
     def _check_names(self, agents: Collection[str]) -> None:
-        """See that minds and kinds of questions that are named exist: what is misspelt would do nothing, unnoticed.
+        """Check that named respondents and kinds of questions exist: a misspelt one would do nothing, unnoticed.
 
         Raises:
             UserError: One does not.
         """
         found = router.shares(self.reasoner)
-        bodiless = [mind for label in self.methods for mind in methods.method_class(label).minds]
-        minds = list(dict.fromkeys([*agents, *bodiless]))
+        bodiless = [name for label in self.methods for name in methods.method_class(label).respondents]
+        respondents = list(dict.fromkeys([*agents, *bodiless]))
         for share in found:
-            if share.mind not in ("*", *minds):
-                raise UserError(f"--reasoner: no agent '{share.mind}' in this run{suggest(share.mind, minds)}")
+            if share.respondent not in ("*", *respondents):
+                raise UserError(
+                    f"--reasoner: no agent '{share.respondent}' in this run{suggest(share.respondent, respondents)}"
+                )
         named = [("--reasoner", share.kinds) for share in found] + [("--sampling", kinds) for kinds in self.sampling]
         asked = list(methods.kinds(self.methods))
         for option, kinds in named:

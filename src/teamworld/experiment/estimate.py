@@ -70,7 +70,7 @@ class _Counting:
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer by the rule."""
         reply = await self._rules.ask(question, tries)
-        name = next(share.name for share in self._shares if share.covers(question.mind, question.kind))
+        name = next(share.name for share in self._shares if share.covers(question.respondent, question.kind))
         if is_model(name):
             request = LanguageModel(name, self._form, _Unsent()).request(question, tries)
             self.calls[name] += 1

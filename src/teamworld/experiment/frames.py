@@ -28,7 +28,7 @@ _PLACE: _Columns = {
     **{"seed": int, "episode": int},
 }
 _CALL: _Columns = {
-    **{"mind": str, "purpose": str, "number": int, "attempt": int, "model": str, "served": str, "finish": str},
+    **{"respondent": str, "purpose": str, "number": int, "attempt": int, "model": str, "served": str, "finish": str},
     **{"prompt_tokens": int, "cached_tokens": int, "written_tokens": int, "output_tokens": int},
     **{"reasoning_tokens": int, "seconds": float, "usd": float, "faults": int, "cached": bool},
 }

@@ -25,7 +25,7 @@ class Which(NamedTuple):
     """Names one question of an episode."""
 
     kind: str
-    mind: str
+    respondent: str
     number: int
     """Counting the questions of this kind that this mind was asked in the episode, from 1."""
 
@@ -107,11 +107,11 @@ def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path,
     experiment = folder.experiment()
     log = list(read_log(folder.log(cell, episode)))
     with CallStore(folder.results_file, readonly=True) as calls:
-        sent = calls.of(cell, episode).find(CallKey(which.mind, which.kind, which.number, attempt or 0))
+        sent = calls.of(cell, episode).find(CallKey(which.respondent, which.kind, which.number, attempt or 0))
     if sent is not None:
         return Shown(sent.request.turns, _step(log, which))
     if attempt:
-        raise UserError(f"{which.mind} was not asked {which.kind} number {which.number} again {attempt} times")
+        raise UserError(f"{which.respondent} was not asked {which.kind} number {which.number} again {attempt} times")
     mind = _Playback(log, which)
     with (
         MemoryStore.open(scratch / "memory.sqlite") as memory,
@@ -126,14 +126,14 @@ def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path,
             changed = recorded is not None and recorded != info(template)._asdict()
             turns = (Turn("system", reached.prompt.system), Turn("user", reached.prompt.user))
             return Shown(turns, reached.step, changed)
-    raise _other_way(which.kind, which.mind)
+    raise _other_way(which.kind, which.respondent)
 
 
 def _step(log: Sequence[Event], which: Which) -> int:
     steps = [
         event.step
         for event in log
-        if isinstance(event, QuestionAsked) and (event.purpose, event.agent) == (which.kind, which.mind)
+        if isinstance(event, QuestionAsked) and (event.purpose, event.agent) == (which.kind, which.respondent)
     ]
     return steps[which.number - 1]
 
@@ -194,7 +194,7 @@ class _Playback:
             _Reached: It is the question that is looked for.
             UserError: The log has no such question.
         """
-        kind, mind = question.kind, question.mind
+        kind, mind = question.kind, question.respondent
         which = Which(kind, mind, self._asked[kind, mind]) if tries else self._next(kind, mind)
         found = self._answers.get(which)
         if found is None:

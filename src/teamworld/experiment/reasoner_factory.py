@@ -45,7 +45,7 @@ class Watch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Minds:
+class ReasonerFactory:
     """Makes the reasoner of each episode."""
 
     experiment: Experiment
@@ -194,7 +194,7 @@ class RecordedLine:
         return self._calls.find(key, request)
 
 
-def recorded(experiment: Experiment, calls: CallStore, source: CallStore | None = None) -> Minds:
+def recorded(experiment: Experiment, calls: CallStore, source: CallStore | None = None) -> ReasonerFactory:
     """Return minds that answer from the record of a run and open no socket.
 
     Args:
@@ -207,7 +207,7 @@ def recorded(experiment: Experiment, calls: CallStore, source: CallStore | None 
         one = calls.of(cell, episode)
         return Recorded(one) if source is None else Copied(one, source.of(cell, episode))
 
-    return Minds(
+    return ReasonerFactory(
         experiment,
         lambda name, cell, episode: RecordedLine(found(cell, episode)),
         lambda name: (source or calls).form(name) or "text",  # one that was asked nothing is asked nothing now
@@ -334,7 +334,7 @@ def _try(cache: Path) -> None:
 @asynccontextmanager
 async def live(
     experiment: Experiment, folder: Folder, plan: Plan, running: Running, watch: Watch
-) -> AsyncIterator[Minds]:
+) -> AsyncIterator[ReasonerFactory]:
     """Open the minds of a run, inside the event loop that runs it.
 
     Raises:
@@ -361,12 +361,12 @@ async def live(
         def person(cell: Cell, episode: int) -> Person:
             return Person(watch.terminal or Nobody(), calls.of(cell, episode))
 
-        yield Minds(experiment, shared.line, forms.__getitem__, person, 1 if plan.people else running.jobs)
+        yield ReasonerFactory(experiment, shared.line, forms.__getitem__, person, 1 if plan.people else running.jobs)
 
 
-def idle(experiment: Experiment) -> Minds:
+def idle(experiment: Experiment) -> ReasonerFactory:
     """Return the minds of a run in which nothing is left to ask."""
-    return Minds(experiment, _nowhere, _nowhere, _nowhere)
+    return ReasonerFactory(experiment, _nowhere, _nowhere, _nowhere)
 
 
 def _nowhere(*asked: object) -> NoReturn:

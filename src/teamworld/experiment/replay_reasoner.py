@@ -10,7 +10,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.reasoner_factory import Minds, recorded
+from teamworld.experiment.reasoner_factory import ReasonerFactory, recorded
 from teamworld.reasoning.llm.keys import home
 from teamworld.reasoning.registry import REPLAY
 
@@ -61,7 +61,7 @@ def recall(experiment: Experiment, folder: Folder) -> Recalled:
 
 
 @asynccontextmanager
-async def from_record(experiment: Experiment, folder: Folder, source: Folder) -> AsyncIterator[Minds]:
+async def from_record(experiment: Experiment, folder: Folder, source: Folder) -> AsyncIterator[ReasonerFactory]:
     """Open the minds of a run that answers from a record: its own, or another one's that is copied into it."""
     with CallStore(folder.results_file) as calls:
         if source.path.resolve() == folder.path.resolve():

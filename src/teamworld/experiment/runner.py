@@ -25,7 +25,7 @@ from teamworld.experiment import process_pool, warm_start
 from teamworld.experiment.calls import NotRecorded
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
-from teamworld.experiment.reasoner_factory import Minds, Watch, idle, live, prepare
+from teamworld.experiment.reasoner_factory import ReasonerFactory, Watch, idle, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
 from teamworld.experiment.results import Results, Row
 from teamworld.experiment.run_options import Running
@@ -98,7 +98,7 @@ def run(
         episodes = len(experiment.cells()) * experiment.episodes
         if nobody and (processes := process_pool.many(episodes, _WORTH, running.processes)) > 1:
             return _apart(experiment, folder, processes, progress)
-        minds: AbstractAsyncContextManager[Minds] = nullcontext(idle(experiment))
+        minds: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(idle(experiment))
         if source is not None:
             minds = from_record(experiment, folder, source)
         elif plan is not None:
@@ -173,7 +173,7 @@ def run_cell(experiment: Experiment, folder: Folder, cell: Cell) -> list[Row]:
 
 
 async def _run(
-    experiment: Experiment, folder: Folder, progress: Progress, opened: AbstractAsyncContextManager[Minds]
+    experiment: Experiment, folder: Folder, progress: Progress, opened: AbstractAsyncContextManager[ReasonerFactory]
 ) -> list[Row]:
     cells = experiment.cells()
     with (
@@ -199,7 +199,7 @@ class Job:
     folder: Folder
     results: Results
     memories: Memories
-    minds: Minds
+    minds: ReasonerFactory
     progress: Progress
     turn: asyncio.Semaphore
     """Held while an episode is played."""

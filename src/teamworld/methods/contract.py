@@ -172,7 +172,7 @@ class Method:
     """What ``--set METHOD.OPTION=VALUE`` can set."""
     questions: ClassVar[tuple[type[Question[Any]], ...]] = ()
     """All that it may ask, the shared questions among them: what runs take minds, sampling and prompts' digests by."""
-    minds: ClassVar[tuple[RespondentId, ...]] = ()
+    respondents: ClassVar[tuple[RespondentId, ...]] = ()
     """Minds without a body that it asks beside the agents, such as a central planner: ``--reasoner`` can name them."""
     roster: ClassVar[bool] = False
     """Whether it is told before the start which rooms, containers, furniture and things there are, though not where: so

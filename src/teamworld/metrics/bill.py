@@ -158,7 +158,7 @@ class Made(Protocol):
         """Its episode."""
 
     @property
-    def mind(self) -> str:
+    def respondent(self) -> str:
         """Who was asked."""
 
     @property
@@ -227,7 +227,7 @@ def cost(calls: Iterable[Made]) -> Cost:
 
 def latency(calls: Iterable[Made]) -> Latency:
     """Return K5 of some calls: seconds of each decision, percentiles linear between neighbours."""
-    decisions = grouped(calls, lambda call: (call.cell, call.episode, call.mind, call.purpose, call.number))
+    decisions = grouped(calls, lambda call: (call.cell, call.episode, call.respondent, call.purpose, call.number))
     waited = [
         fsum(call.seconds for call in some) for some in decisions.values() if not any(call.cached for call in some)
     ]

@@ -27,7 +27,7 @@ def seconds_of(episode: Episode, calls: Sequence[Made] | None) -> list[tuple[Que
         return None
     took: defaultdict[tuple[str, str, int], float] = defaultdict(float)
     for call in calls:
-        took[call.mind, call.purpose, call.number] += call.seconds
+        took[call.respondent, call.purpose, call.number] += call.seconds
     asked: Counter[tuple[str, str]] = Counter()
     found = []
     for question in episode.all(QuestionAsked):

@@ -1,1 +1,1 @@
-"""Minds: questions, and what answers them."""
+"""Reasoning: questions, and what answers them."""

@@ -1,4 +1,4 @@
-"""What a method asks of a mind, and what answers it.
+"""What a method asks of a reasoner, and what answers it.
 
 A ``Question`` is typed: it carries the views it was made from, names a prompt template, the
 answer's model, and the rule that answers it without a language model, from the same context
@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from teamworld.language import AgentId
 from teamworld.worlds.contract import View
 
-#: Who answers: an agent, or a mind without a body such as a central planner.
+#: Who is asked: an agent, or a respondent without a body such as a central planner.
 RespondentId: TypeAlias = str
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -41,7 +41,7 @@ class Sampling(NamedTuple):
 
 
 class Question(ABC, Generic[Answer]):
-    """One thing asked of one mind.
+    """One thing asked of one respondent.
 
     Subclasses are frozen dataclasses whose fields are the whole context of the prompt.
     """
@@ -53,14 +53,14 @@ class Question(ABC, Generic[Answer]):
     answer: ClassVar[type[BaseModel]]
     sampling: ClassVar[Sampling]
 
-    mind: RespondentId
+    respondent: RespondentId
     views: Mapping[AgentId, View]
     """All that the context was made from."""
 
     @property
     def view(self) -> View:
-        """The view of the mind that is asked, where it is an agent."""
-        return self.views[self.mind]
+        """The view of the respondent, where it is an agent."""
+        return self.views[self.respondent]
 
     @abstractmethod
     def context(self) -> dict[str, Any]:
@@ -91,10 +91,10 @@ class Question(ABC, Generic[Answer]):
         """
         return ()
 
-    def slips(self, answer: Answer, rng: np.random.Generator) -> Answer:
-        """Return the answer with one slip of a weak mind in it: a wrong task, a step lost or misordered.
+    def perturb(self, answer: Answer, rng: np.random.Generator) -> Answer:
+        """Return the answer with one error of a weak model in it: a wrong task, a step lost or misordered.
 
-        Only the stand-in ``rules:slips`` calls it. Answers that hold neither a task nor a plan stay.
+        Only the stand-in ``rules:noise`` calls it. Answers that hold neither a task nor a plan stay.
         """
         return answer
 

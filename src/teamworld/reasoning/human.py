@@ -1,4 +1,4 @@
-"""A person as a mind: the question in plain words, the options numbered, the answer on record like a model's."""
+"""A person as a reasoner: the question in plain words, the options numbered, the answer on record like a model's."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Person:
         Raises:
             UserError: Nobody types any more, or what is on record is damaged or answers another question.
         """
-        asked = (question.mind, question.kind)
+        asked = (question.respondent, question.kind)
         self._asked[asked] += not tries
         key = CallKey(*asked, self._asked[asked], len(tries))
         prompt = render(question)
@@ -100,14 +100,17 @@ class Person:
     async def _answer(self, question: Question[Answer], prompt: Prompt, complaints: Sequence[str]) -> str:
         """Return a usable answer as JSON."""
         async with self._terminal.turn():
-            self._terminal.show(f"\n======== {question.mind} is asked: {question.kind} ========\n\n{prompt.user}\n")
+            self._terminal.show(
+                f"\n======== {question.respondent} is asked: {question.kind} ========\n\n{prompt.user}\n"
+            )
             self._terminal.show("(? shows the rules)")
             form = _Form(self._terminal, question, prompt.system)
             try:
                 return await form.filled(complaints)
             except EOFError:
                 raise UserError(
-                    f"nobody answers for {question.mind} any more (end of input): the same command goes on from here"
+                    f"nobody answers for {question.respondent} any more (end of input): the same command goes on "
+                    f"from here"
                 ) from None
 
 
@@ -183,8 +186,8 @@ def _answer(question: Question[Answer], record: CallRecord, key: CallKey) -> Ans
         wrong = _first(error)[:200]
     if wrong is not None:
         raise UserError(
-            f"what {key.mind} answered at {key.purpose} number {key.number} is damaged on record ({wrong}): put back a "
-            f"copy of results.sqlite, or start anew with another --out"
+            f"what {key.respondent} answered at {key.purpose} number {key.number} is damaged on record ({wrong}): "
+            f"put back a copy of results.sqlite, or start anew with another --out"
         )
     return answer
 

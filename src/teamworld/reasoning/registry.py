@@ -8,16 +8,16 @@ from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.keys import scrub
 from teamworld.reasoning.llm.names import is_model, parse
 from teamworld.reasoning.router import shares
-from teamworld.reasoning.rules import Rules, Slips
+from teamworld.reasoning.rules import NoisyRules, Rules
 from teamworld.seeding import Streams, generator
 
-#: Not a mind of its own: the minds of a recorded run answer again, from their record.
+#: Not a reasoner of its own: those of a recorded run answer again, from their record.
 REPLAY = "replay"
 
 #: What ``--reasoner`` takes, with one line each.
 REASONERS = {
     "rules": "the built-in rules; no key, no network",
-    "rules:slips=RATE": "a stand-in that errs like a weak model at the given rate (0 to 1); not a language model",
+    "rules:noise=RATE": "a stand-in that errs like a weak model at the given rate (0 to 1); not a language model",
     "openai:MODEL": "a model of OpenAI; key in OPENAI_API_KEY or TEAMWORLD_API_KEY",
     "anthropic:MODEL": "a model of Anthropic; key in ANTHROPIC_API_KEY or TEAMWORLD_API_KEY",
     "google:MODEL": "a model of Google; key in GOOGLE_API_KEY or TEAMWORLD_API_KEY",
@@ -25,12 +25,12 @@ REASONERS = {
     "gguf:FILE": "a model file, run in this process by llama.cpp",
     "human": "a person at this terminal",
     "replay": "the answers on record in --out and nothing else; replay:DIR: those of another run, copied into this one",
-    "WHO=MIND,...": "several minds: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE; the first that fits",
+    "WHO=REASONER,...": "several: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE; the first that fits",
 }
 
 
 def in_words(name: str) -> str:
-    """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
+    """Return the reasoner in words: rules are called rules, a stand-in a stand-in."""
     if len(found := shares(name)) > 1:
         return "; ".join(f"{share.who}: {in_words(share.name)}" for share in found)
     name = found[0].name
@@ -49,14 +49,16 @@ def models(text: str) -> list[str]:
 
 
 def check(text: str) -> None:
-    """See that ``--reasoner`` takes a text.
+    """Check that ``--reasoner`` takes a text.
 
     Raises:
         UserError: It does not.
     """
     for share in shares(text):
         if share.name.partition(":")[0] == REPLAY:
-            raise UserError("replay answers for all minds of a run: --reasoner replay, or replay:DIR, and nothing else")
+            raise UserError(
+                "replay answers for all reasoners of a run: --reasoner replay, or replay:DIR, and nothing else"
+            )
         if is_model(share.name):
             parse(share.name)
         elif share.name != HUMAN:
@@ -74,15 +76,15 @@ def make(name: str, streams: Streams) -> Reasoner:
         raise UserError(f"unknown reasoner '{scrub(name)}'{suggest(kind, list(REASONERS))}")
     if not options:
         if name != kind:
-            raise UserError(f"expected 'rules' or 'rules:slips=RATE', got '{name}'")
+            raise UserError(f"expected 'rules' or 'rules:noise=RATE', got '{name}'")
         return Rules(streams)
     option, _, value = options.partition("=")
-    if option != "slips":
-        raise UserError(f"unknown option '{option}' of reasoner 'rules'; it has: slips=RATE")
+    if option not in ("noise", "slips"):  # slips: as earlier versions spelt it
+        raise UserError(f"unknown option '{option}' of reasoner 'rules'; it has: noise=RATE")
     try:
         rate = float(value)
     except ValueError:
         rate = -1.0
     if not 0.0 <= rate <= 1.0:
-        raise UserError(f"slips is a rate from 0 to 1, got '{value}'")
-    return Slips(streams, rate)
+        raise UserError(f"{option} is a rate from 0 to 1, got '{value}'")
+    return NoisyRules(streams, rate, option)

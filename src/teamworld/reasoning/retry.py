@@ -1,4 +1,4 @@
-"""Asking a mind until the answer is usable: re-ask with the complaint, then fall back."""
+"""Asking a reasoner until the answer is usable: re-ask with the complaint, then fall back."""
 
 from __future__ import annotations
 

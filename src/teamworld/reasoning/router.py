@@ -1,4 +1,4 @@
-"""Who answers whom: one mind for all, or one for each agent or kind of question."""
+"""Which reasoner answers: one for all, or one for each agent or kind of question."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from teamworld.errors import UserError
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.llm.keys import scrub
 
-_WHO = re.compile(r"(?P<mind>\*|[A-Za-z_][\w.-]*)?(?:@(?P<kinds>[A-Za-z_*][\w.*]*))?")
+_WHO = re.compile(r"(?P<who>\*|[A-Za-z_][\w.-]*)?(?:@(?P<kinds>[A-Za-z_*][\w.*]*))?")
 
 
 class Share(NamedTuple):
     """The questions that one reasoner answers."""
 
-    mind: str
+    respondent: str
     """An agent, or ``*``."""
     kinds: str
     """Kinds of questions, with wildcards."""
@@ -27,11 +27,11 @@ class Share(NamedTuple):
     @property
     def who(self) -> str:
         """As ``--reasoner`` names it."""
-        return self.mind if self.kinds == "*" else f"{self.mind}@{self.kinds}"
+        return self.respondent if self.kinds == "*" else f"{self.respondent}@{self.kinds}"
 
-    def covers(self, mind: str, kind: str) -> bool:
-        """Whether a question of this kind to this mind is among them; with wildcards, whether all such are."""
-        return self.mind in ("*", mind) and fnmatchcase(kind, self.kinds)
+    def covers(self, respondent: str, kind: str) -> bool:
+        """Whether a question of this kind to this respondent is among them; with wildcards, whether all such are."""
+        return self.respondent in ("*", respondent) and fnmatchcase(kind, self.kinds)
 
 
 def shares(text: str) -> tuple[Share, ...]:
@@ -55,9 +55,9 @@ def shares(text: str) -> tuple[Share, ...]:
                 f"expected WHO=REASONER,... such as 'agent_0=rules,*=openai:gpt-4o' or '@drwell.propose=rules,*=...', "
                 f"got '{scrub(part)}'{comma}"
             )
-        found.append(Share(match["mind"] or "*", match["kinds"] or "*", name.strip()))
+        found.append(Share(match["who"] or "*", match["kinds"] or "*", name.strip()))
     for place, share in enumerate(found):
-        before = next((other for other in found[:place] if other.covers(share.mind, share.kinds)), None)
+        before = next((other for other in found[:place] if other.covers(share.respondent, share.kinds)), None)
         if before is not None:
             raise UserError(
                 f"'{scrub(text)}' leaves nothing to {share.who}={scrub(share.name)}, behind "
@@ -71,9 +71,9 @@ def shares(text: str) -> tuple[Share, ...]:
 class Team:
     """Hands each question to the first reasoner that has a share in it."""
 
-    def __init__(self, name: str, minds: Sequence[tuple[Share, Reasoner]]) -> None:
+    def __init__(self, name: str, reasoners: Sequence[tuple[Share, Reasoner]]) -> None:
         self._name = name
-        self._minds = tuple(minds)
+        self._reasoners = tuple(reasoners)
 
     @property
     def name(self) -> str:
@@ -82,13 +82,13 @@ class Team:
 
     def of(self, question: Question[Answer]) -> Reasoner:
         """Return who answers a question."""
-        return next(mind for share, mind in self._minds if share.covers(question.mind, question.kind))
+        return next(reasoner for share, reasoner in self._reasoners if share.covers(question.respondent, question.kind))
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Have it answered."""
         return await self.of(question).ask(question, tries)
 
 
-def mind_of(reasoner: Reasoner, question: Question[Answer]) -> Reasoner:
+def find_reasoner(reasoner: Reasoner, question: Question[Answer]) -> Reasoner:
     """Return who answers a question, where there may be several."""
     return reasoner.of(question) if isinstance(reasoner, Team) else reasoner

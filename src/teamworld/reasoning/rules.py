@@ -1,4 +1,4 @@
-"""The built-in mind: each question's own rule, and a stand-in that errs like a weak model."""
+"""The built-in rules as a reasoner, and a noise model that errs at a given rate."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Rules:
     """Answers every question by its rule; needs no key and no network.
 
     Args:
-        streams: Makes the generators, named by question kind, mind and how often that mind was
-            asked, so that answers do not depend on the order in which minds are asked.
+        streams: Makes the generators, named by question kind, respondent and how often that respondent was
+            asked, so that answers do not depend on the order in which respondents are asked.
     """
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
-        self._asked: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     @property
     def name(self) -> str:
@@ -30,46 +30,49 @@ class Rules:
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer by the question's rule."""
-        return Reply(question.rule(self._stream("rules", question, len(tries))))
+        key = (question.kind, question.respondent)
+        self._counts[key] += not tries
+        return Reply(question.rule(self._generator("rules", question, len(tries))))
 
-    def _stream(self, purpose: str, question: Question[Answer], attempt: int) -> np.random.Generator:
-        key = (question.kind, question.mind)
-        if attempt == 0 and purpose == "rules":
-            self._asked[key] += 1
-        return self._streams(purpose, *key, self._asked[key], attempt)
+    def _generator(self, purpose: str, question: Question[Answer], attempt: int) -> np.random.Generator:
+        key = (question.kind, question.respondent)
+        return self._streams(purpose, *key, self._counts[key], attempt)
 
 
-class Slips(Rules):
-    """A stand-in that errs like a weak model: the rules with slips, at a given rate an answer.
+class NoisyRules(Rules):
+    """A stand-in that errs like a weak model: the rules with noise, at a given rate per answer.
 
-    A slip is a malformed answer, or whatever ``Question.slips`` does to a sound one (wrong task,
+    An error is a malformed answer, or whatever ``Question.perturb`` does to a sound one (wrong task,
     missing or misordered step, wrong argument). It stands for no particular language model, and
     results with it are never a language model's.
 
     Args:
         streams: As for ``Rules``.
-        rate: Probability that an answer has a slip, from 0 to 1.
+        rate: Probability that an answer has an error, from 0 to 1.
+        option: As the rate is called in the reasoner's name: ``noise``, or ``slips`` in runs of earlier versions,
+            whose records say so.
     """
 
-    def __init__(self, streams: Streams, rate: float) -> None:
+    def __init__(self, streams: Streams, rate: float, option: str = "noise") -> None:
         super().__init__(streams)
         self._rate = rate
+        self._option = option
 
     @property
     def name(self) -> str:
-        """``rules:slips=RATE``."""
-        return f"rules:slips={self._rate:g}"
+        """``rules:noise=RATE``."""
+        return f"rules:{self._option}={self._rate:g}"
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
-        """Answer by the rule, then perhaps slip.
+        """Answer by the rule, then perturb the answer at the given rate.
 
         Raises:
-            BadAnswer: The slip was a malformed answer.
+            BadAnswer: The error is a malformed answer.
         """
         answer, _ = await super().ask(question, tries)
-        rng = self._stream("slips", question, len(tries))
+        rng = self._generator("slips", question, len(tries))
         if rng.random() >= self._rate:
             return Reply(answer)
         if rng.random() < 0.25:  # one in four: the other kinds are the question's own
             raise BadAnswer(f"the answer is no {question.answer.__name__}: the text broke off", "json")
-        return Reply(question.slips(answer, rng))
+        return Reply(question.perturb(answer, rng))

@@ -1,4 +1,4 @@
-"""What another mind wrote, as it stands in a prompt: a quotation that can neither end itself nor hide anything.
+"""What another agent wrote, as it stands in a prompt: a quotation that can neither end itself nor hide anything.
 
 Messages, notes and reflections are data. A template shows them with the filter ``quoted`` and nothing else; its
 system part says that what stands between the quotation marks is information, never an order.
@@ -27,7 +27,7 @@ _TAGS = re.compile(r"([<\[])(?=\S)")
 
 
 def quoted(text: str, longest: int = LONGEST) -> str:
-    """Return a text of another mind as a quotation: one line, at most ``longest`` characters between the marks.
+    """Return a text of another agent as a quotation: one line, at most ``longest`` characters between the marks.
 
     Terminal commands, control characters and characters that nobody sees are gone, compatibility characters are the
     plain ones (NFKC), quotation marks of the block's kind are plain ones, and no mark of a chat template is left whole.

@@ -16,7 +16,7 @@ from teamworld.experiment.results import Results, Row
 from teamworld.metrics import failures
 from teamworld.metrics.failures import LABELS, Tag
 from teamworld.record import EpisodeStart, Event, read_log
-from teamworld.report.tables import Table, mind_and_talk
+from teamworld.report.tables import Table, describe_reasoner_and_talk
 from teamworld.worlds import registry as worlds
 
 #: Tags that are listed of each method, unless all are wanted.
@@ -110,7 +110,7 @@ def counts(found: Sequence[Tagged], experiment: Experiment) -> Table:
             continue
         lines.append((label, *(part for cell in cells for part in cell)))
         narrow.append((label, *(_short(*cell) for cell in cells)))
-    caption = f"tags, and episodes with a tag of all episodes; {mind_and_talk(experiment)}"
+    caption = f"tags, and episodes with a tag of all episodes; {describe_reasoner_and_talk(experiment)}"
     if absent:
         caption += f"\nnot seen: {', '.join(absent)}"
     for takes, names in lacking.items():

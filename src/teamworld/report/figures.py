@@ -14,7 +14,7 @@ from teamworld.experiment.results import Row
 from teamworld.memory.store import MemoryStore
 from teamworld.report.figure_style import COLOURS, look
 from teamworld.report.statistics import mean_interval
-from teamworld.report.tables import mind_and_talk
+from teamworld.report.tables import describe_reasoner_and_talk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def learning_curve(rows: Sequence[Row], experiment: Experiment, path: Path) -> P
         figure.legend(*entries, frameon=False, loc="outside lower center", ncols=2, handlelength=4, fontsize=8)
     seeds = len(experiment.seeds)
     band = f"mean and 95 % interval of {seeds} seeds" if seeds > 1 else f"seed {experiment.seeds[0]}"
-    told = f"{experiment.world} {experiment.level}: {band}; {mind_and_talk(experiment)}"
+    told = f"{experiment.world} {experiment.level}: {band}; {describe_reasoner_and_talk(experiment)}"
     figure.suptitle(textwrap.fill(told, _LINE), fontsize=9, x=0.01, ha="left")
     figure.savefig(path, dpi=160, metadata={"Software": None})
     pyplot.close(figure)
@@ -110,6 +110,6 @@ def _world_models(folder: Folder, experiment: Experiment, target: Path) -> list[
             name = Cell(method, experiment.seeds[0]).name
             if deltas := memory.deltas(name):
                 alone = experiment.model_copy(update={"methods": (method,)})
-                title = f"World model of {method}, seed {experiment.seeds[0]}; {mind_and_talk(alone)}"
+                title = f"World model of {method}, seed {experiment.seeds[0]}; {describe_reasoner_and_talk(alone)}"
                 drawn.append(draw_stages(deltas, target / f"world_model_{name}.png", title=title))
     return drawn

@@ -42,7 +42,7 @@ def of_run(rows: Sequence[Row], experiment: Experiment) -> list[Table]:
     return [by_episode(rows, experiment), by_method(rows, experiment)]
 
 
-def mind(experiment: Experiment) -> str:
+def describe_reasoner(experiment: Experiment) -> str:
     """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
     return in_words(experiment.reasoner)
 
@@ -66,9 +66,9 @@ def talk(experiment: Experiment) -> str:
     return f"{experiment.protocol} talk ({'; '.join(told)})"
 
 
-def mind_and_talk(experiment: Experiment) -> str:
+def describe_reasoner_and_talk(experiment: Experiment) -> str:
     """Return what every caption says of a run: its mind, and its talk where there is something to say of it."""
-    return "; ".join(filter(None, (mind(experiment), talk(experiment))))
+    return "; ".join(filter(None, (describe_reasoner(experiment), talk(experiment))))
 
 
 def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
@@ -92,7 +92,7 @@ def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
         title,
         tuple(columns),
         tuple(lines),
-        f"completion, steps: {seeds}; {mind_and_talk(experiment)}; at most {experiment.max_steps} steps",
+        f"completion, steps: {seeds}; {describe_reasoner_and_talk(experiment)}; at most {experiment.max_steps} steps",
         (("episode", *experiment.methods), *narrow),
     )
 
@@ -122,7 +122,7 @@ def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
         )
     several = len(experiment.seeds) > 1
     over = f"[95 % bootstrap interval over {len(experiment.seeds)} seeds]" if several else "one seed, no interval"
-    caption = f"mean of episodes, {over}; shares as successes of all; {mind_and_talk(experiment)}"
+    caption = f"mean of episodes, {over}; shares as successes of all; {describe_reasoner_and_talk(experiment)}"
     turned = tuple(zip(columns, *lines, strict=True))
     return Table(f"{experiment.world} {experiment.level}: methods", columns, tuple(lines), caption, turned)
 

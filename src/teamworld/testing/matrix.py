@@ -210,12 +210,12 @@ def _plays(label: str, stage: Stage, findings: Findings) -> Iterator[tuple[str, 
     yield from (("given-agents", found) for found in played.complaints)
     if not any(map(findings.due, ("same-seed", "any-order", "same-orders"))):
         return
-    if again(mind=Late, made=_terse(stage)) == played.digest:
+    if again(make_reasoner=Late, made=_terse(stage)) == played.digest:
         return
     if again() != played.digest:
         yield "same-seed", "two runs with the same seed differ"
         return  # the rest would differ for that alone
-    late, terse = again(mind=Late) != played.digest, again(made=_terse(stage)) != played.digest
+    late, terse = again(make_reasoner=Late) != played.digest, again(made=_terse(stage)) != played.digest
     if late or not terse:
         yield "any-order", "the log depends on which answer comes first"
     if terse:

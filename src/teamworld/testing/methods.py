@@ -84,14 +84,14 @@ def same_seed(case: Case) -> Iterator[str]:
 def any_order(case: Case) -> Iterator[str]:
     """Answers that arrive in another order give the same log."""
     for stage in (*case.stages, case.stages[-1]._replace(rule=HARD)):
-        if case.played(stage).digest != case.play(stage, mind=Late).digest:
+        if case.played(stage).digest != case.play(stage, make_reasoner=Late).digest:
             yield f"{_where(stage)}: the log depends on which answer comes first"
 
 
 def silence(case: Case) -> Iterator[str]:
     """If no mind ever answers, fallbacks stand and the episode ends."""
     for stage in case.stages:
-        yield from valid(case.play(stage, mind=lambda streams: Mute()), stage)
+        yield from valid(case.play(stage, make_reasoner=lambda streams: Mute()), stage)
 
 
 def lost_words(case: Case) -> Iterator[str]:

@@ -157,8 +157,8 @@ class Listening:
 
 def _wrong(question: Question[Any]) -> list[str]:
     found = []
-    if question.mind in question.views and question.view.agent != question.mind:
-        found.append(f"the view of {question.view.agent} is given as that of {question.mind}")
+    if question.respondent in question.views and question.view.agent != question.respondent:
+        found.append(f"the view of {question.view.agent} is given as that of {question.respondent}")
     prompt = render(question)
     if not prompt.system or not prompt.user:
         found.append("the prompt has an empty block")
@@ -171,9 +171,9 @@ def _wrong(question: Question[Any]) -> list[str]:
         found.append(f"the fallback is a {type(question.fallback()).__name__}")
     if type(answer).model_validate_json(answer.model_dump_json()) != answer:
         found.append("the answer does not come back from JSON as it was")
-    slip = question.slips(answer, generator(0, "testing", "slip"))
-    if not isinstance(slip, question.answer):
-        found.append(f"slips gives a {type(slip).__name__}")
+    perturbed = question.perturb(answer, generator(0, "testing", "slip"))
+    if not isinstance(perturbed, question.answer):
+        found.append(f"perturb gives a {type(perturbed).__name__}")
     return found
 
 
@@ -181,7 +181,7 @@ def play(
     label: str,
     stage: Stage,
     options: Mapping[str, Mapping[str, Any]],
-    mind: Callable[[Streams], Reasoner] = Rules,
+    make_reasoner: Callable[[Streams], Reasoner] = Rules,
     *,
     listen: bool = False,
     made: World | None = None,
@@ -193,7 +193,7 @@ def play(
         label: The method.
         stage: Where.
         options: Of methods, by label.
-        mind: Makes what answers.
+        make_reasoner: Makes what answers.
         listen: Whether its questions are looked at.
         made: The world, instead of the stage's own.
         diary: Takes what agents see.
@@ -204,7 +204,7 @@ def play(
 
     complaints: list[str] = []
     given = methods.resolve(label, options).model_dump(mode="json")
-    reasoner = mind(streams)
+    reasoner = make_reasoner(streams)
     rule = stage.rule or message_protocol.rule(label, "native", {})
     setting = Setting(stage.seed, stage.seed, 1, given, rule)
     world = made or stage.make()

@@ -166,7 +166,7 @@ def test_orders_that_cannot_be_carried_out_are_passed_over_and_the_leader_is_tol
     found, asked = played("camon", says)
     assert not [event for event in of(found.events, MessageSent) if event.act == "request" and event.step == 0]
     assert not [start for start in moves(list(found.events)) if start.cause == "ordered" and start.step == 0]
-    again = [one for one in asked if one.mind == "agent_0" and one.kind in ("camon.lead", "camon.review")]
+    again = [one for one in asked if one.respondent == "agent_0" and one.kind in ("camon.lead", "camon.review")]
     assert "Not carried out" in again[1].prompt
     assert order.agent in again[1].prompt.split("Not carried out")[1]
 
@@ -231,7 +231,7 @@ def test_whoever_was_told_something_reads_it_when_it_is_next_asked_and_once(opti
     sent = [event for event in of(found.events, MessageSent) if event.act == "reject"]
     for agent in ("agent_0", "agent_1"):
         told = [event.step for event in sent if event.recipients == (agent,)]
-        mine = [one for one in asked if one.mind == agent and one.kind in ("camon.propose", "camon.lead")]
+        mine = [one for one in asked if one.respondent == agent and one.kind in ("camon.propose", "camon.lead")]
         read = sum(one.prompt.count("«Not there.»") for one in mine)
         due = sum(any(told_at < one.t for one in mine) for told_at in told)
         assert read == due > 0
@@ -240,7 +240,7 @@ def test_whoever_was_told_something_reads_it_when_it_is_next_asked_and_once(opti
 def test_an_order_is_read_by_whoever_was_given_it() -> None:
     order = Order(agent="agent_1", action="go((0, 10))", message="To the corner.")
     _, asked = played("camon", _Orders(order), LONG)
-    first = next(one for one in asked if one.mind == "agent_1" and one.t)
+    first = next(one for one in asked if one.respondent == "agent_1" and one.t)
     assert "agent_0: «To the corner.»" in first.prompt
 
 
@@ -251,7 +251,7 @@ def test_of_two_orders_to_one_agent_the_first_counts_and_the_leader_is_told() ->
     assert len(ordered) == 1
     assert "go((4, 4))" in ordered[0]
     assert [event.text for event in of(found.events, MessageSent) if event.step == 0] == ["go((4, 4))"]
-    again = next(one for one in asked if one.mind == "agent_0" and one.t and "Not carried out" in one.prompt)
+    again = next(one for one in asked if one.respondent == "agent_0" and one.t and "Not carried out" in one.prompt)
     assert "agent_1: more than one order" in again.prompt
 
 
@@ -306,11 +306,11 @@ def test_a_task_counts_if_whoever_decides_can_know_of_it(review: bool) -> None:
         if isinstance(question, ReviewProposal):
             return Review(decision="ACCEPT")
         unseen = known - {goal.id for goal in question.view.goals}
-        if isinstance(question, Propose) and question.mind == "agent_1" and unseen and not named:
+        if isinstance(question, Propose) and question.respondent == "agent_1" and unseen and not named:
             named.append((question.view.t, min(unseen)))
             return Proposal(action="wait()", goal=min(unseen))
         stays = Proposal if isinstance(question, Propose) else Lead
-        return stays(action="wait()") if question.mind == "agent_1" else None
+        return stays(action="wait()") if question.respondent == "agent_1" else None
 
     found, _ = played("camon", says, LONG, review=review, orders=False)
     (t, goal), *_ = named

@@ -25,7 +25,7 @@ class Asked(NamedTuple):
     """A question of COELA as it was put, for views cannot be read later."""
 
     kind: str
-    mind: str
+    respondent: str
     t: int
     chat: tuple[Message, ...]
     acts: tuple[str, ...]
@@ -53,7 +53,7 @@ class Scripted(Rules):
             self.asked.append(
                 Asked(
                     question.kind,
-                    question.mind,
+                    question.respondent,
                     question.view.t,
                     question.now.chat,
                     question.now.acts,
@@ -69,7 +69,7 @@ class Scripted(Rules):
 def always_sends(question: Question[Any]) -> BaseModel | None:
     """Propose a message with the asker's name and the time in it, and send it."""
     if isinstance(question, ProposeMessage):
-        return Proposal(message=f"{question.mind} at {question.view.t}")
+        return Proposal(message=f"{question.respondent} at {question.view.t}")
     if isinstance(question, PickPlan) and question.message:
         return Picked(plan="SEND_MESSAGE")
     return Decided(action="SEND_MESSAGE") if isinstance(question, ChooseAction) else None

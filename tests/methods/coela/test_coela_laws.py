@@ -123,7 +123,7 @@ def test_a_message_of_two_ticks_takes_two_steps() -> None:
 def test_a_message_is_read_by_those_who_decide_after_it(label: str, heard: dict[str, list[str]]) -> None:
     mind = Scripted(always_sends)
     play(ToyWorld(("a", "b", "c"), ((3, 2),), horizon=2), mind, label, rule=NATIVE)
-    read = {(q.mind, q.t): [message.text for message in q.chat] for q in mind.asked}
+    read = {(q.respondent, q.t): [message.text for message in q.chat] for q in mind.asked}
     for agent, texts in heard.items():
         assert read[agent, 0] == texts
         assert sorted(set(read[agent, 1]) - {f"{mate} at 1" for mate in "abc"}) == ["a at 0", "b at 0", "c at 0"]
@@ -133,7 +133,7 @@ def test_a_message_is_read_by_those_who_decide_after_it(label: str, heard: dict[
 def test_read_in_the_next_step_where_the_run_says_so() -> None:
     mind = Scripted(always_sends)
     play(ToyWorld(horizon=2), mind, "coela", rule=MessageRule(ticks=1, paid_by="speaker", seen="next"))
-    read = {(q.mind, q.t): [m.text for m in q.chat] for q in mind.asked}
+    read = {(q.respondent, q.t): [m.text for m in q.chat] for q in mind.asked}
     assert read["b", 0] == []
     assert read["b", 1] == ["b at 0", "a at 0"]
     assert read["a", 1] == ["a at 0", "b at 0"]
@@ -371,7 +371,7 @@ def test_the_order_can_be_drawn_by_the_seed() -> None:
         _play(ToyWorld(tuple("abcd"), horizon=12), mind, options)
         found: dict[int, list[str]] = defaultdict(list)
         for question in mind.asked:
-            found[question.t].append(question.mind)
+            found[question.t].append(question.respondent)
         return [tuple(agents) for agents in found.values()]
 
     assert set(orders({})) == {("a", "b", "c", "d")}
@@ -420,7 +420,7 @@ def test_what_an_agent_said_it_takes_is_a_commitment_until_it_is_over() -> None:
 def _proposes(question: Question[Any]) -> BaseModel | None:
     """Propose always, send every third time, else act by the rules."""
     if isinstance(question, ProposeMessage):
-        return Proposal(message=f"{question.mind} at {question.view.t}")
+        return Proposal(message=f"{question.respondent} at {question.view.t}")
     if isinstance(question, PickPlan) and question.message and question.view.t % 3:
         return Picked(plan=str(question.numbered[1]))
     return always_sends(question) if isinstance(question, PickPlan) else None

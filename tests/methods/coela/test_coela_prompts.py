@@ -132,7 +132,7 @@ def test_abilities_instead_of_options() -> None:
 def test_what_others_heard_is_not_shown_to_who_did_not_hear_it() -> None:
     def twist(text: str) -> Twist:
         def answer(question: Question[Any], answer: BaseModel) -> BaseModel:
-            if question.mind != "agent_2":
+            if question.respondent != "agent_2":
                 return answer
             if isinstance(question, ProposeMessage):
                 return Proposal(message=text)
@@ -146,5 +146,5 @@ def test_what_others_heard_is_not_shown_to_who_did_not_hear_it() -> None:
             asked(cube(Block(1, 20, 3), radius=None, horizon=6), "coela", twist=twist(text), rule=rule)
             for text in ("left", "right")
         )
-        changed = {a.mind for a, b in zip(one, other, strict=False) if a.prompt != b.prompt}
+        changed = {a.respondent for a, b in zip(one, other, strict=False) if a.prompt != b.prompt}
         assert changed - {"agent_2"} == hearing

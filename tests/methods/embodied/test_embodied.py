@@ -26,7 +26,7 @@ def saying(talk: Talk, mind: str = "agent_0", at: int = 0) -> Says:
 
     def says(question: Question[Any]) -> BaseModel | None:
         if isinstance(question, Speak):
-            return talk if question.mind == mind and question.view.t == at else Talk()
+            return talk if question.respondent == mind and question.view.t == at else Talk()
         return None
 
     return says
@@ -34,7 +34,7 @@ def saying(talk: Talk, mind: str = "agent_0", at: int = 0) -> Says:
 
 def shown(asked: list[Heard], kind: str, mind: str, t: int) -> str:
     """Return what stood under the heading of talk in a prompt."""
-    prompt = next(one.prompt for one in asked if (one.kind, one.mind, one.t) == (kind, mind, t))
+    prompt = next(one.prompt for one in asked if (one.kind, one.respondent, one.t) == (kind, mind, t))
     return prompt.split("## Talk")[1].split("##")[0]
 
 
@@ -100,7 +100,7 @@ def test_messages_to_nobody_are_passed_over_and_the_speaker_is_told_once(to: str
     talk = Talk(private=(Private(to=to, text="hello"), Private(to="agent_1", text="you")))
     found, asked = played("embodied", saying(talk))
     assert [event.recipients for event in of(found.events, MessageSent)] == [("agent_1",)]
-    told = [why in one.prompt for one in asked if one.kind == "embodied.talk" and one.mind == "agent_0"]
+    told = [why in one.prompt for one in asked if one.kind == "embodied.talk" and one.respondent == "agent_0"]
     assert told[:3] == [False, True, False]
 
 
@@ -182,7 +182,7 @@ def test_of_two_private_messages_to_one_team_mate_the_first_is_sent() -> None:
     talk = Talk(private=tuple(Private(to="agent_1", text=text) for text in ("one", "two")))
     found, asked = played("embodied", saying(talk))
     assert [event.text for event in of(found.events, MessageSent)] == ["one"]
-    again = next(one.prompt for one in asked if (one.kind, one.mind, one.t) == ("embodied.talk", "agent_0", 1))
+    again = next(one.prompt for one in asked if (one.kind, one.respondent, one.t) == ("embodied.talk", "agent_0", 1))
     assert "to agent_1: one private message at a time, the first was sent" in again
 
 
@@ -200,10 +200,10 @@ def test_who_spoke_last_is_the_same_to_both_where_words_come_late() -> None:
     heeds: dict[str, bool] = {}
 
     def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, Speak) and question.view.t == 0 and question.mind in ("agent_0", "agent_1"):
+        if isinstance(question, Speak) and question.view.t == 0 and question.respondent in ("agent_0", "agent_1"):
             return Talk(everybody="mine", goal=wanted)
         if isinstance(question, Decide) and question.view.t == 1:
-            heeds[question.mind] = wanted in question.heeded
+            heeds[question.respondent] = wanted in question.heeded
         return Talk() if isinstance(question, Speak) else None
 
     played("embodied", says, stage)
@@ -233,7 +233,7 @@ def test_a_task_that_the_speaker_has_not_seen_does_not_count() -> None:
         unseen = sorted(seen.get(t, set()) - mine)
         seen.setdefault(t, set()).update(mine)
         goal = (unseen or sorted(mine) or ["item_99"])[0]
-        named[t, question.mind] = goal, goal in mine
+        named[t, question.respondent] = goal, goal in mine
         return Talk(everybody="I take it.", goal=goal)
 
     found, _ = played("embodied", says, LONG)

@@ -29,7 +29,7 @@ def objecting(times: int) -> Says:
     said: dict[int, int] = {}
 
     def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, Judge) and question.mind == "agent_1":
+        if isinstance(question, Judge) and question.respondent == "agent_1":
             t = question.view.t
             said[t] = said.get(t, 0) + 1
             return Opinion(accept=False, critique="Not that.") if said[t] <= times else Opinion(accept=True)
@@ -235,12 +235,12 @@ def test_the_planner_can_have_a_mind_of_its_own() -> None:
     text = "planner=own,*=other"
     team = Team(text, list(zip(shares(text), (own, other), strict=True)))
     play("hmas2", LONG._replace(horizon=3), {}, lambda streams: team)
-    assert {one.mind for one in own.asked} == {PLANNER}
-    assert {one.mind for one in other.asked} == {"agent_0", "agent_1"}
+    assert {one.respondent for one in own.asked} == {PLANNER}
+    assert {one.respondent for one in other.asked} == {"agent_0", "agent_1"}
 
 
 def test_a_run_takes_the_planner_for_a_mind_where_there_is_one() -> None:
-    given = {"world": "rooms", "level": "two", "reasoner": "planner=rules:slips=0.5,*=rules"}
+    given = {"world": "rooms", "level": "two", "reasoner": "planner=rules:noise=0.5,*=rules"}
     assert build({**given, "methods": ["hmas2", "camon"]}).resolved().reasoner == given["reasoner"]
     with pytest.raises(UserError, match="--reasoner: no agent 'planner' in this run"):
         build({**given, "methods": ["camon"]}).resolved()

@@ -53,9 +53,9 @@ def failed(kind: FaultKind = "gone") -> CallRecord:
     return CallRecord(request=request(), completion=None, faults=(Fault(kind=kind, text="it hung up"),), seconds=3.0)
 
 
-def key(number: int = 1, mind: str = "agent_0", purpose: str = "drwell.propose", attempt: int = 0) -> CallKey:
+def key(number: int = 1, respondent: str = "agent_0", purpose: str = "drwell.propose", attempt: int = 0) -> CallKey:
     """Return the key of a call."""
-    return CallKey(mind, purpose, number, attempt)
+    return CallKey(respondent, purpose, number, attempt)
 
 
 # Halves of surrogate pairs included: JSON can hold them, so a provider can send them.

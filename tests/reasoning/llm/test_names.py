@@ -106,7 +106,7 @@ def test_this_machine(base: str, local: bool) -> None:
     assert Endpoint("server", base, "m").local is local
 
 
-@pytest.mark.parametrize("name", ["rules", "rules:slips=0.1", "replay", "human", "gpt-4o", "httpx:a"])
+@pytest.mark.parametrize("name", ["rules", "rules:noise=0.1", "replay", "human", "gpt-4o", "httpx:a"])
 def test_other_reasoners_are_not_models(name: str) -> None:
     assert not is_model(name)
 

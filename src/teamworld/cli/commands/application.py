@@ -60,10 +60,10 @@ class _Playing:
 
     Args:
         level: Level of the world (see: teamworld levels). [default: the world's own, paper-n2 for cube]
-        reasoner: The mind that answers the method's questions: rules (no key, no network); rules:slips=0.2, a stand-in
-            that errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; any server that speaks
+        reasoner: The reasoner that answers the method's questions: rules (no key, no network); rules:noise=0.2, a
+            stand-in that errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; any server that speaks
             OpenAI's protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; human.
-            Several as WHO=MIND,..., the first that fits: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE.
+            Several as WHO=REASONER,..., the first that fits: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE.
             replay asks nobody and answers from the record in --out, replay:DIR from another run's. [default: rules]
         answers: How a language model is made to keep the form of an answer: schema, tool, json, text, or auto for the
             strictest that it supports. [default: auto]

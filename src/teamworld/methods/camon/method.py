@@ -129,7 +129,7 @@ class Camon(Method):
         moment, leader = turn.moment, self.leader
         self._listen(moment)
         question = Propose(
-            mind=agent,
+            respondent=agent,
             views={agent: moment.views[agent]},
             domain=self._domain,
             leader=leader,
@@ -206,7 +206,7 @@ class Camon(Method):
         moment = turn.moment
         self._listen(moment)
         return {
-            "mind": leader,
+            "respondent": leader,
             "views": dict(moment.views),
             "domain": self._domain,
             "team": team_of(self._spec, moment.views),

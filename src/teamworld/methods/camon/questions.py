@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.methods.common.choosing import Step, alone, shared_out
 from teamworld.methods.common.prompt_context import able_to, open_to, own_state, team_state
-from teamworld.methods.common.single_action import Act, astray, objection, offered
+from teamworld.methods.common.single_action import Act, objection, offered, perturb_action
 from teamworld.methods.common.translation import read_action
 from teamworld.methods.contract import Message
 from teamworld.reasoning.contract import Question, Sampling
@@ -64,7 +64,7 @@ Said = TypeVar("Said", Lead, Review)
 class Leading(Question[Said]):
     """What the leader is asked: it sees the shared record of the whole team."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     """Of the whole team: the shared record is made from them."""
     domain: Domain
@@ -91,7 +91,7 @@ class Leading(Question[Said]):
     def context(self) -> dict[str, Any]:
         """The team, the tasks, the shared record, and what was said."""
         team = team_state(self.views, self.team, self.scenes, self.running, self.aims, self.orderable, self.past)
-        return team | {"agent": self.mind, "heard": self.heard, "ignored": self.ignored, "orders": self.orders}
+        return team | {"agent": self.respondent, "heard": self.heard, "ignored": self.ignored, "orders": self.orders}
 
     def assigned(self, agent: AgentId) -> dict[AgentId, Step]:
         """Return the rule's step for an agent, and for all who can be given an order."""
@@ -109,7 +109,7 @@ class Leading(Question[Said]):
             running = self.running.get(other)
             helps = joint and step.goal == goal and (running is None or running.goal != goal)
             spare = step.goal is not None and running is not None and running.goal is None
-            if other not in (agent, self.mind) and (helps or spare):
+            if other not in (agent, self.respondent) and (helps or spare):
                 text = f"{other}, take {step.goal}: it needs you."
                 orders.append(Order(agent=other, action=str(step.action), message=text, goal=step.goal))
         return tuple(orders)
@@ -129,9 +129,9 @@ class LeaderPlan(Leading[Lead]):
 
     def rule(self, rng: np.random.Generator) -> Lead:
         """The step of most worth when tasks are shared out; orders where a task needs others too."""
-        steps = self.assigned(self.mind)
-        own = steps[self.mind]
-        return Lead(action=str(own.action), goal=own.goal, orders=self.ordered(steps, self.mind))
+        steps = self.assigned(self.respondent)
+        own = steps[self.respondent]
+        return Lead(action=str(own.action), goal=own.goal, orders=self.ordered(steps, self.respondent))
 
     def check(self, answer: Lead) -> str | None:
         """Its own action can start; orders that cannot be carried out are passed over later."""
@@ -145,18 +145,18 @@ class LeaderPlan(Leading[Lead]):
         """The options, and the tasks."""
         return offered(field, self.view)
 
-    def slips(self, answer: Lead, rng: np.random.Generator) -> Lead:
+    def perturb(self, answer: Lead, rng: np.random.Generator) -> Lead:
         """Take another option, or forget the orders."""
         if answer.orders and rng.random() < 0.5:
             return answer.model_copy(update={"orders": ()})
-        return astray(answer, answer.action, self.view, rng)
+        return perturb_action(answer, answer.action, self.view, rng)
 
 
 @dataclass(frozen=True)
 class Propose(Question[Proposal]):
     """What would I do next? Asked of an idle agent that does not lead, with its own view alone."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     domain: Domain
     leader: AgentId
@@ -198,9 +198,9 @@ class Propose(Question[Proposal]):
         """The options, and the tasks."""
         return offered(field, self.view)
 
-    def slips(self, answer: Proposal, rng: np.random.Generator) -> Proposal:
+    def perturb(self, answer: Proposal, rng: np.random.Generator) -> Proposal:
         """Take another option."""
-        return astray(answer, answer.action, self.view, rng)
+        return perturb_action(answer, answer.action, self.view, rng)
 
 
 @dataclass(frozen=True)
@@ -246,9 +246,9 @@ class ReviewProposal(Leading[Review]):
         """Both decisions, the proposer's options, and the tasks."""
         return ("ACCEPT", "REJECT") if field == "decision" else offered(field, self.views[self.proposer])
 
-    def slips(self, answer: Review, rng: np.random.Generator) -> Review:
+    def perturb(self, answer: Review, rng: np.random.Generator) -> Review:
         """Send the proposer elsewhere, or forget the orders."""
         if answer.orders and rng.random() < 0.5:
             return answer.model_copy(update={"orders": ()})
         other = answer.model_copy(update={"decision": "REJECT"})
-        return astray(other, answer.action or str(WAIT), self.views[self.proposer], rng)
+        return perturb_action(other, answer.action or str(WAIT), self.views[self.proposer], rng)

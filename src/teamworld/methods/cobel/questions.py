@@ -39,7 +39,7 @@ Said = TypeVar("Said", bound=BaseModel)
 class Thinking(Question[Said]):
     """What every question of an agent at work is told."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     now: Situation
 
@@ -48,7 +48,7 @@ class Thinking(Question[Said]):
         now = self.now
         kinds = dict.fromkeys(now.team.values())
         return {
-            "agent": self.mind,
+            "agent": self.respondent,
             "kind": now.view.kind,
             "team": {kind: [mate for mate in now.team if now.team[mate] == kind] for kind in kinds},
             "task": now.task,
@@ -90,7 +90,7 @@ class _Updating(Thinking[Update]):
 
     def read(self, answer: Update) -> UpdateResult:
         """Return the beliefs of an answer that the rules admit, and the plan; all else is left out and counted."""
-        holders = (self.mind,) if self.order == 0 else (self.mind, self.mate)
+        holders = (self.respondent,) if self.order == 0 else (self.respondent, self.mate)
         found, bad = list[Fact](), 0
         for line in answer.beliefs:
             belief = read_line(line, self.now, holders)
@@ -116,7 +116,7 @@ class _Updating(Thinking[Update]):
 
     def written(self, found: UpdateResult) -> Update:
         """Return an update as an answer."""
-        holders = (self.mind,) if self.order == 0 else (self.mind, self.mate)
+        holders = (self.respondent,) if self.order == 0 else (self.respondent, self.mate)
         return Update(
             beliefs=tuple(str(Belief(holders, fact)) for fact in found.beliefs)[:40],
             plan=tuple(map(str, found.plan.actions))[:12] if found.plan is not None else (),
@@ -185,7 +185,7 @@ class _Planning(Thinking[Plans]):
 
     def guesses(self, answer: Plans) -> tuple[Fact, ...]:
         """Return what the answer takes to be likely, as far as it can be read."""
-        found = (read_line(line, self.now, (self.mind,), missing=True) for line in answer.likely)
+        found = (read_line(line, self.now, (self.respondent,), missing=True) for line in answer.likely)
         return tuple(dict.fromkeys(belief.fact for belief in found if belief is not None))
 
     def fallback(self) -> Plans:
@@ -213,7 +213,7 @@ class MakePlan(_Planning):
         return Plans(
             steps=tuple(map(str, found.actions)),
             goal=found.goal,
-            likely=tuple(str(Belief((self.mind,), fact)) for fact in likely)[:20],
+            likely=tuple(str(Belief((self.respondent,), fact)) for fact in likely)[:20],
         )
 
 
@@ -311,12 +311,12 @@ class Assess(Thinking[Judged]):
         return Judged(
             reasons=tuple(found.reasons),
             answer="yes" if found.clash else "no",
-            misaligned=tuple(str(Belief((self.mind,), fact)) for fact in facts)[:20] if found.clash else (),
+            misaligned=tuple(str(Belief((self.respondent,), fact)) for fact in facts)[:20] if found.clash else (),
         )
 
     def read(self, answer: Judged) -> Assessment:
         """Return the assessment, with the facts that the agent itself holds; what it made up is left out."""
-        lines = (read_line(line, self.now, (self.mind,)) for line in answer.misaligned)
+        lines = (read_line(line, self.now, (self.respondent,)) for line in answer.misaligned)
         held = tuple(dict.fromkeys(line.fact for line in lines if line is not None and line.fact in self.now.given))
         from_me = {mate: telling.lacking(self.now, mate, held) for mate in self.now.mates}
         return Assessment(
@@ -430,7 +430,7 @@ class Ground(Thinking[Act]):
         """The listed actions, and that it is done."""
         return [*map(str, self.actions), DONE] if field == "answer" else ()
 
-    def slips(self, answer: Act, rng: np.random.Generator) -> Act:
+    def perturb(self, answer: Act, rng: np.random.Generator) -> Act:
         """Choose another of the listed actions."""
         others = [str(action) for action in self.actions if str(action) != answer.answer]
         return Act(answer=others[int(rng.integers(len(others)))]) if others else answer

@@ -40,7 +40,7 @@ class ReviewedRules(Form):
 
 @dataclass(frozen=True)
 class _Ruling(Question[Said]):
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     task: str
     schema: Schema

@@ -62,7 +62,7 @@ class Decided(BaseModel):
 class Module(Question[Said]):
     """What both modules are told."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     now: Situation
     options: CoelaOptions
@@ -75,7 +75,7 @@ class Module(Question[Said]):
         kinds = dict.fromkeys(now.team.values())
         told = report(now) if options.report else None
         return {
-            "agent": self.mind,
+            "agent": self.respondent,
             "kind": self.view.kind,
             "team": {kind: [mate for mate in now.team if now.team[mate] == kind] for kind in kinds},
             "task": now.task,
@@ -265,7 +265,7 @@ class PickPlan(Choosing[Picked]):
         """The plans."""
         return [written(plan) for plan in self.numbered] if field == "plan" else ()
 
-    def slips(self, answer: Picked, rng: np.random.Generator) -> Picked:
+    def perturb(self, answer: Picked, rng: np.random.Generator) -> Picked:
         """Choose another of the plans."""
         others = [text for text in self.offers("plan", {}) if text != answer.plan]
         return Picked(plan=others[int(rng.integers(len(others)))]) if others else answer
@@ -333,7 +333,7 @@ class ChooseAction(Choosing[Decided]):
             return [KEYWORD if action == SEND else str(action) for action in self._possible]
         return [*(goal.id for goal in self.now.workable), None] if field == "goal" else ()
 
-    def slips(self, answer: Decided, rng: np.random.Generator) -> Decided:
+    def perturb(self, answer: Decided, rng: np.random.Generator) -> Decided:
         """Choose another of the options."""
         others = [text for text in self.offers("action", {}) if text != answer.action]
         return Decided(action=others[int(rng.integers(len(others)))]) if others else answer

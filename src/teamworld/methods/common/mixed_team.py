@@ -115,7 +115,7 @@ def split(parts: Sequence[Part]) -> type[Method]:
             "summary": f"a team split among {', '.join(one.label for one in parts)}, dealt out in turns",
             "parts": tuple(parts),
             "questions": tuple(dict.fromkeys(question for one in parts for question in one.method.questions)),
-            "minds": tuple(dict.fromkeys(mind for one in parts for mind in one.method.minds)),
+            "respondents": tuple(dict.fromkeys(who for one in parts for who in one.method.respondents)),
             "roster": any(one.method.roster for one in parts),
             "talk": MappingProxyType(talk),
         },

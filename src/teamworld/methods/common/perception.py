@@ -34,7 +34,7 @@ class Paragraph(BaseModel):
 class Perceive(Question[Paragraph]):
     """What do I perceive? Asked with the world's grid of signs where it has one, else with its plain words."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
 
     kind: ClassVar[str] = "perception"
@@ -44,7 +44,12 @@ class Perceive(Question[Paragraph]):
 
     def context(self) -> dict[str, Any]:
         """Who it is, and the view as signs."""
-        return {"agent": self.mind, "kind": self.view.kind, "scene": signs(self.view), "steps_left": self.view.left}
+        return {
+            "agent": self.respondent,
+            "kind": self.view.kind,
+            "scene": signs(self.view),
+            "steps_left": self.view.left,
+        }
 
     def rule(self, rng: np.random.Generator) -> Paragraph:
         """The world's plain words, as far as they fit."""

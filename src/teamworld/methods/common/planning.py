@@ -1,4 +1,4 @@
-"""Plans as answers: reading them, validating them the same way for every method, and slips in them."""
+"""Plans as answers: reading them, validating them the same way for every method, and perturbing them."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ def standby(domain: Domain, view: View) -> Plan:
     return domain.candidate_plans(None, view.agent, view.known)[0]
 
 
-def slipped(texts: Sequence[str], abilities: Sequence[ActionSchema], rng: np.random.Generator) -> tuple[str, ...]:
-    """Return the plan with one slip in it: a step lost, two steps swapped, or an argument wrong."""
+def perturb_plan(texts: Sequence[str], abilities: Sequence[ActionSchema], rng: np.random.Generator) -> tuple[str, ...]:
+    """Return the plan with one error in it: a step lost, two steps swapped, or an argument wrong."""
     texts = list(texts)
-    slip = rng.integers(3)
-    if slip == 0 and len(texts) > 1:
+    error = rng.integers(3)
+    if error == 0 and len(texts) > 1:
         del texts[int(rng.integers(len(texts)))]
-    elif slip == 1 and len(texts) > 1:
+    elif error == 1 and len(texts) > 1:
         first = int(rng.integers(len(texts) - 1))
         texts[first], texts[first + 1] = texts[first + 1], texts[first]
     else:

@@ -111,8 +111,8 @@ def offered(field: str, view: View) -> Sequence[Any]:
     return [*(goal.id for goal in open_goals(view.goals)), None] if field == "goal" else ()
 
 
-def astray(answer: Chosen, action: str, view: View, rng: np.random.Generator) -> Chosen:
-    """Return an answer with a slip: another of an agent's options in the place of an action, for no goal.
+def perturb_action(answer: Chosen, action: str, view: View, rng: np.random.Generator) -> Chosen:
+    """Return an answer with an error in it: another of an agent's options in the place of an action, for no goal.
 
     Args:
         answer: It has the fields ``action`` and ``goal``.

@@ -175,7 +175,7 @@ class Translation(BaseModel):
 class Translate(Question[Translation]):
     """Which of the agent's actions do these words mean?"""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     domain: Domain
     text: str
@@ -190,7 +190,7 @@ class Translate(Question[Translation]):
     def context(self) -> dict[str, Any]:
         """The words, the options by number, and what the agent can do."""
         return {
-            "agent": self.mind,
+            "agent": self.respondent,
             "text": self.text,
             "actions": self.numbered,
             "abilities": self.view.abilities,

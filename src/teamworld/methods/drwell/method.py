@@ -174,7 +174,7 @@ class DrWell(Method):
         goals = workable(view)
         best = self._best()
         return {
-            "mind": agent,
+            "respondent": agent,
             "views": {agent: view},
             "members": tuple(room.members) if room is not None else (),
             "team": len(moment.views),

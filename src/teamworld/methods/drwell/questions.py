@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry, Library
 from teamworld.methods.common.goals import workable
-from teamworld.methods.common.planning import PlanAnswer, complaint, plans, slipped, values, written
+from teamworld.methods.common.planning import PlanAnswer, complaint, perturb_plan, plans, values, written
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.allocation import preferred
 from teamworld.methods.drwell.library import Page
@@ -65,7 +65,7 @@ Planned = TypeVar("Planned", bound=PlanAnswer)
 class Negotiation(Question[Named]):
     """What everybody is told who names a task."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     members: tuple[AgentId, ...]
     """Who is in the room, in speaking order; nobody where there is none."""
@@ -94,7 +94,7 @@ class Negotiation(Question[Named]):
     def context(self) -> dict[str, Any]:
         """The scene, the open tasks with the guidebook, and what was said in the room."""
         return {
-            "agent": self.mind,
+            "agent": self.respondent,
             "members": self.members,
             "scene": self.view.text(),
             "steps_left": self.view.left,
@@ -126,7 +126,7 @@ class Negotiation(Question[Named]):
         ids: list[GoalId | None] = [goal.id for goal in self.goals]
         return ids if self.answer is Proposal else [*ids, None]
 
-    def slips(self, answer: Named, rng: np.random.Generator) -> Named:
+    def perturb(self, answer: Named, rng: np.random.Generator) -> Named:
         """Name another task."""
         others = [goal.id for goal in self.goals if goal.id != answer.goal]
         goal = others[int(rng.integers(len(others)))] if others else answer.goal
@@ -168,7 +168,9 @@ class CommitTo(Negotiation[Commitment]):
         decided = self.said("commit")
         spoken = {message.sender for message in self.heard if message.act in {"commit", "other"}}
         open_votes = {
-            agent: goal for agent, goal in self.said("propose").items() if agent not in spoken and agent != self.mind
+            agent: goal
+            for agent, goal in self.said("propose").items()
+            if agent not in spoken and agent != self.respondent
         }
         bound = Counter(self.working.values()) + Counter(decided.values())
         undecided = len(self.members) - len(spoken) - 1  # those who speak after me
@@ -178,14 +180,14 @@ class CommitTo(Negotiation[Commitment]):
             return Commitment(goal=None, reason="Everything that can be done now is staffed.")
         backed = bound + Counter(open_votes.values())
         begun = [goal for goal in lacking if 0 < bound[goal.id] < goal.quorum]
-        mine = self.said("propose").get(self.mind)
+        mine = self.said("propose").get(self.respondent)
         joined = [goal for goal in lacking if goal.id == mine and backed[goal.id] + 1 >= goal.quorum]
         goal = preferred(begun or joined or lacking, self.guide, bound, self.team, self.view.t, rng)
         return Commitment(goal=goal.id, reason=f"With me it has {bound[goal.id] + 1} of {goal.quorum}.")
 
     def fallback(self) -> Commitment:
         """The agent's own proposal (the first open task where it has none)."""
-        return Commitment(goal=self.said("propose").get(self.mind, self.goals[0].id), reason="No answer.")
+        return Commitment(goal=self.said("propose").get(self.respondent, self.goals[0].id), reason="No answer.")
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,8 @@ class Leaning(Negotiation[Named]):
         Agents that have not spoken may still help; without a chat, all that are bound to nothing.
         """
         leans = {message.sender: message.goal for message in self.heard}  # the last word counts
-        mine = leans.pop(self.mind, None)
-        silent = sum(member not in leans for member in self.members if member != self.mind)
+        mine = leans.pop(self.respondent, None)
+        silent = sum(member not in leans for member in self.members if member != self.respondent)
         hands = silent if self.members else self.team - len(self.working) - 1
         staffed = Counter(self.working.values()) + Counter(goal for goal in leans.values() if goal is not None)
         possible = [goal for goal in self.goals if staffed[goal.id] + 1 + hands >= goal.quorum]
@@ -268,7 +270,7 @@ class Choose(Leaning[Commitment]):
 
     def fallback(self) -> Commitment:
         """The task it leant to last (the first open task where to none)."""
-        mine = [message.goal for message in self.heard if message.sender == self.mind]
+        mine = [message.goal for message in self.heard if message.sender == self.respondent]
         return Commitment(goal=(mine[-1] if mine else None) or self.goals[0].id, reason="No answer.")
 
 
@@ -276,7 +278,7 @@ class Choose(Leaning[Commitment]):
 class Planning(Question[Planned]):
     """What both planning questions are told."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     domain: Domain
     goal: Goal
@@ -286,12 +288,12 @@ class Planning(Question[Planned]):
     def context(self) -> dict[str, Any]:
         """The scene, the task and who else is on it, and what the agent can do."""
         return {
-            "agent": self.mind,
+            "agent": self.respondent,
             "scene": self.view.text(),
             "steps_left": self.view.left,
             "goal": self.goal,
             "partners": [
-                agent for agent, goal in self.commitments.items() if goal == self.goal.id and agent != self.mind
+                agent for agent, goal in self.commitments.items() if goal == self.goal.id and agent != self.respondent
             ],
             "commitments": self.commitments,
             "abilities": self.view.abilities,
@@ -306,9 +308,9 @@ class Planning(Question[Planned]):
         """The plans that make sense now."""
         return plans(self.goal, self.view, self.domain) if field == "actions" else ()
 
-    def slips(self, answer: Planned, rng: np.random.Generator) -> Planned:
+    def perturb(self, answer: Planned, rng: np.random.Generator) -> Planned:
         """Lose or swap a step, or get an argument wrong."""
-        return answer.model_copy(update={"actions": slipped(answer.actions, self.view.abilities, rng)})
+        return answer.model_copy(update={"actions": perturb_plan(answer.actions, self.view.abilities, rng)})
 
 
 @dataclass(frozen=True)
@@ -322,7 +324,7 @@ class Draft(Planning[PlanAnswer]):
 
     def rule(self, rng: np.random.Generator) -> PlanAnswer:
         """Draw one of the plans that make sense; which one is good has to be learned."""
-        recipes = self.domain.candidate_plans(self.goal, self.mind, self.view.known)
+        recipes = self.domain.candidate_plans(self.goal, self.respondent, self.view.known)
         return PlanAnswer(actions=written(recipes[int(rng.integers(len(recipes)))]))
 
     def fallback(self) -> PlanAnswer:

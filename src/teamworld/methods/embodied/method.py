@@ -96,7 +96,7 @@ class Embodied(Method):
     def _told(self, moment: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> dict[str, Any]:
         """Return what both questions tell an agent."""
         return {
-            "mind": agent,
+            "respondent": agent,
             "views": {agent: moment.views[agent]},
             "domain": self._domain,
             "team": team_of(self._spec, moment.views),

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.methods.common.choosing import Step, alone
 from teamworld.methods.common.prompt_context import doing, own_state
-from teamworld.methods.common.single_action import Act, astray, objection, offered
+from teamworld.methods.common.single_action import Act, objection, offered, perturb_action
 from teamworld.methods.common.translation import read_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, View
@@ -68,7 +68,7 @@ Answer = TypeVar("Answer", Talk, Act)
 class Own(Question[Answer]):
     """What an agent knows when it is asked: its own view, and what was said."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     domain: Domain
     team: Mapping[str, Sequence[AgentId]]
@@ -85,7 +85,7 @@ class Own(Question[Answer]):
     @property
     def mates(self) -> list[AgentId]:
         """The others in the team."""
-        return [agent for members in self.team.values() for agent in members if agent != self.mind]
+        return [agent for members in self.team.values() for agent in members if agent != self.respondent]
 
     @property
     def chats(self) -> list[Chat]:
@@ -107,7 +107,7 @@ class Own(Question[Answer]):
         found: dict[AgentId, tuple[int, GoalId]] = {}
         for at, line in enumerate(self.lines):
             found.pop(line.sender, None)
-            if line.goal is not None and line.sender in (self.mind, *self.mates):
+            if line.goal is not None and line.sender in (self.respondent, *self.mates):
                 found[line.sender] = at, line.goal
         return found
 
@@ -119,7 +119,7 @@ class Own(Question[Answer]):
         spoke last keeps it, and who is at a task and has not spoken of it yet will.
         """
         claims = self.claims
-        at, goal = claims.pop(self.mind, (-1, self.aim))
+        at, goal = claims.pop(self.respondent, (-1, self.aim))
         return [taken for place, taken in claims.values() if taken != goal or (at >= 0 and place > at)]
 
     def step(self) -> Step:
@@ -153,7 +153,7 @@ class Speak(Own[Talk]):
         """
         step, claims = self.step(), self.claims
         goal = next((goal for goal in self.view.goals if goal.id == step.goal), None)
-        if goal is None or not self.mates or claims.get(self.mind, (0, ""))[1] == goal.id:
+        if goal is None or not self.mates or claims.get(self.respondent, (0, ""))[1] == goal.id:
             return Talk(goal=step.goal)
         hands = 1 + sum(taken == goal.id for _, taken in claims.values())
         if goal.id == self.aim and goal.quorum <= hands <= goal.places:
@@ -203,6 +203,6 @@ class Decide(Own[Act]):
         """The options, and the tasks."""
         return offered(field, self.view)
 
-    def slips(self, answer: Act, rng: np.random.Generator) -> Act:
+    def perturb(self, answer: Act, rng: np.random.Generator) -> Act:
         """Take another option."""
-        return astray(answer, answer.action, self.view, rng)
+        return perturb_action(answer, answer.action, self.view, rng)

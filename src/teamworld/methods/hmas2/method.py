@@ -34,7 +34,7 @@ class Hmas2(Method):
     summary: ClassVar[str] = "HMAS-2: a central planner gives all their actions each step and heeds what they object"
     options: ClassVar[type[BaseModel]] = Hmas2Options
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (PlanAll, Judge, Perceive, Translate)
-    minds: ClassVar[tuple[RespondentId, ...]] = (PLANNER,)
+    respondents: ClassVar[tuple[RespondentId, ...]] = (PLANNER,)
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
 
     def __init__(self, options: BaseModel) -> None:

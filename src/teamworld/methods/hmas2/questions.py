@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.language import Action, AgentId, GoalId, Plan
 from teamworld.methods.common.choosing import shared_out
 from teamworld.methods.common.prompt_context import team_state
-from teamworld.methods.common.single_action import Act, astray
+from teamworld.methods.common.single_action import Act, perturb_action
 from teamworld.methods.common.translation import bare, read_action
 from teamworld.reasoning.contract import Question, RespondentId, Sampling
 from teamworld.worlds.contract import Domain, View
@@ -82,7 +82,7 @@ Answer = TypeVar("Answer", TeamPlan, Opinion)
 class Planning(Question[Answer]):
     """What planner and agents see alike: the state of the whole team."""
 
-    mind: RespondentId
+    respondent: RespondentId
     views: Mapping[AgentId, View]
     """Of the whole team."""
     domain: Domain
@@ -149,7 +149,7 @@ class PlanAll(Planning[TeamPlan]):
         """Nobody does anything for a step."""
         return TeamPlan(actions=())
 
-    def slips(self, answer: TeamPlan, rng: np.random.Generator) -> TeamPlan:
+    def perturb(self, answer: TeamPlan, rng: np.random.Generator) -> TeamPlan:
         """Forget an agent, or give it another of its options."""
         if not answer.actions:
             return answer
@@ -158,7 +158,7 @@ class PlanAll(Planning[TeamPlan]):
         if rng.random() < 0.5:
             del actions[index]
         else:
-            actions[index] = astray(entry, entry.action, self.views[entry.agent], rng)
+            actions[index] = perturb_action(entry, entry.action, self.views[entry.agent], rng)
         return TeamPlan(actions=tuple(actions))
 
 
@@ -175,18 +175,18 @@ class Judge(Planning[Opinion]):
 
     def context(self) -> dict[str, Any]:
         """As above, and the plan with the agent's own part."""
-        own = {"agent": self.mind, "kind": self.view.kind, "abilities": self.view.abilities}
-        return super().context() | own | {"plan": self.plan.actions, "own": self.plan.of(self.mind)}
+        own = {"agent": self.respondent, "kind": self.view.kind, "abilities": self.view.abilities}
+        return super().context() | own | {"plan": self.plan.actions, "own": self.plan.of(self.respondent)}
 
     def rule(self, rng: np.random.Generator) -> Opinion:
         """Accept whatever can start now, and what runs already."""
-        entry = self.plan.of(self.mind)
+        entry = self.plan.of(self.respondent)
         if entry is None or not bare(entry.action):
             return Opinion(accept=False, critique="I have no action.")
         action = read_action(entry.action, self.view, self.domain)
         if action is None:
             return Opinion(accept=False, critique="I cannot tell which action that is.")
-        running = self.running.get(self.mind)
+        running = self.running.get(self.respondent)
         if running is not None and running.actions == (action,):
             return Opinion(accept=True)
         verdict = self.view.check(action)
@@ -206,6 +206,6 @@ class Judge(Planning[Opinion]):
         """Yes or no."""
         return (True, False) if field == "accept" else ()
 
-    def slips(self, answer: Opinion, rng: np.random.Generator) -> Opinion:
+    def perturb(self, answer: Opinion, rng: np.random.Generator) -> Opinion:
         """Object to what is sound, or accept what is not."""
         return Opinion(accept=not answer.accept, critique="I would rather do something else." if answer.accept else "")

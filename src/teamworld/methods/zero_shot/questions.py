@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, GoalId
 from teamworld.methods.common.goals import workable
-from teamworld.methods.common.planning import PlanAnswer, complaint, plans, slipped, standby, values, written
+from teamworld.methods.common.planning import PlanAnswer, complaint, perturb_plan, plans, standby, values, written
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -26,7 +26,7 @@ class TargetedPlan(PlanAnswer):
 class ZeroShotPlan(Question[TargetedPlan]):
     """What do I do next? The fixed rule is to take the open task with the least work left."""
 
-    mind: AgentId
+    respondent: AgentId
     views: Mapping[AgentId, View]
     domain: Domain
 
@@ -43,7 +43,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
     def context(self) -> dict[str, Any]:
         """The scene, the open tasks, and what the agent can do."""
         return {
-            "agent": self.mind,
+            "agent": self.respondent,
             "scene": self.view.text(),
             "steps_left": self.view.left,
             "goals": self.goals,
@@ -56,7 +56,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
         if not self.goals:
             return TargetedPlan(goal=None, actions=written(standby(self.domain, self.view)))
         goal = min(self.goals, key=lambda goal: goal.units)
-        recipes = self.domain.candidate_plans(goal, self.mind, self.view.known)
+        recipes = self.domain.candidate_plans(goal, self.respondent, self.view.known)
         return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
 
     def check(self, answer: TargetedPlan) -> str | None:
@@ -76,11 +76,11 @@ class ZeroShotPlan(Question[TargetedPlan]):
         goal = next((goal for goal in self.goals if goal.id == given.get("goal")), None)
         return plans(goal, self.view, self.domain)
 
-    def slips(self, answer: TargetedPlan, rng: np.random.Generator) -> TargetedPlan:
-        """Take another task for its plan, or slip in the plan."""
+    def perturb(self, answer: TargetedPlan, rng: np.random.Generator) -> TargetedPlan:
+        """Take another task for its plan, or perturb the plan."""
         others = [goal for goal in self.goals if goal.id != answer.goal]
         if others and rng.random() < 0.5:
             goal = others[int(rng.integers(len(others)))]
-            recipes = self.domain.candidate_plans(goal, self.mind, self.view.known)
+            recipes = self.domain.candidate_plans(goal, self.respondent, self.view.known)
             return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
-        return answer.model_copy(update={"actions": slipped(answer.actions, self.view.abilities, rng)})
+        return answer.model_copy(update={"actions": perturb_plan(answer.actions, self.view.abilities, rng)})

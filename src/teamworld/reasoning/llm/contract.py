@@ -120,11 +120,11 @@ class Client(Protocol):
 class CallKey(NamedTuple):
     """Which call of an episode: it names the same one in every run of the same experiment."""
 
-    mind: str
+    respondent: str
     purpose: str
     """Kind of the question."""
     number: int
-    """Counting the questions of this kind that this mind was asked in the episode, from 1."""
+    """Counting the questions of this kind that this respondent was asked in the episode, from 1."""
     attempt: int
     """0 for the first time the question was put, counting re-asks."""
 

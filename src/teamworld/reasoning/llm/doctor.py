@@ -1,4 +1,4 @@
-"""Whether a language model can be used as a mind: from its name to an answer, and what to do where that fails."""
+"""Whether a language model can be used as a reasoner: from its name to an answer, and what to do where that fails."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def library() -> types.ModuleType:
     except ImportError as missing:
         if (missing.name or "").startswith("teamworld"):
             raise
-        raise UserError("a language model as a mind needs more packages: pip install 'teamworld[llm]'") from None
+        raise UserError("a language model as a reasoner needs more packages: pip install 'teamworld[llm]'") from None
     return module
 
 

@@ -1,4 +1,4 @@
-"""A language model as a mind: questions become requests, completions become answers, every call goes on record."""
+"""A language model as a reasoner: questions become requests, completions become answers, every call goes on record."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class LanguageModel:
         Raises:
             BadAnswer: No answer came, or none that fits the answer's model.
         """
-        asked = (question.mind, question.kind)
+        asked = (question.respondent, question.kind)
         self._asked[asked] += not tries
         key = CallKey(*asked, self._asked[asked], len(tries))
         request = self.request(question, tries)

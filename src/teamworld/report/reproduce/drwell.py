@@ -20,7 +20,7 @@ from teamworld.report.reproduce.chain import Told, simulated_seconds, tell
 from teamworld.report.reproduce.page import PAGE, READ_OFF, Reproduction, check_folder, picture, plain, table
 from teamworld.report.reproduce.published import METHODS, Floats, Paper, Runs, published, step_seconds
 from teamworld.report.reproduce.trends import Trend, trends
-from teamworld.report.tables import mind
+from teamworld.report.tables import describe_reasoner
 
 TITLE = "# DR. WELL: the paper's figures from our runs"
 #: The paper's set-up (DR. WELL spec A12): level and steps of an episode.
@@ -155,7 +155,7 @@ def _draw(
 ) -> _Drawn:
     """Draw everything; return files and captions by name."""
     target.mkdir(parents=True, exist_ok=True)
-    who, seed, many = mind(experiment), experiment.seeds[0], _seeds(experiment)
+    who, seed, many = describe_reasoner(experiment), experiment.seeds[0], _seeds(experiment)
     short = "rules" if experiment.reasoner.startswith("rules") else experiment.reasoner
     setting = f"CUBE {experiment.level}, n = 2, at most {experiment.max_steps} steps; ours: {who}"
     middle = f"bars and lines: median of {many}, whiskers: quartiles" if len(experiment.seeds) > 1 else f"{many}"
@@ -249,7 +249,8 @@ def _page(
         [
             TITLE,
             f"```console\n{command}\n```",
-            f"Ours: {mind(experiment)}; {experiment.level}, {experiment.episodes} episodes in a row with one memory, "
+            f"Ours: {describe_reasoner(experiment)}; {experiment.level}, {experiment.episodes} episodes in a row "
+            f"with one memory, "
             f"at most {experiment.max_steps} steps, {_seeds(experiment)}. The paper: gpt-4o, one run a method. "
             f"{READ_OFF}",
             "## Trends",
@@ -318,7 +319,7 @@ def _numbers(
         "paper": "drwell",
         "level": experiment.level,
         "reasoner": experiment.reasoner,
-        "mind": mind(experiment),
+        "mind": describe_reasoner(experiment),
         "seeds": list(experiment.seeds),
         "episodes": experiment.episodes,
         "max_steps": experiment.max_steps,

@@ -25,8 +25,8 @@ from tests.toy import ToyWorld, work
 def one_plan(units: int) -> Scripted:
     """A method whose agents each work on the first job, and which remembers whom it was asked about."""
 
-    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return {agent: Choice(Plan((work(0, units),), "job_0")) for agent in moment.free}
+    def decide(context: DecisionContext) -> Mapping[AgentId, Decision]:
+        return {agent: Choice(Plan((work(0, units),), "job_0")) for agent in context.free}
 
     return Scripted(decide)
 
@@ -49,28 +49,28 @@ def test_who_cannot_act_is_not_asked_loses_its_plan_and_waits(tmp_path: Path) ->
 def test_the_others_are_asked_meanwhile(tmp_path: Path) -> None:
     asked: list[tuple[int, tuple[AgentId, ...]]] = []
 
-    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        asked.append((moment.t, tuple(moment.free)))
-        assert set(moment.views) == {"a", "b"}  # it is still of the team
-        return dict.fromkeys(moment.free, WAIT)
+    def decide(context: DecisionContext) -> Mapping[AgentId, Decision]:
+        asked.append((context.t, tuple(context.free)))
+        assert set(context.views) == {"a", "b"}  # it is still of the team
+        return dict.fromkeys(context.free, WAIT)
 
     play(tmp_path, ToyWorld(horizon=3, unable={1: ["a"]}), Scripted(decide))
     assert asked == [(0, ("a", "b")), (1, ("b",)), (2, ("a", "b"))]
 
 
 def test_a_plan_for_who_cannot_act_is_an_error_of_the_method(tmp_path: Path) -> None:
-    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return {agent: Choice(Plan((work(0),), "job_0")) for agent in moment.views}
+    def decide(context: DecisionContext) -> Mapping[AgentId, Decision]:
+        return {agent: Choice(Plan((work(0),), "job_0")) for agent in context.views}
 
     with pytest.raises(ValueError, match="b cannot act and was given a plan"):
         play(tmp_path, ToyWorld(unable={0: ["b"]}), Scripted(decide))
 
 
 def test_who_cannot_act_goes_on_owing_its_talk(tmp_path: Path) -> None:
-    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        if moment.t == 0:
-            moment.post(Message("a", "inform", "hello"))
-        return {agent: Choice(Plan((work(0, 3),), "job_0")) for agent in moment.free}
+    def decide(context: DecisionContext) -> Mapping[AgentId, Decision]:
+        if context.t == 0:
+            context.post(Message("a", "inform", "hello"))
+        return {agent: Choice(Plan((work(0, 3),), "job_0")) for agent in context.free}
 
     world = ToyWorld(agents=("a",), jobs=((3, 1),), unable={1: ["a"]})
     events = play(tmp_path, world, Scripted(decide), MessageRule(ticks=2, paid_by="speaker"))
@@ -87,8 +87,8 @@ def test_an_agent_can_take_a_plan_for_a_goal_that_it_was_told_of(tmp_path: Path)
     cell = next(fact.value for fact in world.truth() if fact.subject == thing.thing and fact.predicate == "AT")
     plan = parse_plan(f"plan for deliver_1 {{ go({cell}); lift(<item>(1), 8); bring(<item>(1), 8) }}")
 
-    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return {agent: Choice(plan) if moment.t == 0 else WAIT for agent in moment.free}
+    def decide(context: DecisionContext) -> Mapping[AgentId, Decision]:
+        return {agent: Choice(plan) if context.t == 0 else WAIT for agent in context.free}
 
     def streams(*names: str | int) -> object:
         return generator(0, *names)
@@ -107,8 +107,8 @@ def test_an_agent_can_take_a_plan_for_a_goal_that_it_was_told_of(tmp_path: Path)
 
 
 def test_a_goal_that_does_not_exist_is_an_error_of_the_method(tmp_path: Path) -> None:
-    def decide(moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return {agent: Choice(Plan((work(0),), "job_99")) for agent in moment.free}
+    def decide(context: DecisionContext) -> Mapping[AgentId, Decision]:
+        return {agent: Choice(Plan((work(0),), "job_99")) for agent in context.free}
 
     with pytest.raises(ValueError, match="unknown goal"):
         play(tmp_path, ToyWorld(), Scripted(decide))

@@ -39,12 +39,12 @@ from tests.toy import ToyWorld
 KINDS = (Truth, Observe, Believe, Predict)
 
 
-def telling(moment: DecisionContext) -> dict[AgentId, Decision]:
+def telling(context: DecisionContext) -> dict[AgentId, Decision]:
     """Work, and say what one believes and expects."""
-    for agent in moment.free:
-        moment.note(Believe(agent=agent, held=(Held(fact="a AT home"),)))
-        moment.note(Predict(agent=agent, subject="partner_goal", about="a", value="job_0"))
-    return solo(moment)
+    for agent in context.free:
+        context.note(Believe(agent=agent, held=(Held(fact="a AT home"),)))
+        context.note(Predict(agent=agent, subject="partner_goal", about="a", value="job_0"))
+    return solo(context)
 
 
 def play(path: Path, level: LogLevel, world: ToyWorld | None = None) -> list[Event]:

@@ -46,8 +46,8 @@ class Waits(Method):
     async def begin(self, briefing: Briefing) -> None:
         type(self).told = briefing.roster
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return dict.fromkeys(moment.free, WAIT)
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        return dict.fromkeys(context.free, WAIT)
 
 
 class Needs(Waits):

@@ -49,15 +49,15 @@ class Scripted(Method):
     def __init__(
         self,
         decide: Callable[[DecisionContext], Mapping[AgentId, Decision]],
-        watch: Callable[[DecisionContext], Collection[AgentId]] = lambda moment: (),
+        watch: Callable[[DecisionContext], Collection[AgentId]] = lambda context: (),
     ) -> None:
         self._decide, self._watch = decide, watch
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
-        return self._watch(moment)
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
+        return self._watch(context)
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return self._decide(moment)
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        return self._decide(context)
 
 
 def play(
@@ -82,12 +82,12 @@ def of(events: list[Event], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-def solo(moment: DecisionContext) -> dict[AgentId, Decision]:
+def solo(context: DecisionContext) -> dict[AgentId, Decision]:
     """Everybody works on the first open job."""
-    goal = next(goal for goal in moment.views[moment.free[0]].goals if goal.state == "open")
+    goal = next(goal for goal in context.views[context.free[0]].goals if goal.state == "open")
     assert goal.thing is not None
     plan = Plan((work(goal.thing.id, goal.units),), goal.id)
-    return dict.fromkeys(moment.free, Choice(plan))
+    return dict.fromkeys(context.free, Choice(plan))
 
 
 def test_a_team_works_until_all_is_done(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_the_horizon_leaves_plans_unfinished(tmp_path: Path) -> None:
 def test_actions_that_cannot_start_are_passed_over_at_no_cost(tmp_path: Path) -> None:
     world = ToyWorld(agents=("a",), jobs=((1, 1), (1, 1)))
 
-    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
+    def decide(context: DecisionContext) -> dict[AgentId, Decision]:
         plan = Plan((work(0), work(0), work(0), work(1)), "job_0")
         return {"a": Choice(plan)}
 
@@ -136,7 +136,7 @@ def test_three_failures_in_a_row_end_a_plan_and_abort_ends_it_at_once(tmp_path: 
         plans = iter([Plan((done,), "job_0"), Plan((done,) * 5, "job_0", on_failure)])  # type: ignore[arg-type]
 
         def decide(
-            moment: DecisionContext,
+            context: DecisionContext,
             plans: Any = plans,  # noqa: ANN401
         ) -> dict[AgentId, Decision]:
             plan = next(plans, None)
@@ -148,7 +148,7 @@ def test_three_failures_in_a_row_end_a_plan_and_abort_ends_it_at_once(tmp_path: 
 
 def test_a_method_that_says_nothing_waits(tmp_path: Path) -> None:
     world = ToyWorld(horizon=3)
-    events = play(tmp_path, world, Scripted(lambda moment: {}))
+    events = play(tmp_path, world, Scripted(lambda context: {}))
     assert world.orders == [{"a": WAIT_ACTION, "b": WAIT_ACTION}] * 3
     assert of(events, PlanStart) == []
 
@@ -156,13 +156,13 @@ def test_a_method_that_says_nothing_waits(tmp_path: Path) -> None:
 def test_watch_interrupts_and_decide_overrides(tmp_path: Path) -> None:
     world = ToyWorld(agents=("a", "b"), jobs=((9, 1), (9, 1)), horizon=4)
 
-    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
-        if moment.t == 0:
-            return {a: Choice(Plan((work(0, 9),), "job_0")) for a in moment.free}
-        assert tuple(moment.free) == ("b",)
+    def decide(context: DecisionContext) -> dict[AgentId, Decision]:
+        if context.t == 0:
+            return {a: Choice(Plan((work(0, 9),), "job_0")) for a in context.free}
+        assert tuple(context.free) == ("b",)
         return {a: Choice(Plan((work(1, 9),), "job_1"), cause="switch") for a in ("a", "b")}
 
-    events = play(tmp_path, world, Scripted(decide, lambda moment: ("b",) if moment.t == 2 else ()))
+    events = play(tmp_path, world, Scripted(decide, lambda context: ("b",) if context.t == 2 else ()))
     ends = {end.agent: (end.status, end.cause) for end in of(events, PlanEnd) if end.step == 2}
     assert ends == {"a": ("superseded", "switch"), "b": ("interrupted", "switch")}
     assert [stage.stage for stage in of(events, Stage) if stage.agent == "b"] == ["R", "W", "X", "I", "R", "W", "X"]
@@ -182,8 +182,8 @@ def test_a_team_of_which_nobody_is_left_quits(tmp_path: Path) -> None:
 
 
 def test_commitments_still_open_at_the_end_are_released(tmp_path: Path) -> None:
-    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
-        moment.note(Commit(agent="a", goal="job_0"))
+    def decide(context: DecisionContext) -> dict[AgentId, Decision]:
+        context.note(Commit(agent="a", goal="job_0"))
         return {}
 
     events = play(tmp_path, ToyWorld(horizon=1), Scripted(decide))
@@ -193,10 +193,10 @@ def test_commitments_still_open_at_the_end_are_released(tmp_path: Path) -> None:
 def test_waiting_stops_what_runs_and_the_action_begins_anew(tmp_path: Path) -> None:
     world = ToyWorld(agents=("a",), jobs=((9, 1),), horizon=5)
 
-    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
-        return {"a": Choice(Plan((work(0, 2), work(0, 3)), "job_0")) if moment.t == 0 else WAIT}
+    def decide(context: DecisionContext) -> dict[AgentId, Decision]:
+        return {"a": Choice(Plan((work(0, 2), work(0, 3)), "job_0")) if context.t == 0 else WAIT}
 
-    events = play(tmp_path, world, Scripted(decide, lambda moment: ("a",) if moment.t == 1 else ()))
+    events = play(tmp_path, world, Scripted(decide, lambda context: ("a",) if context.t == 1 else ()))
     verbs = [event.verb for event in of(events, ActionStep)]
     assert verbs == ["work", "wait", "work", "work", "work"]
     assert [event.plan for event in of(events, ActionStep)] == [0, None, 0, 0, 0]
@@ -205,15 +205,15 @@ def test_waiting_stops_what_runs_and_the_action_begins_anew(tmp_path: Path) -> N
 
 def test_rooms_and_posts_have_their_turn(tmp_path: Path) -> None:
     class Rushing(Scripted):
-        async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+        async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
             async def post(agent: AgentId) -> Decision:
-                moment.post(Message(agent, "inform", "me first"))
+                context.post(Message(agent, "inform", "me first"))
                 return WAIT
 
-            return await moment.together({agent: post(agent) for agent in moment.free})
+            return await context.together({agent: post(agent) for agent in context.free})
 
     with pytest.raises(RuntimeError, match="has its turn"):
-        play(tmp_path, ToyWorld(horizon=1), Rushing(lambda moment: {}))
+        play(tmp_path, ToyWorld(horizon=1), Rushing(lambda context: {}))
 
 
 # ---- talk
@@ -226,10 +226,10 @@ def test_talk_owed_is_one_action_from_start_to_end(tmp_path: Path) -> None:
 
 
 def speak(text: str = "hello", recipients: tuple[AgentId, ...] | None = None) -> Callable[[DecisionContext], Any]:
-    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
-        if moment.t == 0:
-            moment.post(Message("a", "inform", text, recipients=recipients))
-        return {agent: Choice(Plan((work(0, 3),), "job_0")) for agent in moment.free}
+    def decide(context: DecisionContext) -> dict[AgentId, Decision]:
+        if context.t == 0:
+            context.post(Message("a", "inform", text, recipients=recipients))
+        return {agent: Choice(Plan((work(0, 3),), "job_0")) for agent in context.free}
 
     return decide
 
@@ -265,11 +265,11 @@ def test_posts_reach_those_in_range_and_can_be_lost_and_echoed(tmp_path: Path) -
 def test_posts_are_seen_now_or_at_the_next_step(tmp_path: Path, seen: Any, first: int) -> None:  # noqa: ANN401
     read: list[int] = []
 
-    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
-        if moment.t == 0:
-            moment.post(Message("a", "inform", "hello"))
-        if moment.inbox("b"):
-            read.append(moment.t)
+    def decide(context: DecisionContext) -> dict[AgentId, Decision]:
+        if context.t == 0:
+            context.post(Message("a", "inform", "hello"))
+        if context.inbox("b"):
+            read.append(context.t)
         return {}
 
     play(tmp_path, ToyWorld(horizon=3), Scripted(decide), MessageRule(seen=seen))
@@ -277,16 +277,16 @@ def test_posts_are_seen_now_or_at_the_next_step(tmp_path: Path, seen: Any, first
 
 
 def test_a_room_is_heard_by_its_members_alone_and_at_once(tmp_path: Path) -> None:
-    def decide(moment: DecisionContext) -> dict[AgentId, Decision]:
-        room = moment.room(("a", "b"))
-        room.say(Message("a", "propose", "job_0?", "job_0"))
-        assert [message.text for message in room.heard("b")] == ["job_0?"]
-        assert room.heard("c") == ()
-        assert moment.inbox("b") == ()
-        with pytest.raises(ValueError, match="not in this room"):
-            room.say(Message("c", "inform", "hey"))
+    def decide(context: DecisionContext) -> dict[AgentId, Decision]:
+        meeting = context.open_meeting(("a", "b"))
+        meeting.say(Message("a", "propose", "job_0?", "job_0"))
+        assert [message.text for message in meeting.heard("b")] == ["job_0?"]
+        assert meeting.heard("c") == ()
+        assert context.inbox("b") == ()
+        with pytest.raises(ValueError, match="not in this meeting"):
+            meeting.say(Message("c", "inform", "hey"))
         with pytest.raises(ValueError, match="not here"):
-            moment.room(("a", "nobody"))
+            context.open_meeting(("a", "nobody"))
         return {}
 
     events = play(tmp_path, ToyWorld(agents=("a", "b", "c"), horizon=1), Scripted(decide))
@@ -344,17 +344,17 @@ class Asking(Method):
     async def begin(self, briefing: Briefing) -> None:
         self.peak = self.now = 0
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         async def chain(agent: AgentId) -> Decision:
             self.now += 1
             self.peak = max(self.peak, self.now)
-            await moment.ask(HowMuch(agent))
-            await moment.ask(HowMuch(agent))
-            moment.note(Commit(agent=agent, goal="job_0"))
+            await context.ask(HowMuch(agent))
+            await context.ask(HowMuch(agent))
+            context.note(Commit(agent=agent, goal="job_0"))
             self.now -= 1
             return WAIT
 
-        return await moment.together({agent: chain(agent) for agent in moment.free})
+        return await context.together({agent: chain(agent) for agent in context.free})
 
 
 def test_answers_that_arrive_in_another_order_leave_the_same_log(tmp_path: Path) -> None:

@@ -48,9 +48,9 @@ def test_a_bound_keeps_the_first_in_reach(
 
 def test_a_bound_holds_in_rooms_too() -> None:
     events: list[Event] = []
-    room = channel(MessageRule(recipients=2), events).room(TEAM, 0)
-    room.say(Message("c", "propose", "mine"))
-    assert [agent for agent in TEAM if room.heard(agent)] == ["a", "b", "c"]
+    meeting = channel(MessageRule(recipients=2), events).open_meeting(TEAM, 0)
+    meeting.say(Message("c", "propose", "mine"))
+    assert [agent for agent in TEAM if meeting.heard(agent)] == ["a", "b", "c"]
 
 
 def test_whoever_has_said_all_that_it_may_is_not_sent_and_pays_nothing() -> None:
@@ -63,10 +63,10 @@ def test_whoever_has_said_all_that_it_may_is_not_sent_and_pays_nothing() -> None
     assert bound.owed["a"] == 2
     assert len(bound.inbox("b", 0)) == 2
     assert bound.may_speak("b")  # each has its own
-    room = bound.room(TEAM, 0)
-    room.say(Message("a", "inform", "again"))
-    room.say(Message("b", "inform", "first"))
-    assert [said.text for said in room.heard("c")] == ["first"]
+    meeting = bound.open_meeting(TEAM, 0)
+    meeting.say(Message("a", "inform", "again"))
+    meeting.say(Message("b", "inform", "first"))
+    assert [said.text for said in meeting.heard("c")] == ["first"]
 
 
 def test_without_a_bound_anybody_may_speak_for_ever() -> None:

@@ -15,7 +15,7 @@ from teamworld.episode.messages import MessageRule
 from teamworld.experiment.config import Cell
 from teamworld.memory.experience import Experience
 from teamworld.methods import registry as methods
-from teamworld.methods.common.planning import plans
+from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.drwell.questions import Chat, Draft, Negotiation
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import Prompt, render
@@ -44,7 +44,7 @@ class Plain:
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         if isinstance(question, Draft):
-            actions = plans(question.goal, question.view, question.domain)[0]
+            actions = candidate_texts(question.goal, question.view, question.domain)[0]
             return Reply(question.answer.model_validate({"actions": actions}))  # type: ignore[arg-type]
         if isinstance(question, Chat):
             told = {"text": f"{question.respondent} speaks", "goal": question.goals[-1].id}

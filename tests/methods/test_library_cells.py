@@ -6,7 +6,7 @@ import pytest
 
 from teamworld.language import Binding, Plan, lift, parse_action
 from teamworld.memory.contract import Library, PlanRecord
-from teamworld.methods.common.planning import plans
+from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.drwell.library import Page, page
 from teamworld.worlds.contract import Goal, View
 from teamworld.worlds.wildfire.world import make
@@ -17,7 +17,7 @@ def offered(*texts: tuple[str, ...]) -> tuple[Page, tuple[tuple[str, ...], ...]]
     world = make("suppress_fire_contain", 0, 100, {})
     view: View = world.view("firefighter_1")
     goal: Goal = view.goals[0]
-    recipes = tuple(plans(goal, view, world.domain))
+    recipes = tuple(candidate_texts(goal, view, world.domain))
     binding = Binding(goal.thing, goal.units, goal.quorum)
     lifted = [
         str(lift(Plan(tuple(map(parse_action, text))), binding, world.domain.measures)) for text in texts or recipes

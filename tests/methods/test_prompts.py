@@ -17,12 +17,12 @@ from teamworld.episode.messages import MessageRule
 from teamworld.language import Binding
 from teamworld.memory.contract import GuideEntry
 from teamworld.memory.experience import Experience
-from teamworld.methods.common.goals import open_goals
-from teamworld.methods.common.planning import plans
+from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.library import Page
 from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Planning, Propose, Revise
 from teamworld.methods.registry import kinds
+from teamworld.planning.goals import open_goals
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.untrusted_text import quoted
@@ -83,7 +83,7 @@ def test_the_plans_of_others_are_not_shown(label: str, stage: str) -> None:
         if question.respondent != "agent_1" or question.kind != stage:
             return answer
         assert isinstance(question, Planning)
-        return answer.model_copy(update={"actions": plans(question.goal, question.view, question.domain)[1]})
+        return answer.model_copy(update={"actions": candidate_texts(question.goal, question.view, question.domain)[1]})
 
     start = [one for one in asked(world(Block(1, 20, 3)), label, Plain()) if one.t == 0]
     twisted = [one for one in asked(world(Block(1, 20, 3)), label, Plain(), another) if one.t == 0]
@@ -194,7 +194,7 @@ def with_words(kind: str, said: str, place: CubeWorld) -> Question[Any]:
         case "drwell.choose":
             return Choose(**told, **room)
         case "drwell.revise":
-            draft, library = plans(goals[0], view, place.domain)[0], Experience().library(goals[0].id)
+            draft, library = candidate_texts(goals[0], view, place.domain)[0], Experience().library(goals[0].id)
             return Revise(**told, **plan, draft=draft, library=library, page=page, notes=(said,))
         case _:
             return Draft(**told, **plan)

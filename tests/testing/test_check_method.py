@@ -16,7 +16,7 @@ from teamworld.errors import UserError
 from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import MemoryDelta
 from teamworld.methods import registry
-from teamworld.methods.common.planning import standby
+from teamworld.methods.common.plan_answers import standby_plan
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import NoisyRules, Rules
@@ -101,48 +101,48 @@ class Idle(Method):
         self.team = briefing.agents
         self.order: list[AgentId] = []
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return dict.fromkeys(moment.free, WAIT)
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        return dict.fromkeys(context.free, WAIT)
 
 
 class Raises(Idle):
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         raise KeyError("no such thing")
 
 
 class BadRule(Idle):
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (Ask,)
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        for agent in moment.free:
-            await moment.ask(Ask(agent, {agent: moment.views[agent]}))
-        return dict.fromkeys(moment.free, WAIT)
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        for agent in context.free:
+            await context.ask(Ask(agent, {agent: context.views[agent]}))
+        return dict.fromkeys(context.free, WAIT)
 
 
 class Meddles(Idle):
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return {**dict.fromkeys(moment.free, WAIT), "agent_99": WAIT}
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        return {**dict.fromkeys(context.free, WAIT), "agent_99": WAIT}
 
 
 class Dice(Idle):
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         type(self).turn += 1
-        plan = [standby(self.domain, moment.views[agent]) for agent in moment.free]
-        return {a: Choice(p, cause=f"throw {self.turn}") for a, p in zip(moment.free, plan, strict=True)}
+        plan = [standby_plan(self.domain, context.views[agent]) for agent in context.free]
+        return {a: Choice(p, cause=f"throw {self.turn}") for a, p in zip(context.free, plan, strict=True)}
 
 
 class FirstCome(Idle):
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         self.order = []
 
         async def think(agent: AgentId) -> None:
-            await moment.ask(Fine(agent, {agent: moment.views[agent]}))
+            await context.ask(Fine(agent, {agent: context.views[agent]}))
             self.order.append(agent)
 
-        await moment.together({agent: think(agent) for agent in moment.free})
+        await context.together({agent: think(agent) for agent in context.free})
         for agent in self.order:
-            moment.post(Message(agent, "inform", "I was ready"))
-        return dict.fromkeys(moment.free, WAIT)
+            context.post(Message(agent, "inform", "I was ready"))
+        return dict.fromkeys(context.free, WAIT)
 
 
 @dataclass(frozen=True)
@@ -166,33 +166,33 @@ class Hopeless(Fine):
 
 
 class NeedsAnswers(Idle):
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        await moment.together(
-            {agent: moment.ask(Hopeless(agent, {agent: moment.views[agent]})) for agent in moment.free}
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        await context.together(
+            {agent: context.ask(Hopeless(agent, {agent: context.views[agent]})) for agent in context.free}
         )
-        return dict.fromkeys(moment.free, WAIT)
+        return dict.fromkeys(context.free, WAIT)
 
 
 class NeedsWords(Idle):
     """Counts on every word that was said."""
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        room = moment.room(moment.free)
-        for agent in room.members:
-            room.say(Message(agent, "inform", "here I am"))
-        for agent in room.members:
-            if len(room.heard(agent)) != len(room.members):
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        meeting = context.open_meeting(context.free)
+        for agent in meeting.members:
+            meeting.say(Message(agent, "inform", "here I am"))
+        for agent in meeting.members:
+            if len(meeting.heard(agent)) != len(meeting.members):
                 raise LookupError(f"{agent} did not hear everybody")
-        return dict.fromkeys(moment.free, WAIT)
+        return dict.fromkeys(context.free, WAIT)
 
 
 class CountsOnAll(Idle):
     """Looks at the whole team, the dead too."""
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        if any(agent not in moment.views for agent in self.team):
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        if any(agent not in context.views for agent in self.team):
             raise LookupError("where are you")
-        return dict.fromkeys(moment.free, WAIT)
+        return dict.fromkeys(context.free, WAIT)
 
 
 class Learns(Idle):
@@ -284,8 +284,10 @@ def test_minds_are_checked() -> None:
 
 def test_a_plan_for_an_agent_that_cannot_act_is_found(registered: Any) -> None:  # noqa: ANN401
     class Pushes(Idle):
-        async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-            return {agent: Choice(Plan(standby(self.domain, view).actions)) for agent, view in moment.views.items()}
+        async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+            return {
+                agent: Choice(Plan(standby_plan(self.domain, view).actions)) for agent, view in context.views.items()
+            }
 
     registered(Pushes)
     with pytest.raises(Nonconformance, match=r"given-agents: .*who is neither free nor busy"):

@@ -9,8 +9,8 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.language import Action, parse_action
-from teamworld.methods.common.goals import workable
-from teamworld.methods.common.planning import perturb_plan, values
+from teamworld.methods.common.plan_answers import parameter_values, perturb_plan
+from teamworld.planning.goals import workable_goals
 from teamworld.worlds import registry
 from teamworld.worlds.contract import ActionSchema, Param
 
@@ -34,18 +34,18 @@ def test_a_count_is_a_whole_number() -> None:
             rest.complete(Action("rest", (ticks,)))
 
 
-def test_cells_are_not_listed_among_the_values_and_wrong_arguments_stay_inside() -> None:
-    assert values((GO,)) == {}
+def test_cells_are_not_listed_among_the_values_and_slips_stay_inside() -> None:
+    assert parameter_values((GO,)) == {}
     rng = np.random.default_rng(0)
-    texts = {perturb_plan(("go((4, 10))",), (GO,), rng)[0] for _ in range(200)}
-    assert len(texts) > 20
-    for text in texts:
+    slips = {perturb_plan(("go((4, 10))",), (GO,), rng)[0] for _ in range(200)}
+    assert len(slips) > 20
+    for text in slips:
         GO.complete(parse_action(text))
 
 
 def test_goals_are_for_their_kinds_and_wait_for_what_comes_first() -> None:
     here = registry.make("rooms", "three", 0, 50, {})
     goals = {kind: {goal.id for agent in here.spec.agents if here.spec.kinds[agent] == kind
-                    for goal in workable(here.view(agent))} for kind in ("carrier", "scout")}  # fmt: skip
+                    for goal in workable_goals(here.view(agent))} for kind in ("carrier", "scout")}  # fmt: skip
     assert goals == {"carrier": set(), "scout": {"open_1"}}
     assert any(goal.kind == "deliver" for goal in here.view("agent_0").goals)

@@ -87,13 +87,13 @@ class DecisionPoint:
         self._journal.in_turn("a post")
         self._channel.post(message, self.t)
 
-    def room(self, members: Sequence[AgentId]) -> Meeting:
+    def open_meeting(self, members: Sequence[AgentId]) -> Meeting:
         """Open a meeting of present agents."""
-        self._journal.in_turn("a room")
+        self._journal.in_turn("a meeting")
         absent = [agent for agent in members if agent not in self.views]
         if absent:
             raise ValueError(f"not here: {', '.join(absent)}")
-        return self._channel.room(members, self.t)
+        return self._channel.open_meeting(members, self.t)
 
     async def ask(self, question: Question[Answer]) -> Answer:
         """Ask a mind and put question and answer on record."""

@@ -52,7 +52,7 @@ class EventRecorder:
             RuntimeError: Called from a branch of ``together``.
         """
         if _branch.get() is not None:
-            raise RuntimeError(f"{what} has its turn: not inside Moment.together")
+            raise RuntimeError(f"{what} has its turn: not inside DecisionContext.together")
 
     def flush(self) -> None:
         """Make everything so far readable from outside."""

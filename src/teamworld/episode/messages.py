@@ -24,7 +24,7 @@ from teamworld.seeding import Streams
 
 
 class MessageRule(BaseModel):
-    """One rule for all messages of a run, in rooms and as posts."""
+    """One rule for all messages of a run, in meetings and as posts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -115,7 +115,7 @@ class Channel:
         self._record = record
         self._sent = 0
         self._sent_by = Counter[AgentId]()
-        self._rooms = 0
+        self._meetings = 0
         self._inbox: defaultdict[AgentId, list[Message]] = defaultdict(list)
 
     def may_speak(self, agent: AgentId) -> bool:
@@ -146,20 +146,20 @@ class Channel:
         read = set(map(id, self.inbox(agent, t)))
         self._inbox[agent] = [message for message in self._inbox[agent] if id(message) not in read]
 
-    def room(self, members: Sequence[AgentId], t: int) -> Meeting:
+    def open_meeting(self, members: Sequence[AgentId], t: int) -> Meeting:
         """Open a meeting."""
-        self._rooms += 1
-        return Meeting(self, tuple(members), t, self._rooms - 1)
+        self._meetings += 1
+        return Meeting(self, tuple(members), t, self._meetings - 1)
 
-    def say(self, message: Message, members: Sequence[AgentId], t: int, room: int) -> tuple[Message, set[AgentId]]:
-        """Speak in a room; return the message as sent and who heard it, the speaker included.
+    def say(self, message: Message, members: Sequence[AgentId], t: int, meeting: int) -> tuple[Message, set[AgentId]]:
+        """Speak in a meeting; return the message as sent and who heard it, the speaker included.
 
         Whoever has no message left is heard by nobody.
         """
         if not self.may_speak(message.sender):
             return message, set()
         recipients = self._among(members, self._in_reach(message.sender), message.sender)
-        sent = self._send(message, recipients, t, room)
+        sent = self._send(message, recipients, t, meeting)
         return sent, {message.sender, *self._arrivals(sent)}
 
     def _in_reach(self, sender: AgentId) -> Collection[AgentId]:
@@ -172,7 +172,7 @@ class Channel:
         near = frozenset(in_reach) - {sender}
         return tuple(agent for agent in dict.fromkeys(wanted) if agent in near)[: self.rule.recipients]
 
-    def _send(self, message: Message, recipients: tuple[AgentId, ...], t: int, room: int | None) -> Message:
+    def _send(self, message: Message, recipients: tuple[AgentId, ...], t: int, meeting: int | None) -> Message:
         text = message.text[: self.rule.maximum] if self.rule.maximum is not None else message.text
         sent = dataclasses.replace(message, id=self._sent, t=t, text=text, recipients=recipients)
         self._sent += 1
@@ -191,7 +191,7 @@ class Channel:
                 goal=sent.goal,
                 facts=tuple(map(str, sent.facts)),
                 reply_to=sent.reply_to,
-                room=room,
+                room=meeting,
                 ticks=cost,
                 paid_by=self.rule.paid_by,
             )
@@ -211,7 +211,7 @@ class Channel:
 
 
 class Meeting:
-    """A room: agents take turns, and what is said is heard by all members at once."""
+    """A meeting: agents take turns, and what is said is heard by all members at once."""
 
     def __init__(self, channel: Channel, members: tuple[AgentId, ...], t: int, number: int) -> None:
         self._channel = channel
@@ -236,7 +236,7 @@ class Meeting:
             ValueError: The speaker is not a member.
         """
         if message.sender not in self._members:
-            raise ValueError(f"{message.sender} is not in this room")
+            raise ValueError(f"{message.sender} is not in this meeting")
         sent, ears = self._channel.say(message, self._members, self._t, self._number)
         for agent in ears:
             self._heard[agent].append(sent)

@@ -68,7 +68,7 @@ class Message:
     t: int = -1
 
 
-class Room(Protocol):
+class Meeting(Protocol):
     """A meeting of agents who take turns; what is said is heard by all members at once."""
 
     @property
@@ -134,7 +134,7 @@ class DecisionContext(Protocol):
     def post(self, message: Message) -> None:
         """Send a message."""
 
-    def room(self, members: Sequence[AgentId]) -> Room:
+    def open_meeting(self, members: Sequence[AgentId]) -> Meeting:
         """Open a meeting of present agents."""
 
     async def ask(self, question: Question[Answer]) -> Answer:
@@ -191,12 +191,12 @@ class Method:
     async def begin(self, briefing: Briefing) -> None:
         """Start an episode; may ask."""
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """See every step; return busy agents to interrupt."""
         return ()
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        """Decide for ``moment.free``, and for any busy agent to be overridden."""
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        """Decide for ``context.free``, and for any busy agent to be overridden."""
         raise NotImplementedError
 
     def learns_in(self, episode: int) -> bool:

@@ -11,7 +11,7 @@ from teamworld.worlds.contract import Domain, Goal, View
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class SimulatedPlan:
     """How far a plan gets, what it takes and what it comes to."""
 
     agent: AgentId
@@ -40,7 +40,7 @@ class Foreseen:
         return sum(self.spans)
 
     @property
-    def trimmed(self) -> Foreseen:
+    def trimmed(self) -> SimulatedPlan:
         """The same without what it begins with as far as that changes nothing; the last action stays."""
         changed = (at for at, then in enumerate(self.before[1:]) if not _same(then, self.before[0]))
         at = next(changed, len(self.before) - 1)
@@ -66,7 +66,7 @@ class Foreseen:
         return max(0.0, (goal.units - then.units) / goal.units) if goal.units else 0.0
 
 
-def foresee(actions: Sequence[Action], agent: AgentId, given: Facts, domain: Domain) -> Foreseen:
+def simulate_plan(actions: Sequence[Action], agent: AgentId, given: Facts, domain: Domain) -> SimulatedPlan:
     """Go through actions with the domain's preconditions and expected effects, up to one that cannot start.
 
     Args:
@@ -82,14 +82,14 @@ def foresee(actions: Sequence[Action], agent: AgentId, given: Facts, domain: Dom
         verdict = domain.check(agent, action, given)
         if not verdict.ok:
             reason = f"step {index + 1}, {action}: {verdict.reason}"
-            return Foreseen(agent, domain, tuple(actions), tuple(before), tuple(spans), reason)
+            return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans), reason)
         spans.append(domain.ticks(agent, action, given))
-    return Foreseen(agent, domain, tuple(actions), tuple(before), tuple(spans))
+    return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans))
 
 
-def dry_run(plan: Plan, view: View, domain: Domain) -> Foreseen:
+def dry_run(plan: Plan, view: View, domain: Domain) -> SimulatedPlan:
     """Go through a plan of an agent on what it knows."""
-    return foresee(plan.actions, view.agent, view.known, domain)
+    return simulate_plan(plan.actions, view.agent, view.known, domain)
 
 
 def _same(then: Facts, given: Facts) -> bool:

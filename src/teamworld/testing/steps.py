@@ -10,7 +10,7 @@ from typing import Final
 
 from teamworld.errors import UserError
 from teamworld.language import Action, Entity, Fact, GoalId, parse_action, parse_fact
-from teamworld.methods.common.goals import workable
+from teamworld.planning.goals import workable_goals
 from teamworld.planning.simulate import dry_run
 from teamworld.testing.walk import Pause, Stride, plain
 from teamworld.worlds.contract import WAIT, Relation, talk
@@ -133,7 +133,7 @@ def candidate_plans(here: Pause) -> Iterator[str]:
     idle = domain.candidate_plans(None, view.agent, view.known)
     if not idle or not dry_run(idle[0], view, domain).first_legal:
         yield f"{view.agent} has no plan to keep out of the way that can begin"
-    for goal in workable(view):
+    for goal in workable_goals(view):
         plans = domain.candidate_plans(goal, view.agent, view.known)
         if not plans:
             yield f"there is no recipe for {goal.id} for {view.agent}"

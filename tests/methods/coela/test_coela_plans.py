@@ -12,7 +12,7 @@ from teamworld.methods.coela.hands import delivery, full
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.plans import BLIND, SEND, available, letter, look_for_place, read_plan, written
 from teamworld.methods.coela.questions import PickPlan, Proposal, Tell, Think
-from teamworld.methods.common.errands import capacity, held
+from teamworld.planning.fetch import carrying_capacity, held_things
 from teamworld.reasoning.prompts import render
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT, Option
@@ -69,9 +69,9 @@ def test_delivery_before_the_place_was_seen_is_a_plan_only_where_that_is_asked_f
 
 def test_hands() -> None:
     now = situation(*FULL, options=(*OPTIONS, Option(DELIVER, "apple_on_table", 4)))
-    assert capacity(now.domain) == 2
-    assert held("Alice", now.given) == (Entity("apple", 31), Entity("plate", 32))
-    assert held("Bob", now.given) == ()
+    assert carrying_capacity(now.domain) == 2
+    assert held_things("Alice", now.given) == (Entity("apple", 31), Entity("plate", 32))
+    assert held_things("Bob", now.given) == ()
     assert full(now)
     found = delivery(now)
     assert found is not None
@@ -81,8 +81,8 @@ def test_hands() -> None:
     assert not full(one)
     assert delivery(one) is None
     rooms = worlds.make("rooms", "two", 0, 60, {}).domain
-    assert capacity(rooms) == 1
-    assert capacity(worlds.make("cube", "n2", 0, 60, {}).domain) == 0
+    assert carrying_capacity(rooms) == 1
+    assert carrying_capacity(worlds.make("cube", "n2", 0, 60, {}).domain) == 0
 
 
 # ---- reading

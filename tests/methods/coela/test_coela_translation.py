@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.language import Action, parse_action
-from teamworld.methods.common.perception import LONGEST, Paragraph, Perceive, signs
-from teamworld.methods.common.translation import Translate, Translation, bare, read_action
+from teamworld.methods.common.perception import LONGEST, Paragraph, Perceive, scene_text
+from teamworld.methods.common.translation import Translate, Translation
+from teamworld.planning.action_parser import action_text, read_action
 from teamworld.reasoning.prompts import render
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
@@ -142,7 +143,7 @@ def test_any_text_is_nothing_or_an_action_of_the_agent_and_always_the_same(text:
 def test_long_texts_are_cut() -> None:
     world = place("cube", "paper-n2")
     assert read_action("x " * 100_000 + "move up 2", world.view("agent_0"), world.domain) is None
-    assert len(bare("x" * 5000)) == 1000
+    assert len(action_text("x" * 5000)) == 1000
 
 
 def asked(text: str) -> Translate:
@@ -183,7 +184,7 @@ def test_perception_is_the_worlds_words_and_the_rule_gives_them_back() -> None:
     world = place("rooms", "three")
     view = world.view("agent_0")
     question = Perceive("agent_0", {"agent_0": view})
-    assert signs(view) == view.text()  # rooms have no grid of signs
+    assert scene_text(view) == view.text()  # rooms have no grid of signs
     assert question.rule(generator(0, "test")).text == question.fallback().text == view.text()[:LONGEST]
     assert question.check(Paragraph(text="  ")) == "the paragraph is empty"
     assert view.text() in render(question).user

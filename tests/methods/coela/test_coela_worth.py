@@ -15,8 +15,8 @@ from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, told_facts
 from teamworld.methods.coela.situation import Situation, believed, statable
 from teamworld.methods.coela.worth import likely, worth
-from teamworld.methods.common.choosing import Step
 from teamworld.methods.contract import Message
+from teamworld.planning.candidates import CandidateStep
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT, Option, World
 from tests.toy import ToyWorld, work
@@ -193,7 +193,7 @@ def test_agents_take_the_nearest_goal_that_nobody_has_and_help_where_hands_are_l
 
 
 def test_a_goal_that_cannot_get_its_hands_is_left_alone() -> None:
-    assert next_step(situation(board(4))) == Step(WAIT, None)
+    assert next_step(situation(board(4))) == CandidateStep(WAIT, None)
     assert next_step(situation(board(2, agents="ab"), takes("b", "job_0"))).goal == "job_0"
 
 

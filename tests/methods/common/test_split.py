@@ -51,28 +51,28 @@ class Spy(Method):
         self.seen.agents, self.seen.roster = briefing.agents, len(briefing.roster)
         SEEN.append(self.seen)
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
-        self.seen.shown.update(moment.views, moment.running)
-        self.seen.team.add(tuple(moment.team))
-        self.seen.shown.update(getattr(event, "agent", "") for event in moment.news)
-        assert len(moment.views) == len(list(moment.views))
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
+        self.seen.shown.update(context.views, context.running)
+        self.seen.team.add(tuple(context.team))
+        self.seen.shown.update(getattr(event, "agent", "") for event in context.news)
+        assert len(context.views) == len(list(context.views))
         return ()
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        self.seen.free.update(moment.free)
-        for agent in moment.free:
-            self.seen.heard += moment.inbox(agent)
-            if moment.t == 0:
-                moment.post(Message(agent, "inform", f"I am {agent}"))
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        self.seen.free.update(context.free)
+        for agent in context.free:
+            self.seen.heard += context.inbox(agent)
+            if context.t == 0:
+                context.post(Message(agent, "inform", f"I am {agent}"))
         others = [agent for agent in ("Alice", "Bob") if agent not in self.seen.agents]
         for agent in others:
             with pytest.raises(KeyError):
-                moment.views[agent]
+                context.views[agent]
             try:
-                moment.room([agent])
+                context.open_meeting([agent])
             except ValueError as error:
                 self.seen.refused.append(str(error))
-        return dict.fromkeys(moment.free, WAIT)
+        return dict.fromkeys(context.free, WAIT)
 
 
 class Knowing(Spy):

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from teamworld.methods.common.planning import PlanAnswer
+from teamworld.methods.common.plan_answers import PlanAnswer
 from teamworld.methods.drwell.questions import Commitment, Proposal, Remark, Revision
 from teamworld.methods.zero_shot.questions import TargetedPlan
 

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.methods.common.planning import PlanAnswer
+from teamworld.methods.common.plan_answers import PlanAnswer
 from teamworld.methods.drwell.questions import Commitment, Proposal, Remark, Revision
 from teamworld.methods.zero_shot.questions import TargetedPlan
 from teamworld.reasoning.contract import BadAnswer, Flaw, Rejected

@@ -17,9 +17,9 @@ from pydantic import BaseModel
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.methods.camon.options import VARIANTS, CamonOptions
 from teamworld.methods.camon.questions import LONGEST, LeaderPlan, Order, Propose, Review, ReviewProposal
-from teamworld.methods.common.perception import Perceive, perceived
-from teamworld.methods.common.prompt_context import team_of
-from teamworld.methods.common.single_action import aims_of, decided, known_goal, understood
+from teamworld.methods.common.perception import Perceive, describe_views
+from teamworld.methods.common.prompt_context import team_by_kind
+from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Act, Briefing, Choice, Decision, DecisionContext, Message, Method, Variant
 from teamworld.reasoning.contract import Question
@@ -34,7 +34,7 @@ TOLD = 10
 class _Turn:
     """One timestep's decisions as they come about."""
 
-    moment: DecisionContext
+    context: DecisionContext
     idle: tuple[AgentId, ...]
     scenes: Mapping[AgentId, str]
     decisions: dict[AgentId, Decision] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class _Turn:
     @property
     def running(self) -> dict[AgentId, Plan]:
         """What agents do, what was decided so far included."""
-        plans = dict(self.moment.running)
+        plans = dict(self.context.running)
         for agent, decision in self.decisions.items():
             if isinstance(decision, Choice):
                 plans[agent] = decision.plan
@@ -56,8 +56,8 @@ class _Turn:
     @property
     def orderable(self) -> tuple[AgentId, ...]:
         """Agents that can be given something to do now: able, and either busy or free."""
-        here = {*self.moment.running, *self.moment.free}
-        return tuple(agent for agent, view in self.moment.views.items() if agent in here and view.able)
+        here = {*self.context.running, *self.context.free}
+        return tuple(agent for agent, view in self.context.views.items() if agent in here and view.able)
 
 
 class Camon(Method):
@@ -82,38 +82,38 @@ class Camon(Method):
         self._heard: defaultdict[AgentId, list[Message]] = defaultdict(list)
         self._latest: defaultdict[AgentId, int] = defaultdict(lambda: -1)
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Where all perceive at every step, so do busy agents; what they do runs on."""
-        self._listen(moment)
-        return tuple(moment.running) if self._options.perceive == "all" else ()
+        self._listen(context)
+        return tuple(context.running) if self._options.perceive == "all" else ()
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let the idle agents settle in turn what they do: each may be ordered something before its turn comes."""
-        idle = tuple(agent for agent in moment.free if agent not in moment.running)
-        turn = _Turn(moment, idle, await perceived(moment, self._options.perceive, idle))
+        idle = tuple(agent for agent in context.free if agent not in context.running)
+        turn = _Turn(context, idle, await describe_views(context, self._options.perceive, idle))
         for agent in idle:
             if agent in turn.decisions:
                 continue
-            self._succeed(moment)
+            self._succeed(context)
             if agent == self.leader:
                 await self._lead(turn, agent)
             else:
                 await self._propose(turn, agent)
                 self.leader = agent
-        self._listen(moment)  # what was said to those who decided before stands in no inbox after this step
+        self._listen(context)  # what was said to those who decided before stands in no inbox after this step
         self._aims |= aims_of(turn.decisions)
         return turn.decisions
 
-    def _succeed(self, moment: DecisionContext) -> None:
+    def _succeed(self, context: DecisionContext) -> None:
         """Where the leader is gone, or cannot act, the first agent that can leads."""
-        able = [agent for agent in self._agents if agent in moment.views and moment.views[agent].able]
+        able = [agent for agent in self._agents if agent in context.views and context.views[agent].able]
         if self.leader not in able:
             self.leader = able[0]
 
-    def _listen(self, moment: DecisionContext) -> None:
+    def _listen(self, context: DecisionContext) -> None:
         """Keep what reached each agent, until it is next asked what it does itself."""
-        for agent in moment.views:
-            new = [message for message in moment.inbox(agent) if message.id > self._latest[agent]]
+        for agent in context.views:
+            new = [message for message in context.inbox(agent) if message.id > self._latest[agent]]
             if new:
                 self._latest[agent] = new[-1].id
                 self._heard[agent] = [*self._heard[agent], *new][-HEARD:]
@@ -121,19 +121,19 @@ class Camon(Method):
     async def _lead(self, turn: _Turn, leader: AgentId) -> None:
         question = LeaderPlan(**self._told(turn, leader))
         self._heard[leader] = []
-        answer = await turn.moment.ask(question)
+        answer = await turn.context.ask(question)
         await self._settle(turn, leader, answer.action, answer.goal, "leads")
         await self._order(turn, leader, answer.orders)
 
     async def _propose(self, turn: _Turn, agent: AgentId) -> None:
-        moment, leader = turn.moment, self.leader
-        self._listen(moment)
+        context, leader = turn.context, self.leader
+        self._listen(context)
         question = Propose(
             respondent=agent,
-            views={agent: moment.views[agent]},
+            views={agent: context.views[agent]},
             domain=self._domain,
             leader=leader,
-            team=team_of(self._spec, moment.views),
+            team=team_by_kind(self._spec, context.views),
             scenes=turn.scenes,
             aim=self._aims.get(agent),
             heard=tuple(self._heard[agent]),
@@ -141,14 +141,14 @@ class Camon(Method):
             review=self._options.review,
         )
         self._heard[agent] = []
-        proposal = await moment.ask(question)
-        goal = known_goal(proposal.goal, [moment.views[agent]])
+        proposal = await context.ask(question)
+        goal = confirm_goal(proposal.goal, [context.views[agent]])
         text = f"I propose {proposal.action}"[:LONGEST] + f". {proposal.reason}".rstrip()
-        moment.post(Message(agent, "propose", text, goal, recipients=(leader,)))
+        context.post(Message(agent, "propose", text, goal, recipients=(leader,)))
         if not self._options.review:
             await self._settle(turn, agent, proposal.action, goal, "proposed")
             return
-        review = await moment.ask(ReviewProposal(**self._told(turn, leader), proposer=agent, proposal=proposal))
+        review = await context.ask(ReviewProposal(**self._told(turn, leader), proposer=agent, proposal=proposal))
         await self._reviewed(turn, leader, agent, review)
         if review.decision == "ACCEPT":
             await self._settle(turn, agent, proposal.action, proposal.goal, "accepted")
@@ -160,8 +160,8 @@ class Camon(Method):
         """Say the leader's word where there is one to say."""
         if review.message.strip():
             act: Act = "accept" if review.decision == "ACCEPT" else "reject"
-            goal = known_goal(review.goal, turn.moment.views.values())
-            turn.moment.post(Message(leader, act, review.message, goal, recipients=(agent,)))
+            goal = confirm_goal(review.goal, turn.context.views.values())
+            turn.context.post(Message(leader, act, review.message, goal, recipients=(agent,)))
 
     async def _order(
         self, turn: _Turn, leader: AgentId, orders: Sequence[Order], proposer: AgentId | None = None
@@ -171,24 +171,26 @@ class Camon(Method):
         for order in orders if self._options.orders else ():
             why = "more than one order, the first counts" if order.agent in ordered else None
             why = why or self._void(turn, leader, order, proposer)
-            view = turn.moment.views.get(order.agent)
+            view = turn.context.views.get(order.agent)
             action = None
             if why is None and view is not None:
-                action = await understood(turn.moment, order.agent, order.action, self._domain, self._options.translate)
+                action = await translate_action(
+                    turn.context, order.agent, order.action, self._domain, self._options.translate
+                )
                 why = None if action is not None and view.check(action).ok else "it cannot do that now"
             if why is not None or view is None:
                 ignored[f"{order.agent}: {why}"] = None
                 continue
             ordered.add(order.agent)
-            goal = known_goal(order.goal, turn.moment.views.values())
-            turn.moment.post(Message(leader, "request", order.message, goal, recipients=(order.agent,)))
-            running = turn.moment.running.get(order.agent)
-            turn.decisions[order.agent] = decided(action, view, running, goal, "ordered")
+            goal = confirm_goal(order.goal, turn.context.views.values())
+            turn.context.post(Message(leader, "request", order.message, goal, recipients=(order.agent,)))
+            running = turn.context.running.get(order.agent)
+            turn.decisions[order.agent] = decide_action(action, view, running, goal, "ordered")
         self._ignored[leader] = list(ignored)[:TOLD]
 
     def _void(self, turn: _Turn, leader: AgentId, order: Order, proposer: AgentId | None) -> str | None:
         """Return why an order is passed over, or None."""
-        if order.agent not in turn.moment.views:
+        if order.agent not in turn.context.views:
             return "there is no such agent"
         if order.agent in (leader, proposer):
             return "its action stands beside the orders"
@@ -197,19 +199,19 @@ class Camon(Method):
         return None if order.agent in turn.orderable else "it takes no orders now"
 
     async def _settle(self, turn: _Turn, agent: AgentId, text: str, goal: GoalId | None, cause: str) -> None:
-        action = await understood(turn.moment, agent, text, self._domain, self._options.translate)
-        goal = known_goal(goal, turn.moment.views.values())
-        turn.decisions[agent] = decided(action, turn.moment.views[agent], None, goal, cause)
+        action = await translate_action(turn.context, agent, text, self._domain, self._options.translate)
+        goal = confirm_goal(goal, turn.context.views.values())
+        turn.decisions[agent] = decide_action(action, turn.context.views[agent], None, goal, cause)
 
     def _told(self, turn: _Turn, leader: AgentId) -> dict[str, Any]:
         """Return what every question to the leader tells it."""
-        moment = turn.moment
-        self._listen(moment)
+        context = turn.context
+        self._listen(context)
         return {
             "respondent": leader,
-            "views": dict(moment.views),
+            "views": dict(context.views),
             "domain": self._domain,
-            "team": team_of(self._spec, moment.views),
+            "team": team_by_kind(self._spec, context.views),
             "running": turn.running,
             "aims": dict(self._aims),
             "open": turn.open,

@@ -10,11 +10,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId, GoalId, Plan
-from teamworld.methods.common.choosing import Step, alone, shared_out
-from teamworld.methods.common.prompt_context import able_to, open_to, own_state, team_state
-from teamworld.methods.common.single_action import Act, objection, offered, perturb_action
-from teamworld.methods.common.translation import read_action
+from teamworld.methods.common.prompt_context import ability_context, agent_context, team_context, team_open_goals
+from teamworld.methods.common.single_action import Act, action_error, offer_values, perturb_action
 from teamworld.methods.contract import Message
+from teamworld.planning.action_parser import read_action
+from teamworld.planning.allocation import allocate_steps, choose_step
+from teamworld.planning.candidates import CandidateStep
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, Domain, View
 
@@ -90,18 +91,20 @@ class Leading(Question[Said]):
 
     def context(self) -> dict[str, Any]:
         """The team, the tasks, the shared record, and what was said."""
-        team = team_state(self.views, self.team, self.scenes, self.running, self.aims, self.orderable, self.past)
+        team = team_context(self.views, self.team, self.scenes, self.running, self.aims, self.orderable, self.past)
         return team | {"agent": self.respondent, "heard": self.heard, "ignored": self.ignored, "orders": self.orders}
 
-    def assigned(self, agent: AgentId) -> dict[AgentId, Step]:
+    def assigned(self, agent: AgentId) -> dict[AgentId, CandidateStep]:
         """Return the rule's step for an agent, and for all who can be given an order."""
         pool = {agent, *self.orderable}
-        return shared_out(self.views, self.domain, [one for one in self.views if one in pool], self.running, self.aims)
+        return allocate_steps(
+            self.views, self.domain, [one for one in self.views if one in pool], self.running, self.aims
+        )
 
-    def ordered(self, steps: Mapping[AgentId, Step], agent: AgentId) -> tuple[Order, ...]:
+    def ordered(self, steps: Mapping[AgentId, CandidateStep], agent: AgentId) -> tuple[Order, ...]:
         """Return the rule's orders: for who is needed on the task of an agent, and for who was in no task's need."""
         goal = steps[agent].goal
-        joint = any(known.id == goal and known.quorum > 1 for known in open_to(self.views.values()))
+        joint = any(known.id == goal and known.quorum > 1 for known in team_open_goals(self.views.values()))
         orders: list[Order] = []
         if not self.orders:
             return ()
@@ -125,7 +128,7 @@ class LeaderPlan(Leading[Lead]):
 
     def context(self) -> dict[str, Any]:
         """As for every question to the leader, and what it can do itself."""
-        return super().context() | able_to(self.view, self.past)
+        return super().context() | ability_context(self.view, self.past)
 
     def rule(self, rng: np.random.Generator) -> Lead:
         """The step of most worth when tasks are shared out; orders where a task needs others too."""
@@ -135,7 +138,7 @@ class LeaderPlan(Leading[Lead]):
 
     def check(self, answer: Lead) -> str | None:
         """Its own action can start; orders that cannot be carried out are passed over later."""
-        return objection(answer.action, self.view, self.domain)
+        return action_error(answer.action, self.view, self.domain)
 
     def fallback(self) -> Lead:
         """Nothing for a step."""
@@ -143,7 +146,7 @@ class LeaderPlan(Leading[Lead]):
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """The options, and the tasks."""
-        return offered(field, self.view)
+        return offer_values(field, self.view)
 
     def perturb(self, answer: Lead, rng: np.random.Generator) -> Lead:
         """Take another option, or forget the orders."""
@@ -177,18 +180,18 @@ class Propose(Question[Proposal]):
 
     def context(self) -> dict[str, Any]:
         """Its perception, what it can do, what it did, and what it was told."""
-        own = own_state(self.view, self.team, self.scenes, self.aim, self.past)
+        own = agent_context(self.view, self.team, self.scenes, self.aim, self.past)
         return own | {"leader": self.leader, "review": self.review, "heard": self.heard}
 
     def rule(self, rng: np.random.Generator) -> Proposal:
         """The step of most worth by what it sees itself."""
-        step = alone(self.view, self.domain, {}, sum(map(len, self.team.values())) - 1, aim=self.aim)
+        step = choose_step(self.view, self.domain, {}, sum(map(len, self.team.values())) - 1, aim=self.aim)
         reason = f"{step.goal} is worth the most to me." if step.goal is not None else "I know of no task for me."
         return Proposal(action=str(step.action), goal=step.goal, reason=reason)
 
     def check(self, answer: Proposal) -> str | None:
         """The action can start."""
-        return objection(answer.action, self.view, self.domain)
+        return action_error(answer.action, self.view, self.domain)
 
     def fallback(self) -> Proposal:
         """Nothing; the leader may know better."""
@@ -196,7 +199,7 @@ class Propose(Question[Proposal]):
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """The options, and the tasks."""
-        return offered(field, self.view)
+        return offer_values(field, self.view)
 
     def perturb(self, answer: Proposal, rng: np.random.Generator) -> Proposal:
         """Take another option."""
@@ -216,7 +219,7 @@ class ReviewProposal(Leading[Review]):
 
     def context(self) -> dict[str, Any]:
         """As for every question to the leader, and the proposal with what the proposer can do."""
-        own = able_to(self.views[self.proposer], self.past)
+        own = ability_context(self.views[self.proposer], self.past)
         return super().context() | own | {"proposer": self.proposer, "proposal": self.proposal}
 
     def rule(self, rng: np.random.Generator) -> Review:
@@ -236,7 +239,7 @@ class ReviewProposal(Leading[Review]):
         """A rejection names an action that the proposer can begin."""
         if answer.decision == "ACCEPT":
             return None
-        return objection(answer.action, self.views[self.proposer], self.domain)
+        return action_error(answer.action, self.views[self.proposer], self.domain)
 
     def fallback(self) -> Review:
         """The proposal stands."""
@@ -244,7 +247,7 @@ class ReviewProposal(Leading[Review]):
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """Both decisions, the proposer's options, and the tasks."""
-        return ("ACCEPT", "REJECT") if field == "decision" else offered(field, self.views[self.proposer])
+        return ("ACCEPT", "REJECT") if field == "decision" else offer_values(field, self.views[self.proposer])
 
     def perturb(self, answer: Review, rng: np.random.Generator) -> Review:
         """Send the proposer elsewhere, or forget the orders."""

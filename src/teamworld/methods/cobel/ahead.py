@@ -21,7 +21,7 @@ from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.methods.cobel.engine import Intent, Situation
 from teamworld.methods.cobel.playing import CLOSED, TARGET, Aim, Item, Play, Told, Walker, World
 from teamworld.methods.cobel.ways import Ways
-from teamworld.methods.common.errands import HOLD, capacity, held, sought
+from teamworld.planning.fetch import HOLD, carrying_capacity, held_things, wanted_kind
 from teamworld.seeding import generator
 from teamworld.worlds.contract import WAIT, LatentVariable
 
@@ -37,11 +37,11 @@ FIND: Final = 30.0
 
 def applies(now: Situation) -> bool:
     """Return whether the world is one in which agents fetch things and bring them to one place."""
-    return capacity(now.domain) > 1 and _target(now) is not None
+    return carrying_capacity(now.domain) > 1 and _target(now) is not None
 
 
 def _target(now: Situation) -> Entity | None:
-    return next((goal.thing for goal in now.goals.values() if goal.thing is not None and sought(goal)), None)
+    return next((goal.thing for goal in now.goals.values() if goal.thing is not None and wanted_kind(goal)), None)
 
 
 class Ahead:
@@ -59,7 +59,7 @@ class Ahead:
     ) -> None:
         target = _target(now)
         assert target is not None
-        self._now, self._target, self._capacity = now, target, capacity(now.domain)
+        self._now, self._target, self._capacity = now, target, carrying_capacity(now.domain)
         self.ways = ways or Ways(now, target)
         self._items = {(thing, place): self._item(thing, place) for thing, place in _placed(now.given)}
         for mate in now.mates:
@@ -105,10 +105,10 @@ class Ahead:
 
     def _walker(self, agent: AgentId, given: Facts) -> Walker:
         """Return an agent in thought that holds so much."""
-        goals = [goal for goal in self._now.domain.goals(given) if goal.state == "open" and sought(goal)]
+        goals = [goal for goal in self._now.domain.goals(given) if goal.state == "open" and wanted_kind(goal)]
         missing: Counter[str] = Counter()
         for goal in goals:
-            missing[sought(goal) or ""] += goal.units
+            missing[wanted_kind(goal) or ""] += goal.units
         carried = [fact for fact in given.about(HOLD) if fact.subject != agent and isinstance(fact.value, Entity)]
         there = {fact.subject for fact in given if fact.value == self._target and fact.predicate in ("ON", "INSIDE")}
         lying = [(thing, place) for thing, place in _placed(given) if thing.kind in missing and thing not in there]
@@ -118,7 +118,7 @@ class Ahead:
         return Walker(
             agent=agent,
             site=agent,
-            hands=[thing.kind for thing in held(agent, given)],
+            hands=[thing.kind for thing in held_things(agent, given)],
             missing=missing,
             others=Counter(fact.value.kind for fact in carried if isinstance(fact.value, Entity)),
             known=[self._items.get((thing, place)) or self._item(thing, place) for thing, place in lying],
@@ -164,7 +164,7 @@ class Ahead:
             kind, weights = self._kind(unknown), _weights(unknown)
             mate = None if kind == TARGET else self._taker(unknown, rng.random())
             if mate is not None:
-                free = self._capacity - len(held(mate, now.given)) - len(taken[mate])
+                free = self._capacity - len(held_things(mate, now.given)) - len(taken[mate])
                 (taken[mate] if free > 0 else brought).append(kind)
                 continue
             place = _drawn(weights, rng.random())

@@ -26,8 +26,8 @@ from teamworld.methods.cobel.engine import (
 )
 from teamworld.methods.cobel.posterior import after_step, after_word, likeliest, prior
 from teamworld.methods.cobel.value import STICK, Outlook, Prospect, crowd, spared
-from teamworld.methods.common.choosing import complete, nearest
 from teamworld.methods.contract import Message
+from teamworld.planning.candidates import complete_action, nearest_ticks
 from teamworld.worlds.contract import WAIT, Domain, LatentVariable, Option
 
 #: Utility that a place in the order of the world's options costs, relative to the best option.
@@ -174,7 +174,7 @@ def _anew(now: Situation, one: Prospect) -> tuple[Action, ...]:
     Where each of several stands well enough for itself, they may shut each other out.
     """
     last = now.view.history[-1] if now.view.history else None
-    failed = last is not None and last.status == "failed" and last.action == complete(one.actions[0], now.view)
+    failed = last is not None and last.status == "failed" and last.action == complete_action(one.actions[0], now.view)
     return (one.hold,) if failed and one.hold is not None and now.view.check(one.hold).ok else ()
 
 
@@ -245,7 +245,7 @@ class _Ways:
 
     def __call__(self, given: Facts) -> dict[GoalId, int]:
         try:
-            return nearest(self.domain.options(self.agent, given))
+            return nearest_ticks(self.domain.options(self.agent, given))
         except (LookupError, ValueError, TypeError, ArithmeticError):
             return {}  # nobody knows where it is
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from teamworld.language import AgentId, Entity
-from teamworld.methods.common.errands import LEAST
+from teamworld.planning.fetch import MIN_FINDS
 
 #: Ticks after which a team is taken to be done that never would be: three times what is left on average in the homes.
 LATE: Final = 60
@@ -344,5 +344,5 @@ class Play:
             whole = sum(places.values())
             for place, weight in places.items() if n > 0 and whole > 0 else ():
                 gains[place] = gains.get(place, 0.0) + n * weight / whole
-        looks = [(place, max(LEAST, min(1.0, gain))) for place, gain in gains.items()]
+        looks = [(place, max(MIN_FINDS, min(1.0, gain))) for place, gain in gains.items()]
         return [*((item, 1.0) for item in fetch), *looks]

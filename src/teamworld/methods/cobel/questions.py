@@ -20,9 +20,9 @@ from teamworld.methods.cobel.engine import Assessment, Grounded, Intent, Misalig
 from teamworld.methods.cobel.progress import progress
 from teamworld.methods.cobel.reading import read_goal, read_line, read_steps
 from teamworld.methods.cobel.ruling import ProposeRules, ReviewRules
-from teamworld.methods.common.choosing import complete
-from teamworld.methods.common.translation import bare, read_action
 from teamworld.methods.contract import Message
+from teamworld.planning.action_parser import action_text, read_action
+from teamworld.planning.candidates import complete_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import View
 
@@ -383,7 +383,7 @@ class Ground(Thinking[Act]):
         """What is listed: what can start now, the subplan's own actions first."""
         own = self.now.subplan.actions if self.now.subplan is not None else ()
         listed = [action for action in own if self.now.view.check(action).ok]
-        listed += [complete(option.action, self.now.view) for option in self.now.view.options]
+        listed += [complete_action(option.action, self.now.view) for option in self.now.view.options]
         return tuple(dict.fromkeys(action for action in listed if action.verb != "talk"))
 
     def context(self) -> dict[str, Any]:
@@ -396,7 +396,7 @@ class Ground(Thinking[Act]):
 
     def read(self, answer: Act) -> Grounded:
         """Return the action of an answer: its written form, number or words; none where it says that all is done."""
-        words = bare(answer.answer)
+        words = action_text(answer.answer)
         if words.casefold().startswith(DONE.casefold()):
             return Grounded(None)
         action = read_action(answer.answer, self.now.view, self.now.domain, self.actions)
@@ -413,7 +413,7 @@ class Ground(Thinking[Act]):
 
     def check(self, answer: Act) -> str | None:
         """It is done, or an action that can start."""
-        if bare(answer.answer).casefold().startswith(DONE.casefold()):
+        if action_text(answer.answer).casefold().startswith(DONE.casefold()):
             return None
         action = read_action(answer.answer, self.now.view, self.now.domain, self.actions)
         if action is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from teamworld.language import Action, AgentId, Belief, GoalId, ParseError, parse_action, read_belief, show
 from teamworld.methods.cobel.engine import Situation
-from teamworld.methods.common.translation import bare, read_action
+from teamworld.planning.action_parser import action_text, read_action
 
 
 def read_line(line: str, now: Situation, holders: tuple[AgentId, ...], *, missing: bool = False) -> Belief | None:
@@ -46,7 +46,7 @@ def read_steps(texts: Sequence[str], now: Situation, agent: AgentId | None = Non
             action = read_action(text, now.view, now.domain)
         if action is None:
             try:
-                action = parse_action(bare(text))
+                action = parse_action(action_text(text))
             except ParseError:
                 continue
         if action.verb != "talk":

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from teamworld.language import AgentId, Entity, Fact, Facts, Schema
-from teamworld.methods.common.errands import HOLD
+from teamworld.planning.fetch import HOLD
 from teamworld.worlds.contract import Domain, View
 
 Origin: TypeAlias = Literal["seen", "told", "predicted"]

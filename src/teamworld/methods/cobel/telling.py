@@ -17,7 +17,7 @@ from teamworld.methods.cobel import ahead
 from teamworld.methods.cobel.engine import Assessment, Intent, Letter, Misaligned, Situation, Subplan
 from teamworld.methods.cobel.exact import by_action, options_of, outlook
 from teamworld.methods.cobel.posterior import likeliest, prior
-from teamworld.methods.common.errands import HOLD, capacity, sought
+from teamworld.planning.fetch import HOLD, carrying_capacity, wanted_kind
 from teamworld.worlds.contract import WAIT, Option
 
 T = TypeVar("T")
@@ -230,7 +230,7 @@ class Courses:
 
 def _hands(now: Situation, mate: AgentId) -> list[tuple[float, tuple[Fact, ...]]]:
     """Return what a team-mate may have taken in hand since it was seen last, with probabilities (spec B3.2)."""
-    most, given = capacity(now.domain), now.given
+    most, given = carrying_capacity(now.domain), now.given
     own = [fact for fact in given if fact.subject == mate]
     if most < 2 or sum(fact.predicate == HOLD for fact in own) >= most:
         return [(1.0, ())]
@@ -354,7 +354,7 @@ def items(now: Situation) -> list[Item]:
     and which places nothing is left in.
     """
     wanted = {goal.thing for goal in now.goals.values() if goal.thing is not None and goal.state == "open"}
-    kinds = {sought(goal) for goal in now.goals.values() if goal.state == "open"}
+    kinds = {wanted_kind(goal) for goal in now.goals.values() if goal.state == "open"}
     opens = [unknown for given in (now.given, *now.minds.values()) for unknown in now.domain.latent_variables(given)]
     values = [value.fact for unknown in opens for value in unknown.values]
     kinds |= {fact.subject.kind for fact in values if isinstance(fact.subject, Entity)}

@@ -2,7 +2,8 @@
 
 All of it goes through the world's ``Domain``: recipes and options, dry runs, ticks, and what is unknown. The worth of a
 prospect is the goal's weight times the share of its work that the prospect does, and for a look around the chance that
-it reveals what is missing, over the ticks that it takes. Where agents have several hands it is that of ``errands``.
+it reveals what is missing, over the ticks that it takes. Where agents have several hands it is that of
+``fetch_options``.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from teamworld.language import Action, AgentId, Facts, GoalId, Term
-from teamworld.methods.common.choosing import LITTLE, nearest
-from teamworld.methods.common.errands import capacity, errands, lacking
-from teamworld.methods.common.goals import workable_by
-from teamworld.planning.simulate import Foreseen, foresee
+from teamworld.planning.candidates import MIN_SHARE, nearest_ticks
+from teamworld.planning.fetch import carrying_capacity, fetch_options, missing_things
+from teamworld.planning.goals import filter_workable
+from teamworld.planning.simulate import SimulatedPlan, simulate_plan
 from teamworld.worlds.contract import WAIT, Domain, Goal, LatentVariable, Option
 
 #: Prospects that are looked at closely, the nearest of each sort.
@@ -28,7 +29,7 @@ CROWDED = 0.1
 #: Share of its worth that a prospect keeps though team-mates are sure to be first: they may do something else.
 FLOOR = 0.1
 #: Share of the goal's work that a plan counts for where the world does not say what it does for it.
-SOME = LITTLE
+SOME = MIN_SHARE
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,14 @@ class _Looking:
 
     def __init__(self, who: Outlook, given: Facts) -> None:
         self.who, self.agent, self.domain, self.given = who, who.agent, who.domain, given
-        self.goals = {goal.id: goal for goal in workable_by(self.domain.goals(given), who.kind)}
+        self.goals = {goal.id: goal for goal in filter_workable(self.domain.goals(given), who.kind)}
         self.unknowns = self.domain.latent_variables(given)
         self.options = self.domain.options(self.agent, given)
 
     @cached_property
     def prospects(self) -> tuple[Prospect, ...]:
         """Plans toward goals, looks around, and what else can be done."""
-        if capacity(self.domain) > 1:
+        if carrying_capacity(self.domain) > 1:
             return (*self._errands, *map(_rest, self._aside()))
         toward = (self._toward(self.goals[goal], run, hold) for goal, run, hold in self._runs())
         work = [one for one in toward if one is not None]
@@ -113,17 +114,17 @@ class _Looking:
     @cached_property
     def near(self) -> dict[GoalId, int]:
         """Ticks of the nearest option for each goal."""
-        return nearest(self.options)
+        return nearest_ticks(self.options)
 
-    def _runs(self) -> Iterable[tuple[GoalId, Foreseen, Action | None]]:
+    def _runs(self) -> Iterable[tuple[GoalId, SimulatedPlan, Action | None]]:
         near = self.near
         for goal in sorted(self.goals, key=lambda goal: (near.get(goal, 1 << 30), goal))[:LOOKED]:
             for recipe in self.domain.candidate_plans(self.goals[goal], self.agent, self.given)[:LOOKED]:
-                run = foresee(recipe.actions, self.agent, self.given, self.domain).trimmed
+                run = simulate_plan(recipe.actions, self.agent, self.given, self.domain).trimmed
                 if run.ok and run.actions:
                     yield goal, run, recipe.actions[0] if len(run.actions) < len(recipe.actions) else None
 
-    def _toward(self, goal: Goal, run: Foreseen, hold: Action | None) -> Prospect | None:
+    def _toward(self, goal: Goal, run: SimulatedPlan, hold: Action | None) -> Prospect | None:
         """Return a plan as a prospect; None if it only looks around, which counts by what it may reveal."""
         share = run.share(goal)
         if share <= 0 and self.unknowns:
@@ -136,9 +137,9 @@ class _Looking:
     @property
     def _errands(self) -> tuple[Prospect, ...]:
         """What an agent with several hands could do next."""
-        wanted = lacking(self.goals.values(), self.given, {})
+        wanted = missing_things(self.goals.values(), self.given, {})
         targets = {goal.thing for goal in self.goals.values() if goal.thing is not None}
-        found = errands(self.agent, self.domain, self.given, self.options, wanted, targets)
+        found = fetch_options(self.agent, self.domain, self.given, self.options, wanted, targets)
         return tuple(
             Prospect((o.action,), o.goal, max(1, o.ticks), gain, max(1, o.ticks), chance=min(1.0, chance), own=own)
             for o, gain, chance, own in found
@@ -152,7 +153,7 @@ class _Looking:
         found = dict.fromkeys(option.action for option in self.options if option.action != WAIT)
         return [action for action in found if action.verb != "talk"]
 
-    def _looking(self, run: Foreseen) -> Prospect | None:
+    def _looking(self, run: SimulatedPlan) -> Prospect | None:
         """Return some actions in a row as a look around from where they end; None where that reveals nothing."""
         if not run.ok:
             return None
@@ -165,10 +166,10 @@ class _Looking:
         ticks, first = max(1, run.ticks), max(1, run.spans[0])
         return Prospect(run.actions, None, ticks, chance, first, chance=chance) if chance > 0 else None
 
-    def _foresee(self, actions: tuple[Action, ...]) -> Foreseen:
-        return foresee(actions, self.agent, self.given, self.domain)
+    def _foresee(self, actions: tuple[Action, ...]) -> SimulatedPlan:
+        return simulate_plan(actions, self.agent, self.given, self.domain)
 
-    def _aside(self) -> Iterable[Foreseen]:
+    def _aside(self) -> Iterable[SimulatedPlan]:
         """Yield what the agent does that no goal needs: out of the way, or looking around."""
         runs = (
             self._foresee(plan.actions).trimmed
@@ -189,7 +190,7 @@ class _Looking:
             yield look or replace(one, gain=most * one.ticks)
 
 
-def _rest(run: Foreseen) -> Prospect:
+def _rest(run: SimulatedPlan) -> Prospect:
     return Prospect(run.actions, None, max(1, run.ticks), SOME**3, run.spans[0], chance=0.0)
 
 

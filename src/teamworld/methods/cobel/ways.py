@@ -7,7 +7,7 @@ from typing import Final
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.methods.cobel.engine import Situation
-from teamworld.methods.common.errands import HOLD, held, sought
+from teamworld.planning.fetch import HOLD, held_things, wanted_kind
 
 #: Ticks to a place to which nobody knows how to get: a guess, for which the world has no estimate.
 AFAR: Final = 5
@@ -50,12 +50,12 @@ class Ways:
     def _bringing(self, bare: Facts) -> Iterator[tuple[Action, Facts]]:
         """Yield what an agent does with something in hand that leaves it empty-handed."""
         for goal in self._now.goals.values():
-            kind = sought(goal)
+            kind = wanted_kind(goal)
             if kind is None or goal.state != "open":
                 continue
             loaded = Facts((*bare, Fact(self._me, HOLD, Entity(kind, 1))))
             for option in self._domain.options(self._me, loaded):
-                if not held(self._me, self._domain.after(self._me, option.action, loaded)):
+                if not held_things(self._me, self._domain.after(self._me, option.action, loaded)):
                     yield option.action, loaded
 
     def ticks(self, at: Entity | AgentId, to: Entity) -> int:

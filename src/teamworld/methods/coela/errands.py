@@ -15,22 +15,22 @@ from teamworld.language import Entity, GoalId, Term
 from teamworld.methods.coela.hands import kept
 from teamworld.methods.coela.report import delivered
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.common.choosing import Step
-from teamworld.methods.common.errands import capacity, held, sought
+from teamworld.planning.candidates import CandidateStep
+from teamworld.planning.fetch import carrying_capacity, held_things, wanted_kind
 from teamworld.worlds.contract import WAIT, Goal, LatentVariable, Option
 
 #: Least number of things that a look counts as finding: where nothing is expected is the last place to be looked at.
 LEAST = 0.01
 
 
-def errand(now: Situation, omit: Collection[str] = ()) -> Step | None:
+def errand(now: Situation, omit: Collection[str] = ()) -> CandidateStep | None:
     """Return what to do next; None where there is nothing to do.
 
     Args:
         now: The agent's situation.
         omit: Verbs that it does not know of.
     """
-    has = len(held(now.me, now.given))
+    has = len(held_things(now.me, now.given))
     options = [option for option in now.options if option.action.verb not in omit and option.action != WAIT]
     after = {option: kept(now, option) for option in options}
     bring = min((option for option in options if after[option] < has), key=lambda option: option.ticks, default=None)
@@ -39,24 +39,24 @@ def errand(now: Situation, omit: Collection[str] = ()) -> Step | None:
     rest = [option for option in options if after[option] == has]
     useful |= _looking(now, [option for option in rest if option.goal is None or option.goal not in within_reach])
     best = min(useful, key=lambda option: (useful[option], str(option.action)), default=None)
-    if bring is not None and (best is None or has >= capacity(now.domain) or bring.ticks <= best.ticks):
+    if bring is not None and (best is None or has >= carrying_capacity(now.domain) or bring.ticks <= best.ticks):
         best = bring
-    return None if best is None else Step(best.action, best.goal)
+    return None if best is None else CandidateStep(best.action, best.goal)
 
 
 def lacking(now: Situation) -> Mapping[GoalId, int]:
     """Return how many things each open goal lacks that nobody is known to hold or said that it takes."""
-    hands = Counter(thing.kind for agent in now.team for thing in held(agent, now.given))
+    hands = Counter(thing.kind for agent in now.team for thing in held_things(agent, now.given))
     found = {}
     for goal in now.workable:
         taken = sum(mate_goal == goal.id for mate_goal in now.intents.values())
-        found[goal.id] = goal.units - max(hands[sought(goal) or ""], taken)
+        found[goal.id] = goal.units - max(hands[wanted_kind(goal) or ""], taken)
     return {goal: left for goal, left in found.items() if left > 0}
 
 
 def lying(now: Situation, goal: Goal) -> list[Entity]:
     """Return the things that a goal of a kind can use and that lie about, as far as the agent knows."""
-    kind, done = sought(goal), set(delivered(now))
+    kind, done = wanted_kind(goal), set(delivered(now))
     found = dict.fromkeys(fact.subject for fact in now.given if fact.predicate in ("IN", "INSIDE"))
     return [thing for thing in found if isinstance(thing, Entity) and thing.kind == kind and thing not in done]
 
@@ -70,7 +70,7 @@ def _fetching(now: Situation, options: Collection[Option]) -> dict[Option, float
 def _looking(now: Situation, options: Collection[Option]) -> dict[Option, float]:
     """Return options that may find something that is lacking, with the ticks for each thing that they may find."""
     wanted, rate = lacking(now), defaultdict[Entity, float](float)
-    empty = not held(now.me, now.given)
+    empty = not held_things(now.me, now.given)
     for unknown in now.domain.latent_variables(now.given):
         target = _is_target(now, unknown)
         if (target and not (empty and wanted)) or not wanted.keys().isdisjoint(unknown.goals):

@@ -30,7 +30,7 @@ from teamworld.methods.coela.questions import (
 )
 from teamworld.methods.coela.situation import Situation
 from teamworld.methods.common.commitments import bind, unbind
-from teamworld.methods.common.perception import Perceive, perceived
+from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import (
     CARRY,
@@ -88,33 +88,33 @@ class Coela(Method):
             for agent in briefing.agents
         }
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Name busy agents that decide anew, and with perception of all everybody, who is asked for nothing else."""
         if self._options.perceive == "all":
-            return tuple(moment.running)
-        return tuple(agent for agent in moment.running if self._blocked(moment, agent))
+            return tuple(context.running)
+        return tuple(agent for agent in context.running if self._blocked(context, agent))
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """One timestep: perceive; then each free agent proposes a message, chooses, and sends or acts."""
-        agents = self._order(moment)
-        perception = await perceived(moment, self._options.perceive, agents)
-        decisions: dict[AgentId, Decision] = dict.fromkeys(moment.free, CARRY)
+        agents = self._order(context)
+        perception = await describe_views(context, self._options.perceive, agents)
+        decisions: dict[AgentId, Decision] = dict.fromkeys(context.free, CARRY)
         if self._options.visibility == "simultaneous":
-            now = {agent: self._situation(moment, agent) for agent in agents}
-            turns = await moment.together(
-                {agent: self._turn(moment, now[agent], perception.get(agent)) for agent in agents}
+            now = {agent: self._situation(context, agent) for agent in agents}
+            turns = await context.together(
+                {agent: self._turn(context, now[agent], perception.get(agent)) for agent in agents}
             )
             for agent, turn in turns.items():
-                decisions[agent] = self._execute(moment, agent, turn)
+                decisions[agent] = self._execute(context, agent, turn)
         else:
             for agent in agents:
-                turn = await self._turn(moment, self._situation(moment, agent), perception.get(agent))
-                decisions[agent] = self._execute(moment, agent, turn)
-        for agent in moment.free:  # what was said after its turn is read when it decides next
-            self._memory[agent].hear(moment.inbox(agent))
+                turn = await self._turn(context, self._situation(context, agent), perception.get(agent))
+                decisions[agent] = self._execute(context, agent, turn)
+        for agent in context.free:  # what was said after its turn is read when it decides next
+            self._memory[agent].hear(context.inbox(agent))
         return decisions
 
-    async def _turn(self, moment: DecisionContext, now: Situation, perception: str | None) -> Turn:
+    async def _turn(self, context: DecisionContext, now: Situation, perception: str | None) -> Turn:
         """Let one agent propose a message and choose between sending it and an action."""
         unasked = self._unasked(now)
         if unasked is not None:
@@ -123,21 +123,21 @@ class Coela(Method):
         told = (now.me, {now.me: now.view}, now, self._options, perception)
         proposal: Proposal | None = None
         if now.messages:
-            proposal = await moment.ask((Tell if plans else ProposeMessage)(*told))
+            proposal = await context.ask((Tell if plans else ProposeMessage)(*told))
         thought: str | None = None
         if self._options.thinking == "before":
-            thought = (await moment.ask(Think(*told, proposal))).reasoning
+            thought = (await context.ask(Think(*told, proposal))).reasoning
         if plans:
             pick = PickPlan(*told, proposal, thought)
-            return self._picked(now, pick, pick.read(await moment.ask(pick)))
+            return self._picked(now, pick, pick.read(await context.ask(pick)))
         choice = ChooseAction(*told, proposal, thought)
-        chosen = await moment.ask(choice)
+        chosen = await context.ask(choice)
         if choice.sends(chosen):
             return _sending(now, proposal)
         action = None if self._options.translate == "mind" else choice.read(chosen)
         if action is None:
             translate = Translate(now.me, {now.me: now.view}, self._domain, chosen.action, choice.numbered)
-            action = translate.read(await moment.ask(translate))
+            action = translate.read(await context.ask(translate))
         if action is None:
             return Turn(remark="nothing: no action could be read")
         verdict = now.view.check(action)
@@ -170,42 +170,42 @@ class Coela(Method):
             return Turn(action=look_for_place(now), parsed=parsed)
         return Turn(action=plan, goal=pick.goal_of(plan), parsed=parsed)
 
-    def _execute(self, moment: DecisionContext, agent: AgentId, turn: Turn) -> Decision:
+    def _execute(self, context: DecisionContext, agent: AgentId, turn: Turn) -> Decision:
         """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
         memory = self._memory[agent]
         memory.spoke = turn.message is not None
         if turn.message is not None:
-            moment.post(turn.message)
-            memory.say(turn.message, moment.t)
-            memory.bound = bind(moment, agent, memory.bound, turn.message.goal)
+            context.post(turn.message)
+            memory.say(turn.message, context.t)
+            memory.bound = bind(context, agent, memory.bound, turn.message.goal)
             return WAIT
         if turn.remark:
-            memory.act(moment.t, turn.remark)
+            memory.act(context.t, turn.remark)
         memory.goal = turn.goal
-        memory.bound = unbind(moment, agent, memory.bound, turn.goal)
+        memory.bound = unbind(context, agent, memory.bound, turn.goal)
         if turn.action is None or turn.action == NOTHING:
             return WAIT
         return Choice(Plan((turn.action,), turn.goal), cause="free", parsed=turn.parsed)
 
     # ---- what an agent goes by
 
-    def _order(self, moment: DecisionContext) -> Sequence[AgentId]:
+    def _order(self, context: DecisionContext) -> Sequence[AgentId]:
         """Return the agents that decide now, in their order: those that are free, and busy ones that are stopped."""
-        agents = [agent for agent in moment.free if agent not in moment.running or self._blocked(moment, agent)]
+        agents = [agent for agent in context.free if agent not in context.running or self._blocked(context, agent)]
         if self._options.order == "shuffle":
-            order = self._rng("coela", "order", moment.t).permutation(len(agents))
+            order = self._rng("coela", "order", context.t).permutation(len(agents))
             return [agents[index] for index in order]
         return agents
 
-    def _blocked(self, moment: DecisionContext, agent: AgentId) -> bool:
+    def _blocked(self, context: DecisionContext, agent: AgentId) -> bool:
         """Return whether a busy agent is to decide anew, for what it does has become impossible as far as it knows."""
-        plan = moment.running[agent]
-        return self._options.interrupt and not moment.views[agent].check(plan.actions[0]).ok
+        plan = context.running[agent]
+        return self._options.interrupt and not context.views[agent].check(plan.actions[0]).ok
 
-    def _situation(self, moment: DecisionContext, agent: AgentId) -> Situation:
-        view, memory = moment.views[agent], self._memory[agent]
-        team = {mate: self._spec.kinds[mate] for mate in moment.team}
-        memory.hear(moment.inbox(agent))
+    def _situation(self, context: DecisionContext, agent: AgentId) -> Situation:
+        view, memory = context.views[agent], self._memory[agent]
+        team = {mate: self._spec.kinds[mate] for mate in context.team}
+        memory.hear(context.inbox(agent))
         memory.look(view, team)
         return Situation(
             view=view,

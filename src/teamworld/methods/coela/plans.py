@@ -11,7 +11,7 @@ from teamworld.language import Action, Entity, show
 from teamworld.methods.coela.hands import handing_over
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.common.errands import held
+from teamworld.planning.fetch import held_things
 from teamworld.worlds.contract import WAIT
 
 #: What an agent answers to send the message that it has proposed.
@@ -41,7 +41,7 @@ def available(now: Situation, options: CoelaOptions, message: bool) -> tuple[Act
     """Return the plans that an agent chooses from: the message, if there is one, then what can start now."""
     hidden = {*options.omit, WAIT.verb}  # whoever has no plan waits, unasked
     plans = dict.fromkeys(option.action for option in now.options if option.action.verb not in hidden)
-    blind = options.blind_delivery and held(now.me, now.given) and not any(handing_over(now, options.omit))
+    blind = options.blind_delivery and held_things(now.me, now.given) and not any(handing_over(now, options.omit))
     aside = (BLIND,) if blind and look_for_place(now) is not None else ()
     return ((SEND,) if message else ()) + tuple(plans) + aside
 

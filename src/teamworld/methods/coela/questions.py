@@ -20,9 +20,9 @@ from teamworld.methods.coela.plans import KEYWORD, SEND, available, letter, read
 from teamworld.methods.coela.report import report
 from teamworld.methods.coela.situation import Situation, statable
 from teamworld.methods.coela.worth import worth
-from teamworld.methods.common.choosing import Step, complete
-from teamworld.methods.common.planning import values
-from teamworld.methods.common.translation import bare, read_action
+from teamworld.methods.common.plan_answers import parameter_values
+from teamworld.planning.action_parser import action_text, read_action
+from teamworld.planning.candidates import CandidateStep, complete_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, ActionSchema, View
 
@@ -164,12 +164,12 @@ class Choosing(Module[Said]):
         return (*send, *(action for action in actions if action.verb not in self.options.omit))
 
     @property
-    def best(self) -> Step:
+    def best(self) -> CandidateStep:
         """What the rules would do next: sending the message if it saves the team more than it costs; see ``worth``."""
         if self.proposal is not None and self.message:
             value = worth(self.now, self.proposal.goal, told_facts(self.proposal, self.now))
             if value.pays:
-                return Step(SEND, self.proposal.goal)
+                return CandidateStep(SEND, self.proposal.goal)
         return next_step(self.now, self.options.omit)
 
     def context(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class Choosing(Module[Said]):
             "meanings": [schema for schema in self.abilities if schema.verb in verbs],
             "numbered": self.options.listed == "options",
             "abilities": self.abilities,
-            "values": values(self.abilities),
+            "values": parameter_values(self.abilities),
         }
 
 
@@ -301,7 +301,7 @@ class ChooseAction(Choosing[Decided]):
 
         It is where its words begin with the keyword, or hold it and no action that can be read (COELA spec 1.10).
         """
-        words = bare(answer.action)
+        words = action_text(answer.action)
         if _KEYWORD.match(words):
             return True
         action = self.read(answer)
@@ -313,7 +313,7 @@ class ChooseAction(Choosing[Decided]):
 
     def check(self, answer: Decided) -> str | None:
         """It says something, and what can be read can start now; what cannot be read is for translation."""
-        if not bare(answer.action):
+        if not action_text(answer.action):
             return f"no action is named: answer {KEYWORD}, the number of an option, or an action in written form"
         if self.sends(answer) or self.options.translate == "mind":
             return None
@@ -347,7 +347,11 @@ class ChooseAction(Choosing[Decided]):
 def served(now: Situation, action: Action) -> GoalId | None:
     """Return the open goal of the agent's own view that one of its options serves; None where that cannot be told."""
     mine = {goal.id for goal in now.view.goals if goal.state == "open"}
-    goals = (option.goal for option in now.options if complete(option.action, now.view) == complete(action, now.view))
+    goals = (
+        option.goal
+        for option in now.options
+        if complete_action(option.action, now.view) == complete_action(action, now.view)
+    )
     found = next(goals, None)
     return found if found in mine else None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from teamworld.language import AgentId, Entity
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.common.errands import held
+from teamworld.planning.fetch import held_things
 from teamworld.worlds.contract import Domain
 
 
@@ -60,12 +60,12 @@ def _delivered(now: Situation) -> str:
 
 
 def _hands(now: Situation) -> str:
-    mine = held(now.me, now.given)
+    mine = held_things(now.me, now.given)
     return f"You hold {_listed(map(str, mine))}." if mine else "Your hands are empty."
 
 
 def _mate(now: Situation, mate: AgentId) -> str:
-    room, things = now.given.value(mate, "AT"), held(mate, now.given)
+    room, things = now.given.value(mate, "AT"), held_things(mate, now.given)
     says = f" {mate} said that it takes {now.intents[mate]}." if mate in now.intents else ""
     if room is None:
         return f"You do not know where {mate} is.{says}"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
-from teamworld.methods.common.errands import sought
-from teamworld.methods.common.goals import workable_by
 from teamworld.methods.contract import Message
+from teamworld.planning.fetch import wanted_kind
+from teamworld.planning.goals import filter_workable
 from teamworld.worlds.contract import Domain, Goal, Option, Relation, View
 
 
@@ -62,7 +62,7 @@ class Situation:
     @cached_property
     def workable(self) -> Sequence[Goal]:
         """Open goals that it can work on now."""
-        return workable_by(self.goals.values(), self.view.kind)
+        return filter_workable(self.goals.values(), self.view.kind)
 
     @cached_property
     def options(self) -> Sequence[Option]:
@@ -142,7 +142,7 @@ class Situation:
 
         Everybody knows of goals that are about no thing, or about any thing of a kind.
         """
-        if self.shared or goal.thing is None or sought(goal) is not None:
+        if self.shared or goal.thing is None or wanted_kind(goal) is not None:
             return True
         return self.knows_about(mate, goal.thing)
 
@@ -230,7 +230,7 @@ def _merged(view: View, news: Mapping[Entity, tuple[int, tuple[Fact, ...]]]) -> 
 def _sensible(view: View, domain: Domain, given: Facts) -> bool:
     """Return whether the rules of the world can work with what is believed: whoever told it may have made it up."""
     try:
-        goals = workable_by(domain.goals(given), view.kind)
+        goals = filter_workable(domain.goals(given), view.kind)
         domain.options(view.agent, given)
         for goal in goals:
             domain.candidate_plans(goal, view.agent, given)

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from teamworld.language import AgentId, Fact, GoalId
 from teamworld.methods.coela.errands import lacking, lying
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.common.errands import sought
+from teamworld.planning.fetch import wanted_kind
 from teamworld.worlds.contract import Goal
 
 #: Ticks that the speaker spends: COELA's message takes the step (COELA spec 1.1).
@@ -93,7 +93,7 @@ def _of_intent(now: Situation, goal: Goal) -> float:
     trip = _bounded(now, way(now, goal))
     there = now.staffed[goal.id] + 1
     free = [mate for mate in now.hands(goal) if mate not in now.intents]
-    if sought(goal) is not None:
+    if wanted_kind(goal) is not None:
         return _of_taking(now, goal, free) * trip
     if there < goal.quorum:
         wait = _bounded(now, trip + now.search)

@@ -13,11 +13,11 @@ from teamworld.record import Commit, Release
 _RELEASED: Final[Mapping[str, str]] = {"open": "reassigned", "done": "done", "lost": "failed"}
 
 
-def bind(moment: DecisionContext, agent: AgentId, bound: GoalId | None, goal: GoalId | None) -> GoalId | None:
+def bind(context: DecisionContext, agent: AgentId, bound: GoalId | None, goal: GoalId | None) -> GoalId | None:
     """Put on record that an agent has told the others that it takes a goal.
 
     Args:
-        moment: Where it is put on record.
+        context: Where it is put on record.
         agent: Who.
         bound: What it is bound to.
         goal: What it told of; None if of nothing.
@@ -25,14 +25,14 @@ def bind(moment: DecisionContext, agent: AgentId, bound: GoalId | None, goal: Go
     Returns:
         What it is bound to now.
     """
-    bound = unbind(moment, agent, bound, goal)
+    bound = unbind(context, agent, bound, goal)
     if goal is not None and bound is None:
-        moment.note(Commit(agent=agent, goal=goal, cause="message"))
+        context.note(Commit(agent=agent, goal=goal, cause="message"))
         return goal
     return bound
 
 
-def unbind(moment: DecisionContext, agent: AgentId, bound: GoalId | None, goal: GoalId | None) -> GoalId | None:
+def unbind(context: DecisionContext, agent: AgentId, bound: GoalId | None, goal: GoalId | None) -> GoalId | None:
     """Release an agent from a goal that is over as far as it knows, or that it leaves for another one.
 
     Returns:
@@ -40,10 +40,10 @@ def unbind(moment: DecisionContext, agent: AgentId, bound: GoalId | None, goal: 
     """
     if bound is None:
         return None
-    known = next((known for known in moment.views[agent].goals if known.id == bound), None)
+    known = next((known for known in context.views[agent].goals if known.id == bound), None)
     over = known is not None and known.state != "open"
     if not over and goal in (None, bound):
         return bound
     cause = _RELEASED[known.state] if known is not None else "reassigned"
-    moment.note(Release(agent=agent, goal=bound, cause=cause))
+    context.note(Release(agent=agent, goal=bound, cause=cause))
     return None

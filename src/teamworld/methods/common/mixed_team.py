@@ -21,9 +21,9 @@ from teamworld.methods.contract import (
     Briefing,
     Decision,
     DecisionContext,
+    Meeting,
     Message,
     Method,
-    Room,
 )
 from teamworld.reasoning.contract import Answer, Question
 from teamworld.record import Believe, Commit, Event, Predict, Release
@@ -68,27 +68,27 @@ class Split(Method):
             roster = briefing.roster if method.roster else ()
             await method.begin(replace(briefing, agents=agents, roster=roster))
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Return the busy agents that any method interrupts among its own."""
-        return [agent for method, agents in self._groups for agent in method.watch(self._own(moment, agents))]
+        return [agent for method, agents in self._groups for agent in method.watch(self._own(context, agents))]
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let each method that has free agents decide, one after the other."""
         found: dict[AgentId, Decision] = {}
         read: dict[AgentId, int] = {}
         for method, agents in self._groups:
-            own = self._own(moment, agents)
+            own = self._own(context, agents)
             if own.free:
                 found.update(await method.decide(own))
             for agent in own.free:
                 self._late.pop(agent, None)
-                read[agent] = len(moment.inbox(agent))
+                read[agent] = len(context.inbox(agent))
         # What later methods said in this step is gone from the inbox with the step: it is kept for the next decision.
-        self._late.update({agent: late for agent, seen in read.items() if (late := tuple(moment.inbox(agent)[seen:]))})
+        self._late.update({agent: late for agent, seen in read.items() if (late := tuple(context.inbox(agent)[seen:]))})
         return found
 
-    def _own(self, moment: DecisionContext, agents: Sequence[AgentId]) -> Own:
-        return Own(moment, agents, self._late)
+    def _own(self, context: DecisionContext, agents: Sequence[AgentId]) -> Own:
+        return Own(context, agents, self._late)
 
 
 def split(parts: Sequence[Part]) -> type[Method]:
@@ -126,9 +126,9 @@ class Own:
     """The ``DecisionContext`` of a method that has some of the agents."""
 
     def __init__(
-        self, moment: DecisionContext, agents: Sequence[AgentId], late: Mapping[AgentId, Sequence[Message]]
+        self, context: DecisionContext, agents: Sequence[AgentId], late: Mapping[AgentId, Sequence[Message]]
     ) -> None:
-        self._moment, self._agents, self._late = moment, frozenset(agents), late
+        self._moment, self._agents, self._late = context, frozenset(agents), late
 
     @property
     def t(self) -> int:
@@ -172,11 +172,11 @@ class Own:
         """Send a message; everybody in reach is heard by, of whatever method."""
         self._moment.post(message)
 
-    def room(self, members: Sequence[AgentId]) -> Room:
+    def open_meeting(self, members: Sequence[AgentId]) -> Meeting:
         """Open a meeting of its agents."""
         if not self._agents.issuperset(members):
             raise ValueError(f"a room is for agents of one method, got {', '.join(members)}")
-        return self._moment.room(members)
+        return self._moment.open_meeting(members)
 
     async def ask(self, question: Question[Answer]) -> Answer:
         """Ask a mind."""

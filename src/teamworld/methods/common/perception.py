@@ -47,7 +47,7 @@ class Perceive(Question[Paragraph]):
         return {
             "agent": self.respondent,
             "kind": self.view.kind,
-            "scene": signs(self.view),
+            "scene": scene_text(self.view),
             "steps_left": self.view.left,
         }
 
@@ -64,7 +64,7 @@ class Perceive(Question[Paragraph]):
         return Paragraph(text=self.view.text()[:LONGEST])
 
 
-def signs(view: View) -> str:
+def scene_text(view: View) -> str:
     """Return a view as a grid of signs where the world has that form, else in its plain words."""
     try:
         return view.text("grid")
@@ -72,13 +72,15 @@ def signs(view: View) -> str:
         return view.text()
 
 
-async def perceived(moment: DecisionContext, how: Perception, deciding: Collection[AgentId]) -> dict[AgentId, str]:
+async def describe_views(
+    context: DecisionContext, how: Perception, deciding: Collection[AgentId]
+) -> dict[AgentId, str]:
     """Return what minds say that agents perceive: of those who decide, of all who are able, or of nobody.
 
     Whoever is left out reads ``View.text()``, which is made only when somebody does.
     """
     if how == "plain":
         return {}
-    agents = [agent for agent, view in moment.views.items() if view.able and (how == "all" or agent in deciding)]
-    said = await moment.together({one: moment.ask(Perceive(one, {one: moment.views[one]})) for one in agents})
+    agents = [agent for agent, view in context.views.items() if view.able and (how == "all" or agent in deciding)]
+    said = await context.together({one: context.ask(Perceive(one, {one: context.views[one]})) for one in agents})
     return {agent: paragraph.text for agent, paragraph in said.items()}

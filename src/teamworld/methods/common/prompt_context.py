@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from teamworld.language import AgentId, GoalId, Plan
-from teamworld.methods.common.goals import open_goals
+from teamworld.planning.goals import open_goals
 from teamworld.worlds.contract import Goal, View, WorldSpec
 
 
-def team_of(spec: WorldSpec, living: Iterable[AgentId]) -> dict[str, list[AgentId]]:
+def team_by_kind(spec: WorldSpec, living: Iterable[AgentId]) -> dict[str, list[AgentId]]:
     """Return who is in the team, by kind, in the order of the agents."""
     team: defaultdict[str, list[AgentId]] = defaultdict(list)
     for agent in living:
@@ -19,14 +19,14 @@ def team_of(spec: WorldSpec, living: Iterable[AgentId]) -> dict[str, list[AgentI
     return dict(team)
 
 
-def doing(plan: Plan | None) -> str:
+def describe_plan(plan: Plan | None) -> str:
     """Return in words what an agent is doing: the action, and what it is for; empty for nothing."""
     if plan is None or not plan.actions:
         return ""
     return f"{plan.actions[0]}{f' for {plan.goal}' if plan.goal is not None else ''}"
 
 
-def open_to(views: Iterable[View]) -> list[Goal]:
+def team_open_goals(views: Iterable[View]) -> list[Goal]:
     """Return the goals that anybody knows of and that are open, by id, each as the first in the team knows it."""
     found: dict[GoalId, Goal] = {}
     for view in views:
@@ -35,12 +35,12 @@ def open_to(views: Iterable[View]) -> list[Goal]:
     return open_goals(found[name] for name in sorted(found))
 
 
-def worded(scene: str | None, view: View) -> Mapping[str, Any]:
+def scene_context(scene: str | None, view: View) -> Mapping[str, Any]:
     """Return a perception for a prompt: the words of a mind, which are quoted, or the world's own."""
     return {"scene": view.text() if scene is None else scene, "spoken": scene is not None}
 
 
-def able_to(view: View, past: int) -> dict[str, Any]:
+def ability_context(view: View, past: int) -> dict[str, Any]:
     """Return what an agent could do and what it did last: its options, its abilities, its past."""
     history: Sequence[Any] = view.history
     return {
@@ -52,7 +52,7 @@ def able_to(view: View, past: int) -> dict[str, Any]:
     }
 
 
-def own_state(
+def agent_context(
     view: View, team: Mapping[str, Sequence[AgentId]], scenes: Mapping[AgentId, str], aim: GoalId | None, past: int
 ) -> dict[str, Any]:
     """Return what an agent reads that chooses for itself: the team, the tasks, what it perceives, can do and did.
@@ -67,10 +67,10 @@ def own_state(
     return {
         "agent": view.agent,
         "team": team,
-        "goals": open_to([view]),
+        "goals": team_open_goals([view]),
         "aim": aim,
-        **worded(scenes.get(view.agent), view),
-        **able_to(view, past),
+        **scene_context(scenes.get(view.agent), view),
+        **ability_context(view, past),
     }
 
 
@@ -80,7 +80,7 @@ class Entry(NamedTuple):
     agent: AgentId
     kind: str
     told: Mapping[str, Any]
-    """Its perception, see ``worded``."""
+    """Its perception, see ``scene_context``."""
     doing: str
     """What it is doing; empty for nothing."""
     aim: GoalId | None
@@ -88,10 +88,10 @@ class Entry(NamedTuple):
     open: bool
     """It can be given an action now."""
     own: Mapping[str, Any]
-    """Its options and its past, see ``able_to``."""
+    """Its options and its past, see ``ability_context``."""
 
 
-def team_state(
+def team_context(
     views: Mapping[AgentId, View],
     team: Mapping[str, Sequence[AgentId]],
     scenes: Mapping[AgentId, str],
@@ -115,13 +115,13 @@ def team_state(
         Entry(
             agent,
             view.kind,
-            worded(scenes.get(agent), view),
-            doing(running.get(agent)),
+            scene_context(scenes.get(agent), view),
+            describe_plan(running.get(agent)),
             aims.get(agent),
             agent in takers,
-            able_to(view, past),
+            ability_context(view, past),
         )
         for agent, view in views.items()
     ]
     left = min(view.left for view in views.values())
-    return {"team": team, "goals": open_to(views.values()), "record": record, "steps_left": left}
+    return {"team": team, "goals": team_open_goals(views.values()), "record": record, "steps_left": left}

@@ -9,10 +9,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import Action, AgentId, Entity, GoalId, Plan
-from teamworld.methods.common.choosing import complete
-from teamworld.methods.common.goals import open_goals
-from teamworld.methods.common.translation import Translate, Translator, bare, read_action
+from teamworld.methods.common.translation import Translate, Translator
 from teamworld.methods.contract import CARRY, Choice, Decision, DecisionContext
+from teamworld.planning.action_parser import action_text, read_action
+from teamworld.planning.candidates import complete_action
+from teamworld.planning.goals import open_goals
 from teamworld.worlds.contract import WAIT, Domain, View
 
 Chosen = TypeVar("Chosen", bound=BaseModel)
@@ -27,9 +28,9 @@ class Act(BaseModel):
     goal: GoalId | None = Field(default=None, description="id of the task that it serves, or null")
 
 
-def objection(text: str, view: View, domain: Domain) -> str | None:
+def action_error(text: str, view: View, domain: Domain) -> str | None:
     """Return why an agent cannot do now what a text says; None if it can, or the parser cannot read it."""
-    if not bare(text):
+    if not action_text(text):
         return "name one action"
     action = read_action(text, view, domain)
     if action is None:
@@ -38,30 +39,30 @@ def objection(text: str, view: View, domain: Domain) -> str | None:
     return None if verdict.ok else f"{action} cannot start: {verdict.reason}"
 
 
-async def understood(
-    moment: DecisionContext, agent: AgentId, text: str, domain: Domain, by: Translator
+async def translate_action(
+    context: DecisionContext, agent: AgentId, text: str, domain: Domain, by: Translator
 ) -> Action | None:
     """Return the action that words mean, None if they mean none; a mind is asked for what the parser cannot read.
 
     Args:
-        moment: Where the mind can be asked.
+        context: Where the mind can be asked.
         agent: Who is to act.
         text: The words.
         domain: The rules of its world.
         by: Whether a mind is always asked.
     """
-    view = moment.views[agent]
-    if not bare(text):
+    view = context.views[agent]
+    if not action_text(text):
         return None
     action = read_action(text, view, domain) if by == "parser" else None
     if action is not None:
         return action
     numbered = tuple(option.action for option in view.options)
     question = Translate(agent, {agent: view}, domain, text, numbered)
-    return question.read(await moment.ask(question))
+    return question.read(await context.ask(question))
 
 
-def decided(
+def decide_action(
     action: Action | None, view: View, running: Plan | None, goal: GoalId | None = None, cause: str = "idle"
 ) -> Decision:
     """Return the decision to do one action: what runs already runs on, and no action is nothing for a step.
@@ -77,19 +78,19 @@ def decided(
         return Choice(Plan((WAIT,)), cause=cause, parsed=False)
     if running is not None and running.actions == (action,):
         return CARRY
-    return Choice(Plan((action,), goal or goal_of(action, view)), cause=cause)
+    return Choice(Plan((action,), goal or goal_of_action(action, view)), cause=cause)
 
 
-def goal_of(action: Action, view: View) -> GoalId | None:
+def goal_of_action(action: Action, view: View) -> GoalId | None:
     """Return the goal that an action serves as far as the agent knows: that of the option, or what it is done to."""
     for option in view.options:
-        if option.goal is not None and complete(option.action, view) == action:
+        if option.goal is not None and complete_action(option.action, view) == action:
             return option.goal
     things = [arg for arg in action.args if isinstance(arg, Entity)]
     return next((goal.id for goal in view.goals if goal.state == "open" and goal.thing in things), None)
 
 
-def known_goal(goal: GoalId | None, views: Iterable[View]) -> GoalId | None:
+def confirm_goal(goal: GoalId | None, views: Iterable[View]) -> GoalId | None:
     """Return a goal that was named, if it is open as far as whoever decides knows; else None.
 
     Args:
@@ -104,7 +105,7 @@ def aims_of(decisions: Mapping[AgentId, Decision]) -> dict[AgentId, GoalId | Non
     return {agent: choice.plan.goal for agent, choice in decisions.items() if isinstance(choice, Choice)}
 
 
-def offered(field: str, view: View) -> Sequence[Any]:
+def offer_values(field: str, view: View) -> Sequence[Any]:
     """Return what a person chooses from: the options for an action, the open goals for what it is for."""
     if field == "action":
         return [str(option.action) for option in view.options]
@@ -120,6 +121,6 @@ def perturb_action(answer: Chosen, action: str, view: View, rng: np.random.Gener
         view: Of the agent that is to act.
         rng: Draws the option.
     """
-    others = [str(option.action) for option in view.options if str(complete(option.action, view)) != action]
+    others = [str(option.action) for option in view.options if str(complete_action(option.action, view)) != action]
     other = others[int(rng.integers(len(others)))] if others else action
     return answer.model_copy(update={"action": other, "goal": None})

@@ -18,6 +18,6 @@ class DoNothing(Method):
     summary: ClassVar[str] = "every agent waits, always (the zero of what can be achieved or prevented)"
     options: ClassVar[type[BaseModel]] = NoOptions
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let every free agent wait."""
-        return dict.fromkeys(moment.free, WAIT)
+        return dict.fromkeys(context.free, WAIT)

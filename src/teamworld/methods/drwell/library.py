@@ -12,7 +12,7 @@ from teamworld.errors import UserError
 from teamworld.language import Action, Binding, Measures, Plan, ground, lift, parse_action, parse_plan
 from teamworld.memory.contract import Library, PlanRecord
 from teamworld.memory.tally import smoothed
-from teamworld.methods.common.planning import complaint, plans, written
+from teamworld.methods.common.plan_answers import action_texts, candidate_texts, plan_error
 from teamworld.worlds.contract import Domain, Goal, View
 
 #: The smoothed rate of a plan never tried: whatever is not better than that gives way to it.
@@ -95,14 +95,14 @@ def page(
     recipes: set[tuple[str, ...]] | None = None
     for record in library.plans:
         try:
-            actions = written(ground(parse_plan(record.text), goal.id, binding))
+            actions = action_texts(ground(parse_plan(record.text), goal.id, binding))
         except (UserError, KeyError):
             continue
         if any(isinstance(arg, tuple) for text in actions for arg in parse_action(text).args):
-            recipes = set(plans(goal, view, domain)) if recipes is None else recipes
+            recipes = set(candidate_texts(goal, view, domain)) if recipes is None else recipes
             if actions not in recipes:
                 continue
-        if complaint(actions, view, domain) is None:
+        if plan_error(actions, view, domain) is None:
             entries.append(Entry(actions, record))
     tried = frozenset(record.text for record in library.plans)
     return Page(tuple(entries), library.attempts, binding, domain.measures, tried, explore, convention, turn)

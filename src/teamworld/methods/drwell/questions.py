@@ -12,11 +12,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry, Library
-from teamworld.methods.common.goals import workable
-from teamworld.methods.common.planning import PlanAnswer, complaint, perturb_plan, plans, values, written
+from teamworld.methods.common.plan_answers import (
+    PlanAnswer,
+    action_texts,
+    candidate_texts,
+    parameter_values,
+    perturb_plan,
+    plan_error,
+)
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.allocation import preferred
 from teamworld.methods.drwell.library import Page
+from teamworld.planning.goals import workable_goals
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -85,7 +92,7 @@ class Negotiation(Question[Named]):
     @property
     def goals(self) -> list[Goal]:
         """Open tasks that the agent can work on now."""
-        return workable(self.view)
+        return workable_goals(self.view)
 
     def said(self, act: str) -> dict[AgentId, GoalId]:
         """Return who named which goal in messages of one act."""
@@ -297,16 +304,16 @@ class Planning(Question[Planned]):
             ],
             "commitments": self.commitments,
             "abilities": self.view.abilities,
-            "values": values(self.view.abilities),
+            "values": parameter_values(self.view.abilities),
         }
 
     def check(self, answer: Planned) -> str | None:
         """The plan must pass the validation that every method shares."""
-        return complaint(answer.actions, self.view, self.domain)
+        return plan_error(answer.actions, self.view, self.domain)
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """The plans that make sense now."""
-        return plans(self.goal, self.view, self.domain) if field == "actions" else ()
+        return candidate_texts(self.goal, self.view, self.domain) if field == "actions" else ()
 
     def perturb(self, answer: Planned, rng: np.random.Generator) -> Planned:
         """Lose or swap a step, or get an argument wrong."""
@@ -325,7 +332,7 @@ class Draft(Planning[PlanAnswer]):
     def rule(self, rng: np.random.Generator) -> PlanAnswer:
         """Draw one of the plans that make sense; which one is good has to be learned."""
         recipes = self.domain.candidate_plans(self.goal, self.respondent, self.view.known)
-        return PlanAnswer(actions=written(recipes[int(rng.integers(len(recipes)))]))
+        return PlanAnswer(actions=action_texts(recipes[int(rng.integers(len(recipes)))]))
 
     def fallback(self) -> PlanAnswer:
         """No plan: the agent keeps out of the way."""
@@ -357,7 +364,7 @@ class Revise(Planning[Revision]):
 
     def rule(self, rng: np.random.Generator) -> Revision:
         """Keep the draft while it is worth a try, else take the library's best plan."""
-        return Revision(actions=self.page.choose(self.draft, plans(self.goal, self.view, self.domain), rng))
+        return Revision(actions=self.page.choose(self.draft, candidate_texts(self.goal, self.view, self.domain), rng))
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """The draft, the plans of the library, and those that make sense now, each once."""

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
-from teamworld.methods.common.perception import Perceive, perceived
-from teamworld.methods.common.prompt_context import team_of
-from teamworld.methods.common.single_action import aims_of, decided, known_goal, understood
+from teamworld.methods.common.perception import Perceive, describe_views
+from teamworld.methods.common.prompt_context import team_by_kind
+from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Briefing, Decision, DecisionContext, Message, Method, Variant
 from teamworld.methods.embodied.options import VARIANTS, EmbodiedOptions
@@ -49,26 +49,26 @@ class Embodied(Method):
         self._heard: defaultdict[AgentId, set[int]] = defaultdict(set)
         self._ignored: defaultdict[AgentId, tuple[str, ...]] = defaultdict(tuple)
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Everybody decides at every step."""
-        return tuple(moment.running)
+        return tuple(context.running)
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let those who can act talk in turn, then choose their actions all at once."""
-        scenes = await perceived(moment, self._options.perceive, moment.free)
+        scenes = await describe_views(context, self._options.perceive, context.free)
         rounds = self._options.rounds
         for number in range(1, rounds + 1):
-            for agent in moment.free:
-                told = self._told(moment, agent, scenes)
-                talk = await moment.ask(Speak(**told, round=number, rounds=rounds, ignored=self._ignored[agent]))
-                self._say(moment, agent, talk)
-        done = await moment.together({agent: self._act(moment, agent, scenes) for agent in moment.free})
+            for agent in context.free:
+                told = self._told(context, agent, scenes)
+                talk = await context.ask(Speak(**told, round=number, rounds=rounds, ignored=self._ignored[agent]))
+                self._say(context, agent, talk)
+        done = await context.together({agent: self._act(context, agent, scenes) for agent in context.free})
         self._aims |= aims_of(done)
         return done
 
-    def _say(self, moment: DecisionContext, agent: AgentId, talk: Talk) -> None:
+    def _say(self, context: DecisionContext, agent: AgentId, talk: Talk) -> None:
         """Send what has words and somebody to hear it; the agent is told of the rest when it speaks next."""
-        goal, mates = known_goal(talk.goal, [moment.views[agent]]), [mate for mate in moment.views if mate != agent]
+        goal, mates = confirm_goal(talk.goal, [context.views[agent]]), [mate for mate in context.views if mate != agent]
         ignored, sent = dict[str, None](), set[AgentId]()
         for private in talk.private:
             if not private.text.strip():
@@ -80,43 +80,43 @@ class Embodied(Method):
                 ignored[f"to {private.to}: {why}"] = None
                 continue
             sent.add(private.to)
-            moment.post(Message(agent, "inform", private.text, goal, recipients=(private.to,)))
-            self._lines[agent].append(Line(moment.t, agent, private.to, private.text, goal))
+            context.post(Message(agent, "inform", private.text, goal, recipients=(private.to,)))
+            self._lines[agent].append(Line(context.t, agent, private.to, private.text, goal))
         if talk.everybody.strip() and mates:
-            moment.post(Message(agent, "inform", talk.everybody, goal))
-            self._lines[agent].append(Line(moment.t, agent, None, talk.everybody, goal))
+            context.post(Message(agent, "inform", talk.everybody, goal))
+            self._lines[agent].append(Line(context.t, agent, None, talk.everybody, goal))
         self._ignored[agent] = tuple(ignored)[:TOLD]
 
-    async def _act(self, moment: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
-        answer = await moment.ask(Decide(**self._told(moment, agent, scenes)))
-        action = await understood(moment, agent, answer.action, self._domain, self._options.translate)
-        goal = known_goal(answer.goal, [moment.views[agent]])
-        return decided(action, moment.views[agent], moment.running.get(agent), goal, "chosen")
+    async def _act(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
+        answer = await context.ask(Decide(**self._told(context, agent, scenes)))
+        action = await translate_action(context, agent, answer.action, self._domain, self._options.translate)
+        goal = confirm_goal(answer.goal, [context.views[agent]])
+        return decide_action(action, context.views[agent], context.running.get(agent), goal, "chosen")
 
-    def _told(self, moment: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> dict[str, Any]:
+    def _told(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> dict[str, Any]:
         """Return what both questions tell an agent."""
         return {
             "respondent": agent,
-            "views": {agent: moment.views[agent]},
+            "views": {agent: context.views[agent]},
             "domain": self._domain,
-            "team": team_of(self._spec, moment.views),
+            "team": team_by_kind(self._spec, context.views),
             "scenes": scenes,
-            "running": moment.running.get(agent),
+            "running": context.running.get(agent),
             "aim": self._aims.get(agent),
-            "lines": self._read(moment, agent),
+            "lines": self._read(context, agent),
             "past": self._options.past,
         }
 
-    def _read(self, moment: DecisionContext, agent: AgentId) -> tuple[Line, ...]:
+    def _read(self, context: DecisionContext, agent: AgentId) -> tuple[Line, ...]:
         """Return what an agent said and heard and can still read: this step's talk, and that of the last steps."""
         lines, heard = self._lines[agent], self._heard[agent]
-        new = [message for message in moment.inbox(agent) if message.id not in heard and message.sender != agent]
+        new = [message for message in context.inbox(agent) if message.id not in heard and message.sender != agent]
         for message in new:
             heard.add(message.id)
             alone = [one for one in message.recipients or () if one != message.sender] == [agent]
-            to = agent if alone and len(moment.views) > 2 else None
+            to = agent if alone and len(context.views) > 2 else None
             lines.append(Line(message.t, message.sender, to, message.text, message.goal))
-        if any(message.t < moment.t for message in new):  # late: own words may have been said before it, or after
+        if any(message.t < context.t for message in new):  # late: own words may have been said before it, or after
             lines.sort(key=lambda line: (line.t, self._turns.get(line.sender, 0)))
-        lines[:] = [line for line in lines if moment.t - line.t <= self._options.remember]
+        lines[:] = [line for line in lines if context.t - line.t <= self._options.remember]
         return tuple(lines)

@@ -11,10 +11,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId, GoalId, Plan
-from teamworld.methods.common.choosing import Step, alone
-from teamworld.methods.common.prompt_context import doing, own_state
-from teamworld.methods.common.single_action import Act, objection, offered, perturb_action
-from teamworld.methods.common.translation import read_action
+from teamworld.methods.common.prompt_context import agent_context, describe_plan
+from teamworld.methods.common.single_action import Act, action_error, offer_values, perturb_action
+from teamworld.planning.action_parser import read_action
+from teamworld.planning.allocation import choose_step
+from teamworld.planning.candidates import CandidateStep
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, View
 
@@ -98,8 +99,8 @@ class Own(Question[Answer]):
 
     def context(self) -> dict[str, Any]:
         """The team, its perception, the tasks, what was said, what it can do and did."""
-        own = own_state(self.view, self.team, self.scenes, self.aim, self.past)
-        return own | {"chats": self.chats, "doing": doing(self.running)}
+        own = agent_context(self.view, self.team, self.scenes, self.aim, self.past)
+        return own | {"chats": self.chats, "doing": describe_plan(self.running)}
 
     @property
     def claims(self) -> dict[AgentId, tuple[int, GoalId]]:
@@ -122,10 +123,10 @@ class Own(Question[Answer]):
         at, goal = claims.pop(self.respondent, (-1, self.aim))
         return [taken for place, taken in claims.values() if taken != goal or (at >= 0 and place > at)]
 
-    def step(self) -> Step:
+    def step(self) -> CandidateStep:
         """Return the rule's step: that of most worth, if team-mates do what they said."""
         others = len(self.mates) - len(self.heeded)
-        return alone(self.view, self.domain, Counter(self.heeded), others, self.running, self.aim)
+        return choose_step(self.view, self.domain, Counter(self.heeded), others, self.running, self.aim)
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class Speak(Own[Talk]):
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """The tasks."""
-        return offered(field, self.view)
+        return offer_values(field, self.view)
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ class Decide(Own[Act]):
         action = read_action(answer.action, self.view, self.domain)
         if self.running is not None and self.running.actions == (action,):
             return None
-        return objection(answer.action, self.view, self.domain)
+        return action_error(answer.action, self.view, self.domain)
 
     def fallback(self) -> Act:
         """Nothing for a step."""
@@ -201,7 +202,7 @@ class Decide(Own[Act]):
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """The options, and the tasks."""
-        return offered(field, self.view)
+        return offer_values(field, self.view)
 
     def perturb(self, answer: Act, rng: np.random.Generator) -> Act:
         """Take another option."""

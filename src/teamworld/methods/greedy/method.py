@@ -22,7 +22,7 @@ class Greedy(Method):
         """Keep the rules of the world."""
         self._domain = briefing.domain
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Ask the script; whoever it leaves out waits."""
-        plans = self._domain.scripted(moment.views, moment.running)
-        return {agent: Choice(plans[agent]) if agent in plans else WAIT for agent in moment.free}
+        plans = self._domain.scripted(context.views, context.running)
+        return {agent: Choice(plans[agent]) if agent in plans else WAIT for agent in context.free}

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
-from teamworld.methods.common.perception import Perceive, perceived
-from teamworld.methods.common.prompt_context import team_of
-from teamworld.methods.common.single_action import aims_of, decided, known_goal, understood
+from teamworld.methods.common.perception import Perceive, describe_views
+from teamworld.methods.common.prompt_context import team_by_kind
+from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Briefing, Decision, DecisionContext, Method, Variant
 from teamworld.methods.hmas2.options import VARIANTS, Hmas2Options
@@ -48,25 +48,25 @@ class Hmas2(Method):
         self._ignored: tuple[str, ...] = ()
         self._steps: deque[tuple[int, tuple[Pair, ...]]] = deque(maxlen=self._options.window)
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Everybody is planned for at every step."""
-        return tuple(moment.running)
+        return tuple(context.running)
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Plan, hear what the agents think of it, plan again; carry out what all accept, or the last plan."""
-        told = self._told(moment) | {"scenes": await perceived(moment, self._options.perceive, moment.free)}
+        told = self._told(context) | {"scenes": await describe_views(context, self._options.perceive, context.free)}
         rounds: list[Round] = []
         while True:
             asked_for = PlanAll(PLANNER, **told, rounds=tuple(rounds), ignored=self._ignored)
-            plan = self._usable(await moment.ask(asked_for), moment.free)
+            plan = self._usable(await context.ask(asked_for), context.free)
             if not self._options.feedback:
                 break
-            asked = {agent: moment.ask(Judge(agent, **told, plan=plan)) for agent in moment.free}
-            opinions = await moment.together(asked)
+            asked = {agent: context.ask(Judge(agent, **told, plan=plan)) for agent in context.free}
+            opinions = await context.together(asked)
             rounds.append(Round(plan, opinions))
             if len(rounds) == self._options.rounds or all(opinion.accept for opinion in opinions.values()):
                 break
-        return await self._carried_out(moment, plan)
+        return await self._carried_out(context, plan)
 
     def _usable(self, plan: TeamPlan, members: Sequence[AgentId]) -> TeamPlan:
         """Return the first action for each agent that takes one; the planner is told of the rest when next asked."""
@@ -77,38 +77,38 @@ class Hmas2(Method):
         first = (plan.of(agent) for agent in members)
         return TeamPlan(actions=tuple(entry for entry in first if entry is not None))
 
-    async def _carried_out(self, moment: DecisionContext, plan: TeamPlan) -> Mapping[AgentId, Decision]:
+    async def _carried_out(self, context: DecisionContext, plan: TeamPlan) -> Mapping[AgentId, Decision]:
         """Return the decisions that a plan comes to; who is left out of it does nothing for a step."""
-        done = await moment.together({agent: self._decision(moment, agent, plan) for agent in moment.free})
+        done = await context.together({agent: self._decision(context, agent, plan) for agent in context.free})
         pairs = []
-        for agent in moment.views:
+        for agent in context.views:
             entry = plan.of(agent)
-            pairs.append(Pair(agent, _state(moment, agent), "nothing" if entry is None else entry.action))
-        self._steps.append((moment.t, tuple(pairs)))
+            pairs.append(Pair(agent, _state(context, agent), "nothing" if entry is None else entry.action))
+        self._steps.append((context.t, tuple(pairs)))
         self._aims |= aims_of(done)
         return done
 
-    async def _decision(self, moment: DecisionContext, agent: AgentId, plan: TeamPlan) -> Decision:
-        entry, view, running = plan.of(agent), moment.views[agent], moment.running.get(agent)
+    async def _decision(self, context: DecisionContext, agent: AgentId, plan: TeamPlan) -> Decision:
+        entry, view, running = plan.of(agent), context.views[agent], context.running.get(agent)
         if entry is None:
-            return decided(None, view, running, cause="left out")
-        action = await understood(moment, agent, entry.action, self._domain, self._options.translate)
-        return decided(action, view, running, known_goal(entry.goal, moment.views.values()), "planned")
+            return decide_action(None, view, running, cause="left out")
+        action = await translate_action(context, agent, entry.action, self._domain, self._options.translate)
+        return decide_action(action, view, running, confirm_goal(entry.goal, context.views.values()), "planned")
 
-    def _told(self, moment: DecisionContext) -> dict[str, Any]:
+    def _told(self, context: DecisionContext) -> dict[str, Any]:
         """Return what every question of a step tells, to the planner and to each agent."""
         return {
-            "views": dict(moment.views),
+            "views": dict(context.views),
             "domain": self._domain,
             "task": self._spec.task,
-            "team": team_of(self._spec, moment.views),
-            "members": tuple(moment.free),
-            "running": dict(moment.running),
+            "team": team_by_kind(self._spec, context.views),
+            "members": tuple(context.free),
+            "running": dict(context.running),
             "aims": dict(self._aims),
-            "past": tuple(Past(moment.t - t, pairs) for t, pairs in self._steps),
+            "past": tuple(Past(context.t - t, pairs) for t, pairs in self._steps),
         }
 
 
-def _state(moment: DecisionContext, agent: AgentId) -> str:
+def _state(context: DecisionContext, agent: AgentId) -> str:
     """Return in words what an agent perceives of itself."""
-    return ", ".join(str(fact) for fact in moment.views[agent].facts if fact.subject == agent)
+    return ", ".join(str(fact) for fact in context.views[agent].facts if fact.subject == agent)

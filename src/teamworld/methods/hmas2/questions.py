@@ -10,10 +10,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import Action, AgentId, GoalId, Plan
-from teamworld.methods.common.choosing import shared_out
-from teamworld.methods.common.prompt_context import team_state
+from teamworld.methods.common.prompt_context import team_context
 from teamworld.methods.common.single_action import Act, perturb_action
-from teamworld.methods.common.translation import bare, read_action
+from teamworld.planning.action_parser import action_text, read_action
+from teamworld.planning.allocation import allocate_steps
 from teamworld.reasoning.contract import Question, RespondentId, Sampling
 from teamworld.worlds.contract import Domain, View
 
@@ -100,7 +100,7 @@ class Planning(Question[Answer]):
 
     def context(self) -> dict[str, Any]:
         """The task, the team, what each perceives and could do, and the last steps."""
-        team = team_state(self.views, self.team, self.scenes, self.running, self.aims, self.members, past=0)
+        team = team_context(self.views, self.team, self.scenes, self.running, self.aims, self.members, past=0)
         return team | {"task": self.task, "members": self.members, "steps": self.past}
 
 
@@ -130,7 +130,7 @@ class PlanAll(Planning[TeamPlan]):
                 entry = plan.of(agent)
                 action = None if entry is None else read_action(entry.action, self.views[agent], self.domain)
                 barred += [] if action is None else [(agent, action)]
-        steps = shared_out(self.views, self.domain, self.members, self.running, self.aims, barred)
+        steps = allocate_steps(self.views, self.domain, self.members, self.running, self.aims, barred)
         return TeamPlan(
             actions=tuple(
                 Assigned(agent=agent, action=str(step.action), goal=step.goal) for agent, step in steps.items()
@@ -141,7 +141,7 @@ class PlanAll(Planning[TeamPlan]):
         """At least one of the agents has an action; who is left out does nothing, and says so."""
         for agent in self.members:
             entry = answer.of(agent)
-            if entry is not None and bare(entry.action):
+            if entry is not None and action_text(entry.action):
                 return None
         return f"name exactly one action for each of {', '.join(self.members)}"
 
@@ -181,7 +181,7 @@ class Judge(Planning[Opinion]):
     def rule(self, rng: np.random.Generator) -> Opinion:
         """Accept whatever can start now, and what runs already."""
         entry = self.plan.of(self.respondent)
-        if entry is None or not bare(entry.action):
+        if entry is None or not action_text(entry.action):
             return Opinion(accept=False, critique="I have no action.")
         action = read_action(entry.action, self.view, self.domain)
         if action is None:

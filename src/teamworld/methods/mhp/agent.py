@@ -49,29 +49,29 @@ class Planner:
         self._theirs: set[Number] = set()
         self._at: dict[Number, Cell] = {}
 
-    def decide(self, moment: DecisionContext) -> Decision | None:
+    def decide(self, context: DecisionContext) -> Decision | None:
         """Return what to do in this step; None for nothing. Whoever tells something does nothing else."""
-        view = moment.views[self._agent]
+        view = context.views[self._agent]
         if self._ahead is None:
             self._ahead = glimpses(view)
             self.belief = self._guess()
         if self._options.messages:
-            self._talk.hear(moment.inbox(self._agent), self.belief)
+            self._talk.hear(context.inbox(self._agent), self.belief)
         seen = sight(view, self._stock, ahead=self._ahead)
         if seen is None:
             return None
         self._see(seen, view)
         step = self._step(seen)
-        if self._options.messages and len(moment.team) > 1:
+        if self._options.messages and len(context.team) > 1:
             message = self._talk.due(self._subgoal, seen, self.belief)
             if message is not None:
-                self._say(moment, message)
+                self._say(context, message)
                 return None
         self._put = step if step is not None and step.verb == "put" else None
         if step is None:
             return None
         action = self._action(step)
-        running = moment.running.get(self._agent)
+        running = context.running.get(self._agent)
         if running is not None and running.actions == (action,):
             return CARRY
         return Choice(Plan((action,), self._goal()), cause="step")
@@ -82,18 +82,18 @@ class Planner:
             return NearBelief(self._stock, self._rng, self._domain, ahead=self._ahead is True)
         return Belief(self._stock, self._rng, ahead=self._ahead is True)
 
-    def _say(self, moment: DecisionContext, message: Message) -> None:
+    def _say(self, context: DecisionContext, message: Message) -> None:
         """Tell something; whoever tells a subgoal binds itself to its goal."""
         self._put = None
-        moment.post(message)
+        context.post(message)
         if message.act != "commit" or message.goal is None or message.goal == self._bound:
             return
         if self._bound is not None:
-            goals = moment.views[self._agent].goals
+            goals = context.views[self._agent].goals
             done = any(goal.id == self._bound and goal.state == "done" for goal in goals)
-            moment.note(Release(agent=self._agent, goal=self._bound, cause="done" if done else "reassigned"))
+            context.note(Release(agent=self._agent, goal=self._bound, cause="done" if done else "reassigned"))
         self._bound = message.goal
-        moment.note(Commit(agent=self._agent, goal=message.goal, cause="message"))
+        context.note(Commit(agent=self._agent, goal=message.goal, cause="message"))
 
     def _see(self, seen: Sight, view: View) -> None:
         """Take in what is perceived, and what the last step has done out of sight."""

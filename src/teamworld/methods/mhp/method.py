@@ -42,10 +42,10 @@ class Mhp(Method):
             agent: Planner(agent, known, domain, self._options, briefing.rng("mhp", agent)) for agent in briefing.agents
         }
 
-    def watch(self, moment: DecisionContext) -> Collection[AgentId]:
+    def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Everybody plans anew in every step."""
-        return tuple(moment.running)
+        return tuple(context.running)
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let each agent do the first step of its plan, or tell what it has to tell."""
-        return {agent: self._planners[agent].decide(moment) or WAIT for agent in moment.free}
+        return {agent: self._planners[agent].decide(context) or WAIT for agent in context.free}

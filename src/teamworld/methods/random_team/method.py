@@ -22,12 +22,12 @@ class RandomTeam(Method):
         """One generator an agent."""
         self._rng = {agent: briefing.rng("random", agent) for agent in briefing.agents}
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Draw for every free agent."""
-        return {agent: self._draw(moment, agent) for agent in moment.free}
+        return {agent: self._draw(context, agent) for agent in context.free}
 
-    def _draw(self, moment: DecisionContext, agent: AgentId) -> Decision:
-        options = moment.views[agent].options
+    def _draw(self, context: DecisionContext, agent: AgentId) -> Decision:
+        options = context.views[agent].options
         if not options:
             return WAIT
         option = options[int(self._rng[agent].integers(len(options)))]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from teamworld.language import AgentId
-from teamworld.methods.common.planning import made, standby
+from teamworld.methods.common.plan_answers import make_plan, standby_plan
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, NoOptions
 from teamworld.methods.zero_shot.questions import ZeroShotPlan
 from teamworld.reasoning.contract import Question
@@ -26,13 +26,13 @@ class ZeroShot(Method):
         """Keep the rules of the world."""
         self._domain = briefing.domain
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Ask every free agent for a plan; none waits for another."""
-        return await moment.together({agent: self._plan(moment, agent) for agent in moment.free})
+        return await context.together({agent: self._plan(context, agent) for agent in context.free})
 
-    async def _plan(self, moment: DecisionContext, agent: AgentId) -> Decision:
-        view = moment.views[agent]
-        answer = await moment.ask(ZeroShotPlan(agent, {agent: view}, self._domain))
+    async def _plan(self, context: DecisionContext, agent: AgentId) -> Decision:
+        view = context.views[agent]
+        answer = await context.ask(ZeroShotPlan(agent, {agent: view}, self._domain))
         if not answer.actions:
-            return Choice(standby(self._domain, view), cause="no plan", parsed=False)
-        return Choice(made(answer, view, answer.goal))
+            return Choice(standby_plan(self._domain, view), cause="no plan", parsed=False)
+        return Choice(make_plan(answer, view, answer.goal))

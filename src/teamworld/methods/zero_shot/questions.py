@@ -10,8 +10,16 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, GoalId
-from teamworld.methods.common.goals import workable
-from teamworld.methods.common.planning import PlanAnswer, complaint, perturb_plan, plans, standby, values, written
+from teamworld.methods.common.plan_answers import (
+    PlanAnswer,
+    action_texts,
+    candidate_texts,
+    parameter_values,
+    perturb_plan,
+    plan_error,
+    standby_plan,
+)
+from teamworld.planning.goals import workable_goals
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -38,7 +46,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
     @property
     def goals(self) -> list[Goal]:
         """Open tasks that the agent can work on now."""
-        return workable(self.view)
+        return workable_goals(self.view)
 
     def context(self) -> dict[str, Any]:
         """The scene, the open tasks, and what the agent can do."""
@@ -48,22 +56,22 @@ class ZeroShotPlan(Question[TargetedPlan]):
             "steps_left": self.view.left,
             "goals": self.goals,
             "abilities": self.view.abilities,
-            "values": values(self.view.abilities),
+            "values": parameter_values(self.view.abilities),
         }
 
     def rule(self, rng: np.random.Generator) -> TargetedPlan:
         """Take the task nearest to done and draw one of the plans that make sense for it."""
         if not self.goals:
-            return TargetedPlan(goal=None, actions=written(standby(self.domain, self.view)))
+            return TargetedPlan(goal=None, actions=action_texts(standby_plan(self.domain, self.view)))
         goal = min(self.goals, key=lambda goal: goal.units)
         recipes = self.domain.candidate_plans(goal, self.respondent, self.view.known)
-        return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
+        return TargetedPlan(goal=goal.id, actions=action_texts(recipes[int(rng.integers(len(recipes)))]))
 
     def check(self, answer: TargetedPlan) -> str | None:
         """The task must be open and the plan pass the validation that every method shares."""
         if answer.goal is not None and all(answer.goal != goal.id for goal in self.goals):
             return f"there is no open task '{answer.goal}'; open are: {', '.join(goal.id for goal in self.goals)}"
-        return complaint(answer.actions, self.view, self.domain)
+        return plan_error(answer.actions, self.view, self.domain)
 
     def fallback(self) -> TargetedPlan:
         """No plan: the agent keeps out of the way."""
@@ -74,7 +82,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
         if field == "goal":
             return [*(goal.id for goal in self.goals), None]
         goal = next((goal for goal in self.goals if goal.id == given.get("goal")), None)
-        return plans(goal, self.view, self.domain)
+        return candidate_texts(goal, self.view, self.domain)
 
     def perturb(self, answer: TargetedPlan, rng: np.random.Generator) -> TargetedPlan:
         """Take another task for its plan, or perturb the plan."""
@@ -82,5 +90,5 @@ class ZeroShotPlan(Question[TargetedPlan]):
         if others and rng.random() < 0.5:
             goal = others[int(rng.integers(len(others)))]
             recipes = self.domain.candidate_plans(goal, self.respondent, self.view.known)
-            return TargetedPlan(goal=goal.id, actions=written(recipes[int(rng.integers(len(recipes)))]))
+            return TargetedPlan(goal=goal.id, actions=action_texts(recipes[int(rng.integers(len(recipes)))]))
         return answer.model_copy(update={"actions": perturb_plan(answer.actions, self.view.abilities, rng)})

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.language import Action, Entity, Facts, Plan, parse_action
-from teamworld.methods.common.goals import workable
-from teamworld.planning.simulate import Foreseen, dry_run, foresee
+from teamworld.planning.goals import workable_goals
+from teamworld.planning.simulate import SimulatedPlan, dry_run, simulate_plan
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Domain, Goal, World
 from teamworld.worlds.cube.state import Block, Layout
@@ -29,7 +29,7 @@ def beside_a_block() -> CubeWorld:
     return made
 
 
-def run(*texts: str) -> Foreseen:
+def run(*texts: str) -> SimulatedPlan:
     world = beside_a_block()
     return dry_run(Plan(tuple(map(parse_action, texts))), world.view(ME), world.domain)
 
@@ -107,7 +107,7 @@ def test_what_changes_nothing_is_passed_over_but_for_the_last() -> None:
 def test_a_plan_does_a_share_of_its_goal(done: tuple[int, ...], share: float) -> None:
     world = jobs()
     view = world.view("a")
-    found = foresee([work(0, units) for units in done], "a", view.known, world)
+    found = simulate_plan([work(0, units) for units in done], "a", view.known, world)
     first, second = view.goals
     assert found.share(first) == pytest.approx(share)
     assert found.share(second) == 0.0
@@ -146,13 +146,13 @@ def test_it_is_what_a_plain_walk_tells(where: tuple[str, str], data: st.DataObje
     world = place(*where)
     view, domain = world.view(ME), world.domain
     recipes = [
-        plan.actions for goal in (*workable(view), None) for plan in domain.candidate_plans(goal, ME, view.known)
+        plan.actions for goal in (*workable_goals(view), None) for plan in domain.candidate_plans(goal, ME, view.known)
     ]
     every = [option.action for option in view.options] + [action for actions in recipes for action in actions]
     drawn = st.lists(st.sampled_from(every), min_size=1, max_size=4).map(tuple)
     actions = data.draw(st.one_of(st.sampled_from(recipes), drawn))
     ticks, failed, worth = plain(actions, view.known, domain)
-    found = foresee(actions, ME, view.known, domain)
+    found = simulate_plan(actions, ME, view.known, domain)
     assert (found.ticks, found.ok) == (ticks, failed is None)
     assert len(found.spans) == (len(actions) if failed is None else failed)
     assert found.trimmed.actions == actions[worth:]

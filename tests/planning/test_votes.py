@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from teamworld.language import Entity
 from teamworld.memory.contract import GuideEntry, StartRecord
-from teamworld.methods.drwell.allocation import Allocation, preferred, validate
+from teamworld.methods.drwell.allocation import preferred
+from teamworld.planning.allocation import Allocation, validate_commitments
 from teamworld.worlds.contract import Goal
 
 
@@ -30,7 +31,7 @@ def settled(
 ) -> Allocation:
     """Validate where all agents can be sent to all goals but one."""
     knows = {agent: {one.id for one in goals} - {unknown} for agent in committed}
-    return validate(committed, working, goals, knows)
+    return validate_commitments(committed, working, goals, knows)
 
 
 def test_nobody_is_sent_to_a_goal_that_it_cannot_work_on() -> None:

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.language import Action, Fact, Facts, Plan, parse_action
-from teamworld.methods.common.choosing import Step, alone, idle_step, pooled, shared_out, spread, step_toward, steps
-from teamworld.methods.common.goals import workable
-from teamworld.methods.common.single_action import decided, goal_of, known_goal, objection
+from teamworld.methods.common.single_action import action_error, confirm_goal, decide_action, goal_of_action
 from teamworld.methods.contract import CARRY, Choice
+from teamworld.planning.allocation import allocate_goals, allocate_steps, choose_step, pool_facts
+from teamworld.planning.candidates import CandidateStep, find_step, find_steps, idle_step
+from teamworld.planning.goals import workable_goals
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Goal, View
 from teamworld.worlds.cube.state import Block, Layout
@@ -28,9 +29,9 @@ def cube(*agents: tuple[int, int], blocks: tuple[Block, ...] = (Block(1, 3, 5),)
     return made
 
 
-def best(world: CubeWorld, agent: str = "agent_0") -> Step:
+def best(world: CubeWorld, agent: str = "agent_0") -> CandidateStep:
     view = world.view(agent)
-    found = step_toward(workable(view)[0], view, world.domain)
+    found = find_step(workable_goals(view)[0], view, world.domain)
     assert found is not None
     return found
 
@@ -46,7 +47,7 @@ def test_a_plan_begins_with_what_changes_something() -> None:
 
 def test_of_plans_that_do_as_much_a_tick_the_one_that_does_most_is_taken() -> None:
     world = cube((3, 4))
-    units = workable(world.view("agent_0"))[0].units
+    units = workable_goals(world.view("agent_0"))[0].units
     assert best(world).action.args[1] == units == best(world).ticks
 
 
@@ -62,49 +63,50 @@ def test_after_a_failure_it_does_not_try_the_same_at_once() -> None:
 def test_who_is_there_first_holds_its_place_until_the_others_are() -> None:
     world = cube((3, 4), (11, 11), blocks=(Block(2, 3, 5),))
     views = {agent: world.view(agent) for agent in ("agent_0", "agent_1")}
-    found = shared_out(views, world.domain, list(views), {}, {})
+    found = allocate_steps(views, world.domain, list(views), {}, {})
     assert {agent: step.action.verb for agent, step in found.items()} == dict.fromkeys(views, "move_to_block")
     world = cube((3, 4), (4, 4), blocks=(Block(2, 3, 5),))
     views = {agent: world.view(agent) for agent in views}
-    found = shared_out(views, world.domain, list(views), {}, {})
+    found = allocate_steps(views, world.domain, list(views), {}, {})
     assert {agent: step.action.verb for agent, step in found.items()} == dict.fromkeys(views, "push_block")
 
 
 def test_what_runs_for_the_same_goal_is_kept_and_what_was_objected_to_is_not() -> None:
     world = cube((8, 2))
     view = world.view("agent_0")
-    goal = workable(view)[0].id
+    goal = workable_goals(view)[0].id
     runs = Plan((parse_action("move_to_block(<block>(0), left, 7)"),), goal)
-    kept = shared_out({"agent_0": view}, world.domain, ["agent_0"], {"agent_0": runs}, {})["agent_0"]
+    kept = allocate_steps({"agent_0": view}, world.domain, ["agent_0"], {"agent_0": runs}, {})["agent_0"]
     assert kept.action == runs.actions[0]
-    first = shared_out({"agent_0": view}, world.domain, ["agent_0"], {}, {})["agent_0"]
+    first = allocate_steps({"agent_0": view}, world.domain, ["agent_0"], {}, {})["agent_0"]
     barred = [("agent_0", first.action)]
-    assert shared_out({"agent_0": view}, world.domain, ["agent_0"], {}, {}, barred)["agent_0"].action != first.action
+    other = allocate_steps({"agent_0": view}, world.domain, ["agent_0"], {}, {}, barred)["agent_0"]
+    assert other.action != first.action
 
 
 def test_an_agent_alone_leaves_what_others_took_and_joins_what_takes_two() -> None:
     world = cube((8, 2), (9, 2), blocks=(Block(1, 3, 5), Block(2, 7, 5)))
     view = world.view("agent_0")
-    light, heavy = (goal.id for goal in workable(view))
-    assert alone(view, world.domain, {heavy: 2}, 0).goal == light
-    assert alone(view, world.domain, {light: 1}, 0).goal is None, "one is too few for the heavy one"
-    assert alone(view, world.domain, {light: 1, heavy: 1}, 0).goal == heavy
-    assert alone(view, world.domain, {light: 1}, 1).goal == heavy, "another may come"
-    assert alone(view, world.domain, {light: 1, heavy: 2}, 0) == idle_step(view, world.domain)
+    light, heavy = (goal.id for goal in workable_goals(view))
+    assert choose_step(view, world.domain, {heavy: 2}, 0).goal == light
+    assert choose_step(view, world.domain, {light: 1}, 0).goal is None, "one is too few for the heavy one"
+    assert choose_step(view, world.domain, {light: 1, heavy: 1}, 0).goal == heavy
+    assert choose_step(view, world.domain, {light: 1}, 1).goal == heavy, "another may come"
+    assert choose_step(view, world.domain, {light: 1, heavy: 2}, 0) == idle_step(view, world.domain)
 
 
 # ---- spreading
 
 
 @st.composite
-def auctions(draw: st.DrawFn) -> tuple[dict[str, list[Step]], dict[str, Goal], dict[str, int]]:
+def auctions(draw: st.DrawFn) -> tuple[dict[str, list[CandidateStep]], dict[str, Goal], dict[str, int]]:
     quorums = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
     goals = {
         f"g{i}": Goal(f"g{i}", "k", None, quorum=q, places=q + draw(st.integers(0, 1))) for i, q in enumerate(quorums)
     }
     offers = {
         f"a{k}": [
-            Step(WAIT, name, draw(st.integers(1, 20)), draw(st.sampled_from([0.0, 0.5, 1.0])))
+            CandidateStep(WAIT, name, draw(st.integers(1, 20)), draw(st.sampled_from([0.0, 0.5, 1.0])))
             for name in goals
             if draw(st.booleans())
         ]
@@ -115,10 +117,10 @@ def auctions(draw: st.DrawFn) -> tuple[dict[str, list[Step]], dict[str, Goal], d
 
 @given(auctions())
 def test_a_goal_gets_its_quorum_or_nobody_and_never_more_than_it_can_use(
-    auction: tuple[dict[str, list[Step]], dict[str, Goal], dict[str, int]],
+    auction: tuple[dict[str, list[CandidateStep]], dict[str, Goal], dict[str, int]],
 ) -> None:
     offers, goals, staffed = auction
-    found = spread(offers, goals, staffed)
+    found = allocate_goals(offers, goals, staffed)
     taken = Counter(step.goal for step in found.values())
     for name, goal in goals.items():
         if taken[name]:
@@ -135,13 +137,14 @@ def test_a_goal_gets_its_quorum_or_nobody_and_never_more_than_it_can_use(
 
 def test_the_most_worth_an_agent_comes_first_and_what_one_is_at_counts_for_more() -> None:
     goals = {name: Goal(name, "k", None, weight=weight) for name, weight in (("near", 1.0), ("dear", 3.0))}
-    offers = {"a": [Step(WAIT, "near", 2, 1.0), Step(WAIT, "dear", 9, 1.0)]}
-    assert spread(offers, goals)["a"].goal == "near"
-    assert spread({"a": [Step(WAIT, "near", 3, 1.0), Step(WAIT, "dear", 8, 1.0)]}, goals)["a"].goal == "dear"
-    assert spread(offers, goals, holding={"a": "dear"})["a"].goal == "near"
-    close = {"a": [Step(WAIT, "near", 3, 1.0), Step(WAIT, "dear", 10, 1.0)]}
-    assert spread(close, goals)["a"].goal == "near"
-    assert spread(close, goals, holding={"a": "dear"})["a"].goal == "dear"
+    offers = {"a": [CandidateStep(WAIT, "near", 2, 1.0), CandidateStep(WAIT, "dear", 9, 1.0)]}
+    assert allocate_goals(offers, goals)["a"].goal == "near"
+    nearer = {"a": [CandidateStep(WAIT, "near", 3, 1.0), CandidateStep(WAIT, "dear", 8, 1.0)]}
+    assert allocate_goals(nearer, goals)["a"].goal == "dear"
+    assert allocate_goals(offers, goals, holding={"a": "dear"})["a"].goal == "near"
+    close = {"a": [CandidateStep(WAIT, "near", 3, 1.0), CandidateStep(WAIT, "dear", 10, 1.0)]}
+    assert allocate_goals(close, goals)["a"].goal == "near"
+    assert allocate_goals(close, goals, holding={"a": "dear"})["a"].goal == "dear"
 
 
 # ---- what agents know together
@@ -161,11 +164,11 @@ def test_together_agents_know_what_was_seen_last() -> None:
     two = Knows((), {at[1]: 5})
     three = Knows((at[2],), {})
     views: dict[str, View] = {"a": one, "b": two}  # type: ignore[dict-item]
-    assert pooled(views).value("it", "AT") == (0, 1)
-    assert pooled(views).value("box", "WEIGHT") == 2
+    assert pool_facts(views).value("it", "AT") == (0, 1)
+    assert pool_facts(views).value("box", "WEIGHT") == 2
     views["c"] = three  # type: ignore[assignment]
-    assert pooled(views).value("it", "AT") == (0, 2)
-    assert pooled({"a": one}) is one.known  # type: ignore[dict-item]
+    assert pool_facts(views).value("it", "AT") == (0, 2)
+    assert pool_facts({"a": one}) is one.known  # type: ignore[dict-item]
 
 
 def test_a_mind_that_knows_what_all_know_sends_an_agent_to_what_it_has_not_seen() -> None:
@@ -175,12 +178,12 @@ def test_a_mind_that_knows_what_all_know_sends_an_agent_to_what_it_has_not_seen(
     for _ in range(9):
         world.step({"agent_0": go})
     views = {agent: world.view(agent) for agent in ("agent_0", "agent_1")}
-    unseen = {goal.id for goal in workable(views["agent_0"])} - {goal.id for goal in views["agent_1"].goals}
+    unseen = {goal.id for goal in workable_goals(views["agent_0"])} - {goal.id for goal in views["agent_1"].goals}
     assert unseen
-    told = pooled(views)
-    goals = {goal.id: goal for goal in workable(views["agent_0"])}
-    assert {step.goal for step in steps(views["agent_1"], world.domain, goals, told)} & unseen
-    assert not {step.goal for step in steps(views["agent_1"], world.domain)} & unseen
+    told = pool_facts(views)
+    goals = {goal.id: goal for goal in workable_goals(views["agent_0"])}
+    assert {step.goal for step in find_steps(views["agent_1"], world.domain, goals, told)} & unseen
+    assert not {step.goal for step in find_steps(views["agent_1"], world.domain)} & unseen
 
 
 # ---- from words to decisions
@@ -189,11 +192,11 @@ def test_a_mind_that_knows_what_all_know_sends_an_agent_to_what_it_has_not_seen(
 def test_the_same_action_is_carried_on_and_no_action_is_nothing() -> None:
     view = cube((8, 2)).view("agent_0")
     action = parse_action("move_to_block(<block>(0), left, 24)")
-    assert decided(action, view, Plan((action,), "block_0")) is CARRY
-    fresh = decided(action, view, None)
+    assert decide_action(action, view, Plan((action,), "block_0")) is CARRY
+    fresh = decide_action(action, view, None)
     assert isinstance(fresh, Choice)
     assert (fresh.plan.actions, fresh.plan.goal, fresh.parsed) == ((action,), "block_0", True)
-    nothing = decided(None, view, Plan((action,), "block_0"))
+    nothing = decide_action(None, view, Plan((action,), "block_0"))
     assert isinstance(nothing, Choice)
     assert (nothing.plan.actions, nothing.parsed) == ((WAIT,), False)
 
@@ -202,20 +205,20 @@ def test_the_same_action_is_carried_on_and_no_action_is_nothing() -> None:
     ("action", "goal"), [("yield_block(<block>(0), 3, 0)", "block_0"), ("idle(2)", None), ("wait()", None)]
 )
 def test_an_action_serves_the_goal_of_the_thing_that_it_is_done_to(action: str, goal: str | None) -> None:
-    assert goal_of(parse_action(action), cube((8, 2)).view("agent_0")) == goal
+    assert goal_of_action(parse_action(action), cube((8, 2)).view("agent_0")) == goal
 
 
 def test_only_goals_that_somebody_knows_to_be_open_are_taken_from_words() -> None:
     view = cube((8, 2)).view("agent_0")
-    assert known_goal("block_0", [view]) == "block_0"
-    assert known_goal("block_7", [view]) is None
-    assert known_goal(None, [view]) is None
+    assert confirm_goal("block_0", [view]) == "block_0"
+    assert confirm_goal("block_7", [view]) is None
+    assert confirm_goal(None, [view]) is None
 
 
 def test_an_objection_says_what_is_wrong_and_leaves_free_words_to_the_translator() -> None:
     world = cube((8, 2))
     view = world.view("agent_0")
-    assert objection(" ", view, world.domain) == "name one action"
-    assert "not_aligned" in (objection("push_block(<block>(0), 2)", view, world.domain) or "")
-    assert objection("sing a song about it all", view, world.domain) is None
-    assert objection("idle(1)", view, world.domain) is None
+    assert action_error(" ", view, world.domain) == "name one action"
+    assert "not_aligned" in (action_error("push_block(<block>(0), 2)", view, world.domain) or "")
+    assert action_error("sing a song about it all", view, world.domain) is None
+    assert action_error("idle(1)", view, world.domain) is None

@@ -25,13 +25,13 @@ class PlanAnswer(BaseModel):
     actions: tuple[str, ...] = Field(description="the actions in order, each in written form")
 
 
-def written(plan: Plan) -> tuple[str, ...]:
+def action_texts(plan: Plan) -> tuple[str, ...]:
     """Return the plan's actions in written form."""
     return tuple(map(str, plan.actions))
 
 
-def rewritten(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return actions of a plan that passed ``complaint`` in written form, whatever spaces they came with."""
+def normalize_texts(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return actions of a plan that passed ``plan_error`` in written form, whatever spaces they came with."""
     return tuple(str(parse_action(text)) for text in texts)
 
 
@@ -52,7 +52,7 @@ def read_actions(texts: Sequence[str], abilities: Sequence[ActionSchema]) -> tup
     return tuple(actions)
 
 
-def complaint(texts: Sequence[str], view: View, domain: Domain) -> str | None:
+def plan_error(texts: Sequence[str], view: View, domain: Domain) -> str | None:
     """Validate a plan (DR. WELL spec B17): its length, each action's form, and a dry run.
 
     Returns:
@@ -68,14 +68,14 @@ def complaint(texts: Sequence[str], view: View, domain: Domain) -> str | None:
     return None if tried.ok else tried.reason
 
 
-def made(
+def make_plan(
     answer: PlanAnswer, view: View, goal: GoalId | None, on_failure: Literal["continue", "abort"] = "continue"
 ) -> Plan:
-    """Return the plan of an answer that passed ``complaint``."""
+    """Return the plan of an answer that passed ``plan_error``."""
     return Plan(read_actions(answer.actions, view.abilities), goal, on_failure)
 
 
-def values(abilities: Sequence[ActionSchema]) -> dict[str, tuple[Term, ...]]:
+def parameter_values(abilities: Sequence[ActionSchema]) -> dict[str, tuple[Term, ...]]:
     """Return what the parameters of actions may be that take one of some values, each list once.
 
     By the parameter's name; by ``verb.name`` where another action has other values under that name.
@@ -90,12 +90,12 @@ def values(abilities: Sequence[ActionSchema]) -> dict[str, tuple[Term, ...]]:
     return found
 
 
-def plans(goal: Goal | None, view: View, domain: Domain) -> list[tuple[str, ...]]:
+def candidate_texts(goal: Goal | None, view: View, domain: Domain) -> list[tuple[str, ...]]:
     """Return the plans that make sense for a goal (for nothing to do: out of the way), in written form."""
-    return [written(recipe) for recipe in domain.candidate_plans(goal, view.agent, view.known)]
+    return [action_texts(recipe) for recipe in domain.candidate_plans(goal, view.agent, view.known)]
 
 
-def standby(domain: Domain, view: View) -> Plan:
+def standby_plan(domain: Domain, view: View) -> Plan:
     """Return the plan of an agent that has nothing to do: out of the way, or looking around."""
     return domain.candidate_plans(None, view.agent, view.known)[0]
 

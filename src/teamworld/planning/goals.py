@@ -12,12 +12,12 @@ def open_goals(goals: Iterable[Goal]) -> list[Goal]:
     return [goal for goal in goals if goal.state == "open"]
 
 
-def workable(view: View) -> list[Goal]:
+def workable_goals(view: View) -> list[Goal]:
     """Return the open goals that an agent knows of, that its kind can work on, and that wait for no other goal."""
-    return workable_by(view.goals, view.kind)
+    return filter_workable(view.goals, view.kind)
 
 
-def workable_by(goals: Iterable[Goal], kind: str) -> list[Goal]:
+def filter_workable(goals: Iterable[Goal], kind: str) -> list[Goal]:
     """Return the open ones of some goals that a kind of agent can work on, and that wait for no other of them."""
     known = open_goals(goals)
     fit = [goal for goal in known if not goal.kinds or kind in goal.kinds]

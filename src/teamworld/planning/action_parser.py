@@ -1,0 +1,161 @@
+"""Read an action in free words as an action of the world; the same text always gives the same action."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from teamworld.errors import UserError
+from teamworld.language import Action, Entity, ParseError, Term, parse_action
+from teamworld.worlds.contract import WAIT, ActionSchema, Domain, Param, View
+
+#: Characters of a text that are read; what follows is talk.
+LONGEST = 1000
+#: How alike a text and the written form of an option have to be, from 0 to 1, to be taken for the same.
+ALIKE = 0.85
+#: Verbs of a text that are looked at.
+MENTIONS = 12
+
+_TAG = re.compile(r"<action>(.*?)(?:</action>|<action>|$)", re.IGNORECASE | re.DOTALL)
+_QUOTES = " \t\r\n\"'`*«»\u201c\u201d\u2018\u2019.,;:!"
+_NUMBERED = re.compile(
+    r"(?:option|action|number|no\.?)?\s*#?(\d{1,4})(?:\s*[.):\-]\s*(.*))?", re.IGNORECASE | re.DOTALL
+)
+_NOTHING = re.compile(
+    r"(do |take )?(nothing|no action|noop|no-op|none|wait|stay|idle)( for one (tick|step))?", re.IGNORECASE
+)
+_CELL = re.compile(r"[(\[]\s*(\d{1,6})\s*,\s*(\d{1,6})\s*[)\]]|row\s*(\d{1,6})\W+(?:and\s+)?col(?:umn)?\s*(\d{1,6})")
+_COUNT = re.compile(r"(?<![\w.])(\d{1,6})(?![\w.]\w)")
+
+
+def action_text(text: str) -> str:
+    """Return what stands in the first pair of action tags, or the text, without quotation marks round it."""
+    tagged = _TAG.search(text)
+    return (tagged[1] if tagged is not None else text)[:LONGEST].strip(_QUOTES)
+
+
+def read_action(text: str, view: View, domain: Domain, numbered: Sequence[Action] | None = None) -> Action | None:
+    """Return the action that a text means, complete with its defaults; None where it cannot be told.
+
+    Tried in turn: the written form; the number of an option, from 1; a verb with cells, names and numbers after it,
+    if several verbs are named the first that can start; the option that is written most alike. The same text, view
+    and options always give the same action. Whether it can start now is for ``View.check`` to say.
+
+    Args:
+        text: In any words, in tags or not.
+        view: Of the agent that is to act.
+        domain: The rules of its world.
+        numbered: What the numbers stand for; the view's options if None.
+    """
+    meant, schemas = action_text(text), {schema.verb: schema for schema in view.abilities}
+    if not meant:
+        return None
+    options = [option.action for option in view.options] if numbered is None else list(numbered)
+    if (found := parse_written(meant, schemas)) is not None:
+        return found
+    number = _NUMBERED.fullmatch(meant)
+    if number is not None and 1 <= int(number[1]) <= len(options):
+        rest = parse_written(number[2] or "", schemas)
+        return rest or _whole(options[int(number[1]) - 1], schemas)
+    if _NOTHING.fullmatch(meant):
+        return WAIT
+    spoken = list(_spoken(meant, schemas))
+    able = (action for action in spoken if domain.check(view.agent, action, view.known).ok)
+    if (found := next(able, spoken[0] if spoken else _alike(meant, options))) is None:
+        return None
+    return _whole(found, schemas)
+
+
+def _whole(action: Action, schemas: Mapping[str, ActionSchema]) -> Action:
+    """Return an option with its defaults; as it is where the world offers it in no ability."""
+    try:
+        return schemas[action.verb].complete(action) if action.verb in schemas else action
+    except UserError:
+        return action
+
+
+def parse_written(text: str, schemas: Mapping[str, ActionSchema]) -> Action | None:
+    """Return the action of a text in written form, complete with its defaults; None if it is not in that form.
+
+    ``go(2, 3)`` is read as ``go((2, 3))``, and a verb alone as one without arguments.
+
+    Args:
+        text: May stand between quotation marks.
+        schemas: All that the agent can do, by verb.
+    """
+    text = text.strip(_QUOTES)
+    for form in (text, re.sub(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)$", r"((\1, \2))", text), f"{text}()"):
+        try:
+            action = parse_action(form)
+        except ParseError:
+            continue
+        if action == WAIT:
+            return WAIT
+        schema = schemas.get(action.verb)
+        try:
+            return None if schema is None else schema.complete(action)
+        except UserError:
+            continue
+    return None
+
+
+def _spoken(text: str, schemas: Mapping[str, ActionSchema]) -> Iterator[Action]:
+    """Yield the actions that are spoken of, in order: a verb, and what it needs in the words that follow it."""
+    verbs = sorted(schemas.keys() - {"wait", "talk"}, key=len, reverse=True)  # "wait for him" is no action
+    named = "|".join(re.escape(verb).replace("_", r"[_\s\-]") for verb in verbs)
+    mentions = list(re.finditer(rf"(?<![A-Za-z]){'(' + named + ')'}(?![A-Za-z])", text, re.IGNORECASE)) if verbs else []
+    for mention in mentions[:MENTIONS]:
+        schema = schemas.get(re.sub(r"[\s\-]", "_", mention[1].lower()))
+        if schema is None:
+            continue
+        rest, args = text[mention.start() :], list[Term]()  # "push block 3": the verb may end in a name
+        for param in schema.params:
+            value, rest = _argument(param, rest)
+            if value is None:
+                break
+            args.append(value)
+        try:
+            yield schema.complete(Action(schema.verb, tuple(args)))
+        except UserError:
+            continue
+
+
+def _argument(param: Param, text: str) -> tuple[Term | None, str]:
+    """Return the first value for a parameter in a text, and the text without it."""
+    if param.kind == "cell":
+        cell = _CELL.search(text)
+        if cell is None:
+            return None, text
+        row, column = (int(part) for part in cell.groups() if part is not None)
+        return (row, column), _without(text, cell)
+    if param.kind == "count":
+        count = _COUNT.search(_CELL.sub(lambda cell: " " * len(cell[0]), text))
+        return (None, text) if count is None else (int(count[1]), _without(text, count))
+    found: list[tuple[int, int, Term, re.Match[str]]] = []
+    for choice in param.choices:
+        if (mention := re.search(_names(choice), text, re.IGNORECASE)) is not None:
+            found.append((mention.start(), -len(mention[0]), choice, mention))
+    if not found:
+        return None, text
+    _, _, value, mention = min(found, key=lambda one: one[:2])
+    return value, _without(text, mention)
+
+
+def _without(text: str, match: re.Match[str]) -> str:
+    return f"{text[: match.start()]} {text[match.end() :]}"
+
+
+def _names(choice: Term) -> str:
+    """Return a pattern for what people write for a value: ``<block>(3)``, ``block 3``, ``block_3``; a word."""
+    if isinstance(choice, Entity):
+        return rf"<?\s*{re.escape(choice.kind)}\s*>?\s*[_#(\s]?\s*{choice.id}\b\)?"
+    return rf"(?<!\w){re.escape(str(choice))}(?!\w)"
+
+
+def _alike(text: str, options: Sequence[Action]) -> Action | None:
+    """Return the option that is written most alike; another number is another action, not a slip of the pen."""
+    numbers = re.findall(r"\d+", text)
+    forms = {form.lower(): action for action in options if re.findall(r"\d+", form := str(action)) == numbers}
+    near = difflib.get_close_matches(text.lower(), list(forms), n=1, cutoff=ALIKE)
+    return forms[near[0]] if near else None

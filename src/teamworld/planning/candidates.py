@@ -1,0 +1,156 @@
+"""Evaluate what one agent could do next.
+
+A ``CandidateStep`` is the first action of a plan for a goal, of a plan whose dry run succeeds, with what the whole plan
+achieves. Its worth is the goal's weight, times the share of the work that the plan does, over the steps that it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from teamworld.errors import UserError
+from teamworld.language import Action, AgentId, Facts, GoalId
+from teamworld.planning.goals import workable_goals
+from teamworld.planning.simulate import dry_run, simulate_plan
+from teamworld.worlds.contract import WAIT, Domain, Goal, Option, View
+
+#: Goals that are looked at closely for each agent: the nearest ones, as its options tell.
+MAX_GOALS = 6
+#: Share of the work that a sound plan counts for where the world does not say what it does for the goal.
+MIN_SHARE = 0.01
+#: By how much more the goal counts that an agent is at already, so that nobody wavers between equals.
+STICK = 1.5
+
+
+class CandidateStep(NamedTuple):
+    """The first action of a plan, and what the plan comes to."""
+
+    action: Action
+    """With all arguments."""
+    goal: GoalId | None
+    ticks: int = 1
+    """Estimated ticks of the whole plan, at least 1."""
+    share: float = 0.0
+    """Share of the goal's work that the plan does, from 0 to 1."""
+    still: bool = False
+    """The action changes nothing that can be foreseen."""
+    hold: Action | None = None
+    """What the plan begins with and was passed over, for it would change nothing: to hold one's place by."""
+
+    @property
+    def rate(self) -> float:
+        """Share of the work that the plan does a tick."""
+        return max(self.share, MIN_SHARE * MIN_SHARE if self.still else MIN_SHARE) / self.ticks
+
+
+# ---- what one agent could do next
+
+
+def complete_action(action: Action, view: View) -> Action:
+    """Return an action with its defaults, as ``View.abilities`` know them; as it is where they do not."""
+    schema = next((schema for schema in view.abilities if schema.verb == action.verb), None)
+    try:
+        return action if schema is None else schema.complete(action)
+    except UserError:
+        return action
+
+
+def find_step(goal: Goal, view: View, domain: Domain, given: Facts | None = None) -> CandidateStep | None:
+    """Return the best step toward a goal, or None where no plan for it can begin now.
+
+    Of the plans that make sense the one that does the most of the goal's work a tick, then the most in all, then the
+    first. What a plan begins with is passed over if it would change nothing, unless what comes next has just failed.
+
+    Args:
+        goal: An open goal that the agent's kind can work on.
+        view: Of the agent.
+        domain: The rules of its world.
+        given: What is believed; what the agent knows if None. The step must be possible by what the agent knows.
+    """
+    given = view.known if given is None else given
+    found = [step for step in given.derive(_Sound(goal, view.agent, domain)) if view.check(step.action).ok]
+    best = max(found, key=lambda step: (step.rate, step.share), default=None)
+    if best is None:
+        return None
+    action, hold = complete_action(best.action, view), None if best.hold is None else complete_action(best.hold, view)
+    last = view.history[-1] if view.history else None
+    failed = hold is not None and last is not None and last.status == "failed" and last.action == action
+    return best._replace(action=hold if failed and hold is not None else action, hold=hold)
+
+
+@dataclass(frozen=True)
+class _Sound:
+    """The steps of the sound plans of an agent for a goal; computed once for each collection of facts."""
+
+    goal: Goal
+    agent: AgentId
+    domain: Domain
+
+    def __call__(self, given: Facts) -> list[CandidateStep]:
+        found = []
+        for recipe in self.domain.candidate_plans(self.goal, self.agent, given):
+            plan = simulate_plan(recipe.actions, self.agent, given, self.domain).trimmed
+            if plan.ok:
+                hold = recipe.actions[0] if len(plan.actions) < len(recipe.actions) else None
+                share = plan.share(self.goal)
+                found.append(CandidateStep(plan.actions[0], self.goal.id, max(1, plan.ticks), share, plan.still, hold))
+        return found
+
+
+def find_steps(
+    view: View, domain: Domain, goals: Mapping[GoalId, Goal] | None = None, told: Facts | None = None
+) -> list[CandidateStep]:
+    """Return the best step toward each of the nearest goals.
+
+    Args:
+        view: Of the agent.
+        domain: The rules of its world.
+        goals: Open goals to choose among; those that the agent knows of and can work on if None.
+        told: What is known of goals that the agent does not know itself.
+    """
+    own = {goal.id: goal for goal in workable_goals(view)}
+    wanted = own if goals is None else {name: own.get(name, goal) for name, goal in goals.items() if _fits(goal, view)}
+    near = nearest_ticks(view.options)
+    chosen = sorted(wanted, key=lambda name: near.get(name, 1 << 30))[:MAX_GOALS]
+    found = []
+    for name in (name for name in wanted if name in chosen):
+        if name in own or told is not None:
+            step = find_step(wanted[name], view, domain, None if name in own else told)
+            found += [] if step is None else [step]
+    return found
+
+
+def idle_step(view: View, domain: Domain, barred: Collection[Action] = ()) -> CandidateStep:
+    """Return the step of an agent that no goal needs: out of the way, or looking around.
+
+    Args:
+        view: Of the agent.
+        domain: The rules of its world.
+        barred: Actions that cannot be taken, as somebody found.
+    """
+    for plan in domain.candidate_plans(None, view.agent, view.known):
+        action = complete_action(dry_run(plan, view, domain).trimmed.actions[0], view)
+        if action not in barred:
+            return CandidateStep(action, None)
+    return CandidateStep(WAIT, None)
+
+
+def _fits(goal: Goal, view: View) -> bool:
+    return not goal.kinds or view.kind in goal.kinds
+
+
+def has_unknown_goal(goals: Mapping[GoalId, Goal], view: View) -> bool:
+    """Return whether there is a goal for the agent's kind that it does not know to be workable."""
+    own = {goal.id for goal in workable_goals(view)}
+    return any(name not in own and _fits(goal, view) for name, goal in goals.items())
+
+
+def nearest_ticks(options: Iterable[Option]) -> dict[GoalId, int]:
+    """Return for each goal the ticks of the nearest of some options that serve it."""
+    near: dict[GoalId, int] = {}
+    for option in options:
+        if option.goal is not None:
+            near[option.goal] = min(option.ticks, near.get(option.goal, option.ticks))
+    return near

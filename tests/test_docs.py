@@ -38,6 +38,7 @@ PAGES = [
     "docs/reference/prompts.md",
     "docs/how-to/records.md",
     "docs/how-to/models.md",
+    "docs/how-to/learning.md",
     "docs/reference/metrics.md",
     "docs/how-to/compare.md",
     "docs/how-to/messages.md",

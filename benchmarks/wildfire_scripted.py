@@ -16,13 +16,13 @@ import numpy as np
 
 from teamworld.record import StepDone
 from teamworld.seeding import generator
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.wildfire.levels import PRESETS, level_for
 
 
 def played(method: str, level: str, seed: int) -> tuple[Mapping[str, float], int]:
     """Return the last score of an episode and its steps."""
-    events = play(method, Stage("wildfire", level, seed, 1_000), {}).events
+    events = play(method, Scenario("wildfire", level, seed, 1_000), {}).events
     steps = [event for event in events if isinstance(event, StepDone)]
     return steps[-1].score, len(steps)
 

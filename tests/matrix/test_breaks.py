@@ -18,9 +18,9 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method, NoOptions
-from teamworld.testing import Nonconformance, plays
-from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_place, labels, main, stages, tasks
-from teamworld.testing.plays import Stage
+from teamworld.testing import Nonconformance, episodes
+from teamworld.testing.episodes import Scenario
+from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_scenario, main, method_labels, scenarios, tasks
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT as WAITING
 from teamworld.worlds.contract import IndistinguishablePair, StepResult, World
@@ -30,7 +30,7 @@ from teamworld.worlds.rooms.world import RoomsWorld
 
 pytestmark = pytest.mark.heavy
 
-ROOMS = Stage("rooms", "two", 0, 12)
+ROOMS = Scenario("rooms", "two", 0, 12)
 
 
 class Waits(Method):
@@ -69,7 +69,7 @@ class FirstCome(Waits):
 
     async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
         came: list[AgentId] = []
-        late = cast("Any", moment)._reasoner.__class__.__name__ == "Late"
+        late = cast("Any", moment)._reasoner.__class__.__name__ == "ReorderedRules"
 
         async def think(agent: AgentId, turns: int) -> None:
             for _ in range(turns if late else 0):
@@ -133,13 +133,13 @@ BROKEN: Mapping[str, type[Method]] = {
 }
 
 
-def found(label: str, stage: Stage = ROOMS, **given: Any) -> dict[str, str]:
+def found(label: str, stage: Scenario = ROOMS, **given: Any) -> dict[str, str]:
     with pytest.raises(Nonconformance) as caught:
         check_pair(label, stage, **given)
     lines = str(caught.value).splitlines()
-    assert len(lines) == len(caught.value.findings)
+    assert len(lines) == len(caught.value.failures)
     assert all(line.startswith(f"{label} in {stage.world} {stage.level} seed 0: ") for line in lines)
-    return caught.value.findings
+    return caught.value.failures
 
 
 @pytest.mark.parametrize("check", BROKEN)
@@ -164,7 +164,7 @@ def test_every_check_is_tried() -> None:
 
 
 def test_where_all_decide_alike_nobody_asks_what_they_saw(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plays, "seen", lambda view: pytest.fail("takes long"))
+    monkeypatch.setattr(episodes, "describe_view", lambda view: pytest.fail("takes long"))
     check_pair("do_nothing", ROOMS)
 
 
@@ -199,7 +199,7 @@ def test_a_world_that_starts_actions_anew_is_found(world: Callable[[SimpleNamesp
     world(spoiled(make=make))
     assert set(found("greedy", skip=["plays", "hidden"])) == {"same-orders"}
     with pytest.raises(Nonconformance, match="same-order"):
-        check_place(ROOMS)
+        check_scenario(ROOMS)
 
 
 def test_a_view_that_tells_hidden_truth_is_found(world: Callable[[SimpleNamespace], None]) -> None:
@@ -210,9 +210,9 @@ def test_a_view_that_tells_hidden_truth_is_found(world: Callable[[SimpleNamespac
 
     world(spoiled(indistinguishable_pairs=twins))
     with pytest.raises(
-        Nonconformance, match="indistinguishable-pairs: twins 0, tick 0: agent_0 can tell them apart by its able"
+        Nonconformance, match="indistinguishable-pairs: pair 0, tick 0: agent_0 can tell them apart by its able"
     ):
-        check_place(ROOMS)
+        check_scenario(ROOMS)
 
 
 class Unable(RoomsView):
@@ -230,12 +230,12 @@ class Tells(RoomsWorld):
 
 
 def test_the_matrix_holds_every_method_and_every_world() -> None:
-    assert {methods.method_of(label) for label in labels()} == set(methods.names())
-    assert {f"drwell:{variant}" for variant in methods.method_class("drwell").variants} <= set(labels())
-    assert {stage.world for stage in stages()} == set(worlds.names())
-    long = stages(every=True, seeds=range(2))
-    assert {(stage.world, stage.level) for stage in stages()} < {(stage.world, stage.level) for stage in long}
-    assert set(labels()) < set(labels(every=True))
+    assert {methods.method_of(label) for label in method_labels()} == set(methods.names())
+    assert {f"drwell:{variant}" for variant in methods.method_class("drwell").variants} <= set(method_labels())
+    assert {stage.world for stage in scenarios()} == set(worlds.names())
+    long = scenarios(every=True, seeds=range(2))
+    assert {(stage.world, stage.level) for stage in scenarios()} < {(stage.world, stage.level) for stage in long}
+    assert set(method_labels()) < set(method_labels(every=True))
     assert len(tasks(["greedy"], long[:4], suites=True)) > len(tasks(["greedy"], long[:4], suites=False))
 
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from teamworld.testing.matrix import check_pair, check_place, labels, stages
-from teamworld.testing.plays import Stage
+from teamworld.testing.episodes import Scenario
+from teamworld.testing.matrix import check_pair, check_scenario, method_labels, scenarios
 
 pytestmark = pytest.mark.heavy
 
-PLACES = stages()
+PLACES = scenarios()
 
 
 def named(value: object) -> str:
-    return f"{value.world}-{value.level}" if isinstance(value, Stage) else str(value)
+    return f"{value.world}-{value.level}" if isinstance(value, Scenario) else str(value)
 
 
 @pytest.mark.parametrize("stage", PLACES, ids=named)
-def test_a_world_tells_nothing_hidden_and_lets_actions_run_on(stage: Stage) -> None:
-    check_place(stage)
+def test_a_world_tells_nothing_hidden_and_lets_actions_run_on(stage: Scenario) -> None:
+    check_scenario(stage)
 
 
 @pytest.mark.parametrize("stage", PLACES, ids=named)
-@pytest.mark.parametrize("label", labels())
-def test_a_method_goes_with_a_world(label: str, stage: Stage) -> None:
+@pytest.mark.parametrize("label", method_labels())
+def test_a_method_goes_with_a_world(label: str, stage: Scenario) -> None:
     check_pair(label, stage)

@@ -13,7 +13,7 @@ from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.prompts import render
 from teamworld.reasoning.rules import Rules
 from teamworld.record import ActionStep, Event, QuestionAsked, StepDone
-from teamworld.testing.plays import Played, Stage, play
+from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from tests.methods.asked import CELL
 
 #: What a mind answers; None: by the rules.
@@ -25,7 +25,7 @@ MATRIX = ("plays", "same-seed")
 SAME = ("same-seed", "lost-words", "deaths", "learning")
 
 #: Two carriers in two rooms, for a short while.
-ROOMS = Stage("rooms", "two", 0, 12)
+ROOMS = Scenario("rooms", "two", 0, 12)
 
 
 class Heard(NamedTuple):
@@ -55,9 +55,9 @@ class Scripted(Rules):
 def played(
     label: str,
     says: Says = lambda question: None,
-    stage: Stage = ROOMS,
+    stage: Scenario = ROOMS,
     **options: Any,
-) -> tuple[Played, list[Heard]]:
+) -> tuple[PlayedEpisode, list[Heard]]:
     """Play an episode and return it with all that was asked."""
     mind = Scripted(says)
     found = play(label, stage, {label: options} if options else {}, lambda streams: mind)
@@ -83,13 +83,13 @@ def of(events: Sequence[Event], kind: type[Any]) -> Iterator[Any]:
     return (event for event in events if isinstance(event, kind))
 
 
-def score(label: str, stage: Stage) -> float:
+def score(label: str, stage: Scenario) -> float:
     """Return what a method on rules scores, in the world's first count; each is played once."""
     return _score(label, stage.world, stage.level, stage.seed, stage.horizon)
 
 
 @cache
 def _score(label: str, world: str, level: str, seed: int, horizon: int) -> float:
-    stage = Stage(world, level, seed, horizon)
+    stage = Scenario(world, level, seed, horizon)
     last = list(of(play(label, stage, {}).events, StepDone))[-1]
     return float(next(iter(last.score.values())))

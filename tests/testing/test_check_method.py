@@ -23,10 +23,10 @@ from teamworld.reasoning.rules import NoisyRules, Rules
 from teamworld.record import Event
 from teamworld.testing import METHOD_CHECKS, Nonconformance, check_method, check_reasoner
 from teamworld.testing import methods as suite
-from teamworld.testing.plays import Played, Stage, play
+from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from teamworld.worlds.contract import View
 
-STAGES = [("rooms", "one"), ("rooms", "two")]
+LEVELS = [("rooms", "one"), ("rooms", "two")]
 
 
 @pytest.mark.heavy
@@ -36,19 +36,19 @@ def test_built_in_methods_keep_the_contract(label: str) -> None:
 
 
 def test_variants_and_options_are_checked_too() -> None:
-    check_method("drwell:free_chat", stages=STAGES, skip=["deaths"])
-    check_method("drwell", {"explore": 1}, stages=STAGES[:1], skip=["deaths", "same-seed", "any-order"])
+    check_method("drwell:free_chat", levels=LEVELS, skip=["deaths"])
+    check_method("drwell", {"explore": 1}, levels=LEVELS[:1], skip=["deaths", "same-seed", "any-order"])
 
 
 def test_an_episode_that_several_checks_look_at_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
     played: Counter[str] = Counter()
 
-    def counted(label: str, stage: Stage, options: Mapping[str, Mapping[str, Any]], **how: Any) -> Played:
-        played[f"{stage} {how}" if how else f"{stage}"] += 1
+    def counted(label: str, stage: Scenario, options: Mapping[str, Mapping[str, Any]], **how: Any) -> PlayedEpisode:
+        played[f"{stage!r} {how}" if how else f"{stage!r}"] += 1
         return play(label, stage, options, **how)
 
     monkeypatch.setattr(suite, "play", counted)
-    check_method("do_nothing", stages=STAGES[:1], skip=["deaths"])
+    check_method("do_nothing", levels=LEVELS[:1], skip=["deaths"])
     assert sorted(played.values()) == [1] * (len(played) - 2) + [2, 2], "again for the same bytes, under both rules"
 
 
@@ -238,22 +238,22 @@ def test_every_check_is_tried(registered: Any) -> None:  # noqa: ANN401
     assert set(BROKEN) == set(METHOD_CHECKS)
     assert all(METHOD_CHECKS.values())
     registered(Idle)
-    check_method("broken", stages=STAGES)
+    check_method("broken", levels=LEVELS)
 
 
 @pytest.mark.parametrize("check", list(METHOD_CHECKS))
 def test_a_check_finds_what_breaks_it(check: str, registered: Any) -> None:  # noqa: ANN401
     registered(BROKEN[check])
     with pytest.raises(Nonconformance) as caught:
-        check_method("broken", stages=STAGES, skip=set(METHOD_CHECKS) - {check})
-    assert list(caught.value.findings) == [check]
+        check_method("broken", levels=LEVELS, skip=set(METHOD_CHECKS) - {check})
+    assert list(caught.value.failures) == [check]
     assert "\n" not in str(caught.value)
 
 
 def test_a_question_that_is_not_declared_is_found(registered: Any) -> None:  # noqa: ANN401
     registered(FirstCome)
     with pytest.raises(Nonconformance, match=r"broken\.fine: the method asks it and does not name it"):
-        check_method("broken", stages=STAGES[:1], skip=set(METHOD_CHECKS) - {"questions"})
+        check_method("broken", levels=LEVELS[:1], skip=set(METHOD_CHECKS) - {"questions"})
 
 
 def test_what_does_not_exist_is_refused() -> None:
@@ -291,4 +291,4 @@ def test_a_plan_for_an_agent_that_cannot_act_is_found(registered: Any) -> None: 
 
     registered(Pushes)
     with pytest.raises(Nonconformance, match=r"given-agents: .*who is neither free nor busy"):
-        check_method("broken", stages=STAGES[:1], skip=set(METHOD_CHECKS) - {"given-agents"})
+        check_method("broken", levels=LEVELS[:1], skip=set(METHOD_CHECKS) - {"given-agents"})

@@ -96,7 +96,7 @@ def ruled(**rules: Callable[..., Any]) -> Any:  # noqa: ANN401
 
 def reported(change: Callable[[StepResult], StepResult]) -> Any:  # noqa: ANN401
     """Return a module whose reports are changed."""
-    return module(step=lambda self, right, orders: change(right(orders)))
+    return module(step=lambda self, right, actions: change(right(actions)))
 
 
 STORE: dict[str, int] = {"calls": 0}
@@ -109,37 +109,37 @@ def remembering(self: RoomsWorld, right: Callable[[AgentId], RoomsView], agent: 
     return kind(agent, good._frame, good._current)  # type: ignore[no-any-return]
 
 
-def restarting(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
+def restarting(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping[AgentId, Action]) -> StepResult:
     """Begin an action anew whenever it is ordered."""
-    for agent in orders:
+    for agent in actions:
         self._skills.pop(agent, None)
-    return right(orders)
+    return right(actions)
 
 
-def forgetful(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
+def forgetful(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping[AgentId, Action]) -> StepResult:
     """Stop whatever is not ordered again."""
     for agent in list(self._skills):
-        if agent not in orders:
+        if agent not in actions:
             del self._skills[agent]
-    return right(orders)
+    return right(actions)
 
 
-def counting(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
+def counting(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping[AgentId, Action]) -> StepResult:
     """Let a number outlive the reset."""
     STORE["calls"] += 1
-    return right(orders)._replace(score={"reward": float(STORE["calls"])})
+    return right(actions)._replace(score={"reward": float(STORE["calls"])})
 
 
-def endless(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
+def endless(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping[AgentId, Action]) -> StepResult:
     """Never end."""
-    report = right(orders)
+    report = right(actions)
     self._over = None
     return report._replace(over=None)
 
 
-def lenient(self: RoomsWorld, right: Callable[..., StepResult], orders: Mapping[AgentId, Action]) -> StepResult:
-    """Pass over orders that make no sense, and say that they went well."""
-    report = right(orders)
+def lenient(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping[AgentId, Action]) -> StepResult:
+    """Pass over actions that make no sense, and say that they went well."""
+    report = right(actions)
     outcomes = {
         a: o if o.legal else o._replace(status="done", reason="", legal=True) for a, o in report.outcomes.items()
     }
@@ -251,8 +251,8 @@ def test_a_step_without_reward_is_found() -> None:
 def test_a_check_finds_what_breaks_it(check: str) -> None:
     with pytest.raises(Nonconformance) as caught:
         check_world(BROKEN[check](), ["two"], seeds=[0], steps=30)
-    assert check in caught.value.findings
-    line = caught.value.findings[check]
+    assert check in caught.value.failures
+    line = caught.value.failures[check]
     assert line
     assert "\n" not in line
     assert f"world spoiled, level two: {check}: {line}" in str(caught.value)
@@ -270,9 +270,9 @@ def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
     for member in ("latent_variables", "observation_probability", "conflict_cost"):
         with pytest.raises(Nonconformance) as caught:
             check_world(ruled(**{member: None}), ["two"], seeds=[0], steps=3)  # type: ignore[arg-type]
-        line = caught.value.findings.pop(member.replace("_", "-"))
+        line = caught.value.failures.pop(member.replace("_", "-"))
         assert line == f"the domain has no {member}(): {DERIVE}"
-        assert not caught.value.findings
+        assert not caught.value.failures
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
 def test_what_a_domain_says_of_beliefs_is_looked_at(member: str, spoil: Callable[..., Any], says: str) -> None:
     with pytest.raises(Nonconformance) as caught:
         check_world(ruled(**{member: spoil}), ["two"], seeds=[0], steps=3)
-    assert says in caught.value.findings[member.replace("_", "-")]
+    assert says in caught.value.failures[member.replace("_", "-")]
 
 
 def test_checks_can_be_left_out() -> None:

@@ -9,11 +9,11 @@ import pytest
 from teamworld.metrics.event_tables import gather
 from teamworld.metrics.outcome import measure
 from teamworld.record import StepDone
-from teamworld.testing.plays import Played, Stage, play
+from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from teamworld.worlds.wildfire.play import WildfireWorld
 
 
-def scores(played: Played) -> list[dict[str, float]]:
+def scores(played: PlayedEpisode) -> list[dict[str, float]]:
     """Return the score of each step."""
     return [dict(event.score) for event in played.events if isinstance(event, StepDone)]
 
@@ -28,7 +28,7 @@ def scores(played: Played) -> list[dict[str, float]]:
     ],
 )
 def test_rewards_add_up_to_the_score(world: str, level: str, method: str, total: str) -> None:
-    played = play(method, Stage(world, level, 1, 40), {})
+    played = play(method, Scenario(world, level, 1, 40), {})
     found = scores(played)
     assert fsum(score["reward"] for score in found) == pytest.approx(found[-1][total])
     assert found[-1][total] != 0
@@ -37,7 +37,7 @@ def test_rewards_add_up_to_the_score(world: str, level: str, method: str, total:
 
 
 def test_the_reward_follows_the_score_that_is_chosen() -> None:
-    stage = Stage("wildfire", "suppress_fire_contain", 1, 30)
+    stage = Scenario("wildfire", "suppress_fire_contain", 1, 30)
     for name in ("reference", "burnt"):
         found = scores(play("greedy", stage._replace(options={"score": name}), {}))
         assert fsum(score["reward"] for score in found) == pytest.approx(found[-1][f"score_{name}"])
@@ -45,7 +45,7 @@ def test_the_reward_follows_the_score_that_is_chosen() -> None:
 
 
 def test_a_new_start_counts_anew() -> None:
-    world = Stage("wildfire", "suppress_fire_contain", 1, 40).make()
+    world = Scenario("wildfire", "suppress_fire_contain", 1, 40).make()
     assert isinstance(world, WildfireWorld)
     for _ in range(2):
         world.reset(0)

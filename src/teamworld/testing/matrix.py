@@ -1,8 +1,8 @@
 """Every method in every world: ``python -m teamworld.testing.matrix``.
 
-What ``check_method`` and ``check_world`` look at in depth is looked at here in breadth, pair by pair, in two plays
-each: one as it is, and one in which answers come in another order and orders that say what already runs are left out.
-The command plays the long form: all levels that are no stress tests, all variants, more seeds and steps.
+``check_method`` and ``check_world`` go into depth; the matrix goes into breadth, pair by pair, with two episodes each:
+a plain one, and one in which answers arrive in another order and actions equal to the running one are left out. The
+command plays the long form: all levels but the huge ones, all variants, more seeds and steps.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, takewhile
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from teamworld.episode.compatibility import DoesNotApply, applies
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import process_pool
 from teamworld.language import Action, AgentId
 from teamworld.methods import registry as methods
+from teamworld.reasoning.rules import Rules
 from teamworld.record import Commit, Event, MessageSent, PlanStart, QuestionAsked
-from teamworld.testing.findings import Findings, Nonconformance
-from teamworld.testing.methods import check_method, valid
-from teamworld.testing.plays import Diary, Late, Played, Stage, play
+from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, ViewLog, play
+from teamworld.testing.methods import check_method, episode_problems
+from teamworld.testing.report import CheckReport, Nonconformance
 from teamworld.testing.worlds import WORLD_CHECKS, check_world
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import IndistinguishablePair, StepResult, World
@@ -43,7 +44,7 @@ SHORT: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 #: Methods whose variants belong to the short form too.
-SWITCHED: Final = ("drwell",)
+WITH_VARIANTS: Final = ("drwell",)
 #: Levels with more agents or cells than a matrix is for: beginnings of names.
 HUGE: Final[Mapping[str, tuple[str, ...]]] = {
     "wildfire": ("darpa", "stress", "scale"),
@@ -51,109 +52,100 @@ HUGE: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: Steps of the short form's episodes.
 HORIZON: Final = 20
-#: Where a step takes so long that the short form makes fewer.
-FEWER: Final[Mapping[str, int]] = {"full_game": 4}
-#: Pairs of twins, and steps in which they are played.
-TWINS, LOOKS = 2, 5
-#: What is looked at of a pair, each with what it wants in one line.
+#: Levels with steps so slow that the short form makes fewer.
+SLOW_LEVELS: Final[Mapping[str, int]] = {"full_game": 4}
+#: Indistinguishable pairs of a level that are played, and the steps of these episodes.
+PAIRS, PAIR_STEPS = 2, 5
+#: The checks of a method in a world, each with what it demands in one line.
 MATRIX_CHECKS: Final[Mapping[str, str]] = {
     "applies": "Where it declares that it does not apply, it is refused in a line before anything happens.",
-    "plays": "The episode ends, and its log is one from which metrics can be made.",
+    "plays": "The episode ends, and metrics can be computed from its log.",
     "given-agents": "It decides only for agents that are free or busy and able, with plans that are not empty.",
     "same-seed": "The same seed gives the same bytes.",
     "any-order": "Answers that arrive in another order give the same log.",
-    "same-orders": "Orders equal to the running action do not reset it.",
+    "same-orders": "Actions equal to the running one do not reset it.",
     "hidden": "As long as nobody sees a difference, hidden truth changes no decision.",
 }
-#: What is looked at of a place alone.
-_PLACE: Final = ("indistinguishable-pairs", "same-order")
+#: The checks of a world alone.
+_SCENARIO_CHECKS: Final = ("indistinguishable-pairs", "same-order")
 
 
-class Pair(NamedTuple):
-    """A method and where it plays."""
-
-    label: str
-    stage: Stage
-
-    def __str__(self) -> str:
-        return f"{self.label} in {self.stage.world} {self.stage.level} seed {self.stage.seed}"
-
-
-class Terse:
-    """A world that is not told again what runs already."""
+class _WorldWrapper:
+    """Passes everything on to a world."""
 
     def __init__(self, inner: World) -> None:
         self._inner = inner
-        self._running: dict[AgentId, Action] = {}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the world has)
         return getattr(self._inner, name)
 
-    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
-        """Pass on what is new."""
-        report = self._inner.step({who: one for who, one in orders.items() if self._running.get(who) != one})
-        self._running = {who: one.action for who, one in report.outcomes.items() if one.status == "running"}
-        return report
+
+class RepeatFilter(_WorldWrapper):
+    """A world that never gets an action equal to the running one."""
+
+    def __init__(self, inner: World) -> None:
+        super().__init__(inner)
+        self._running: dict[AgentId, Action] = {}
+
+    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
+        """Pass on the new actions."""
+        result = self._inner.step({a: action for a, action in actions.items() if self._running.get(a) != action})
+        self._running = {a: outcome.action for a, outcome in result.outcomes.items() if outcome.status == "running"}
+        return result
 
 
-class Brief:
+class ShortenedWorld(_WorldWrapper):
     """A world that is over after some steps."""
 
     def __init__(self, inner: World, steps: int) -> None:
-        self._inner, self._left = inner, steps
+        super().__init__(inner)
+        self._left = steps
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the world has)
-        return getattr(self._inner, name)
-
-    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
+    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
         """Pass on, until it is over."""
-        report = self._inner.step(orders)
+        result = self._inner.step(actions)
         self._left -= 1
-        return report if self._left or report.over else report._replace(over="horizon")
+        return result if self._left or result.over else result._replace(over="horizon")
 
 
-class Untouched:
-    """A world that tells whether an episode began."""
+class ResetRecorder(_WorldWrapper):
+    """A world that records whether an episode began."""
 
-    def __init__(self, inner: World) -> None:
-        self._inner, self.touched = inner, False
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the world has)
-        return getattr(self._inner, name)
+    was_reset = False
 
     def reset(self, seed: int) -> None:
         """Pass on."""
-        self.touched = True
+        self.was_reset = True
         self._inner.reset(seed)
 
 
-def labels(*, every: bool = False) -> list[str]:
+def method_labels(*, every: bool = False) -> list[str]:
     """Return all methods, with the variants of some or of every one."""
-    found = []
+    labels = []
     for name in methods.names():
-        variants = methods.method_class(name).variants if every or name in SWITCHED else ()
-        found += [name, *(f"{name}:{variant}" for variant in variants)]
-    return found
+        variants = methods.method_class(name).variants if every or name in WITH_VARIANTS else ()
+        labels += [name, *(f"{name}:{variant}" for variant in variants)]
+    return labels
 
 
-def stages(*, every: bool = False, seeds: Iterable[int] = (0,), horizon: int = HORIZON) -> list[Stage]:
-    """Return where all are made to play: one level for each kind of task, or every level that is not huge."""
-    found = []
+def scenarios(*, every: bool = False, seeds: Iterable[int] = (0,), horizon: int = HORIZON) -> list[Scenario]:
+    """Return where all methods play: one level for each kind of task, or every level that is not huge."""
+    made = []
     for world in worlds.names():
         short = SHORT.get(world, (worlds.module(world).DEFAULT_LEVEL,))
-        levels = [one for one in worlds.levels(world) if not one.startswith(HUGE.get(world, ()))] if every else short
-        for level in dict.fromkeys((*short, *levels)):
-            steps = horizon if every else min(horizon, FEWER.get(level, horizon))
-            found += [Stage(world, level, seed, steps) for seed in seeds]
-    return found
+        small = [level for level in worlds.levels(world) if not level.startswith(HUGE.get(world, ()))]
+        for level in dict.fromkeys((*short, *(small if every else ()))):
+            steps = horizon if every else min(horizon, SLOW_LEVELS.get(level, horizon))
+            made += [Scenario(world, level, seed, steps) for seed in seeds]
+    return made
 
 
-def check_pair(label: str, stage: Stage, *, skip: Collection[str] = ()) -> None:
-    """See that a method and a world go together.
+def check_pair(label: str, scenario: Scenario, *, skip: Collection[str] = ()) -> None:
+    """Check that a method and a world go together.
 
     Args:
         label: ``METHOD`` or ``METHOD:VARIANT``.
-        stage: Where it plays.
+        scenario: Where it plays.
         skip: Names of checks to leave out, see ``MATRIX_CHECKS``.
 
     Raises:
@@ -161,107 +153,106 @@ def check_pair(label: str, stage: Stage, *, skip: Collection[str] = ()) -> None:
         UserError: There is no such method, world, level or check.
     """
     methods.resolve(label, {})
-    stage.make()
-    findings = Findings(str(Pair(label, stage)), MATRIX_CHECKS, skip)
-    if not applies(methods.method_class(label), stage.make()):
-        findings.ask("applies", lambda place: _refused(label, place), stage)
-        findings.told()
+    world = scenario.make()
+    report = CheckReport(f"{label} in {scenario}", MATRIX_CHECKS, skip)
+    if not applies(methods.method_class(label), world):
+        report.run("applies", lambda where: _refusal_problems(label, where), scenario)
+        report.raise_failures()
         return
-    for check in (_plays, _hidden):
+    for check, name in ((_episode_failures, "plays"), (_hidden_failures, "hidden")):
         try:
-            for name, found in check(label, stage, findings):
-                findings.add(name, found)
+            for failed, problem in check(label, scenario, report):
+                report.add(failed, problem)
         except Exception as error:  # noqa: BLE001  (whatever a method or a world raises where it should not)
-            findings.add("plays" if check is _plays else "hidden", f"{type(error).__name__}: {error}")
+            report.add(name, f"{type(error).__name__}: {error}")
             break
-    findings.told()
+    report.raise_failures()
 
 
-def check_place(stage: Stage) -> None:
-    """See that a world tells agents nothing hidden, and lets what runs run on.
+def check_scenario(scenario: Scenario) -> None:
+    """Check that a world shows agents nothing hidden, and lets running actions run on.
 
     Raises:
         Nonconformance: It does not.
     """
-    skip = [name for name in WORLD_CHECKS if name not in _PLACE]
-    check_world(stage.world, [stage.level], seeds=[stage.seed], steps=1, skip=skip)
+    skip = [name for name in WORLD_CHECKS if name not in _SCENARIO_CHECKS]
+    check_world(scenario.world, [scenario.level], seeds=[scenario.seed], steps=1, skip=skip)
 
 
-def _refused(label: str, stage: Stage) -> Iterator[str]:
-    """Try to play all the same."""
-    world = Untouched(stage.make())
+def _refusal_problems(label: str, scenario: Scenario) -> Iterator[str]:
+    world = ResetRecorder(scenario.make())
     try:
-        play(label, stage, {}, made=cast("World", world))
+        play(label, scenario, {}, world=cast("World", world))
     except DoesNotApply:
-        if world.touched:
+        if world.was_reset:
             yield "it is refused after the world was reset"
     else:
         yield "it plays where it declares that it does not apply"
 
 
-def _plays(label: str, stage: Stage, findings: Findings) -> Iterator[tuple[str, str]]:
-    """Play twice, the second time otherwise in all that must not matter; if it does, find out which it was."""
+def _episode_failures(label: str, scenario: Scenario, report: CheckReport) -> Iterator[tuple[str, str]]:
+    """Play twice, the second time with all changes that must not matter; if they do, find out which one does."""
 
-    def again(**how: Any) -> str:
-        return play(label, stage, {}, **how).digest
+    def replay(*, reorder: bool = False, filter_repeats: bool = False) -> str:
+        make_reasoner = ReorderedRules if reorder else Rules
+        world = cast("World", RepeatFilter(scenario.make())) if filter_repeats else None
+        return play(label, scenario, {}, make_reasoner, world=world).digest
 
-    played = play(label, stage, {})
-    yield from (("plays", found) for found in valid(played, stage))
-    yield from (("given-agents", found) for found in played.complaints)
-    if not any(map(findings.due, ("same-seed", "any-order", "same-orders"))):
+    episode = play(label, scenario, {})
+    yield from (("plays", problem) for problem in episode_problems(episode, scenario))
+    yield from (("given-agents", complaint) for complaint in episode.complaints)
+    if not any(map(report.is_due, ("same-seed", "any-order", "same-orders"))):
         return
-    if again(make_reasoner=Late, made=_terse(stage)) == played.digest:
+    if replay(reorder=True, filter_repeats=True) == episode.digest:
         return
-    if again() != played.digest:
+    if replay() != episode.digest:
         yield "same-seed", "two runs with the same seed differ"
         return  # the rest would differ for that alone
-    late, terse = again(make_reasoner=Late) != played.digest, again(made=_terse(stage)) != played.digest
-    if late or not terse:
+    order_matters, repeats_matter = (
+        replay(reorder=True) != episode.digest,
+        replay(filter_repeats=True) != episode.digest,
+    )
+    if order_matters or not repeats_matter:
         yield "any-order", "the log depends on which answer comes first"
-    if terse:
+    if repeats_matter:
         yield "same-orders", "the log differs if orders for what runs already are left out"
 
 
-def _terse(stage: Stage) -> World:
-    return cast("World", Terse(stage.make()))
-
-
-def _hidden(label: str, stage: Stage, findings: Findings) -> Iterator[tuple[str, str]]:
+def _hidden_failures(label: str, scenario: Scenario, report: CheckReport) -> Iterator[tuple[str, str]]:
     """Play in worlds that nobody can tell apart, as long as nobody can."""
-    offered: Callable[[str, int], Iterable[IndistinguishablePair]] | None = getattr(
-        worlds.module(stage.world), "indistinguishable_pairs", None
+    make_pairs: Callable[[str, int], Iterable[IndistinguishablePair]] | None = getattr(
+        worlds.module(scenario.world), "indistinguishable_pairs", None
     )
-    if offered is None or not findings.due("hidden"):
+    if make_pairs is None or not report.is_due("hidden"):
         return
-    for number, twins in enumerate(islice(offered(stage.level, stage.seed), TWINS)):
-        if not _differs(_brief(label, stage, twins.one), _brief(label, stage, twins.other), LOOKS):
-            continue  # then it does not matter how long nobody sees a difference, and to find out takes long
-        diaries: tuple[Diary, Diary] = ([], [])
-        one, other = _brief(label, stage, twins.one, diaries[0]), _brief(label, stage, twins.other, diaries[1])
-        alike = len(list(takewhile(lambda pages: pages[0] == pages[1], zip(*diaries, strict=False))))
-        if differs := _differs(one, other, alike):
-            yield "hidden", f"twins {number}: {differs} is decided in one alone, though nobody sees a difference"
+
+    def begin(world: World, view_log: ViewLog | None = None) -> PlayedEpisode:
+        shortened = cast("World", ShortenedWorld(world, min(PAIR_STEPS, scenario.horizon)))
+        return play(label, scenario, {}, world=shortened, view_log=view_log)
+
+    for number, pair in enumerate(islice(make_pairs(scenario.level, scenario.seed), PAIRS)):
+        if not _first_difference(begin(pair.one), begin(pair.other), PAIR_STEPS):
+            continue  # then it does not matter how long nobody sees a difference, which takes long to find out
+        view_logs: tuple[ViewLog, ViewLog] = ([], [])
+        episodes = begin(pair.one, view_logs[0]), begin(pair.other, view_logs[1])
+        alike = len(list(takewhile(lambda views: views[0] == views[1], zip(*view_logs, strict=False))))
+        if difference := _first_difference(*episodes, alike):
+            yield "hidden", f"pair {number}: {difference} is decided in one alone, though nobody sees a difference"
 
 
-def _brief(label: str, stage: Stage, world: World, diary: Diary | None = None) -> Played:
-    """Play the first steps."""
-    return play(label, stage, {}, made=cast("World", Brief(world, min(LOOKS, stage.horizon))), diary=diary)
-
-
-def _differs(one: Played, other: Played, steps: int) -> str:
-    """Return what is first decided in one episode alone in its first steps; empty if all is decided alike."""
-    decided, otherwise = ([told for told in map(_decision, _early(play, steps)) if told] for play in (one, other))
-    if decided == otherwise:
+def _first_difference(first: PlayedEpisode, second: PlayedEpisode, steps: int) -> str:
+    """Return the first decision of some steps that only one episode has; empty if all decisions are alike."""
+    decisions, others = (
+        [text for event in episode.events if event.step < steps and (text := _decision(event))]
+        for episode in (first, second)
+    )
+    if decisions == others:
         return ""
-    return next((a or b for a, b in zip(decided, otherwise, strict=False) if a != b), "one more")
-
-
-def _early(played: Played, steps: int) -> list[Event]:
-    return [event for event in played.events if event.step < steps]
+    return next((a or b for a, b in zip(decisions, others, strict=False) if a != b), "one more")
 
 
 def _decision(event: Event) -> str:
-    """Return what an event says of a decision; empty where it tells what is true, or what came of it."""
+    """Return the decision that an event records; empty where it records none."""
     match event:
         case QuestionAsked():
             return f"{event.agent} {event.purpose} {event.answer}"
@@ -278,33 +269,30 @@ def _decision(event: Event) -> str:
 # ---- the command
 
 
-def _told(check: Callable[[], None]) -> str:
+def _failure_line(check: Callable[[], None]) -> str:
     """Return what a check finds in one line; empty if nothing."""
     try:
         check()
     except Nonconformance as error:
-        what = str(error).partition(": ")[0]
-        return f"{what}: {'; '.join(f'{name}: {found}' for name, found in error.findings.items())}"
+        subject = str(error).partition(": ")[0]
+        return f"{subject}: {'; '.join(f'{name}: {problem}' for name, problem in error.failures.items())}"
     except UserError as error:
         return str(error)
     return ""
 
 
-def tasks(found: Iterable[str], places: Sequence[Stage], *, suites: bool) -> list[Callable[[], None]]:
-    """Return all checks: of places, of pairs and, in the long form, the suites of methods and worlds."""
-    made: list[Callable[[], None]] = [partial(check_place, stage) for stage in places]
-    made += [partial(check_pair, label, stage) for label in found for stage in places]
+def tasks(labels: Iterable[str], places: Sequence[Scenario], *, suites: bool) -> list[Callable[[], None]]:
+    """Return all checks: of scenarios, of pairs and, in the long form, the suites of methods and worlds."""
+    checks: list[Callable[[], None]] = [partial(check_scenario, scenario) for scenario in places]
+    checks += [partial(check_pair, label, scenario) for label in labels for scenario in places]
     if suites:
-        levels: dict[str, dict[str, None]] = {}
-        for stage in places:
-            levels.setdefault(stage.world, {})[stage.level] = None
-        made += [partial(check_world, world, [level]) for world, some in levels.items() for level in some]
-        made += [partial(check_method, label) for label in found]
-    return made
+        levels = dict.fromkeys((scenario.world, scenario.level) for scenario in places)
+        checks += [partial(check_world, world, [level]) for world, level in levels]
+        checks += [partial(check_method, label) for label in labels]
+    return checks
 
 
-def _some(text: str) -> int:
-    """Return a number from 1 on."""
+def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text}")
@@ -312,32 +300,32 @@ def _some(text: str) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the matrix; print a line for each pair, place or suite that fails, return 1 if one does."""
+    """Run the matrix; print a line for each pair, scenario or suite that fails, return 1 if one does."""
     parser = argparse.ArgumentParser("python -m teamworld.testing.matrix", description="Every method in every world.")
     parser.add_argument("--short", action="store_true", help="the form that the tests run")
     parser.add_argument("--methods", help="labels with commas; all if left out")
     parser.add_argument("--worlds", help="names with commas; all if left out")
-    parser.add_argument("--seeds", type=_some, help="so many, from 0 (3; short: 1)")
-    parser.add_argument("--steps", type=_some, help=f"of an episode (100; short: {HORIZON})")
-    parser.add_argument("--processes", type=_some, default=process_pool.processors(), help="at a time")
-    given = parser.parse_args(argv)
-    known, asked_for = worlds.names(), given.worlds.split(",") if given.worlds else []
-    for name in asked_for:
-        if name not in known:  # nothing would be looked at, and nothing found
+    parser.add_argument("--seeds", type=_positive, help="so many, from 0 (3; short: 1)")
+    parser.add_argument("--steps", type=_positive, help=f"of an episode (100; short: {HORIZON})")
+    parser.add_argument("--processes", type=_positive, default=process_pool.processors(), help="at a time")
+    options = parser.parse_args(argv)
+    known, chosen_worlds = worlds.names(), options.worlds.split(",") if options.worlds else []
+    for name in chosen_worlds:
+        if name not in known:  # nothing would be checked, and nothing found
             parser.error(f"unknown world '{name}'{suggest(name, known)}")
-    every = not given.short
-    seeds, steps = given.seeds or (3 if every else 1), given.steps or (100 if every else HORIZON)
-    chosen = given.methods.split(",") if given.methods else labels(every=every)
-    places = stages(every=every, seeds=range(seeds), horizon=steps)
-    if asked_for:
-        places = [stage for stage in places if stage.world in asked_for]
-    made = tasks(chosen, places, suites=every)
+    every = not options.short
+    seeds, steps = options.seeds or (3 if every else 1), options.steps or (100 if every else HORIZON)
+    labels = options.methods.split(",") if options.methods else method_labels(every=every)
+    places = scenarios(every=every, seeds=range(seeds), horizon=steps)
+    if chosen_worlds:
+        places = [scenario for scenario in places if scenario.world in chosen_worlds]
+    checks = tasks(labels, places, suites=every)
     failed = 0
-    for line in filter(None, process_pool.in_order(_told, made, given.processes)):
+    for line in filter(None, process_pool.in_order(_failure_line, checks, options.processes)):
         failed += 1
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
-    sys.stdout.write(f"{len(made)} checks of {len(chosen)} methods in {len(places)} places: {failed} failed\n")
+    sys.stdout.write(f"{len(checks)} checks of {len(labels)} methods in {len(places)} places: {failed} failed\n")
     return 1 if failed else 0
 
 

@@ -1,4 +1,4 @@
-"""Does a method keep its contract?"""
+"""The conformance suite of methods."""
 
 from __future__ import annotations
 
@@ -15,182 +15,169 @@ from teamworld.methods import registry as methods
 from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
 from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, Gone, MessageSent, PlanStart
-from teamworld.testing.findings import Findings
-from teamworld.testing.plays import Late, Mute, Played, Stage, play
+from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, SilentReasoner, play
+from teamworld.testing.report import CheckReport, checks_by_name, summarise
 from teamworld.worlds import registry as worlds
 
-#: Ticks of the episodes.
+#: Steps of the episodes.
 HORIZON = 40
 #: Messages that cost, get lost, come late and do not carry far.
-HARD = MessageRule(ticks=1, paid_by="speaker", loss=0.5, seen="next", reach=6)
-#: Where agents die: the fire of the tutorial's world, which spreads fast here.
-FIRE = {"spread": 0.4}
+COSTLY_MESSAGES = MessageRule(ticks=1, paid_by="speaker", loss=0.5, seen="next", reach=6)
+#: Where agents die: a fire that spreads fast.
+FIRES: Final = tuple(Scenario("rooms", "two-hazard", seed, HORIZON, {"spread": 0.4}) for seed in range(3))
 
 
 @dataclass(frozen=True)
-class Case:
-    """A method with its options, and the worlds that it is made to play in."""
+class MethodCase:
+    """A method with its options, and the scenarios that it plays in."""
 
     label: str
     options: Mapping[str, Mapping[str, Any]]
-    stages: Sequence[Stage]
-    kept: dict[str, Played] = field(default_factory=dict)
-    """Plain episodes by their stage, for the checks that look at the same one."""
+    scenarios: Sequence[Scenario]
+    _episodes: dict[str, PlayedEpisode] = field(default_factory=dict)
 
-    def play(self, stage: Stage, **how: Any) -> Played:
+    def play(self, scenario: Scenario, **how: Any) -> PlayedEpisode:
         """Play an episode."""
-        return play(self.label, stage, self.options, **how)
+        return play(self.label, scenario, self.options, **how)
 
-    def played(self, stage: Stage) -> Played:
-        """Return an episode on rules with nothing special about it; each is played once."""
-        key = repr(stage)
-        if key not in self.kept:
-            self.kept[key] = self.play(stage)
-        return self.kept[key]
+    def plain_episode(self, scenario: Scenario) -> PlayedEpisode:
+        """Return an episode on rules with nothing special about it; each is played once for all checks."""
+        key = repr(scenario)
+        if key not in self._episodes:
+            self._episodes[key] = self.play(scenario)
+        return self._episodes[key]
 
     @property
-    def fires(self) -> tuple[Stage, ...]:
+    def fires(self) -> tuple[Scenario, ...]:
         """Where agents die; none if the method does not apply there."""
-        return _fires() if _applies(self.label, _fires()[0]) else ()
+        return FIRES if _applies(self.label, FIRES[0]) else ()
+
+    @property
+    def with_costly_messages(self) -> tuple[Scenario, ...]:
+        """The scenarios, and the last one with messages that cost and get lost."""
+        return (*self.scenarios, self.scenarios[-1]._replace(rule=COSTLY_MESSAGES))
 
 
-def plays(case: Case) -> Iterator[str]:
-    """On rules its episodes end in every world, and their logs are ones from which metrics can be made."""
-    for stage in case.stages:
-        yield from valid(case.played(stage), stage)
+def plays(case: MethodCase) -> Iterator[str]:
+    """On rules its episodes end in every world, and metrics can be computed from their logs."""
+    for scenario in case.scenarios:
+        yield from episode_problems(case.plain_episode(scenario), scenario)
 
 
-def questions(case: Case) -> Iterator[str]:
+def questions(case: MethodCase) -> Iterator[str]:
     """Each question has a prompt, a rule whose answer passes the check, and a fallback of the answer's type."""
-    for stage in case.stages:
-        for complaint in case.play(stage, listen=True).complaints:
-            yield f"{_where(stage)}: {complaint}"
+    for scenario in case.scenarios:
+        for complaint in case.play(scenario, check_questions=True).complaints:
+            yield f"{scenario}: {complaint}"
 
 
-def given_agents(case: Case) -> Iterator[str]:
+def given_agents(case: MethodCase) -> Iterator[str]:
     """It decides only for agents that are free or busy and able, with plans that are not empty."""
-    for stage in (*case.stages, *case.fires):
-        for complaint in case.played(stage).complaints:
-            yield f"{_where(stage)}: {complaint}"
+    for scenario in (*case.scenarios, *case.fires):
+        for complaint in case.plain_episode(scenario).complaints:
+            yield f"{scenario}: {complaint}"
 
 
-def same_seed(case: Case) -> Iterator[str]:
+def same_seed(case: MethodCase) -> Iterator[str]:
     """The same seeds write the same bytes."""
-    for stage in (*case.stages, case.stages[-1]._replace(rule=HARD)):
-        if case.played(stage).digest != case.play(stage).digest:
-            yield f"{_where(stage)}: two runs with the same seeds differ"
+    for scenario in case.with_costly_messages:
+        if case.plain_episode(scenario).digest != case.play(scenario).digest:
+            yield f"{scenario}: two runs with the same seeds differ"
 
 
-def any_order(case: Case) -> Iterator[str]:
+def any_order(case: MethodCase) -> Iterator[str]:
     """Answers that arrive in another order give the same log."""
-    for stage in (*case.stages, case.stages[-1]._replace(rule=HARD)):
-        if case.played(stage).digest != case.play(stage, make_reasoner=Late).digest:
-            yield f"{_where(stage)}: the log depends on which answer comes first"
+    for scenario in case.with_costly_messages:
+        if case.plain_episode(scenario).digest != case.play(scenario, make_reasoner=ReorderedRules).digest:
+            yield f"{scenario}: the log depends on which answer comes first"
 
 
-def silence(case: Case) -> Iterator[str]:
-    """If no mind ever answers, fallbacks stand and the episode ends."""
-    for stage in case.stages:
-        yield from valid(case.play(stage, make_reasoner=lambda streams: Mute()), stage)
+def silence(case: MethodCase) -> Iterator[str]:
+    """If the reasoner never answers, the fallbacks hold and the episode ends."""
+    for scenario in case.scenarios:
+        yield from episode_problems(case.play(scenario, make_reasoner=lambda streams: SilentReasoner()), scenario)
 
 
-def lost_words(case: Case) -> Iterator[str]:
+def lost_words(case: MethodCase) -> Iterator[str]:
     """Messages that cost, come late or never come stop nothing."""
-    for stage in case.stages:
-        yield from valid(case.played(stage._replace(rule=HARD)), stage)
+    for scenario in case.scenarios:
+        yield from episode_problems(case.plain_episode(scenario._replace(rule=COSTLY_MESSAGES)), scenario)
 
 
-def deaths(case: Case) -> Iterator[str]:
+def deaths(case: MethodCase) -> Iterator[str]:
     """When agents die the others go on: they act, and nobody speaks to the dead."""
-    died = 0
-    for stage in case.fires:
-        played = case.played(stage)
-        yield from valid(played, stage)
+    deaths_seen = 0
+    for scenario in case.fires:
+        episode = case.plain_episode(scenario)
+        yield from episode_problems(episode, scenario)
         gone: dict[str, int] = {}
-        for event in played.events:
+        for event in episode.events:
             if isinstance(event, Gone):
                 gone[event.agent] = event.step
-                died += 1
-            said_to = event.recipients if isinstance(event, MessageSent) else ()
-            if any(agent in gone for agent in said_to):
-                yield f"{_where(stage)}: a message is for {', '.join(said_to)} after {', '.join(gone)} died"
-        team = next(event.team for event in played.events if isinstance(event, EpisodeStart))
-        steps = {event.agent: event.step for event in played.events if isinstance(event, ActionStep)}
-        last = max(steps.values(), default=0)
+                deaths_seen += 1
+            recipients = event.recipients if isinstance(event, MessageSent) else ()
+            if any(agent in gone for agent in recipients):
+                yield f"{scenario}: a message is for {', '.join(recipients)} after {', '.join(gone)} died"
+        team = next(event.team for event in episode.events if isinstance(event, EpisodeStart))
+        last_steps = {event.agent: event.step for event in episode.events if isinstance(event, ActionStep)}
+        end = max(last_steps.values(), default=0)
         for agent in team:
-            if agent not in gone and steps.get(agent, -1) < last - 1:
-                yield f"{_where(stage)}: {agent} is alive and does nothing from step {steps.get(agent, -1)} on"
-    if case.fires and not died:
+            if agent not in gone and last_steps.get(agent, -1) < end - 1:
+                yield f"{scenario}: {agent} is alive and does nothing from step {last_steps.get(agent, -1)} on"
+    if case.fires and not deaths_seen:
         yield "nobody died where somebody should have: the suite needs a faster fire"
 
 
-def learning(case: Case) -> Iterator[str]:
+def learning(case: MethodCase) -> Iterator[str]:
     """What is learned from a log is the same each time, and plain data."""
-    for stage in case.stages:
-        events = case.played(stage).events
-        made = [methods.make(case.label, methods.resolve(case.label, case.options).model_dump()) for _ in range(2)]
-        learned = [one.learn(events) for one in made]
-        if msgspec.json.encode(learned[0]) != msgspec.json.encode(learned[1]):
-            yield f"{_where(stage)}: learn gives two answers for one log"
-        if (learned[0] is not None) and not made[0].learns_in(1):
-            yield f"{_where(stage)}: learns_in(1) is False, and something is learned"
+    for scenario in case.scenarios:
+        events = case.plain_episode(scenario).events
+        resolved = methods.resolve(case.label, case.options).model_dump()
+        learners = [methods.make(case.label, resolved) for _ in range(2)]
+        deltas = [learner.learn(events) for learner in learners]
+        if msgspec.json.encode(deltas[0]) != msgspec.json.encode(deltas[1]):
+            yield f"{scenario}: learn gives two answers for one log"
+        if (deltas[0] is not None) and not learners[0].learns_in(1):
+            yield f"{scenario}: learns_in(1) is False, and something is learned"
 
 
-def valid(played: Played, stage: Stage) -> Iterator[str]:
+def episode_problems(episode: PlayedEpisode, scenario: Scenario) -> Iterator[str]:
     """Yield what is wrong with an episode that was played."""
-    events: Sequence[Event] = played.events
+    events: Sequence[Event] = episode.events
     if not isinstance(events[-1], EpisodeEnd):
-        yield f"{_where(stage)}: the episode has no end"
+        yield f"{scenario}: the episode has no end"
         return
     measure(gather(events))
     if not any(isinstance(event, (ActionStep, PlanStart)) for event in events):
-        yield f"{_where(stage)}: nobody did anything"
+        yield f"{scenario}: nobody did anything"
 
 
-def _where(stage: Stage) -> str:
-    return f"{stage.world} {stage.level} seed {stage.seed}"
+def _applies(label: str, scenario: Scenario) -> bool:
+    method = methods.method_class(label)
+    return not method.roster or applies(method, scenario.make())
 
 
-def _applies(label: str, stage: Stage) -> bool:
-    found = methods.method_class(label)
-    return not found.roster or applies(found, stage.make())
-
-
-def _fires() -> tuple[Stage, ...]:
-    return tuple(Stage("rooms", "two-hazard", seed, HORIZON, FIRE) for seed in range(3))
-
-
-CHECKS: Final[Mapping[str, Callable[[Case], Iterator[str]]]] = {
-    "plays": plays,
-    "questions": questions,
-    "given-agents": given_agents,
-    "same-seed": same_seed,
-    "any-order": any_order,
-    "silence": silence,
-    "lost-words": lost_words,
-    "deaths": deaths,
-    "learning": learning,
-}
-#: The checks by name, each with what it wants in one line.
-METHOD_CHECKS: Final[Mapping[str, str]] = {
-    name: " ".join((check.__doc__ or "").split()) for name, check in CHECKS.items()
-}
+_CHECKS: Final[Mapping[str, Callable[[MethodCase], Iterator[str]]]] = checks_by_name(
+    plays, questions, given_agents, same_seed, any_order, silence, lost_words, deaths, learning
+)
+#: The checks by name, each with what it demands in one line.
+METHOD_CHECKS: Final[Mapping[str, str]] = summarise(_CHECKS)
 
 
 def check_method(
     label: str,
     options: Mapping[str, Any] | None = None,
     *,
-    stages: Iterable[tuple[str, str]] | None = None,
+    levels: Iterable[tuple[str, str]] | None = None,
     seed: int = 0,
     skip: Collection[str] = (),
 ) -> None:
-    """See that a method keeps the contract of methods.
+    """Check that a method keeps the contract of methods.
 
     Args:
         label: ``METHOD`` or ``METHOD:VARIANT``, built in or registered by an entry point.
         options: Options of the label.
-        stages: Worlds and levels to play in; the default level of each registered world that it applies to if None.
+        levels: Worlds and levels to play in; the default level of each registered world that it applies to if None.
         seed: Of the episodes.
         skip: Names of checks to leave out, see ``METHOD_CHECKS``.
 
@@ -198,16 +185,16 @@ def check_method(
         Nonconformance: It does not; one line for each check that fails.
         UserError: There is no such method, option, world, level or check, or it applies to no world.
     """
-    findings = Findings(f"method {label}", METHOD_CHECKS, skip)
-    given = {label: dict(options or {})} if options else {}
-    methods.resolve(label, given)
-    chosen = [(world, worlds.module(world).DEFAULT_LEVEL) for world in worlds.names()] if stages is None else stages
-    places = [Stage(world, level, seed, HORIZON) for world, level in chosen]
-    if stages is None:
-        places = [stage for stage in places if _applies(label, stage)]
-    if not places:
-        raise UserError(f"method {label} applies to none of {', '.join(worlds.names())}: name a stage for it")
-    case = Case(label, given, places)
-    for name, check in CHECKS.items():
-        findings.ask(name, check, case)
-    findings.told()
+    report = CheckReport(f"method {label}", METHOD_CHECKS, skip)
+    options_by_label = {label: dict(options or {})} if options else {}
+    methods.resolve(label, options_by_label)
+    chosen = [(world, worlds.module(world).DEFAULT_LEVEL) for world in worlds.names()] if levels is None else levels
+    scenarios = [Scenario(world, level, seed, HORIZON) for world, level in chosen]
+    if levels is None:
+        scenarios = [scenario for scenario in scenarios if _applies(label, scenario)]
+    if not scenarios:
+        raise UserError(f"method {label} applies to none of {', '.join(worlds.names())}: name a level for it")
+    case = MethodCase(label, options_by_label, scenarios)
+    for name, check in _CHECKS.items():
+        report.run(name, check, case)
+    report.raise_failures()

@@ -1,26 +1,35 @@
-"""Does a world keep its contract?"""
+"""The conformance suite of worlds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId
-from teamworld.testing.findings import Findings
-from teamworld.testing.steps import NONSENSE, PAUSES, STRIDES
-from teamworld.testing.walk import Pause, Stride, difference, plain, seen, told, walk
+from teamworld.testing.random_walk import (
+    AfterStep,
+    BeforeStep,
+    describe_result,
+    describe_view,
+    differing_part,
+    is_plain_json,
+    walk_randomly,
+)
+from teamworld.testing.report import CheckReport, checks_by_name, summarise
+from teamworld.testing.world_steps import AFTER_STEP_CHECKS, BEFORE_STEP_CHECKS, ILLEGAL_ACTIONS
 from teamworld.worlds import registry
 from teamworld.worlds.contract import WAIT, IndistinguishablePair, StaleView, World, roster
 
 _PARTS = ("t", "left", "able", "facts", "recall", "known", "goals", "abilities", "options", "history")
-#: Ticks after which the episodes of the checks that need an end are over.
-SHORT = 9
+#: The horizon of the checks that play an episode to its end.
+SHORT_HORIZON = 9
 
 
 @dataclass(frozen=True)
-class Case:
+class WorldCase:
     """One level of a world."""
 
     module: Any
@@ -30,35 +39,35 @@ class Case:
 
     def make(self, horizon: int | None = None) -> World:
         """Return the instance, from its start."""
-        made: World = self.module.make(self.level, self.seed, horizon or self.module.DEFAULT_HORIZON, {})
-        made.reset(self.seed)
-        return made
+        world: World = self.module.make(self.level, self.seed, horizon or self.module.DEFAULT_HORIZON, {})
+        world.reset(self.seed)
+        return world
 
 
-def spec(case: Case) -> Iterator[str]:
-    """The specification is whole, and what goes into the log is plain data."""
-    found = case.make(SHORT).spec
-    if not found.agents or len(set(found.agents)) < len(found.agents) or set(found.kinds) != set(found.agents):
-        yield f"agents {found.agents} with kinds of {tuple(found.kinds)}: none, repeated, or not the same"
-    if found.horizon != SHORT:
-        yield f"made with a horizon of {SHORT}, its horizon is {found.horizon}"
-    if not found.task:
+def spec(case: WorldCase) -> Iterator[str]:
+    """The specification is complete, and what goes into the log is plain data."""
+    actual = case.make(SHORT_HORIZON).spec
+    if not actual.agents or len(set(actual.agents)) < len(actual.agents) or set(actual.kinds) != set(actual.agents):
+        yield f"agents {actual.agents} with kinds of {tuple(actual.kinds)}: none, repeated, or not the same"
+    if actual.horizon != SHORT_HORIZON:
+        yield f"made with a horizon of {SHORT_HORIZON}, its horizon is {actual.horizon}"
+    if not actual.task:
         yield "the task is empty: nobody is told what to do"
-    if not (plain(dict(found.options)) and plain(dict(found.static))):
+    if not (is_plain_json(dict(actual.options)) and is_plain_json(dict(actual.static))):
         yield "options or static are not plain JSON data"
 
 
-def module(case: Case) -> Iterator[str]:
+def module(case: WorldCase) -> Iterator[str]:
     """The module offers what the registry reads; bad input gets a UserError."""
     levels = dict(case.module.LEVELS)
     if case.module.DEFAULT_LEVEL not in levels or not all(levels.values()) or not case.module.SUMMARY:
         yield "DEFAULT_LEVEL is not among LEVELS, or a level or SUMMARY says nothing"
-    tries: dict[str, Callable[[], object]] = {
-        "an unknown level": lambda: case.module.make("no such level", 0, SHORT, {}),
+    attempts: dict[str, Callable[[], object]] = {
+        "an unknown level": lambda: case.module.make("no such level", 0, SHORT_HORIZON, {}),
         "a horizon of 0": lambda: case.module.make(case.level, 0, 0, {}),
-        "an unknown option": lambda: case.module.make(case.level, 0, SHORT, {"no_such_option": 1}),
+        "an unknown option": lambda: case.module.make(case.level, 0, SHORT_HORIZON, {"no_such_option": 1}),
     }
-    for what, attempt in tries.items():
+    for what, attempt in attempts.items():
         try:
             attempt()
         except UserError:
@@ -66,36 +75,36 @@ def module(case: Case) -> Iterator[str]:
         yield f"{what} is not refused with a UserError"
 
 
-def same_seed(case: Case) -> Iterator[str]:
+def same_seed(case: WorldCase) -> Iterator[str]:
     """The same seeds give the same episode, from a new world and from one that is reset."""
     used = case.make()
     first = _record(used, case)
-    for how, again in (("a new world", case.make()), ("the same world after reset", used)):
-        again.reset(case.seed)
-        for number, (one, other) in enumerate(zip(first, _record(again, case), strict=False)):
-            if one != other:
+    for how, world in (("a new world", case.make()), ("the same world after reset", used)):
+        world.reset(case.seed)
+        for number, (before, after) in enumerate(zip(first, _record(world, case), strict=False)):
+            if before != after:
                 yield f"{how} with the same seed differs after {number} steps"
                 return
 
 
-def _record(world: World, case: Case) -> list[str]:
-    found = []
-    for part in walk(world, case.seed, min(case.steps, 15)):
-        if isinstance(part, Stride):
-            found.append(told(part.report) + repr(dict(world.snapshot())))
+def _record(world: World, case: WorldCase) -> list[str]:
+    lines = []
+    for part in walk_randomly(world, case.seed, min(case.steps, 15)):
+        if isinstance(part, AfterStep):
+            lines.append(describe_result(part.result) + repr(dict(world.snapshot())))
         else:
-            found.append(repr([seen(view) for view in part.views.values()]))
-    return found
+            lines.append(repr([describe_view(view) for view in part.views.values()]))
+    return lines
 
 
-def horizon(case: Case) -> Iterator[str]:
+def horizon(case: WorldCase) -> Iterator[str]:
     """The episode is over by its horizon, and then takes no more steps."""
-    world, t, over = case.make(SHORT), 0, None
-    while over is None and t < 3 * SHORT:
-        report = world.step({})
-        t, over = t + report.ticks, report.over
-    if over is None or (over == "horizon" and t < SHORT):
-        yield f"with a horizon of {SHORT} it is over ({over}) at tick {t}"
+    world, t, over = case.make(SHORT_HORIZON), 0, None
+    while over is None and t < 3 * SHORT_HORIZON:
+        result = world.step({})
+        t, over = t + result.ticks, result.over
+    if over is None or (over == "horizon" and t < SHORT_HORIZON):
+        yield f"with a horizon of {SHORT_HORIZON} it is over ({over}) at tick {t}"
     try:
         world.step({})
     except UserError:
@@ -103,97 +112,83 @@ def horizon(case: Case) -> Iterator[str]:
     yield "a step after the end is not refused with a UserError"
 
 
-def stale_view(case: Case) -> Iterator[str]:
+def stale_view(case: WorldCase) -> Iterator[str]:
     """A view cannot be read after the world's next step."""
     world = case.make()
     view = world.view(world.spec.agents[0])
     world.step({})
-    for part in (*_PARTS, "check", "text"):
+    reads: dict[str, Callable[[], object]] = {part: partial(getattr, view, part) for part in _PARTS}
+    reads |= {"check": lambda: view.check(WAIT), "text": lambda: view.text()}
+    for part, read in reads.items():
         try:
-            found = getattr(view, part)
-            if part == "check":
-                found(WAIT)
-            elif part == "text":
-                found()
+            read()
         except StaleView:
             continue
         yield f"{part} of a view can be read after the next step"
 
 
-def same_order(case: Case) -> Iterator[str]:
-    """An order equal to the running action lets it run on, as no order does."""
+def same_order(case: WorldCase) -> Iterator[str]:
+    """An action equal to the running one lets it run on, as no action does."""
     world = case.make()
     for agent in world.spec.agents:
-        long = [option.action for option in world.view(agent).options if option.ticks > 2]
-        for action in long[:3]:
-            silent, told_again = _runs(case, agent, action, again=False), _runs(case, agent, action, again=True)
-            if silent != told_again:
+        long_actions = [option.action for option in world.view(agent).options if option.ticks > 2]
+        for action in long_actions[:3]:
+            if _run(case, agent, action, repeat=False) != _run(case, agent, action, repeat=True):
                 yield f"{action} of {agent} goes otherwise when it is ordered again while it runs"
 
 
-def _runs(case: Case, agent: AgentId, action: Action, *, again: bool) -> list[str]:
+def _run(case: WorldCase, agent: AgentId, action: Action, *, repeat: bool) -> list[str]:
     world = case.make()
-    found: list[str] = []
-    report = world.step({agent: action})
-    while len(found) < 12:
-        found.append(told(report) + repr(dict(world.snapshot())))
-        outcome = report.outcomes.get(agent)
-        if report.over is not None or outcome is None or outcome.status != "running" or agent in report.gone:
+    lines: list[str] = []
+    result = world.step({agent: action})
+    while len(lines) < 12:
+        lines.append(describe_result(result) + repr(dict(world.snapshot())))
+        outcome = result.outcomes.get(agent)
+        if result.over is not None or outcome is None or outcome.status != "running" or agent in result.gone:
             break
-        report = world.step({agent: action} if again else {})
-    return found
+        result = world.step({agent: action} if repeat else {})
+    return lines
 
 
-def refused(case: Case) -> Iterator[str]:
-    """What cannot start is refused with a reason, and the step is spent."""
-    for action in (NONSENSE, Action("wait", (1, 2, 3)), Action("talk", ("never",))):
+def refused(case: WorldCase) -> Iterator[str]:
+    """An action that cannot start is refused with a reason, and the step is spent."""
+    for action in ILLEGAL_ACTIONS:
         world = case.make()
         agent = world.spec.agents[0]
-        report = world.step({agent: action})
-        outcome = report.outcomes[agent]
+        result = world.step({agent: action})
+        outcome = result.outcomes[agent]
         if outcome.status != "failed" or outcome.legal or not outcome.reason:
             yield f"{action} gives {outcome.status}, legal {outcome.legal}, reason '{outcome.reason}'"
-        if agent not in report.gone and world.view(agent).t != report.ticks:
+        if agent not in result.gone and world.view(agent).t != result.ticks:
             yield f"the step in which {action} was refused took no time"
 
 
-def indistinguishable_pairs(case: Case) -> Iterator[str]:
-    """Views and rosters do not change when only hidden truth changes, in the world's ``indistinguishable_pairs``."""
+def indistinguishable_pairs(case: WorldCase) -> Iterator[str]:
+    """Views and entity lists do not change when only hidden truth changes, in the world's pairs of instances."""
     pairs: Iterable[IndistinguishablePair] = getattr(case.module, "indistinguishable_pairs", lambda level, seed: ())(
         case.level, case.seed
     )
-    for number, (one, other, agent) in enumerate(pairs):
-        if list(one.truth()) == list(other.truth()):
-            yield f"twins {number} of {agent} do not differ"
-        if roster(one) != roster(other):
-            yield f"twins {number}: their rosters differ"
-        for t in range(5):  # waiting, as long as it sees no difference
-            views = one.view(agent), other.view(agent)
+    for number, (first, second, agent) in enumerate(pairs):
+        if list(first.truth()) == list(second.truth()):
+            yield f"pair {number} of {agent} does not differ"
+        if roster(first) != roster(second):
+            yield f"pair {number}: their entity lists differ"
+        for t in range(5):  # the agent waits, as long as it sees no difference
+            views = first.view(agent), second.view(agent)
             if t and set(views[0].facts) != set(views[1].facts):
                 break
-            part = difference(*map(seen, views))
+            part = differing_part(*map(describe_view, views))
             if part is not None:
-                yield f"twins {number}, tick {t}: {agent} can tell them apart by its {part}"
-            reports = one.step({}), other.step({})
-            if any(report.over or agent in report.gone for report in reports):
+                yield f"pair {number}, tick {t}: {agent} can tell them apart by its {part}"
+            if any(result.over or agent in result.gone for result in (first.step({}), second.step({}))):
                 break
 
 
-CASES: Final[Mapping[str, Callable[[Case], Iterator[str]]]] = {
-    "spec": spec,
-    "module": module,
-    "same-seed": same_seed,
-    "horizon": horizon,
-    "stale-view": stale_view,
-    "same-order": same_order,
-    "refused": refused,
-    "indistinguishable-pairs": indistinguishable_pairs,
-}
-#: The checks by name, each with what it wants in one line.
-WORLD_CHECKS: Final[Mapping[str, str]] = {
-    name: " ".join((check.__doc__ or "").split())
-    for name, check in {**CASES, **PAUSES, **{name: make() for name, make in STRIDES.items()}}.items()
-}
+_CASE_CHECKS: Final[Mapping[str, Callable[[WorldCase], Iterator[str]]]] = checks_by_name(
+    spec, module, same_seed, horizon, stale_view, same_order, refused, indistinguishable_pairs
+)
+#: The checks by name, each with what it demands in one line.
+WORLD_CHECKS: Final[Mapping[str, str]] = summarise({**_CASE_CHECKS, **BEFORE_STEP_CHECKS, **AFTER_STEP_CHECKS})
 
 
 def check_world(
@@ -204,12 +199,12 @@ def check_world(
     steps: int = 40,
     skip: Collection[str] = (),
 ) -> None:
-    """See that a world keeps the contract of worlds.
+    """Check that a world keeps the contract of worlds.
 
     Args:
         world: The name of a registered world, or the module that an entry point would name.
-        levels: The levels to look at; all that the module lists if None.
-        seeds: Each decides the placement and what a random team does.
+        levels: The levels to check; all that the module lists if None.
+        seeds: Each decides the placement and the actions of a random team.
         steps: Steps of the random team.
         skip: Names of checks to leave out, see ``WORLD_CHECKS``.
 
@@ -217,20 +212,21 @@ def check_world(
         Nonconformance: It does not; one line for each check that fails.
         UserError: There is no such world, level or check.
     """
-    found: Any = registry.module(world) if isinstance(world, str) else world
-    name = world if isinstance(world, str) else found.__name__
-    for level in found.LEVELS if levels is None else levels:
-        findings = Findings(f"world {name}, level {level}", WORLD_CHECKS, skip)
+    code: Any = registry.module(world) if isinstance(world, str) else world
+    name = world if isinstance(world, str) else code.__name__
+    for level in code.LEVELS if levels is None else levels:
+        report = CheckReport(f"world {name}, level {level}", WORLD_CHECKS, skip)
         for seed in seeds:
-            _check(Case(found, level, seed, steps), findings)
-        findings.told()
+            _check(WorldCase(code, level, seed, steps), report)
+        report.raise_failures()
 
 
-def _check(case: Case, findings: Findings) -> None:
-    for name, check in CASES.items():
-        findings.ask(name, check, case)
-    strides = {name: make() for name, make in STRIDES.items()}
-    for part in walk(case.make(case.steps + 1), case.seed, case.steps):
-        checks: Mapping[str, Callable[[Any], Iterator[str]]] = PAUSES if isinstance(part, Pause) else strides
-        for name, looks in checks.items():
-            findings.ask(name, looks, part)
+def _check(case: WorldCase, report: CheckReport) -> None:
+    for name, check in _CASE_CHECKS.items():
+        report.run(name, check, case)
+    for part in walk_randomly(case.make(case.steps + 1), case.seed, case.steps):
+        checks: Mapping[str, Callable[[Any], Iterator[str]]] = (
+            BEFORE_STEP_CHECKS if isinstance(part, BeforeStep) else AFTER_STEP_CHECKS
+        )
+        for name, check_part in checks.items():
+            report.run(name, check_part, part)

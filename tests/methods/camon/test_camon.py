@@ -13,11 +13,11 @@ from teamworld.methods.camon.options import VARIANTS, CamonOptions
 from teamworld.methods.camon.questions import Lead, LeaderPlan, Order, Proposal, Propose, Review, ReviewProposal
 from teamworld.reasoning.contract import Question
 from teamworld.record import Event, Gone, MessageSent, PlanEnd, PlanStart, QuestionAsked, Share
-from teamworld.testing.plays import Stage
+from teamworld.testing.episodes import Scenario
 from tests.methods.single_steps import calls, of, played, steps
 
-LONG = Stage("rooms", "two", 0, 40)
-BURNING = Stage("rooms", "two-hazard", 0, 40, {"spread": 0.4})
+LONG = Scenario("rooms", "two", 0, 40)
+BURNING = Scenario("rooms", "two-hazard", 0, 40, {"spread": 0.4})
 
 
 def moves(events: list[Event]) -> list[PlanStart]:
@@ -25,8 +25,8 @@ def moves(events: list[Event]) -> list[PlanStart]:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("stage", [LONG, BURNING, Stage("cube", "n4", 0, 30)])
-def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Stage) -> None:
+@pytest.mark.parametrize("stage", [LONG, BURNING, Scenario("cube", "n4", 0, 30)])
+def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Scenario) -> None:
     found, _ = played("camon", stage=stage, orders=False)
     settled: dict[int, list[str]] = {step: [] for step in range(steps(found.events))}
     for start in moves(list(found.events)):
@@ -40,7 +40,7 @@ def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Stage) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("stage", [LONG, BURNING])
-def test_with_the_reference_options_all_perceive_at_every_step_and_each_action_is_translated(stage: Stage) -> None:
+def test_with_the_reference_options_all_perceive_at_every_step_and_each_action_is_translated(stage: Scenario) -> None:
     found, _ = played("camon", stage=stage, orders=False, perceive="all", translate="mind")
     gone = [event.step for event in of(found.events, Gone)]
     for step, asked in enumerate(calls(found.events)):

@@ -15,10 +15,10 @@ from teamworld.methods import registry as methods
 from teamworld.reasoning.rules import Rules
 from teamworld.record import Event, LogWriter
 from teamworld.seeding import generator
-from teamworld.testing.plays import Stage
+from teamworld.testing.episodes import Scenario
 
 
-def beliefs(label: str, stage: Stage, folder: Path) -> Sequence[Event]:
+def beliefs(label: str, stage: Scenario, folder: Path) -> Sequence[Event]:
     """Play an episode and return its log."""
 
     def streams(*names: str | int) -> np.random.Generator:

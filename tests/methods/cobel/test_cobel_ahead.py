@@ -18,7 +18,7 @@ from teamworld.methods.cobel.store import Store
 from teamworld.methods.cobel.ways import Ways
 from teamworld.methods.contract import Message
 from teamworld.record import ActionStep
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import View
 from teamworld.worlds.contract import World as Instance
@@ -386,6 +386,6 @@ def test_what_a_mate_was_seen_with_and_is_seen_without_was_brought() -> None:
 
 def test_what_is_seen_on_the_way_changes_the_plan() -> None:
     """In this home an agent walks to the kitchen through a room in which two of the wanted things lie."""
-    seen = play("cobel:exact", Stage("household", "dev-103", 103, 12, {"agents": 2}), {"cobel": {"gate": "never"}})
+    seen = play("cobel:exact", Scenario("household", "dev-103", 103, 12, {"agents": 2}), {"cobel": {"gate": "never"}})
     taken = [event for event in seen.events if isinstance(event, ActionStep) and event.agent == "Alice"]
     assert [event.verb for event in taken if event.status == "done"][:2] == ["fetch", "fetch"]

@@ -7,7 +7,7 @@ import pytest
 from teamworld.language import Action, Cell, Facts
 from teamworld.methods.cobel.value import Outlook, Prospect
 from teamworld.record import EpisodeEnd
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import Domain
 from teamworld.worlds.cube.domain import CubeDomain
 from teamworld.worlds.cube.scene import Scene
@@ -47,6 +47,6 @@ def test_nobody_looks_where_all_was_found() -> None:
 
 
 def test_a_block_that_is_far_from_all_is_found() -> None:
-    end = play("cobel:exact", Stage("cube", "n2", 2, 120, {"view_radius": 5}), {}).events[-1]
+    end = play("cobel:exact", Scenario("cube", "n2", 2, 120, {"view_radius": 5}), {}).events[-1]
     assert isinstance(end, EpisodeEnd)
     assert end.reason == "all_done"

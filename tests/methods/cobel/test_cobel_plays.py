@@ -20,9 +20,9 @@ from teamworld.metrics.measure import measure
 from teamworld.reasoning.contract import Question
 from teamworld.record import Deliver, EpisodeEnd, Event, MessageSent, QuestionAsked, Stage
 from teamworld.testing import check_method
-from teamworld.testing.matrix import Brief
-from teamworld.testing.plays import Stage as Place
-from teamworld.testing.plays import play
+from teamworld.testing.episodes import Scenario as Place
+from teamworld.testing.episodes import play
+from teamworld.testing.matrix import ShortenedWorld
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 from teamworld.worlds.household import world as household
@@ -50,7 +50,7 @@ def sent(events: list[Event]) -> list[MessageSent]:
 @pytest.mark.heavy
 @pytest.mark.parametrize("label", ["cobel", "cobel:exact"])
 def test_it_keeps_the_contract_of_methods(label: str) -> None:
-    check_method(label, stages=[("rooms", "two"), ("cube", "paper-n2"), ("household", "dev")])
+    check_method(label, levels=[("rooms", "two"), ("cube", "paper-n2"), ("household", "dev")])
 
 
 @pytest.mark.heavy
@@ -199,7 +199,7 @@ def test_hidden_truth_changes_no_prompt_of_who_cannot_tell(seed: int) -> None:
         one, other = (
             [
                 question
-                for question in asked(cast("World", Brief(world, 1)), "cobel")
+                for question in asked(cast("World", ShortenedWorld(world, 1)), "cobel")
                 if question.respondent == twins.agent
             ]
             for world in (twins.one, twins.other)

@@ -15,7 +15,7 @@ from teamworld.methods.cobel.method import Cobel
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.telling import others_say
 from teamworld.record import MessageSent
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
 
 BURNS = Fact(Entity("fire", 0), "BURNS", (41, 35))
@@ -77,11 +77,11 @@ def test_whoever_left_its_word_once_speaks_then() -> None:
 @pytest.mark.parametrize(
     ("place", "step"),
     [
-        (Stage("wildfire", "suppress_fire_contain", 0, 6, {"shared_map": False, "firefighters": 4}), 3),
-        (Stage("cube", "n4", 4, 3), 0),
-        (Stage("cube", "n4", 4, 3), 1),
+        (Scenario("wildfire", "suppress_fire_contain", 0, 6, {"shared_map": False, "firefighters": 4}), 3),
+        (Scenario("cube", "n4", 4, 3), 0),
+        (Scenario("cube", "n4", 4, 3), 1),
     ],
 )
-def test_what_several_saw_at_once_is_told_by_one(place: Stage, step: int) -> None:
+def test_what_several_saw_at_once_is_told_by_one(place: Scenario, step: int) -> None:
     sent = [event for event in play("cobel:exact", place, {}).events if isinstance(event, MessageSent)]
     assert Counter(event.step for event in sent)[step] == 1

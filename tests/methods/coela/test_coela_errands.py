@@ -14,7 +14,7 @@ from teamworld.methods.coela.situation import Situation
 from teamworld.methods.coela.worth import worth
 from teamworld.methods.contract import Message
 from teamworld.record import ActionStep, PlanStart, QuestionAsked, StepDone
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import WAIT, LatentVariable, Option, Outcome, Possible
 from tests.methods.coela.house import TABLE, goal, situation
 
@@ -157,13 +157,13 @@ def test_that_one_takes_the_last_of_a_kind_is_worth_the_way_of_who_knows_of_it()
 @pytest.mark.parametrize("label", ["coela", "coela:cwah", "coela:silent", "coela:original"])
 @pytest.mark.parametrize("level", ["dev-groceries-2", "dev-30"])
 def test_it_gets_the_housework_done(label: str, level: str) -> None:
-    played = play(label, Stage("household", level, 0, 250), {})
+    played = play(label, Scenario("household", level, 0, 250), {})
     assert sum(isinstance(event, StepDone) for event in played.events) < 100
     assert not played.complaints
 
 
 def test_two_things_are_delivered_into_a_closed_fridge() -> None:
-    events = play("coela:cwah", Stage("household", "dev-groceries-1", 0, 250), {}).events
+    events = play("coela:cwah", Scenario("household", "dev-groceries-1", 0, 250), {}).events
     asked = {(event.agent, event.step) for event in events if isinstance(event, QuestionAsked)}
     plans = [event for event in events if isinstance(event, PlanStart) and (event.agent, event.step) not in asked]
     assert plans

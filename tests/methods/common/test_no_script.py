@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.rooms.domain import RoomsDomain
 
-STAGE = Stage("rooms", "two-hazard", 0, 30)
+STAGE = Scenario("rooms", "two-hazard", 0, 30)
 
 
 @pytest.mark.heavy

@@ -19,10 +19,10 @@ from teamworld.methods.common.mixed_team import Part, split
 from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.record import EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart, QuestionAsked, read_log
 from teamworld.testing import check_method
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from tests.methods.single_steps import score
 
-ROOMS, HOME = Stage("rooms", "two", 0, 120), Stage("household", "dev", 3, 250)
+ROOMS, HOME = Scenario("rooms", "two", 0, 120), Scenario("household", "dev", 3, 250)
 SEEN: list[Seen] = []
 
 
@@ -160,7 +160,7 @@ def test_minds_are_asked_for_their_own_agents_only() -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("label", ["coela+greedy", "zero_shot+coela"])
 def test_split_teams_keep_the_contract_of_methods(label: str) -> None:
-    check_method(label, stages=[("rooms", "two")])
+    check_method(label, levels=[("rooms", "two")])
 
 
 # ---- labels and options

@@ -14,11 +14,11 @@ from teamworld.methods.embodied.options import VARIANTS
 from teamworld.methods.embodied.questions import Decide, Private, Speak, Talk
 from teamworld.reasoning.contract import Question
 from teamworld.record import MessageSent, PlanEnd, PlanStart, QuestionAsked, Share
-from teamworld.testing.plays import Stage
+from teamworld.testing.episodes import Scenario
 from tests.methods.single_steps import Heard, Says, calls, of, played
 
-LONG = Stage("rooms", "two", 0, 30)
-THREE = Stage("cube", "n4", 0, 6)
+LONG = Scenario("rooms", "two", 0, 30)
+THREE = Scenario("cube", "n4", 0, 6)
 
 
 def saying(talk: Talk, mind: str = "agent_0", at: int = 0) -> Says:
@@ -142,7 +142,7 @@ def test_nobody_is_given_the_views_of_others() -> None:
 def test_who_cannot_act_is_not_asked() -> None:
     unable = 0
     for seed in range(3):
-        found, _ = played("embodied", stage=Stage("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
+        found, _ = played("embodied", stage=Scenario("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
         team = 3
         for asked in calls(found.events):
             assert asked["embodied.talk"] == asked["embodied.act"] <= team
@@ -152,9 +152,9 @@ def test_who_cannot_act_is_not_asked() -> None:
 
 @pytest.mark.heavy
 def test_by_the_rule_two_do_not_take_what_takes_one() -> None:
-    found, asked = played("embodied", stage=Stage("rooms", "one", 0, 20))
+    found, asked = played("embodied", stage=Scenario("rooms", "one", 0, 20))
     assert not list(of(found.events, MessageSent)), "there is nobody to tell"
-    found, asked = played("embodied", stage=Stage("cube", "n4", 1, 10))
+    found, asked = played("embodied", stage=Scenario("cube", "n4", 1, 10))
     first = {start.agent: start.goal for start in of(found.events, PlanStart) if start.step == 0}
     alone = {event.goal for event in found.events if isinstance(event, PlanStart) and event.quorum == 1}
     for goal in alone - {None}:
@@ -194,7 +194,7 @@ def test_a_flood_of_messages_to_nobody_stays_small() -> None:
 
 def test_who_spoke_last_is_the_same_to_both_where_words_come_late() -> None:
     stage = THREE._replace(horizon=2, rule=MessageRule(seen="next"))
-    goal = Stage("cube", "n4", 0, 6).make()
+    goal = Scenario("cube", "n4", 0, 6).make()
     goal.reset(0)
     wanted = goal.view("agent_0").goals[0].id
     heeds: dict[str, bool] = {}
@@ -212,7 +212,7 @@ def test_who_spoke_last_is_the_same_to_both_where_words_come_late() -> None:
 
 @pytest.mark.parametrize("written", ["drop()", "drop", "`drop()`"])
 def test_what_runs_can_be_chosen_again_in_any_words_even_where_it_could_not_begin_anew(written: str) -> None:
-    world = Stage("rooms", "two", 0, 30).make()
+    world = Scenario("rooms", "two", 0, 30).make()
     world.reset(0)
     told: dict[str, Any] = {"domain": world.domain, "team": {}, "scenes": {}, "aim": None, "lines": (), "past": 0}
     views = {"agent_0": world.view("agent_0")}

@@ -18,10 +18,10 @@ from teamworld.reasoning.contract import Question
 from teamworld.reasoning.router import Team, shares
 from teamworld.record import Gone, PlanEnd, PlanStart, QuestionAsked, Share
 from teamworld.seeding import generator
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from tests.methods.single_steps import Says, Scripted, calls, of, played
 
-LONG = Stage("rooms", "two", 0, 30)
+LONG = Scenario("rooms", "two", 0, 30)
 
 
 def objecting(times: int) -> Says:
@@ -173,7 +173,7 @@ def test_nobody_speaks_of_the_dead_and_who_cannot_act_is_not_asked() -> None:
     gone: set[str] = set()
     unable = 0
     for seed in range(3):
-        found, _ = played("hmas2", stage=Stage("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
+        found, _ = played("hmas2", stage=Scenario("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
         gone = set()
         for event in found.events:
             gone |= {event.agent} if isinstance(event, Gone) else set()
@@ -191,7 +191,7 @@ def test_variants_set_what_they_say() -> None:
 
 
 def test_the_rule_accepts_what_runs_even_where_it_could_not_begin_anew() -> None:
-    world = Stage("rooms", "two", 0, 30).make()
+    world = Scenario("rooms", "two", 0, 30).make()
     world.reset(0)
     views = {agent: world.view(agent) for agent in ("agent_0", "agent_1")}
     action = parse_action("drop()")

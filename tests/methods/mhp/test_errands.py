@@ -14,7 +14,7 @@ from teamworld.methods.mhp.model import Model, Subgoal
 from teamworld.methods.mhp.near import NearBelief
 from teamworld.methods.mhp.search import Settings, search
 from teamworld.record import ActionStep, EpisodeEnd
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import Domain, LatentVariable, Possible
 from tests.methods.mhp import home as h
 
@@ -118,7 +118,7 @@ def test_it_looks_where_the_chance_for_a_tick_is_best() -> None:
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_hand_is_left_free_where_nothing_can_be_put_into_what_is_closed(strict: bool) -> None:
     world = {"agents": 1, "strict_put": strict}
-    found = play("mhp:plus", Stage("household", "dev-groceries-1", 0, 250, world), {})
+    found = play("mhp:plus", Scenario("household", "dev-groceries-1", 0, 250, world), {})
     assert isinstance(found.events[-1], EpisodeEnd)
     assert found.events[-1].reason == "all_done"
     held = list(accumulate(_hands(event) for event in found.events if isinstance(event, ActionStep)))

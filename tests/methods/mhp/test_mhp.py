@@ -19,8 +19,8 @@ from teamworld.record import (
     QuestionAsked,
     Release,
 )
+from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from teamworld.testing.matrix import check_pair
-from teamworld.testing.plays import Played, Stage, play
 from teamworld.worlds.household.official import PUBLISHED
 from tests.worlds.household.data import FOLDER, needs_data
 
@@ -28,17 +28,17 @@ LABELS = ["mhp", "mhp:comm", "mhp:plus"]
 
 
 @cache
-def played(label: str, level: str = "dev-3", seed: int = 0, horizon: int = 250, **world: Any) -> Played:
-    found = play(label, Stage("household", level, seed, horizon, world), {})
+def played(label: str, level: str = "dev-3", seed: int = 0, horizon: int = 250, **world: Any) -> PlayedEpisode:
+    found = play(label, Scenario("household", level, seed, horizon, world), {})
     assert found.complaints == []
     return found
 
 
-def steps(found: Played) -> int:
+def steps(found: PlayedEpisode) -> int:
     return max(event.step for event in found.events if isinstance(event, ActionStep)) + 1
 
 
-def done(found: Played) -> bool:
+def done(found: PlayedEpisode) -> bool:
     last = found.events[-1]
     return isinstance(last, EpisodeEnd) and last.reason == "all_done"
 
@@ -46,7 +46,7 @@ def done(found: Played) -> bool:
 @pytest.mark.parametrize("label", LABELS)
 def test_it_keeps_to_what_is_seen_and_to_its_seed(label: str) -> None:
     """Of the matrix: equal seeds write equal logs, and hidden truth that nobody sees changes no decision."""
-    check_pair(label, Stage("household", "dev-3", 1, 25))
+    check_pair(label, Scenario("household", "dev-3", 1, 25))
 
 
 @pytest.mark.heavy

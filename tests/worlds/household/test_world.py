@@ -25,8 +25,8 @@ from teamworld.experiment.replay import replay
 from teamworld.language import Entity, parse_action
 from teamworld.record import read_log
 from teamworld.testing import check_world
-from teamworld.testing.plays import Stage, play
-from teamworld.testing.walk import difference, seen
+from teamworld.testing.episodes import Scenario, play
+from teamworld.testing.random_walk import describe_view, differing_part
 from teamworld.worlds import registry
 from teamworld.worlds.contract import roster
 from teamworld.worlds.household import world as module
@@ -114,7 +114,7 @@ def test_twins_look_alike_until_the_difference_is_seen(seed: int) -> None:
             views = one.view(agent), other.view(agent)
             if set(views[0].facts) != set(views[1].facts):
                 break
-            assert difference(*map(seen, views)) is None, (agent, step)
+            assert differing_part(*map(describe_view, views)) is None, (agent, step)
             options = views[0].options
             order = {agent: options[(7 * step) % len(options)].action} if step % 9 == 0 else {}
             reports = [world_.step({**order, mate: parse_action("wait()")}) for world_ in (one, other)]
@@ -308,7 +308,7 @@ def test_an_idle_team_ends_at_the_horizon() -> None:
 def test_a_silent_random_team_comes_to_an_end(agents: int) -> None:
     ends = []
     for seed in range(2):
-        events = play("random", Stage("household", "dev", seed, 250, {"agents": agents}), {}).events
+        events = play("random", Scenario("household", "dev", seed, 250, {"agents": agents}), {}).events
         ends.append(events[-1].reason)  # type: ignore[union-attr]
     assert set(ends) <= {"all_done", "horizon"}
     assert "all_done" in ends
@@ -334,9 +334,9 @@ def test_the_seed_decides_where_agents_start_and_who_wins() -> None:
 
 
 PLAYED = """
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 for sight, method in (("room", "random"), ("cone", "greedy")):
-    print(play(method, Stage("household", "dev", 2, 40, {"sight": sight, "agents": 3}), {}).digest)
+    print(play(method, Scenario("household", "dev", 2, 40, {"sight": sight, "agents": 3}), {}).digest)
 """
 
 

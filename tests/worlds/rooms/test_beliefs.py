@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.language import Action, Entity, Fact, Facts, parse_action
-from teamworld.testing.walk import Pause, walk
+from teamworld.testing.random_walk import BeforeStep, walk_randomly
 from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import WAIT, Option, talk
 from teamworld.worlds.rooms.domain import RoomsDomain
@@ -113,8 +113,8 @@ def test_numbers_that_were_made_up_do_not_make_it_count() -> None:
 @given(st.sampled_from(["one", "two-hazard", "three"]), st.integers(0, 300))
 def test_visible_is_what_a_view_shows(level: str, seed: int) -> None:
     here = make(level, seed, 60, {})
-    for part in walk(here, seed, 15):
-        if not isinstance(part, Pause):
+    for part in walk_randomly(here, seed, 15):
+        if not isinstance(part, BeforeStep):
             continue
         truth = here.truth()
         for agent, view in part.views.items():

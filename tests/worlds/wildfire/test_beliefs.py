@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.language import Entity, Fact, Facts, parse_action
-from teamworld.testing.walk import Pause, walk
+from teamworld.testing.random_walk import BeforeStep, walk_randomly
 from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import WAIT, Option
 from teamworld.worlds.wildfire import beliefs, fire
@@ -232,8 +232,8 @@ def test_who_went_away_is_near_where_it_was() -> None:
 def test_visible_is_what_a_map_of_ones_own_shows(level: str, seed: int) -> None:
     here = make(level, seed, 60, {"shared_map": False})
     remembered = ("UNSEEN", "WAS", "BURNT", "IN")  # of these, and of fires and water, a view tells without seeing them
-    for part in walk(here, seed, 8):
-        if not isinstance(part, Pause):
+    for part in walk_randomly(here, seed, 8):
+        if not isinstance(part, BeforeStep):
             continue
         truth = here.truth()
         for agent, view in part.views.items():

@@ -7,7 +7,7 @@ import pytest
 from teamworld.language import Action, AgentId, Cell
 from teamworld.planning.simulate import dry_run
 from teamworld.record import StepDone
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import WAIT
 from teamworld.worlds.wildfire import breaks
 from teamworld.worlds.wildfire.play import WildfireWorld
@@ -89,7 +89,7 @@ def test_recipes_against_fire_can_be_done_and_are_no_flight(seed: int) -> None:
 
 def burnt(method: str, level: str, seed: int) -> float:
     """Return the damage, own agents not counted."""
-    events = play(method, Stage("wildfire", level, seed, 1_000), {}).events
+    events = play(method, Scenario("wildfire", level, seed, 1_000), {}).events
     score = [event for event in events if isinstance(event, StepDone)][-1].score
     return score["trees_burnt"] + 10 * score["buildings_lost"] + 100 * score["civilians_lost"]
 
@@ -101,5 +101,5 @@ def test_a_method_that_decides_every_step_keeps_its_place(level: str, seed: int)
 
 
 def test_nobody_waits_for_everybody_where_all_try_the_same_plan() -> None:
-    events = play("drwell", Stage("wildfire", "transport_firefighters_small", 2, 1_000), {}).events
+    events = play("drwell", Scenario("wildfire", "transport_firefighters_small", 2, 1_000), {}).events
     assert [event for event in events if isinstance(event, StepDone)][-1].score["score"] == 6

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from teamworld.language import Facts, parse_action, parse_fact
 from teamworld.record import StepDone
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.wildfire import breaks
 from teamworld.worlds.wildfire.levels import level_for
 from teamworld.worlds.wildfire.scene import Scene, believed, facts
@@ -19,7 +19,7 @@ from teamworld.worlds.wildfire.world import make
 
 def score(level: str, seed: int, method: str = "greedy") -> dict[str, float]:
     """Return the last score of an episode."""
-    events = play(method, Stage("wildfire", level, seed, 1_000), {}).events
+    events = play(method, Scenario("wildfire", level, seed, 1_000), {}).events
     return dict([event for event in events if isinstance(event, StepDone)][-1].score)
 
 

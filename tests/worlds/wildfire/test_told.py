@@ -10,7 +10,7 @@ import pytest
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Briefing, Method
 from teamworld.record import EpisodeStart
-from teamworld.testing.plays import Stage, play
+from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WorldSpec
 
@@ -51,7 +51,7 @@ def strings(value: object, seen: set[int]) -> list[str]:
 @pytest.mark.parametrize("level", ["suppress_fire_locate_and_suppress", "suppress_fire_contain", "perception"])
 def test_the_briefing_holds_nothing_of_the_land(monkeypatch: pytest.MonkeyPatch, level: str) -> None:
     nosy = Nosy(monkeypatch, "do_nothing")
-    events = play("do_nothing", Stage("wildfire", level, 1, 2), {}).events
+    events = play("do_nothing", Scenario("wildfire", level, 1, 2), {}).events
     (briefing,) = nosy.briefings
     start = next(event for event in events if isinstance(event, EpisodeStart))
     land = start.static["land"]
@@ -66,7 +66,7 @@ def test_the_briefing_holds_nothing_of_the_land(monkeypatch: pytest.MonkeyPatch,
 def test_no_world_tells_methods_what_only_a_drawing_needs(monkeypatch: pytest.MonkeyPatch, world: str) -> None:
     nosy = Nosy(monkeypatch, "do_nothing")
     level = worlds.module(world).DEFAULT_LEVEL
-    events = play("do_nothing", Stage(world, level, 1, 2), {}).events
+    events = play("do_nothing", Scenario(world, level, 1, 2), {}).events
     (briefing,) = nosy.briefings
     assert briefing.spec.static == {}
     made = worlds.make(world, level, 1, 2, {})

@@ -170,7 +170,7 @@ def test_the_hash_tells_a_change_of_what_is_included(tmp_path: Path, monkeypatch
 
 
 def test_the_page_on_prompts_tells_their_versions_and_hashes() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "prompts.md").read_text("utf-8")
     told = re.findall(r"^\| `([a-z0-9_.]+)` \| (\d+) \| `([0-9a-f]+)` \|", page, re.MULTILINE)
     now = {kind: info(question.template) for kind, question in kinds().items()}
     assert {kind: (int(version), hash) for kind, version, hash in told} == now, (

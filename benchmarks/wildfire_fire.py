@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from teamworld.worlds.wildfire import fire
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.levels import generate
 from teamworld.worlds.wildfire.state import IGNITED, ON_FIRE, FireRules, Land, Terrain
-from teamworld.worlds.wildfire.terrain import generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from teamworld.worlds.wildfire.state import FireMode
+
 
 #: What the bars are for: side of the map, in cells.
 SIDE = 1000
@@ -69,7 +70,7 @@ def best(call: Callable[[], object], tries: int) -> float:
 def go(land: Land, steps: int) -> None:
     """Do some fire steps."""
     for _ in range(steps):
-        fire.step(land)
+        physics.step_fire(land)
 
 
 def uniform(size: int) -> Terrain:
@@ -106,10 +107,10 @@ def at(land: Land, x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> npt.ND
 
 def line_front(terrain: Terrain, mode: FireMode, tries: int) -> tuple[float, float, int]:
     """Return seconds a step, share touched at first and mean of cells that spread, for a front right across the map."""
-    land, side = fire.make_land(terrain, FireRules(mode=mode)), terrain.size
-    fire.ignite_cells(land, at(land, np.full(side, side // 4), np.arange(side)))
+    land, side = physics.make_land(terrain, FireRules(mode=mode)), terrain.size
+    physics.ignite_cells(land, at(land, np.full(side, side // 4), np.arange(side)))
     for _ in range(side // 50):
-        fire.step(land)
+        physics.step_fire(land)
     share, steps = touched(land), side // 10
     found, front = float("inf"), 0
     for _ in range(tries):
@@ -121,9 +122,9 @@ def line_front(terrain: Terrain, mode: FireMode, tries: int) -> tuple[float, flo
 
 def alight(terrain: Terrain, mode: FireMode, share: float) -> Land:
     """Return a land with this share of its cells ignited at random."""
-    land, side = fire.make_land(terrain, FireRules(mode=mode)), terrain.size
+    land, side = physics.make_land(terrain, FireRules(mode=mode)), terrain.size
     places = np.flatnonzero(np.random.default_rng(0).random((side, side)) < share)
-    fire.ignite_cells(land, at(land, places % side, places // side))
+    physics.ignite_cells(land, at(land, places % side, places // side))
     return land
 
 
@@ -133,7 +134,7 @@ def worst(terrain: Terrain, mode: FireMode, tries: int) -> tuple[float, float, i
     found = float("inf")
     for _ in range(tries):
         twin = land.copy()
-        found = min(found, best(partial(fire.step, twin), 1))
+        found = min(found, best(partial(physics.step_fire, twin), 1))
     return found, touched(land), land.cells_in(IGNITED)
 
 
@@ -147,15 +148,15 @@ def twenty(terrain: Terrain, mode: FireMode, tries: int) -> tuple[float, float, 
         found = float("inf")
         for _ in range(tries):
             twin = land.copy()
-            found = min(found, best(partial(fire.step, twin), 1))
+            found = min(found, best(partial(physics.step_fire, twin), 1))
         took.append(found)
-        fire.step(land)
+        physics.step_fire(land)
     return float(np.mean(took)), float(np.mean(shares)), round(float(np.mean(fronts)))
 
 
 def no_fire(terrain: Terrain, mode: FireMode, tries: int) -> tuple[float, float, int]:
     """Return the same where nothing burns."""
-    land = fire.make_land(terrain, FireRules(mode=mode))
+    land = physics.make_land(terrain, FireRules(mode=mode))
     return best(lambda: go(land, 1000), tries) / 1000, 0.0, 0
 
 
@@ -189,8 +190,8 @@ def making(quick: bool) -> Iterator[Row]:
         terrain = generate(side, 1)
         for mode in ("reference", "stochastic"):
             rules = FireRules(mode=mode)
-            took = best(partial(fire.make_land, terrain, rules), 3)
-            land = fire.make_land(terrain, rules)
+            took = best(partial(physics.make_land, terrain, rules), 3)
+            land = physics.make_land(terrain, rules)
             held = sum(part.nbytes for part in (getattr(land, name) for name in ARRAYS))
             yield Row("making", f"{side} x {side}: land for {mode}", took, "s", note=f"{held / 1e6:.1f} MB")
 

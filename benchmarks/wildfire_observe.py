@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from teamworld.worlds.wildfire import describe, fire, incident, observe, physics, sightings
-from teamworld.worlds.wildfire.env import parallel_env
-from teamworld.worlds.wildfire.levels import Team, level_for
-from teamworld.worlds.wildfire.placement import instance_for
-from teamworld.worlds.wildfire.vector import vector_env
+from teamworld.worlds.wildfire import observe, physics, text
+from teamworld.worlds.wildfire.env import parallel_env, vector_env
+from teamworld.worlds.wildfire.kernels import agents
+from teamworld.worlds.wildfire.levels import Team, instance_for, level_for
 
 if TYPE_CHECKING:
-    from teamworld.worlds.wildfire.incident import Incident
+    from teamworld.worlds.wildfire.state import Incident
 
 #: 2,000 agents: half of them on foot, as many drones as helicopters.
 TEAM = Team(firefighters=1000, bulldozers=200, drones=400, helicopters=400)
@@ -48,12 +47,12 @@ class Case(NamedTuple):
 def spread_out(size: int, seed: int = 0) -> Incident:
     """Return an incident with the team all over the map and fires burning."""
     level = replace(level_for("darpa_500"), team=TEAM, size=size, edition="2025", max_steps=10**6)
-    running = incident.begin(instance_for(level, seed), seed)
+    running = physics.begin_incident(instance_for(level, seed), seed)
     rng = np.random.default_rng(seed)
     agents = TEAM.size
     running.units.x[:], running.units.y[:] = rng.uniform(0, size - 1, (2, agents))
     for x, y in rng.integers(0, size, (FIRES, 2)).tolist():
-        fire.ignite(running.land, x, y)
+        physics.ignite(running.land, x, y)
     return running
 
 
@@ -62,7 +61,7 @@ def measured(size: int, shared: bool, steps: int) -> Case:
     running = spread_out(size)
     units = running.units
     rng = np.random.default_rng(1)
-    seen = sightings.begin(running, shared_map=shared)
+    seen = observe.begin_sightings(running, shared_map=shared)
     first = seen.nbytes / 1e6
     out = observe.observations(running, seen)
     times: dict[str, list[float]] = {"step": [], "look": [], "rows": []}
@@ -118,11 +117,11 @@ def environments(steps: int) -> list[str]:
 def words(size: int, tries: int) -> tuple[float, int]:
     """Return the mean milliseconds of a description, and its mean number of characters."""
     running = spread_out(size)
-    seen = sightings.begin(running)
+    seen = observe.begin_sightings(running)
     lengths = []
     begin = time.thread_time()
     for agent in np.linspace(0, TEAM.size - 1, tries).astype(int).tolist():
-        lengths.append(len(describe.plain(describe.situation(running, seen, agent))))
+        lengths.append(len(text.describe(text.agent_situation(running, seen, agent))))
     return 1000 * (time.thread_time() - begin) / tries, round(statistics.mean(lengths))
 
 
@@ -141,7 +140,7 @@ def main() -> None:
             f"{case.name:18} {case.step:6.1f} ms {case.look:4.1f} ms {case.rows:4.1f} ms {total:4.1f} ms "
             f"{case.first_mb:9.1f} MB {case.map_mb:6.1f} MB"
         )
-    rows = (TEAM.size + 1) * observe.LENGTH * 4 / 1e6
+    rows = (TEAM.size + 1) * agents.LENGTH * 4 / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(f"\nrows of all: {rows:.1f} MB; peak of the process: {peak:.0f} MB")
     each, length = words(size, 100)

@@ -20,16 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from teamworld.worlds.wildfire import fire, incident, physics, tasks
-from teamworld.worlds.wildfire.levels import Team, level_for
-from teamworld.worlds.wildfire.placement import instance_for
-from teamworld.worlds.wildfire.terrain import generate
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.levels import Team, generate, instance_for, level_for
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.incident import Incident
-    from teamworld.worlds.wildfire.state import FireMode, Terrain
+    from teamworld.worlds.wildfire.state import FireMode, Incident, Terrain
+
 
 #: Milliseconds of a timestep with 2,000 agents on 1000 x 1000, observations included.
 BAR = 50.0
@@ -48,10 +46,10 @@ def crowd(agents: int, terrain: Terrain, mode: FireMode) -> Incident:
     level = replace(
         level_for("full_game"), size=terrain.size, team=team, clusters=tenth, per_cluster=1, fire_every=100, water=5
     )
-    world = incident.begin(instance_for(level, 0, terrain=terrain), 0, mode)
+    world = physics.begin_incident(instance_for(level, 0, terrain=terrain), 0, mode)
     rng = np.random.default_rng(0)
     places = np.flatnonzero(rng.random((terrain.size, terrain.size)) < ALIGHT)
-    fire.ignite_cells(world.land, (places // terrain.size + 1) * world.land.stride + places % terrain.size + 1)
+    physics.ignite_cells(world.land, (places // terrain.size + 1) * world.land.stride + places % terrain.size + 1)
     world.units.x[:], world.units.y[:] = rng.integers(0, terrain.size, (2, agents))
     world.units.water[: team.firefighters] = 5
     return world
@@ -75,9 +73,9 @@ def stepping(agents: int, terrain: Terrain, mode: FireMode, moving: bool, steps:
         physics.step(world, given)
         took.append((time.thread_time() - begin) * 1e3)
     begin = time.thread_time()
-    tasks.score(world)
+    physics.score(world)
     scored = time.thread_time()
-    tasks.counts(world)
+    physics.counters(world)
     return {
         "what": f"{agents:,} agents, {terrain.size} x {terrain.size}, {mode}, {'all go' if moving else 'mixed'}",
         "ms": float(np.median(took)),

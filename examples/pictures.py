@@ -18,7 +18,7 @@ from teamworld.experiment.folder import Folder
 from teamworld.record import EpisodeStart, Frame, read_log
 from teamworld.report.figures import draw_all
 from teamworld.worlds.cube.draw import Snapshot, frame
-from teamworld.worlds.wildfire import draw as wildfire
+from teamworld.worlds.wildfire import draw
 
 
 def episode(log: Path, steps: tuple[int, ...], path: Path) -> None:
@@ -51,7 +51,7 @@ def fire(scratch: Path, path: Path) -> None:
         frames = [event for event in events if isinstance(event, Frame)]
         for panel, step in zip(row, steps, strict=True):
             last = min(step, len(frames) - 1)
-            panel.imshow(wildfire.frame(start.static, frames[last].state, 8))
+            panel.imshow(draw.frame(start.static, frames[last].state, 8))
             panel.set_title(f"step {last}" + (", all out" if last < step else ""), fontsize=11, loc="left")
             panel.set(xticks=[], yticks=[])
         row[0].set_ylabel(told, fontsize=11)

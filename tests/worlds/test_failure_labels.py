@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from teamworld.metrics.failures import LABELS
 from teamworld.worlds.cube import failures as cube
-from teamworld.worlds.wildfire import failures as wildfire
+from teamworld.worlds.wildfire import goals
 
 
 def test_every_rule_gives_labels_that_are_defined_as_spatial() -> None:
-    names = {rule.__name__.replace("_", "-") for rule in (*cube.RULES, *wildfire.RULES)}
+    names = {rule.__name__.replace("_", "-") for rule in (*cube.RULES, *goals.RULES)}
     assert {name for name, label in LABELS.items() if label.spatial} | {"oscillation"} == names

@@ -10,7 +10,7 @@ from teamworld.metrics.event_tables import gather
 from teamworld.metrics.outcome import measure
 from teamworld.record import StepDone
 from teamworld.testing.episodes import PlayedEpisode, Scenario, play
-from teamworld.worlds.wildfire.play import WildfireWorld
+from teamworld.worlds.wildfire.world import WildfireWorld
 
 
 def scores(played: PlayedEpisode) -> list[dict[str, float]]:

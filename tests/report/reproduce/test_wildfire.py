@@ -13,6 +13,7 @@ from teamworld.experiment.folder import Folder
 from teamworld.experiment.results import Row
 from teamworld.record import StepDone, read_log
 from teamworld.report import competence
+from teamworld.report.competence import Seed
 from teamworld.report.reproduce import wildfire_checks
 from teamworld.report.reproduce.wildfire import BESIDE, METHODS, Plan, chosen
 from teamworld.report.reproduce.wildfire_checks import CLAIMS, VERDICTS, Check, checks
@@ -28,10 +29,9 @@ from teamworld.report.reproduce.wildfire_results import (
     share,
     spread,
 )
-from teamworld.worlds.wildfire import tasks
-from teamworld.worlds.wildfire.competence import Seed
+from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire.levels import PRESETS, level_for
-from teamworld.worlds.wildfire.play import WildfireWorld
+from teamworld.worlds.wildfire.world import WildfireWorld
 
 CUT, FIRE = "cut_trees_sparse_small", "suppress_fire_contain"
 BEST = {CUT: 18.0, FIRE: 0.0}
@@ -57,7 +57,7 @@ def test_the_published_scores_are_those_of_the_17_presets() -> None:
 
 @pytest.mark.parametrize("level", PRESETS)
 def test_no_published_score_is_above_the_best(level: str) -> None:
-    top = tasks.best(level_for(level))
+    top = physics.best_score(level_for(level))
     for reported in (*FINAL[level].values(), *EARLIER.get(level, {}).values()):
         assert reported.mean <= top
         assert reported.sd is None or reported.sd >= 0
@@ -84,7 +84,7 @@ def test_published_shares_count_from_doing_nothing_where_a_fire_is_fought() -> N
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, list[Row], list[tasks.Score]]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, list[Row], list[physics.Score]]:
     """Return a short run on fire, and what the world itself said at the end of each episode."""
     worlds: list[WildfireWorld] = []
     folder = Folder(tmp_path_factory.mktemp("wildfire") / "run")
@@ -98,10 +98,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, list[Row],
         patch.setattr(WildfireWorld, "reset", kept)
         methods = [IDLE, "greedy"]
         rows = teamworld.run("wildfire", level=FIRE, method=methods, seed=42, max_steps=30, out=folder.path)
-    return folder, rows, [tasks.score(world.incident) for world in worlds[-2:]]
+    return folder, rows, [physics.score(world.incident) for world in worlds[-2:]]
 
 
-def test_the_score_of_a_log_is_the_worlds_own(played: tuple[Folder, list[Row], list[tasks.Score]]) -> None:
+def test_the_score_of_a_log_is_the_worlds_own(played: tuple[Folder, list[Row], list[physics.Score]]) -> None:
     folder, rows, said = played
     for row, score in zip(rows, said, strict=True):
         log = list(read_log(folder.log(Cell(row.method, row.seed), row.episode)))
@@ -114,7 +114,7 @@ def test_the_score_of_a_log_is_the_worlds_own(played: tuple[Folder, list[Row], l
     assert said[1].reference < said[1].burnt  # and trees were cut
 
 
-def test_a_log_without_scores_is_refused(played: tuple[Folder, list[Row], list[tasks.Score]]) -> None:
+def test_a_log_without_scores_is_refused(played: tuple[Folder, list[Row], list[physics.Score]]) -> None:
     folder, rows, _ = played
     log = list(read_log(folder.log(Cell(IDLE, 42), 1)))
     empty = [event for event in log if not isinstance(event, StepDone)]
@@ -247,7 +247,7 @@ def test_own_agents_do_not_count_as_what_was_destroyed() -> None:
 
 def test_the_levels_of_the_checks_exist() -> None:
     assert set(wildfire_checks.SMALL) | set(wildfire_checks.REACHABLE) <= set(PRESETS)
-    assert all(tasks.best(level_for(level)) for level in wildfire_checks.SMALL)
+    assert all(physics.best_score(level_for(level)) for level in wildfire_checks.SMALL)
 
 
 # ---- plans

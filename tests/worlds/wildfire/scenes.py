@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from teamworld.worlds.wildfire.incident import Incident, begin
-from teamworld.worlds.wildfire.levels import Level, Team
-from teamworld.worlds.wildfire.placement import Instance
-from teamworld.worlds.wildfire.state import Cell, Terrain
-from teamworld.worlds.wildfire.units import NOBODY, STOP
+from teamworld.worlds.wildfire.levels import Instance, Level, Team
+from teamworld.worlds.wildfire.physics import begin_incident
+from teamworld.worlds.wildfire.state import NOBODY, STOP, Cell, Incident, Terrain
 from tests.worlds.wildfire.maps import flat
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.incident import Rules
-    from teamworld.worlds.wildfire.state import FireMode
+    from teamworld.worlds.wildfire.state import FireMode, Rules
 
 
 def scene(
@@ -53,7 +50,7 @@ def scene(
         clusters=tuple(Cell(*cell) for cell in clusters),
         event_cells=event_cells or tuple(() for _ in level.events),
     )
-    return begin(instance, seed, mode, rules)
+    return begin_incident(instance, seed, mode, rules)
 
 
 def do(incident: Incident, **orders: tuple[int, int, int]) -> npt.NDArray[np.int32]:

@@ -9,18 +9,14 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from teamworld.worlds.wildfire.state import (
-    BURNT_OUT,
-    EXTINGUISHING,
-    IGNITED,
-    ON_FIRE,
-)
+from teamworld.worlds.wildfire.state import BURNT_OUT, EXTINGUISHING, IGNITED, ON_FIRE
 from tests.worlds.wildfire.reference import MASK, SlowFire, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from teamworld.worlds.wildfire.incident import Incident
+    from teamworld.worlds.wildfire.state import Incident
+
 
 GOLDEN = 0x9E3779B97F4A7C15
 PACE = {"firefighter": 0.12, "bulldozer": 0.08, "drone": 0.2, "helicopter": 0.3}

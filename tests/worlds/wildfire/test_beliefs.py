@@ -14,10 +14,19 @@ from teamworld.language import Entity, Fact, Facts, parse_action
 from teamworld.testing.random_walk import BeforeStep, walk_randomly
 from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import WAIT, Option
-from teamworld.worlds.wildfire import beliefs, fire
+from teamworld.worlds.wildfire import beliefs, physics
 from teamworld.worlds.wildfire.domain import WildfireDomain
-from teamworld.worlds.wildfire.scene import Body, Brief, Front, Person, Scene, Spot, facts, thing
 from teamworld.worlds.wildfire.state import BURNABLE, IGNITED, ON_FIRE
+from teamworld.worlds.wildfire.symbolic_state import (
+    AgentState,
+    CivilianState,
+    FireState,
+    Mission,
+    SymbolicState,
+    TargetCell,
+    facts_of,
+    thing,
+)
 from teamworld.worlds.wildfire.world import make
 
 KINDS: Mapping[str, str] = {
@@ -26,34 +35,34 @@ KINDS: Mapping[str, str] = {
 }
 
 
-def brief(**changes: Any) -> Brief:
+def brief(**changes: Any) -> Mission:
     """Return what a team on a map of 93 x 93 cells is told: nine sectors of 31 x 31."""
     parts: dict[str, Any] = {
         "task": "both", "size": 93, "kinds": KINDS, "horizon": 100, "known": False, "clusters": 2, "per_cluster": 3,
         "fire_every": 500, "edition": "2025", "careful": True, "lift_reach": 3.0, "fill_reach": 1,
         "riders_count": False,
     }  # fmt: skip
-    return Brief(**parts | changes)
+    return Mission(**parts | changes)
 
 
 def domain(**changes: Any) -> WildfireDomain:
     return WildfireDomain(brief(**changes))
 
 
-def told(scene: Scene) -> Facts:
-    return Facts(tuple(facts(scene)))
+def told(scene: SymbolicState) -> Facts:
+    return Facts(tuple(facts_of(scene)))
 
 
-def team(**at: tuple[int, int]) -> dict[str, Body]:
+def team(**at: tuple[int, int]) -> dict[str, AgentState]:
     """Return everybody at (10, 10), or where a test wants them."""
-    return {agent: Body(at.get(agent, (10, 10))) for agent in KINDS}
+    return {agent: AgentState(at.get(agent, (10, 10))) for agent in KINDS}
 
 
 def option(text: str, goal: str | None = None, ticks: int = 3) -> Option:
     return Option(parse_action(text), goal, ticks)
 
 
-def clash(here: WildfireDomain, scene: Scene, one: Option, other: Option) -> float:
+def clash(here: WildfireDomain, scene: SymbolicState, one: Option, other: Option) -> float:
     """Return what is lost, which is the same the other way round."""
     lost = here.conflict_cost(one, other, told(scene))
     assert lost == here.conflict_cost(other, one, told(scene))
@@ -61,15 +70,15 @@ def clash(here: WildfireDomain, scene: Scene, one: Option, other: Option) -> flo
 
 
 MIDDLES = brief().middles
-FIRE = Front(tuple((60 + x, 60 + y) for x in range(4) for y in range(4)))
-SPARK = Front(((60, 60), (61, 60)))
+FIRE = FireState(tuple((60 + x, 60 + y) for x in range(4) for y in range(4)))
+SPARK = FireState(((60, 60), (61, 60)))
 
 
 # ---- the table of spec B2, row by row
 
 
 def test_one_sector_is_scouted_by_one() -> None:
-    scene = Scene(team(), sectors=MIDDLES, unseen=dict.fromkeys(MIDDLES, 100))
+    scene = SymbolicState(team(), sectors=MIDDLES, unseen=dict.fromkeys(MIDDLES, 100))
     look = option("go_to(<sector>(4))", "search", 3)
     assert clash(domain(), scene, look, option("go_to(<sector>(4))", None, 5)) == 3
     assert clash(domain(), scene, look, option("go_to(<sector>(5))", "search", 5)) == 0
@@ -77,48 +86,50 @@ def test_one_sector_is_scouted_by_one() -> None:
 
 def test_over_a_fire_that_is_to_be_scouted_two_are_wanted() -> None:
     there = option("go_to(<fire>(0))", "scout_0", 3)
-    assert clash(domain(task="scout"), Scene(team(), fires={0: FIRE}), there, there) == 0
+    assert clash(domain(task="scout"), SymbolicState(team(), fires={0: FIRE}), there, there) == 0
 
 
 def test_a_small_fire_is_put_out_by_one_and_a_large_one_by_many() -> None:
     pours = option("spray_at(<fire>(0))", "fire_0", 1), option("spray_at(<fire>(0))", "fire_0", 2)
-    assert clash(domain(task="contain"), Scene(team(), fires={0: SPARK}), *pours) == 1
-    assert clash(domain(task="contain"), Scene(team(), fires={0: FIRE}), *pours) == 0
+    assert clash(domain(task="contain"), SymbolicState(team(), fires={0: SPARK}), *pours) == 1
+    assert clash(domain(task="contain"), SymbolicState(team(), fires={0: FIRE}), *pours) == 0
 
 
 def test_one_cell_or_the_last_of_a_line_is_cut_by_one() -> None:
     here = domain(task="cut_lines", known=True)
-    line = {n: Spot((20 + n, 20), 3, 0) for n in range(5)}
+    line = {n: TargetCell((20 + n, 20), 3, 0) for n in range(5)}
     fell = option("fell(<line>(0))", "line_0", 6), option("fell(<line>(0))", "line_0", 4)
-    assert clash(here, Scene(team(), targets=line), *fell) == 0
+    assert clash(here, SymbolicState(team(), targets=line), *fell) == 0
     last = {n: spot._replace(trees=3 if n == 4 else 0) for n, spot in line.items()}
-    assert clash(here, Scene(team(), targets=last), *fell) == 4
+    assert clash(here, SymbolicState(team(), targets=last), *fell) == 4
     alone = domain(task="cut_sparse", known=True)
     both = option("fell(<target>(0))", "cut_0", 6), option("go_to(<target>(0))", "cut_0", 4)
-    assert clash(alone, Scene(team(), targets={0: Spot((20, 20), 3)}), *both) == 4
+    assert clash(alone, SymbolicState(team(), targets={0: TargetCell((20, 20), 3)}), *both) == 4
 
 
 def test_two_clear_ground_to_one_end() -> None:
     ends = option("clear_to((30, 30))", "fire_0", 6), option("clear_to((30, 30))", "fire_0", 4)
-    assert clash(domain(), Scene(team()), *ends) == 4
-    assert clash(domain(), Scene(team()), ends[0], option("clear_to((30, 31))", "fire_0", 4)) == 0
+    assert clash(domain(), SymbolicState(team()), *ends) == 4
+    assert clash(domain(), SymbolicState(team()), ends[0], option("clear_to((30, 31))", "fire_0", 4)) == 0
 
 
 def test_one_civilian_is_fetched_by_one_and_a_cluster_by_many() -> None:
     here = domain(task="rescue", known=True, clusters=1)
-    people = {n: Person((30, 30), "free", 0) for n in range(3)}
-    scene = Scene(team(), zone=(5, 5), people=people, clusters={0: (30, 30)})
+    people = {n: CivilianState((30, 30), "free", 0) for n in range(3)}
+    scene = SymbolicState(team(), zone=(5, 5), people=people, clusters={0: (30, 30)})
     same = option("go_to(<civilian>(1))", "rescue_0", 3), option("go_to(<civilian>(1))", "rescue_0", 5)
     assert clash(here, scene, *same) == 3
     many = option("go_to(<cluster>(0))", "rescue_0", 3), option("go_to(<cluster>(0))", "rescue_0", 5)
     assert clash(here, scene, *many) == 0
-    last = Scene(team(), zone=(5, 5), people={**people, **{n: Person((5, 5), "safe", 0) for n in (0, 1)}})
+    last = SymbolicState(
+        team(), zone=(5, 5), people={**people, **{n: CivilianState((5, 5), "safe", 0) for n in (0, 1)}}
+    )
     assert clash(here, last, *many) == 3
 
 
 def test_one_helicopter_fetches_a_firefighter() -> None:
     kinds = {**KINDS, "helicopter_2": "helicopter"}
-    here, scene = domain(task="transport", known=True, kinds=kinds), Scene(team(), zone=(80, 80))
+    here, scene = domain(task="transport", known=True, kinds=kinds), SymbolicState(team(), zone=(80, 80))
     fetch = option("go_to(firefighter_1)", "transport_0", 3), option("go_to(firefighter_1)", "transport_0", 5)
     assert clash(here, scene, *fetch) == 3
     assert clash(here, scene, fetch[0], option("go_to(firefighter_2)", "transport_0", 5)) == 0
@@ -127,54 +138,58 @@ def test_one_helicopter_fetches_a_firefighter() -> None:
 
 def test_who_makes_for_the_only_helicopter_waits_in_vain_while_it_pours() -> None:
     waits, pours = option("go_to(helicopter_1)", "transport_0", 4), option("release()", "fire_0", 1)
-    assert clash(domain(), Scene(team()), waits, pours) == 1
-    assert clash(domain(), Scene(team()), waits, option("go_to(firefighter_1)", "transport_0", 2)) == 0
+    assert clash(domain(), SymbolicState(team()), waits, pours) == 1
+    assert clash(domain(), SymbolicState(team()), waits, option("go_to(firefighter_1)", "transport_0", 2)) == 0
     two = domain(kinds={**KINDS, "helicopter_2": "helicopter"})
-    assert clash(two, Scene(team()), waits, pours) == 0
+    assert clash(two, SymbolicState(team()), waits, pours) == 0
 
 
 def test_a_drop_on_friends_costs_more_than_any_message() -> None:
     above = {
         **team(firefighter_1=(60, 57), firefighter_2=(5, 5), bulldozer_1=(5, 5)),
-        "helicopter_1": Body((60, 60), 3),
+        "helicopter_1": AgentState((60, 60), 3),
     }
     pours, works = option("release()", "fire_0", 1), option("cut_all()", "fire_0", 2)
     here = domain(task="contain")
-    assert clash(here, Scene(above, fires={0: FIRE}), pours, works) == SAFETY
-    away = {**above, "firefighter_1": Body((60, 50))}
-    assert clash(here, Scene(away, fires={0: FIRE}), pours, works) == 0
-    empty = {**above, "helicopter_1": Body((60, 60), 0)}
-    assert clash(here, Scene(empty, fires={0: FIRE}), pours, works) == 0
-    assert clash(here, Scene(away), pours, option("clear_to((58, 58))", "fire_0", 2)) == SAFETY  # a line under work
+    assert clash(here, SymbolicState(above, fires={0: FIRE}), pours, works) == SAFETY
+    away = {**above, "firefighter_1": AgentState((60, 50))}
+    assert clash(here, SymbolicState(away, fires={0: FIRE}), pours, works) == 0
+    empty = {**above, "helicopter_1": AgentState((60, 60), 0)}
+    assert clash(here, SymbolicState(empty, fires={0: FIRE}), pours, works) == 0
+    assert (
+        clash(here, SymbolicState(away), pours, option("clear_to((58, 58))", "fire_0", 2)) == SAFETY
+    )  # a line under work
 
 
 def test_no_source_runs_dry() -> None:
     fill = option("refill()", "fire_0", 1), option("go_to(<water>(0))", "fire_0", 4)
-    scene = Scene(team(), fires={0: FIRE}, water={0: (20, 20)})
+    scene = SymbolicState(team(), fires={0: FIRE}, water={0: (20, 20)})
     assert clash(domain(task="contain"), scene, fill[0], fill[0]) == 0
     assert clash(domain(task="contain"), scene, fill[1], fill[1]) == 0
 
 
 def test_a_walker_that_goes_where_fire_will_be_costs_more_than_any_message() -> None:
-    here, scene = domain(), Scene(team(), fires={0: SPARK}, people={0: Person((64, 60), "free", 0)})
+    here, scene = domain(), SymbolicState(team(), fires={0: SPARK}, people={0: CivilianState((64, 60), "free", 0)})
     wait = Option(WAIT, None, 1)
     assert clash(here, scene, option("move_to((60, 61))"), wait) == SAFETY
     assert clash(here, scene, option("move_to((65, 60))", None, 5), wait) == 0  # a fire step in five timesteps
     assert clash(here, scene, option("move_to((65, 60))", None, 15), wait) == SAFETY
     assert clash(here, scene, option("go_to(<civilian>(0))", "guard_0", 10), wait) == SAFETY
     assert clash(here, scene, option("go_to(<sector>(4))", "search", 10), wait) == 0  # who searches may fly
-    out = Scene(team(), fires={0: Front(out=True)})
+    out = SymbolicState(team(), fires={0: FireState(out=True)})
     assert clash(here, out, option("move_to((60, 61))"), wait) == 0
 
 
 def test_danger_tells_of_fire_that_comes_to_where_somebody_works() -> None:  # D13
     here, near = domain(), team(firefighter_1=(62, 63), firefighter_2=(61, 61), drone_1=(60, 60), bulldozer_1=(80, 80))
-    given_facts = told(Scene(near, fires={0: SPARK}))
+    given_facts = told(SymbolicState(near, fires={0: SPARK}))
     assert here.danger("firefighter_2", 1, given_facts) == 1.0  # it burns beside it
     assert [here.danger("firefighter_1", ticks, given_facts) for ticks in (4, 5, 10)] == [0, 0, beliefs.SPREADS]
     assert here.danger("drone_1", 50, given_facts) == 0
     assert here.danger("bulldozer_1", 10, given_facts) == 0
-    assert here.danger("firefighter_1", 10, told(Scene(near))) == 0  # what the other one holds: nothing of a fire
+    assert (
+        here.danger("firefighter_1", 10, told(SymbolicState(near))) == 0
+    )  # what the other one holds: nothing of a fire
     assert here.danger("nobody", 10, given_facts) == 0
 
 
@@ -182,7 +197,7 @@ def test_danger_tells_of_fire_that_comes_to_where_somebody_works() -> None:  # D
 
 
 def test_what_has_to_be_found_is_as_likely_in_any_unseen_cell() -> None:
-    scene = Scene(team(), sectors=MIDDLES, unseen={0: 50, 3: 100, 8: 1})
+    scene = SymbolicState(team(), sectors=MIDDLES, unseen={0: 50, 3: 100, 8: 1})
     found = domain().latent_variables(told(scene))
     assert [unknown.name for unknown in found] == ["fire", "cluster 0", "cluster 1"]
     assert all(unknown.goals == ("search",) for unknown in found)
@@ -195,25 +210,27 @@ def test_what_has_to_be_found_is_as_likely_in_any_unseen_cell() -> None:
 
 
 def test_where_all_was_seen_or_is_known() -> None:
-    everywhere = domain().latent_variables(told(Scene(team(), sectors=MIDDLES)))
+    everywhere = domain().latent_variables(told(SymbolicState(team(), sectors=MIDDLES)))
     assert [len(unknown.values) for unknown in everywhere] == [9, 9, 9]
-    fire_found = Scene(team(), sectors=MIDDLES, fires={0: SPARK})
+    fire_found = SymbolicState(team(), sectors=MIDDLES, fires={0: SPARK})
     assert [unknown.name for unknown in domain().latent_variables(told(fire_found))] == ["cluster 0", "cluster 1"]
-    assert domain(task="contain", known=True).latent_variables(told(Scene(team(), fires={0: FIRE}))) == ()
-    assert domain(task="cut_sparse", clusters=0).latent_variables(told(Scene(team()))) == ()
+    assert domain(task="contain", known=True).latent_variables(told(SymbolicState(team(), fires={0: FIRE}))) == ()
+    assert domain(task="cut_sparse", clusters=0).latent_variables(told(SymbolicState(team()))) == ()
 
 
 def test_the_rest_of_a_cluster_is_near_those_who_were_found() -> None:
-    people = {0: Person((30, 30), "free", 0)}
-    found = domain(task="rescue", clusters=1).latent_variables(told(Scene(team(), people=people)))
+    people = {0: CivilianState((30, 30), "free", 0)}
+    found = domain(task="rescue", clusters=1).latent_variables(told(SymbolicState(team(), people=people)))
     assert [unknown.name for unknown in found] == ["civilian 1"]
     assert found[0].values[0].fact == Fact(thing("civilian", 1), "AT", (30, 30))
     assert [value.weight for value in found[0].values] == [4.0] + [1.0] * 8
 
 
 def test_who_went_away_is_near_where_it_was() -> None:
-    people = {n: Person((30, 30), "free", 0) for n in range(3)} | {1: Person(None, "free", 0, (0, 40))}
-    (found,) = domain(task="rescue", known=True, clusters=1).latent_variables(told(Scene(team(), people=people)))
+    people = {n: CivilianState((30, 30), "free", 0) for n in range(3)} | {1: CivilianState(None, "free", 0, (0, 40))}
+    (found,) = domain(task="rescue", known=True, clusters=1).latent_variables(
+        told(SymbolicState(team(), people=people))
+    )
     assert (found.name, found.goals) == ("civilian 1", ("rescue_0",))
     places = [value.fact.value for value in found.values]
     assert len(places) == len(set(places))
@@ -256,7 +273,7 @@ def _announced(fact: Fact) -> bool:
 
 
 def test_each_kind_sees_its_square() -> None:
-    scene = Scene(team(firefighter_1=(40, 40), drone_1=(40, 40), helicopter_1=(40, 40)), fires={0: SPARK})
+    scene = SymbolicState(team(firefighter_1=(40, 40), drone_1=(40, 40), helicopter_1=(40, 40)), fires={0: SPARK})
 
     def seen(agent: str, cell: tuple[int, int]) -> float:
         return domain().observation_probability(Fact(thing("fire", 0), "BURNS", cell), agent, told(scene))
@@ -269,24 +286,26 @@ def test_each_kind_sees_its_square() -> None:
 def test_a_sector_is_promised_only_as_far_as_it_is_new() -> None:
     here, at = domain(), Fact(thing("fire", 0), "AT", MIDDLES[4])
     above = team(drone_1=(46, 46), firefighter_1=(46, 46))
-    new = told(Scene(above, sectors=MIDDLES, unseen={4: 100}))
+    new = told(SymbolicState(above, sectors=MIDDLES, unseen={4: 100}))
     assert here.observation_probability(at, "drone_1", new) == 1
     assert here.observation_probability(at, "firefighter_1", new) == pytest.approx(11 * 11 / 31**2)
     assert here.observation_probability(at, "drone_2", new) == 0
-    some = told(Scene(above, sectors=MIDDLES, unseen={4: 87}))  # what the firefighter sees from there was seen
+    some = told(SymbolicState(above, sectors=MIDDLES, unseen={4: 87}))  # what the firefighter sees from there was seen
     assert here.observation_probability(at, "firefighter_1", some) == 0
     assert here.observation_probability(at, "drone_1", some) == 1
 
 
 def test_what_was_announced_is_known_to_all_and_what_was_not_seen_is_likely_so_for_others() -> None:
-    scene = Scene(team(), zone=(80, 80), targets={0: Spot((70, 70), 3, 0)}, sectors=MIDDLES, unseen={0: 40, 8: 100})
+    scene = SymbolicState(
+        team(), zone=(80, 80), targets={0: TargetCell((70, 70), 3, 0)}, sectors=MIDDLES, unseen={0: 40, 8: 100}
+    )
     known = told(scene)
     here = domain()
     certain = [fact for fact in known if fact.predicate in ("AT", "IN") and isinstance(fact.subject, Entity)]
     assert all(here.observation_probability(fact, "drone_1", known) == 1 for fact in certain)
     assert here.observation_probability(Fact(thing("target", 0), "TREES", 3), "drone_1", known) == 0
     assert here.observation_probability(Fact(thing("sector", 8), "UNSEEN", 100), "drone_1", known) == 0.9
-    whole = told(Scene(team(drone_1=(77, 77)), sectors=MIDDLES, unseen={8: 100}))
+    whole = told(SymbolicState(team(drone_1=(77, 77)), sectors=MIDDLES, unseen={8: 100}))
     assert here.observation_probability(Fact(thing("sector", 8), "UNSEEN", 100), "drone_1", whole) == 0
 
 
@@ -301,7 +320,7 @@ def test_fire_spreads_about_as_often_as_is_believed(mode: str) -> None:
         land = make("suppress_fire_contain", seed, 100, {"fire": mode}).incident.land
         for _ in range(20):
             before = land.burn.copy()
-            fire.step(land)
+            physics.step_fire(land)
             new = (before == BURNABLE) & (land.burn != BURNABLE)
             for y, x in np.argwhere((before == IGNITED) | (before == ON_FIRE)):
                 burning += 1
@@ -334,7 +353,7 @@ def test_fire_spreads_about_as_often_as_is_believed(mode: str) -> None:
 )
 @pytest.mark.parametrize("task", ["both", "scout", "transport"])
 def test_odd_facts_are_no_trouble(task: str, odd: Fact) -> None:
-    scene = Scene(team(), sectors=MIDDLES, unseen={3: 40}, fires={0: SPARK}, zone=(5, 5))
+    scene = SymbolicState(team(), sectors=MIDDLES, unseen={3: 40}, fires={0: SPARK}, zone=(5, 5))
     here = domain(task=task)
     actions = ("go_to(stranger)", "go_to(3)", "move_to((99999, -7))", "release()", "fell(<line>(99999))", "spray_at()")
     options = [option(text, goal) for text in actions for goal in (None, "fire_0", "guard_1", "no_such_goal")]

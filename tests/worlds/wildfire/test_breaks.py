@@ -9,18 +9,17 @@ from teamworld.planning.simulate import dry_run
 from teamworld.record import StepDone
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import WAIT
-from teamworld.worlds.wildfire import breaks
-from teamworld.worlds.wildfire.play import WildfireWorld
-from teamworld.worlds.wildfire.scene import Scene, believed
-from teamworld.worlds.wildfire.world import make
+from teamworld.worlds.wildfire import candidate_plans
+from teamworld.worlds.wildfire.symbolic_state import SymbolicState, state_of
+from teamworld.worlds.wildfire.world import WildfireWorld, make
 
 #: Steps for which a team is watched.
 STEPS = 14
 
 
-def scene_of(world: WildfireWorld) -> Scene:
+def scene_of(world: WildfireWorld) -> SymbolicState:
     """Return what the team knows."""
-    return believed(world.view(world.spec.agents[0]).known)
+    return state_of(world.view(world.spec.agents[0]).known)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -29,7 +28,7 @@ def test_sides_lie_on_lines_of_the_map_beyond_the_fire(seed: int) -> None:
     brief, size = world.domain.brief, world.domain.brief.size
     for _ in range(25):
         scene = scene_of(world)
-        ring, box = breaks.ring(brief, scene, 0), breaks.reach(brief, scene, 0)
+        ring, box = candidate_plans.firebreak(brief, scene, 0), candidate_plans.fire_extent(brief, scene, 0)
         assert ring is not None
         assert box is not None
         for cells, low, high in (
@@ -37,8 +36,8 @@ def test_sides_lie_on_lines_of_the_map_beyond_the_fire(seed: int) -> None:
             ({y for _, y in ring.cells}, box.y0, box.y1),
         ):
             first, last = min(cells), max(cells)
-            assert first == 0 or (first % breaks.PITCH == 0 and first <= low - breaks.GAP)
-            assert last == size - 1 or (last % breaks.PITCH == 0 and last >= high + breaks.GAP)
+            assert first == 0 or (first % candidate_plans.PITCH == 0 and first <= low - candidate_plans.GAP)
+            assert last == size - 1 or (last % candidate_plans.PITCH == 0 and last >= high + candidate_plans.GAP)
         world.step({})
 
 
@@ -49,9 +48,9 @@ def test_who_asks_again_gets_the_same_stretch_as_long_as_the_ring_stands(seed: i
     before: tuple[tuple[Cell, ...], dict[AgentId, set[Cell]]] | None = None
     for _ in range(STEPS):
         scene = scene_of(world)
-        ring = breaks.ring(brief, scene, 0)
+        ring = candidate_plans.firebreak(brief, scene, 0)
         assert ring is not None
-        shares = {agent: breaks.stretch(ring, agent, brief, scene) for agent in team}
+        shares = {agent: candidate_plans.own_stretch(ring, agent, brief, scene) for agent in team}
         left = {cell for cell in ring.uncut if not scene.dangerous(cell)}
         assert {cell for share in shares.values() for cell in share} == left
         if before is not None and before[0] == ring.cells:

@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teamworld.worlds.wildfire import civilians
+from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire.levels import Team
 from teamworld.worlds.wildfire.physics import step
-from teamworld.worlds.wildfire.state import BURNT_OUT, IGNITED
-from teamworld.worlds.wildfire.units import CARRIED, DEAD, FREE, SAFE
+from teamworld.worlds.wildfire.state import BURNT_OUT, CARRIED, DEAD, FREE, IGNITED, SAFE
 from tests.worlds.wildfire.maps import flat
 from tests.worlds.wildfire.scenes import do, scene
 
 
 def test_each_way_is_as_likely() -> None:
     incident = scene(team=Team(1), clusters=((20, 20),) * 4000)
-    civilians.step(incident, 1)
+    physics.step_civilians(incident, 1)
     moves = zip(incident.civilians.x - 20, incident.civilians.y - 20, strict=True)
     found, counts = np.unique([(int(right), int(down)) for right, down in moves], axis=0, return_counts=True)
     assert found.tolist() == [[-1, 0], [0, -1], [0, 1], [1, 0]]
@@ -28,7 +27,7 @@ def test_each_way_is_as_likely() -> None:
 @pytest.mark.parametrize(("place", "ways"), [((0, 0), 2), ((38, 38), 2), ((39, 39), 0), ((39, 20), 1), ((20, 0), 3)])
 def test_the_map_ends_before_its_last_row_and_column(place: tuple[int, int], ways: int) -> None:
     incident = scene(team=Team(1), clusters=(place,) * 300)
-    civilians.step(incident, 1)
+    physics.step_civilians(incident, 1)
     found = set(zip(incident.civilians.x.tolist(), incident.civilians.y.tolist(), strict=True))
     assert len(found) == max(1, ways)
     assert (place in found) == (ways == 0)
@@ -43,7 +42,7 @@ def test_nobody_steps_into_fire_or_on_burnt_ground(seed: int, number: int) -> No
     incident.land.inner(incident.land.burn)[:] = rng.choice([0, 1, 2, 3, 4, 5], (12, 12))
     incident.civilians.x[:], incident.civilians.y[:] = rng.integers(0, 11, (2, 20))
     before = incident.copy().civilians
-    civilians.step(incident, number)
+    physics.step_civilians(incident, number)
     now = incident.civilians
     moved = (now.x != before.x) | (now.y != before.y)
     assert (abs(now.x - before.x) + abs(now.y - before.y) <= 1).all()
@@ -57,7 +56,7 @@ def test_nobody_steps_into_fire_or_on_burnt_ground(seed: int, number: int) -> No
 def test_only_the_free_walk() -> None:
     incident = scene(team=Team(1), clusters=((20, 20),) * 4)
     incident.civilians.state[:] = (FREE, CARRIED, SAFE, DEAD)
-    civilians.step(incident, 1)
+    physics.step_civilians(incident, 1)
     stayed = (incident.civilians.x == 20) & (incident.civilians.y == 20)
     assert stayed.tolist() == [False, True, True, True]
 
@@ -67,13 +66,13 @@ def test_what_one_does_changes_no_draw_of_another() -> None:
     crowd = scene(team=Team(1), clusters=((20, 20),) * 9)
     crowd.civilians.state[:3] = (SAFE, DEAD, CARRIED)
     for number in range(1, 20):
-        civilians.step(alone, number)
-        civilians.step(crowd, number)
+        physics.step_civilians(alone, number)
+        physics.step_civilians(crowd, number)
     assert alone.civilians.x[3:].tolist() == crowd.civilians.x[3:5].tolist()
     assert alone.civilians.y[3:].tolist() == crowd.civilians.y[3:5].tolist()
     other = scene(team=Team(1), clusters=((20, 20),) * 5, seed=1)
     for number in range(1, 20):
-        civilians.step(other, number)
+        physics.step_civilians(other, number)
     assert alone.civilians.x.tolist() != other.civilians.x.tolist()
 
 
@@ -81,7 +80,7 @@ def test_what_one_does_changes_no_draw_of_another() -> None:
 def test_they_step_when_the_clock_says(every: int, moves: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     incident = scene(team=Team(1), clusters=((20, 20),), civilian_every=every)
     numbers: list[int] = []
-    monkeypatch.setattr(civilians, "step", lambda _, number: numbers.append(number))
+    monkeypatch.setattr(physics, "step_civilians", lambda _, number: numbers.append(number))
     for count in moves:
         step(incident, do(incident))
         assert numbers == list(range(1, count + 1))
@@ -91,5 +90,5 @@ def test_burnt_out_ground_is_closed_though_it_does_not_kill() -> None:
     incident = scene(team=Team(1), terrain=flat(40), clusters=((20, 20),) * 50)
     burn = incident.land.inner(incident.land.burn)
     burn[20, 21] = burn[20, 19] = burn[19, 20] = BURNT_OUT
-    civilians.step(incident, 1)
+    physics.step_civilians(incident, 1)
     assert (incident.civilians.y == 21).all()

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teamworld.worlds.wildfire import describe, sightings
-from teamworld.worlds.wildfire.describe import DIRECTIONS, Mate, Situation, Weather
+from teamworld.worlds.wildfire import observe, text
 from teamworld.worlds.wildfire.levels import Team
 from teamworld.worlds.wildfire.observe import Observation
-from teamworld.worlds.wildfire.units import DESTROYED
+from teamworld.worlds.wildfire.state import DESTROYED
+from teamworld.worlds.wildfire.text import DIRECTIONS, AgentSituation, NearbyTeammate, Weather
 from tests.worlds.wildfire.maps import flat
 from tests.worlds.wildfire.test_observe import busy
 from tests.worlds.wildfire.test_sightings import send, started
@@ -25,9 +25,9 @@ NOTHING = (
 )
 
 
-def situation(window: np.ndarray, x: int = 30, y: int = 40, extras: tuple[int, int, int] = (0, 2, 0)) -> Situation:
+def situation(window: np.ndarray, x: int = 30, y: int = 40, extras: tuple[int, int, int] = (0, 2, 0)) -> AgentSituation:
     """Return that of a firefighter."""
-    return Situation("firefighter_1", Observation(0, window, 0, x, y, extras), 60)
+    return AgentSituation("firefighter_1", Observation(0, window, 0, x, y, extras), 60)
 
 
 def test_the_words_are_exact() -> None:
@@ -43,9 +43,10 @@ def test_the_words_are_exact() -> None:
     window[12:15, 10] = 3, 4, 15
     window[:5, 17:] = 0
     about = situation(window, 52, 40)._replace(
-        mates=(Mate("drone_4", 2, 50, 47), Mate("bulldozer_3", 1, 52, 41)), weather=Weather(-3.0, 4.0, 210, 63)
+        mates=(NearbyTeammate("drone_4", 2, 50, 47), NearbyTeammate("bulldozer_3", 1, 52, 41)),
+        weather=Weather(-3.0, 4.0, 210, 63),
     )
-    assert describe.plain(about) == (
+    assert text.describe(about) == (
         "I am firefighter_1, a firefighter, at (52, 40); my own cell: dry ground with 2 trees. I carry no civilian and "
         "2 of 5 water. My window shows x 42 to 59 and y 30 to 50; the map runs from 0 to 59 in x, to the east, and in "
         "y, to the south. Fire: 13 cells in 2 fronts: nearest cell (56, 40), 4 cells to the east, 12 cells within x 56 "
@@ -68,20 +69,20 @@ def test_the_words_are_exact() -> None:
 def test_nothing_is_said_of_what_is_not_known() -> None:
     window = np.zeros((21, 21), np.uint8)
     window[10, 10] = 5
-    words = describe.plain(situation(window))
+    words = text.describe(situation(window))
     assert words.endswith(NOTHING)
     assert "dry ground without trees" in words
 
 
 def test_riders_and_the_lost_get_a_notice() -> None:
     window = np.full((21, 21), 10, np.uint8)
-    rider = describe.plain(situation(window, extras=(0, 2, 1)))
+    rider = text.describe(situation(window, extras=(0, 2, 1)))
     assert rider == (
         "I am firefighter_1, a firefighter, and ride in a helicopter above (30, 40). "
         "I cannot act until it sets me down."
     )
-    lost = Situation("drone_2", Observation(DESTROYED, np.zeros((0, 0), np.uint8), 0, 3, 4, (0, 0, 0)), 60)
-    assert describe.plain(lost) == "I am drone_2. I was lost at (3, 4)."
+    lost = AgentSituation("drone_2", Observation(DESTROYED, np.zeros((0, 0), np.uint8), 0, 3, 4, (0, 0, 0)), 60)
+    assert text.describe(lost) == "I am drone_2. I was lost at (3, 4)."
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_densities_have_names(tenths: int, word: str) -> None:
     trees = round(tenths * len(north) / 10)
     for k, (y, x) in enumerate(north):
         window[y, x] += trees // len(north) + (k < trees % len(north))
-    words = describe.plain(situation(window))
+    words = text.describe(situation(window))
     assert f"Trees to a cell: north {word} ({tenths // 10}.{tenths % 10}), north-east no trees (0.0)" in words
 
 
@@ -102,7 +103,7 @@ def test_directions_are_those_of_the_angle() -> None:
     reach = 30
     along = np.arange(-reach, reach + 1)
     right, down = np.broadcast_arrays(along[None, :], along[:, None])
-    sectors = np.array(describe.sectors(right, down))
+    sectors = np.array(text.sectors(right, down))
     assert sectors.sum(axis=0)[reach, reach] == 0
     assert (sectors.sum(axis=0) == 1).sum() == 61 * 61 - 1
     for y in range(-reach, reach + 1):
@@ -110,9 +111,9 @@ def test_directions_are_those_of_the_angle() -> None:
             if (x, y) != (0, 0):
                 angle = math.degrees(math.atan2(x, -y)) % 360  # clockwise from the north
                 expected = DIRECTIONS[round(angle / 45) % 8]
-                assert describe.bearing(x, y) == expected
+                assert text.bearing(x, y) == expected
                 assert DIRECTIONS[int(np.argmax(sectors[:, y + reach, x + reach]))] == expected
-                distance = int(re.match(r"\d+", describe.whither(x, y))[0])  # type: ignore[index]
+                distance = int(re.match(r"\d+", text.whither(x, y))[0])  # type: ignore[index]
                 assert abs(distance - math.hypot(x, y)) <= 0.5
 
 
@@ -120,7 +121,7 @@ def test_directions_are_those_of_the_angle() -> None:
 @given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=40))
 def test_fronts_are_the_connected_groups(cells: set[tuple[int, int]]) -> None:
     order = sorted(cells)
-    groups = describe.connected(order)
+    groups = text.connected(order)
     assert sorted(cell for group in groups for cell in group) == order
     for k, group in enumerate(groups):
         assert group == sorted(group)
@@ -137,14 +138,14 @@ def test_fronts_are_the_connected_groups(cells: set[tuple[int, int]]) -> None:
 @given(seed=st.integers(0, 10**6), size=st.integers(12, 70))
 def test_every_coordinate_is_right(seed: int, size: int) -> None:
     running = busy(seed, size, Team(2, 1, 1, 1))
-    seen = sightings.begin(running)
+    seen = observe.begin_sightings(running)
     known = seen.seen()
     codes = {"Civilians": {15}, "Water": {13}, "Buildings": {14}, "Fire": {9, 10}, "Wet ground": {1, 2, 3, 4}}
     codes |= {"Ground that smoulders": {11}, "Burnt-out ground": {12}}
     for agent in range(5):
-        about = describe.situation(running, seen, agent)
-        words = describe.plain(about)
-        assert words == describe.plain(describe.situation(running.copy(), seen.copy(), agent))
+        about = text.agent_situation(running, seen, agent)
+        words = text.describe(about)
+        assert words == text.describe(text.agent_situation(running.copy(), seen.copy(), agent))
         for sentence in re.split(r"(?<=[a-z)0-9])\. ", words):
             title = sentence.partition(":")[0]
             if title not in codes:
@@ -163,32 +164,34 @@ def test_every_coordinate_is_right(seed: int, size: int) -> None:
 
 def test_team_mates_within_a_window_are_named() -> None:
     running = started(flat(80), Team(2, drones=1), (10, 10))
-    seen = sightings.begin(running)
+    seen = observe.begin_sightings(running)
     send(running, np.array([[10.0, 10.0], [31.0, 10.0], [32.0, 10.0]]))
-    names = [mate.name for mate in describe.situation(running, seen, 0).mates]
+    names = [mate.name for mate in text.agent_situation(running, seen, 0).mates]
     assert names == ["firefighter_2"]  # 21 cells off; the drone is 22 off
-    assert [mate.name for mate in describe.situation(running, seen, 2).mates] == ["firefighter_1", "firefighter_2"]
-    called = describe.situation(running, seen, 0, names=["a", "b", "c"])
+    assert [mate.name for mate in text.agent_situation(running, seen, 2).mates] == ["firefighter_1", "firefighter_2"]
+    called = text.agent_situation(running, seen, 0, names=["a", "b", "c"])
     assert (called.name, called.mates[0].name) == ("a", "b")
     running.units.alive[1] = False
-    assert not describe.situation(running, seen, 0).mates
+    assert not text.agent_situation(running, seen, 0).mates
 
 
 def test_the_weather_is_told_if_asked() -> None:
     running = started(flat(20, wind=(0.0, -7.0), moisture=0.55), Team(1), (10, 10))
-    seen = sightings.begin(running)
-    assert describe.situation(running, seen, 0).weather is None
-    words = describe.plain(describe.situation(running, seen, 0, weather=True))
+    seen = observe.begin_sightings(running)
+    assert text.agent_situation(running, seen, 0).weather is None
+    words = text.describe(text.agent_situation(running, seen, 0, weather=True))
     assert words.endswith("Here the wind blows at 7 m/s to the north; the ground lies at 0 m, fuel moisture 55 %.")
     still = started(flat(20), Team(1), (10, 10))
-    assert "the wind is still" in describe.plain(describe.situation(still, sightings.begin(still), 0, weather=True))
+    assert "the wind is still" in text.describe(
+        text.agent_situation(still, observe.begin_sightings(still), 0, weather=True)
+    )
 
 
 def test_long_lists_are_cut() -> None:
     window = np.full((21, 21), 5, np.uint8)
     window[:3, ::3] = 15
     window[15:, ::2] = 10
-    words = describe.plain(situation(window))
+    words = text.describe(situation(window))
     assert "; and 15 more." in words
     assert "66 cells in 11 fronts" in words
     assert "; and 8 more." in words

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import draw, incident, physics, sightings
-from teamworld.worlds.wildfire.levels import Team
-from teamworld.worlds.wildfire.placement import instance_for
-from teamworld.worlds.wildfire.units import CARRIED, FREE, KINDS, SIGHTS, Civilians
+from teamworld.worlds.wildfire import draw, observe, physics
+from teamworld.worlds.wildfire.levels import Team, instance_for
+from teamworld.worlds.wildfire.state import CARRIED, FREE, KINDS, SIGHTS, Civilians
 from tests.worlds.wildfire.maps import flat, rough
 from tests.worlds.wildfire.test_sightings import scramble, send, started
 
@@ -29,13 +28,13 @@ def test_snapshots_hold_the_whole_land(seed: int, size: int, share: float) -> No
         scramble(running, np.random.default_rng(seed), share)
     static, snapshot = draw.static(running.instance), draw.snapshot(running)
     assert json.loads(json.dumps([static, snapshot])) == [static, snapshot]
-    assert np.array_equal(draw.codes_of(static, snapshot), sightings.truth(running.land))
+    assert np.array_equal(draw.codes_of(static, snapshot), observe.true_codes(running.land))
     if not share:
         assert snapshot["land"] == []
 
 
 def test_a_snapshot_is_small() -> None:
-    running = incident.begin(instance_for("full_game", 2), 2)
+    running = physics.begin_incident(instance_for("full_game", 2), 2)
     for _ in range(60):
         physics.step(running, np.full((15, 3), -1))
     assert running.land.cells_caught > 150

@@ -20,7 +20,8 @@ from teamworld.experiment.folder import Folder
 from teamworld.experiment.replay import replay
 from teamworld.record import EpisodeStart, Frame, read_log
 from teamworld.viewer.build import build
-from teamworld.worlds.wildfire.terrain import fingerprint, generate, load_map, save_map
+from teamworld.worlds.wildfire.levels import generate
+from teamworld.worlds.wildfire.state import fingerprint, load_map, save_map
 from teamworld.worlds.wildfire.world import make
 
 MODES = ("reference", "stochastic")

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from teamworld.worlds.wildfire import observe, physics
+from teamworld.worlds.wildfire.env import TYPES, WildfireEnv, parallel_env
+from teamworld.worlds.wildfire.kernels.agents import ACTS, IDLE
+from teamworld.worlds.wildfire.levels import Level, Team, instance_for, level_for
+
 pytest.importorskip("pettingzoo")
 
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 from pettingzoo.utils.conversions import parallel_to_aec
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import observe, tasks
-from teamworld.worlds.wildfire.env import WildfireEnv, parallel_env
-from teamworld.worlds.wildfire.episodes import TYPES
-from teamworld.worlds.wildfire.levels import Level, Team, level_for
-from teamworld.worlds.wildfire.placement import instance_for
-from teamworld.worlds.wildfire.turn import ACTS, IDLE
 from tests.worlds.wildfire.maps import flat
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def test_a_team_cuts_its_targets_and_the_rewards_add_up() -> None:
         assert len(set(rewards.values())) == 1
         total += rewards["firefighter_1"]
         steps += 1
-    assert total == 18 == tasks.best(level_for("cut_trees_sparse_small"))
+    assert total == 18 == physics.best_score(level_for("cut_trees_sparse_small"))
     assert all(gone.values())
     assert not any(cut.values())
     assert steps < 30
@@ -191,7 +190,7 @@ def test_rewards_follow_the_chosen_score() -> None:
             _, rewards, _, _, _ = env.step({agent: [1, 0, 0] for agent in env.agents})  # cut where they stand
             total += next(iter(rewards.values()))
         totals[score] = total
-        assert total == getattr(tasks.score(env._episodes.incident), score)
+        assert total == getattr(physics.score(env._episodes.incident), score)
     cut = env._episodes.incident.land.trees_cut
     assert cut > 0
     assert totals["burnt"] - totals["reference"] == cut

@@ -5,13 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from teamworld.worlds.wildfire import events, fire, tasks
-from teamworld.worlds.wildfire.incident import begin
-from teamworld.worlds.wildfire.levels import LEVELS, Event, Team
-from teamworld.worlds.wildfire.physics import REASONS, step
-from teamworld.worlds.wildfire.placement import instance_for
-from teamworld.worlds.wildfire.state import IGNITED, NOT_BURNABLE, WATER, Cell
-from teamworld.worlds.wildfire.units import BOARD, DEAD, DRONE, FILL, FREE, GO, HELICOPTER, NOBODY
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.kernels.agents import REASONS
+from teamworld.worlds.wildfire.levels import LEVELS, Event, Team, instance_for
+from teamworld.worlds.wildfire.physics import begin_incident, step
+from teamworld.worlds.wildfire.state import (
+    BOARD,
+    DEAD,
+    DRONE,
+    FILL,
+    FREE,
+    GO,
+    HELICOPTER,
+    IGNITED,
+    NOBODY,
+    NOT_BURNABLE,
+    WATER,
+    Cell,
+)
 from tests.worlds.wildfire.maps import flat
 from tests.worlds.wildfire.scenes import check, do, same, scene
 
@@ -24,7 +35,7 @@ def test_losing_agents_at_the_step_of_the_script(kind: str) -> None:
     for seed in range(12):
         incident = scene(team=Team(2, 0, 4, 4), events=(Event(2, kind, 2),), seed=seed)  # type: ignore[arg-type]
         for t in range(4):
-            assert [event.kind for event in events.due(incident)] == ([kind] if t == 2 else [])
+            assert [event.kind for event in physics.due_events(incident)] == ([kind] if t == 2 else [])
             happened = step(incident, do(incident))
             assert happened.died.sum() == (2 if t == 2 else 0)
             assert [event.kind for event in happened.events] == ([kind] if t == 2 else [])
@@ -90,7 +101,7 @@ def test_another_fire_starts_where_it_can() -> None:
         events=(Event(1, "fire", 2),), event_cells=(cells,),
     )  # fmt: skip
     step(incident, do(incident))
-    fire.cut(incident.land, np.array([incident.land.cell(12, 12)]), 3)
+    physics.cut_trees(incident.land, np.array([incident.land.cell(12, 12)]), 3)
     step(incident, do(incident))
     states = incident.land.inner(incident.land.burn)
     assert (states[30, 30], states[12, 12]) == (IGNITED, NOT_BURNABLE)
@@ -150,7 +161,7 @@ def test_growth_does_fire_steps_beside_the_clock_and_kills_on_its_way() -> None:
 @pytest.mark.parametrize("name", DYNAMIC)
 def test_dynamic_levels(name: str) -> None:
     """Each changes what its name says, at its step, the same on every run; doing nothing is worth 0 or the damage."""
-    incident = begin(instance_for(name, 4), 4)
+    incident = begin_incident(instance_for(name, 4), 4)
     (event,) = incident.level.events
     for t in range(25):
         twin = incident.copy()
@@ -175,4 +186,4 @@ def test_dynamic_levels(name: str) -> None:
             case "growth":
                 assert incident.land.fire_steps == before[2] + 5 + happened.fire_steps
     if incident.level.max_score:
-        assert tasks.score(incident) == (0, 0)
+        assert physics.score(incident) == (0, 0)

@@ -6,11 +6,10 @@ from teamworld.language import parse_action
 from teamworld.metrics.failures import LABELS
 from teamworld.worlds.contract import FailureSpan, Transition
 from teamworld.worlds.registry import finder
-from teamworld.worlds.wildfire.failures import RULES, failures
+from teamworld.worlds.wildfire.goals import RULES, find_failures
 from teamworld.worlds.wildfire.levels import Event, Team
-from teamworld.worlds.wildfire.play import WildfireWorld
 from teamworld.worlds.wildfire.state import Cell
-from teamworld.worlds.wildfire.world import WildfireOptions
+from teamworld.worlds.wildfire.world import WildfireOptions, WildfireWorld
 from tests.worlds.wildfire.test_symbols_world import FAR, world
 
 CARELESS = WildfireOptions(careful=False)
@@ -24,7 +23,7 @@ def found(here: WildfireWorld, *orders: dict[str, str]) -> list[FailureSpan]:
         after = here.snapshot()
         passages.append(Transition(step, before, after, report.outcomes))
         before = after
-    return failures(here.spec.static, here.spec.agents, passages)
+    return find_failures(here.spec.static, here.spec.agents, passages)
 
 
 def labels(findings: list[FailureSpan]) -> list[str]:

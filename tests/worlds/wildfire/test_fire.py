@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import fire, spread
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.kernels import fire
 from teamworld.worlds.wildfire.state import (
     BURN_STATES,
     BURNABLE,
@@ -78,7 +79,7 @@ def check_counts(land: Land) -> None:
      (30, 7.9248), (45, 22.309)],
 )  # fmt: skip
 def test_slope_factor_of_a4_2(theta: float, factor: float) -> None:
-    assert spread.slope_factor(float(theta)) == pytest.approx(factor, abs=5e-5 if factor < 10 else 5e-4)
+    assert fire.slope_factor(float(theta)) == pytest.approx(factor, abs=5e-5 if factor < 10 else 5e-4)
 
 
 @pytest.mark.parametrize(
@@ -87,55 +88,55 @@ def test_slope_factor_of_a4_2(theta: float, factor: float) -> None:
      (0.006, 0, 90, 0.943), (-0.006, 0, 0, 0.626), (0, 0, 180, 0), (0.006, 0, 180, 0), (-0.2, 0, 180, 0)],
 )  # fmt: skip
 def test_spread_rate_of_a4_2(rise: float, wet: float, degrees: float, rate: float) -> None:
-    theta = spread.slope_degrees(890.0 * rise, 30.0)
+    theta = fire.slope_degrees(890.0 * rise, 30.0)
     if abs(rise) == 0.006:
         assert abs(theta) == pytest.approx(10.09, abs=5e-3)
-    got = spread.spread_rate(spread.slope_factor(theta), 0.6, math.cos(math.radians(degrees)), wet)
+    got = fire.spread_rate(fire.slope_factor(theta), 0.6, math.cos(math.radians(degrees)), wet)
     assert got == pytest.approx(rate, abs=5e-4 if rate != 0.8023 else 5e-5)
 
 
 @pytest.mark.parametrize(("moisture", "limit"), [(0.4, 87.6), (0.6, 86.3), (0.8, 85.0)])
 def test_limiting_angle_off_the_wind_of_a4_2(moisture: float, limit: float) -> None:
     for angle, catches in ((limit - 0.06, True), (limit + 0.06, False)):
-        rate = spread.spread_rate(1.0, moisture, math.cos(math.radians(angle)), 0.0)
+        rate = fire.spread_rate(1.0, moisture, math.cos(math.radians(angle)), 0.0)
         assert (rate > 0.5) == catches
 
 
 def test_direct_jump_needs_about_31_degrees_downwind() -> None:
-    assert spread.spread_rate(spread.slope_factor(30.0), 0.6, 1.0, 0.0) < 8
-    assert spread.spread_rate(spread.slope_factor(32.0), 0.6, 1.0, 0.0) > 8
+    assert fire.spread_rate(fire.slope_factor(30.0), 0.6, 1.0, 0.0) < 8
+    assert fire.spread_rate(fire.slope_factor(32.0), 0.6, 1.0, 0.0) > 8
 
 
 @given(st.floats(-89.9, 89.9))
 def test_slope_factor_agrees_with_the_mathematical_library(theta: float) -> None:
     e = math.exp(0.069 * abs(theta))
-    assert spread.slope_factor(theta) == pytest.approx(e if theta >= 0 else e / (2 * e - 1), rel=1e-12)
+    assert fire.slope_factor(theta) == pytest.approx(e if theta >= 0 else e / (2 * e - 1), rel=1e-12)
     run = 10.0
-    assert spread.slope_degrees(math.tan(math.radians(theta)) * run, run) == pytest.approx(theta, rel=1e-12, abs=1e-12)
+    assert fire.slope_degrees(math.tan(math.radians(theta)) * run, run) == pytest.approx(theta, rel=1e-12, abs=1e-12)
 
 
 def test_moisture_damping_is_rothermels() -> None:
-    assert spread.moisture_damping(0.0, 0.3) == 1.0
-    assert spread.moisture_damping(0.3, 0.3) == pytest.approx(0.0, abs=1e-12)
-    assert spread.moisture_damping(5.0, 0.3) == pytest.approx(0.0, abs=1e-12)
-    assert spread.moisture_damping(0.15, 0.3) == pytest.approx(1 - 2.59 / 2 + 5.11 / 4 - 3.52 / 8)
-    values = [spread.moisture_damping(m, 1.0) for m in np.linspace(0, 1, 101)]
+    assert fire.moisture_damping(0.0, 0.3) == 1.0
+    assert fire.moisture_damping(0.3, 0.3) == pytest.approx(0.0, abs=1e-12)
+    assert fire.moisture_damping(5.0, 0.3) == pytest.approx(0.0, abs=1e-12)
+    assert fire.moisture_damping(0.15, 0.3) == pytest.approx(1 - 2.59 / 2 + 5.11 / 4 - 3.52 / 8)
+    values = [fire.moisture_damping(m, 1.0) for m in np.linspace(0, 1, 101)]
     assert values == sorted(values, reverse=True)
 
 
 def test_catch_chance_of_the_plain_case_and_its_factors() -> None:
     rules = FireRules(mode="stochastic")
-    plain = spread.catch_chance(rules, wind=(0, 0), direction=0, slope=0.0, moisture=0.0, trees=0)
+    plain = fire.catch_chance(rules, wind=(0, 0), direction=0, slope=0.0, moisture=0.0, trees=0)
     assert plain == pytest.approx(0.58)
-    down = spread.catch_chance(rules, wind=(8, 0), direction=0, slope=-5.0, moisture=0.0, trees=0)
+    down = fire.catch_chance(rules, wind=(8, 0), direction=0, slope=-5.0, moisture=0.0, trees=0)
     assert down == pytest.approx(0.58 * math.exp(0.045 * 8) * math.exp(-0.078 * 5))
-    upwind = spread.catch_chance(rules, wind=(8, 0), direction=4, slope=0.0, moisture=0.0, trees=0)
+    upwind = fire.catch_chance(rules, wind=(8, 0), direction=4, slope=0.0, moisture=0.0, trees=0)
     assert upwind == pytest.approx(0.58 * math.exp(0.045 * 8) * math.exp(-2 * 0.131 * 8))
-    capped = spread.catch_chance(rules, wind=(0, 40), direction=6, slope=0.0, moisture=0.0, trees=0)
+    capped = fire.catch_chance(rules, wind=(0, 40), direction=6, slope=0.0, moisture=0.0, trees=0)
     assert capped == pytest.approx(0.58 * math.exp(0.45 - 2.62))
-    sparse = spread.catch_chance(rules, wind=(0, 0), direction=1, slope=0.0, moisture=0.4, trees=1)
+    sparse = fire.catch_chance(rules, wind=(0, 0), direction=1, slope=0.0, moisture=0.4, trees=1)
     assert sparse == pytest.approx(0.58 * 1.4 * 0.6 * (1 - 2.59 * 0.4 + 5.11 * 0.16 - 3.52 * 0.064))
-    assert spread.catch_chance(rules, wind=(0, 0), direction=1, slope=60.0, moisture=0.0, trees=3) == 1.0
+    assert fire.catch_chance(rules, wind=(0, 0), direction=1, slope=60.0, moisture=0.0, trees=3) == 1.0
 
 
 @given(seed=st.integers(0, 10**6))
@@ -144,8 +145,8 @@ def test_catch_chance_of_the_plain_case_and_its_factors() -> None:
 @settings(max_examples=25, deadline=None)
 def test_chances_of_a_map_are_those_of_the_formula(seed: int) -> None:
     terrain, rules = rough(seed, 10), FireRules(mode="stochastic")
-    kept = spread.spread_of(terrain, rules).view(np.uint16).reshape(12, 12, 8)
-    fuel = spread.fuel_of(rules)
+    kept = fire.spread_of(terrain, rules).view(np.uint16).reshape(12, 12, 8)
+    fuel = fire.fuel_of(rules)
     for y, x, d in np.ndindex(10, 10, 8):
         dx, dy = NEIGHBOURS[d]
         stored = int(kept[y + 1, x + 1, d])
@@ -155,10 +156,10 @@ def test_chances_of_a_map_are_those_of_the_formula(seed: int) -> None:
         base = base_chance(terrain, rules, x, y, d)
         assert stored == pytest.approx(min(65535, base * 2**14), abs=0.501)  # rounded; both sides of a half are near
         rise = float(terrain.height_m[y + dy, x + dx] - terrain.height_m[y, x])
-        slope = spread.slope_degrees(rise, terrain.cell_m * math.hypot(dx, dy))
+        slope = fire.slope_degrees(rise, terrain.cell_m * math.hypot(dx, dy))
         u, v = (float(w) for w in terrain.wind[:, y, x])
         trees = int(terrain.trees[y + dy, x + dx])
-        chance = spread.catch_chance(
+        chance = fire.catch_chance(
             rules, wind=(u, v), direction=d, slope=slope, moisture=float(terrain.moisture[y + dy, x + dx]), trees=trees
         )
         assert chance == pytest.approx(min(1.0, base * fuel_factor(rules, trees)), rel=1e-9)
@@ -180,21 +181,21 @@ def test_chances_of_a_map_are_those_of_the_formula(seed: int) -> None:
 def test_kernel_equals_the_slow_reference(seed: int, mode: FireMode, edge: bool, wet_steps: int, relief: float) -> None:
     terrain = rough(seed, 12, relief)
     rules = FireRules(mode=mode, edge_burns=edge, wet_steps=wet_steps, jump_above=3.0)
-    land = fire.make_land(terrain, rules, seed=seed)
+    land = physics.make_land(terrain, rules, seed=seed)
     slow = SlowFire(terrain, rules, land.key)
     rng = np.random.default_rng(seed)
     for _ in range(18):
         for x, y in rng.integers(0, 12, (2, 2)).tolist():
-            assert fire.ignite(land, x, y) == slow.ignite(x, y)
+            assert physics.ignite(land, x, y) == slow.ignite(x, y)
         if rng.random() < 0.5:
             places = rng.integers(0, 12, (6, 2)).tolist()
-            fire.douse(land, cells(land, *places))
+            physics.douse(land, cells(land, *places))
             for x, y in places:
                 slow.douse(x, y)
             places, most = rng.integers(0, 12, (6, 2)).tolist(), int(rng.integers(1, 4))
-            felled = fire.cut(land, cells(land, *places), most)
+            felled = physics.cut_trees(land, cells(land, *places), most)
             assert felled.tolist() == [slow.cut(x, y, most) for x, y in places]
-        fire.step(land)
+        physics.step_fire(land)
         slow.step()
         assert burns(land).tolist() == slow.grid(slow.state).tolist()
         assert land.inner(land.trees).tolist() == slow.grid(slow.trees).tolist()
@@ -221,23 +222,23 @@ def test_the_random_maps_show_every_case() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_the_order_of_ignition_does_not_matter(mode: FireMode) -> None:
     terrain, rng = rough(5, 40), np.random.default_rng(1)
-    lands = [fire.make_land(terrain, FireRules(mode=mode), seed=3) for _ in range(2)]
+    lands = [physics.make_land(terrain, FireRules(mode=mode), seed=3) for _ in range(2)]
     places = [lands[0].cell(x, y) for x, y in rng.integers(0, 40, (60, 2)).tolist()]
     for land, order in zip(lands, (places, rng.permutation(places).tolist()), strict=True):
-        fire.ignite_cells(land, np.array(order))
+        physics.ignite_cells(land, np.array(order))
         for _ in range(15):
-            fire.step(land)
+            physics.step_fire(land)
         check_counts(land)
     assert (lands[0].burn == lands[1].burn).all()
 
 
 def test_chance_does_not_depend_on_the_map_around() -> None:
     rules = FireRules(mode="stochastic")
-    small, large = fire.make_land(flat(15), rules, seed=9), fire.make_land(flat(40), rules, seed=9)
+    small, large = physics.make_land(flat(15), rules, seed=9), physics.make_land(flat(40), rules, seed=9)
     for land in (small, large):
-        fire.ignite(land, 7, 7)
+        physics.ignite(land, 7, 7)
         for _ in range(6):
-            fire.step(land)
+            physics.step_fire(land)
     assert (burns(small) == burns(large)[:15, :15]).all()
 
 
@@ -257,13 +258,13 @@ def test_the_hash_is_splitmix() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_reference_fire_has_exact_eightfold_symmetry(k: int, seed: int) -> None:
     terrain = rough(seed, 24, relief_m=2000.0)
-    lands = [fire.make_land(terrain), fire.make_land(turned_map(terrain, k))]
+    lands = [physics.make_land(terrain), physics.make_land(turned_map(terrain, k))]
     start = np.random.default_rng(seed).random((24, 24)) < 0.03
     for land, where in zip(lands, (start, turned(start, k)), strict=True):
-        fire.ignite_cells(land, cells(land, *[(x, y) for y, x in np.argwhere(where).tolist()]))
+        physics.ignite_cells(land, cells(land, *[(x, y) for y, x in np.argwhere(where).tolist()]))
     for _ in range(25):
         for land in lands:
-            fire.step(land)
+            physics.step_fire(land)
         assert (turned(burns(lands[0]), k) == burns(lands[1])).all()
     assert lands[0].cells_caught > 60
 
@@ -271,8 +272,8 @@ def test_reference_fire_has_exact_eightfold_symmetry(k: int, seed: int) -> None:
 @pytest.mark.parametrize("k", range(1, 8))
 def test_chances_have_exact_eightfold_symmetry(k: int) -> None:
     terrain, rules = rough(8, 20), FireRules(mode="stochastic")
-    before = spread.spread_of(terrain, rules).view(np.uint16).reshape(22, 22, 8)
-    after = spread.spread_of(turned_map(terrain, k), rules).view(np.uint16).reshape(22, 22, 8)
+    before = fire.spread_of(terrain, rules).view(np.uint16).reshape(22, 22, 8)
+    after = fire.spread_of(turned_map(terrain, k), rules).view(np.uint16).reshape(22, 22, 8)
     for d, (dx, dy) in enumerate(NEIGHBOURS):
         if k >= 4:
             dx, dy = dy, dx
@@ -287,11 +288,11 @@ def test_chances_have_exact_eightfold_symmetry(k: int) -> None:
 @pytest.mark.parametrize("d", range(8))
 def test_one_cell_per_fire_step_downwind_and_never_upwind(d: int) -> None:
     dx, dy = NEIGHBOURS[d]
-    land = fire.make_land(flat(31, (5.0 * dx, 5.0 * dy)))
-    fire.ignite(land, 15, 15)
+    land = physics.make_land(flat(31, (5.0 * dx, 5.0 * dy)))
+    physics.ignite(land, 15, 15)
     ahead = np.add.outer(dy * (np.arange(31) - 15), dx * (np.arange(31) - 15))  # along the wind
     for k in range(1, 13):
-        fire.step(land)
+        physics.step_fire(land)
         caught = burns(land) >= IGNITED
         assert (ahead[caught] >= 0).all()
         assert burns(land)[15 + k * dy, 15 + k * dx] == IGNITED
@@ -300,36 +301,36 @@ def test_one_cell_per_fire_step_downwind_and_never_upwind(d: int) -> None:
 
 
 def test_without_wind_flat_ground_does_not_carry_fire_and_slopes_do() -> None:
-    land = fire.make_land(flat(11))
-    fire.ignite(land, 5, 5)
-    fire.step(land)
+    land = physics.make_land(flat(11))
+    physics.ignite(land, 5, 5)
+    physics.step_fire(land)
     assert land.cells_burning == 1
-    land = fire.make_land(ramp(11, 30 * math.tan(math.radians(5))))
-    fire.ignite(land, 5, 5)
-    fire.step(land)
+    land = physics.make_land(ramp(11, 30 * math.tan(math.radians(5))))
+    physics.ignite(land, 5, 5)
+    physics.step_fire(land)
     assert np.argwhere(burns(land) == IGNITED).tolist() == [[4, 6], [5, 6], [6, 6]]  # uphill only
 
 
 def test_timings_of_a_cell() -> None:
-    land = fire.make_land(flat(11))
-    fire.ignite(land, 5, 5)
+    land = physics.make_land(flat(11))
+    physics.ignite(land, 5, 5)
     seen = [int(burns(land)[5, 5])]
     for _ in range(13):
-        fire.step(land)
+        physics.step_fire(land)
         seen.append(int(burns(land)[5, 5]))
     assert seen == [IGNITED, ON_FIRE, *[EXTINGUISHING] * 10, BURNT_OUT, BURNT_OUT]
     assert land.trees_burnt == 2
 
 
 def test_steep_ground_goes_straight_to_on_fire_and_spreads_on() -> None:
-    land = fire.make_land(ramp(15, 30 * math.tan(math.radians(35)), (5.0, 0.0)))
-    fire.ignite(land, 2, 7)
-    fire.step(land)
+    land = physics.make_land(ramp(15, 30 * math.tan(math.radians(35)), (5.0, 0.0)))
+    physics.ignite(land, 2, 7)
+    physics.step_fire(land)
     assert burns(land)[7, 3] == ON_FIRE
     assert land.trees_burnt == 8  # the cell itself and the three uphill
     seen = []
     for _ in range(12):
-        fire.step(land)
+        physics.step_fire(land)
         seen.append(int(burns(land)[7, 3]))
     assert seen == [*[EXTINGUISHING] * 10, BURNT_OUT, BURNT_OUT]
     assert burns(land)[7, 14] >= ON_FIRE  # one cell per step
@@ -339,19 +340,19 @@ def test_steep_ground_goes_straight_to_on_fire_and_spreads_on() -> None:
 def test_the_stronger_effect_wins_whatever_the_order() -> None:
     terrain = ramp(11, 30 * math.tan(math.radians(35)), (5.0, 0.0))
     for order in ((4, 5, 6), (6, 5, 4)):
-        land = fire.make_land(terrain)
-        fire.ignite_cells(land, cells(land, *[(4, y) for y in order]))
-        fire.step(land)
+        land = physics.make_land(terrain)
+        physics.ignite_cells(land, cells(land, *[(4, y) for y in order]))
+        physics.step_fire(land)
         assert burns(land)[5, 5] == ON_FIRE
 
 
 def test_outermost_ring_burns_unless_switched_off() -> None:
     for edge in (True, False):
-        land = fire.make_land(flat(11, (5.0, 0.0)), FireRules(edge_burns=edge))
-        assert fire.ignite(land, 0, 5) == edge
-        fire.ignite(land, 7, 5)
+        land = physics.make_land(flat(11, (5.0, 0.0)), FireRules(edge_burns=edge))
+        assert physics.ignite(land, 0, 5) == edge
+        physics.ignite(land, 7, 5)
         for _ in range(6):
-            fire.step(land)
+            physics.step_fire(land)
         assert (burns(land)[5, 10] >= ON_FIRE) == edge
         assert not land.burn[[0, -1]].any()
 
@@ -360,68 +361,68 @@ def test_ignition_is_refused_where_nothing_can_burn() -> None:
     base = flat(11)
     burnable = base.burnable.copy()
     burnable[4, 3] = False
-    land = fire.make_land(replace(base, burnable=burnable))
-    fire.douse(land, cells(land, (5, 5)))
-    assert not fire.ignite(land, 3, 4)
-    assert not fire.ignite(land, 5, 5)
-    assert fire.ignite(land, 6, 6)
-    assert not fire.ignite(land, 6, 6)
+    land = physics.make_land(replace(base, burnable=burnable))
+    physics.douse(land, cells(land, (5, 5)))
+    assert not physics.ignite(land, 3, 4)
+    assert not physics.ignite(land, 5, 5)
+    assert physics.ignite(land, 6, 6)
+    assert not physics.ignite(land, 6, 6)
     assert land.cells_caught == 1
     with pytest.raises(UserError, match=r"inside x and y 0 to 10, got \(11, 0\)"):
-        fire.ignite(land, 11, 0)
+        physics.ignite(land, 11, 0)
 
 
 def test_wet_cells_do_not_burn_for_thirty_fire_steps() -> None:
-    land = fire.make_land(flat(60, (5.0, 0.0)))
-    fire.step(land)
+    land = physics.make_land(flat(60, (5.0, 0.0)))
+    physics.step_fire(land)
     line = cells(land, *[(30, y) for y in range(60)])
-    assert fire.douse(land, line) == 0
+    assert physics.douse(land, line) == 0
     for k in range(30):
         assert land.wet().sum() == 60, k
-        assert not fire.ignite(land, 30, 5)
-        fire.step(land)
+        assert not physics.ignite(land, 30, 5)
+        physics.step_fire(land)
     assert not land.wet().any()
-    assert fire.ignite(land, 30, 5)
+    assert physics.ignite(land, 30, 5)
 
 
 def test_a_wet_line_stops_fire_even_uphill() -> None:
-    land = fire.make_land(ramp(21, 30 * math.tan(math.radians(35)), (5.0, 0.0)))
-    fire.douse(land, cells(land, *[(10, y) for y in range(21)]))
-    fire.ignite(land, 3, 10)
+    land = physics.make_land(ramp(21, 30 * math.tan(math.radians(35)), (5.0, 0.0)))
+    physics.douse(land, cells(land, *[(10, y) for y in range(21)]))
+    physics.ignite(land, 3, 10)
     for _ in range(20):
-        fire.step(land)
+        physics.step_fire(land)
     assert land.cells_burning == 0
     assert (burns(land)[:, 10:] == BURNABLE).all()
     assert (burns(land)[10, 4:10] >= ON_FIRE).all()
 
 
 def test_water_puts_fire_out_and_spares_what_has_not_burnt() -> None:
-    land = fire.make_land(flat(11, (5.0, 0.0)))
-    fire.ignite(land, 2, 5)
-    assert fire.douse(land, cells(land, (2, 5), (2, 5), (3, 5))) == 1
+    land = physics.make_land(flat(11, (5.0, 0.0)))
+    physics.ignite(land, 2, 5)
+    assert physics.douse(land, cells(land, (2, 5), (2, 5), (3, 5))) == 1
     assert land.trees_burnt == 0
-    fire.ignite(land, 5, 5)
-    fire.step(land)
-    assert fire.douse(land, cells(land, *[(x, y) for x in range(11) for y in range(11)])) == 4
+    physics.ignite(land, 5, 5)
+    physics.step_fire(land)
+    assert physics.douse(land, cells(land, *[(x, y) for x in range(11) for y in range(11)])) == 4
     assert land.cells_burning == 0
     assert burns(land)[5, 2] == burns(land)[5, 5] == burns(land)[5, 6] == BURNT_OUT
     assert land.trees_burnt == 2
     check_counts(land)
-    fire.step(land)
+    physics.step_fire(land)
     assert land.cells_burning == 0
 
 
 def test_cutting_the_last_tree_makes_a_firebreak() -> None:
-    land = fire.make_land(flat(11, (5.0, 0.0), trees=3))
+    land = physics.make_land(flat(11, (5.0, 0.0), trees=3))
     for left in (2, 1, 0):
-        assert fire.cut(land, cells(land, (5, 5))).tolist() == [1]
+        assert physics.cut_trees(land, cells(land, (5, 5))).tolist() == [1]
         assert land.inner(land.trees)[5, 5] == left
         assert burns(land)[5, 5] == (BURNABLE if left else NOT_BURNABLE)
-    assert fire.cut(land, cells(land, (5, 5))).tolist() == [0]
-    fire.cut(land, cells(land, *[(5, y) for y in range(11)]), most=3)
-    fire.ignite(land, 2, 5)
+    assert physics.cut_trees(land, cells(land, (5, 5))).tolist() == [0]
+    physics.cut_trees(land, cells(land, *[(5, y) for y in range(11)]), most=3)
+    physics.ignite(land, 2, 5)
     for _ in range(20):
-        fire.step(land)
+        physics.step_fire(land)
     assert (burns(land)[:, 5:] <= BURNABLE).all()
     assert land.trees_cut == 33
     check_counts(land)
@@ -431,55 +432,55 @@ def test_buildings_burn_and_are_counted() -> None:
     base = flat(11, (5.0, 0.0))
     building, trees = base.building.copy(), base.trees.copy()
     building[5, 6], trees[5, 6] = True, 0
-    land = fire.make_land(replace(base, building=building, trees=trees))
-    fire.ignite(land, 5, 5)
-    fire.step(land)
+    land = physics.make_land(replace(base, building=building, trees=trees))
+    physics.ignite(land, 5, 5)
+    physics.step_fire(land)
     assert (land.buildings_lost, land.trees_burnt) == (0, 2)
-    fire.step(land)
+    physics.step_fire(land)
     assert (land.buildings_lost, land.trees_burnt) == (1, 6)
 
 
 def test_water_can_appear_and_vanish() -> None:
-    land = fire.make_land(flat(11, (5.0, 0.0)))
-    assert fire.set_water(land, 5, 5)
-    assert not fire.set_water(land, 5, 5)
+    land = physics.make_land(flat(11, (5.0, 0.0)))
+    assert physics.set_water(land, 5, 5)
+    assert not physics.set_water(land, 5, 5)
     assert land.inner(land.land)[5, 5] == WATER
     assert burns(land)[5, 5] == NOT_BURNABLE
-    assert not fire.ignite(land, 5, 5)
-    assert fire.set_water(land, 5, 5, present=False)
-    assert not fire.set_water(land, 5, 5, present=False)
-    fire.ignite(land, 7, 7)
-    assert not fire.set_water(land, 7, 7)
+    assert not physics.ignite(land, 5, 5)
+    assert physics.set_water(land, 5, 5, present=False)
+    assert not physics.set_water(land, 5, 5, present=False)
+    physics.ignite(land, 7, 7)
+    assert not physics.set_water(land, 7, 7)
     assert land.cells_in(NOT_BURNABLE) == 1
 
 
 def test_the_clock_does_fire_steps_when_they_fall_due() -> None:
-    land = fire.make_land(flat(11), FireRules(every=500))
-    assert [fire.advance(land, 100) for _ in range(12)] == [0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0]
+    land = physics.make_land(flat(11), FireRules(every=500))
+    assert [physics.advance_fire(land, 100) for _ in range(12)] == [0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0]
     assert (land.ticks, land.fire_steps, land.ticks_to_fire) == (1200, 2, 300)
-    assert fire.advance(land, 1300) == 3
+    assert physics.advance_fire(land, 1300) == 3
     assert land.ticks_to_fire == 500
-    assert [fire.advance(land, 1) for _ in range(500)] == [*[0] * 499, 1]
+    assert [physics.advance_fire(land, 1) for _ in range(500)] == [*[0] * 499, 1]
 
 
 def test_a_copy_is_independent() -> None:
-    land = fire.make_land(flat(15, (5.0, 0.0)))
-    fire.ignite(land, 3, 7)
+    land = physics.make_land(flat(15, (5.0, 0.0)))
+    physics.ignite(land, 3, 7)
     twin = land.copy()
     for _ in range(5):
-        fire.step(land)
+        physics.step_fire(land)
     assert (twin.fire_steps, twin.cells_burning) == (0, 1)
     for _ in range(5):
-        fire.step(twin)
+        physics.step_fire(twin)
     assert (twin.burn == land.burn).all()
     assert twin.meters.tolist() == land.meters.tolist()
 
 
 def test_a_whole_map_can_burn_down() -> None:
-    land = fire.make_land(flat(12), FireRules(mode="stochastic", base=1.0, vegetation=(3, 3, 3, 3)))
-    fire.ignite_cells(land, np.arange(land.burn.size))
+    land = physics.make_land(flat(12), FireRules(mode="stochastic", base=1.0, vegetation=(3, 3, 3, 3)))
+    physics.ignite_cells(land, np.arange(land.burn.size))
     for _ in range(13):
-        fire.step(land)
+        physics.step_fire(land)
     assert land.cells_in(BURNT_OUT) == land.cells_caught == 144
     check_counts(land)
 
@@ -490,11 +491,11 @@ def test_a_whole_map_can_burn_down() -> None:
 def test_each_neighbour_catches_as_often_as_the_formula_says() -> None:
     terrain = ramp(11, 3.0, (4.0, 2.0), moisture=0.5)
     rules = FireRules(mode="stochastic")
-    land, tries, caught = fire.make_land(terrain, rules), 6000, np.zeros(8)
+    land, tries, caught = physics.make_land(terrain, rules), 6000, np.zeros(8)
     for key in range(tries):
         once = replace(land.copy(), key=key)
-        fire.ignite(once, 5, 5)
-        fire.step(once)
+        physics.ignite(once, 5, 5)
+        physics.step_fire(once)
         caught += [burns(once)[5 + dy, 5 + dx] == IGNITED for dx, dy in NEIGHBOURS]
     for d in range(8):
         p = min(1.0, base_chance(terrain, rules, 5, 5, d) * fuel_factor(rules, 2))
@@ -506,12 +507,12 @@ def test_each_neighbour_catches_as_often_as_the_formula_says() -> None:
 def test_burnt_area_over_time_agrees_with_the_independent_reference(wind: tuple[float, float]) -> None:
     terrain, rules = flat(31, wind, moisture=0.4), FireRules(mode="stochastic")
     steps, runs = 14, 400
-    land, ours = fire.make_land(terrain, rules), []
+    land, ours = physics.make_land(terrain, rules), []
     for key in range(runs):
         once, counts = replace(land.copy(), key=key * 7919 + 1), []
-        fire.ignite(once, 15, 15)
+        physics.ignite(once, 15, 15)
         for _ in range(steps):
-            fire.step(once)
+            physics.step_fire(once)
             counts.append(once.cells_caught)
         ours.append(counts)
     rng = np.random.default_rng(0)
@@ -563,12 +564,12 @@ def test_impossible_terrain_is_refused(changes: dict[str, object], message: str)
 
 @pytest.mark.parametrize("wrong", [[-1], [169], [1.5], [[1, 2]]])
 def test_cells_outside_the_arrays_are_refused(wrong: list[float]) -> None:
-    land = fire.make_land(flat(11))
-    for change in (fire.ignite_cells, fire.douse, fire.cut):
+    land = physics.make_land(flat(11))
+    for change in (physics.ignite_cells, physics.douse, physics.cut_trees):
         with pytest.raises(UserError, match="whole numbers from 0 to 168"):
             change(land, np.array(wrong))
-    assert fire.ignite_cells(land, np.array([], np.int64)) == 0
-    assert fire.ignite_cells(land, np.array([80], np.uint8)) == 1
+    assert physics.ignite_cells(land, np.array([], np.int64)) == 0
+    assert physics.ignite_cells(land, np.array([80], np.uint8)) == 1
 
 
 def test_names_cover_the_states() -> None:
@@ -577,17 +578,17 @@ def test_names_cover_the_states() -> None:
 
 def digest(terrain: Terrain, mode: FireMode) -> str:
     """Return a fingerprint of 40 fire steps."""
-    land = fire.make_land(terrain, FireRules(mode=mode), seed=11)
-    fire.ignite_cells(land, cells(land, (20, 20), (40, 10), (5, 30)))
+    land = physics.make_land(terrain, FireRules(mode=mode), seed=11)
+    physics.ignite_cells(land, cells(land, (20, 20), (40, 10), (5, 30)))
     told = hashlib.sha256()
     for _ in range(40):
-        fire.step(land)
+        physics.step_fire(land)
         told.update(land.burn.tobytes() + land.trees.tobytes())
     return told.hexdigest()[:16]
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("reference", "4c035b83cb2260fa"), ("stochastic", "13fdcb307c885e60")])
 def test_fire_is_the_same_on_every_machine(mode: FireMode, expected: str) -> None:
-    from teamworld.worlds.wildfire.terrain import generate
+    from teamworld.worlds.wildfire.levels import generate
 
     assert digest(generate(50, 7, vegetation_offset=30), mode) == expected

@@ -8,33 +8,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import grid
+from teamworld.worlds.wildfire import text
 
 
 def test_the_grid_of_the_specification() -> None:
     window = np.array([[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [10, 11, 12, 13, 14], [15, 0, 5, 5, 5], [5] * 5])
-    assert grid.text(window) == "-,'0','1','2','3'\n0,1,2,3,i\nf,e,*x*,w,B\nC,-,0,0,0\n0,0,0,0,0"
-    assert grid.text(np.array([[4]])) == "*'3'*"
-    assert grid.text(np.zeros((0, 0), np.uint8)) == ""
+    assert text.grid_text(window) == "-,'0','1','2','3'\n0,1,2,3,i\nf,e,*x*,w,B\nC,-,0,0,0\n0,0,0,0,0"
+    assert text.grid_text(np.array([[4]])) == "*'3'*"
+    assert text.grid_text(np.zeros((0, 0), np.uint8)) == ""
 
 
 @given(st.sampled_from([1, 3, 21]), st.integers(0, 10**6))
 def test_every_window_can_be_read_back(side: int, seed: int) -> None:
     window = np.random.default_rng(seed).integers(0, 16, (side, side))
-    rows = [line.split(",") for line in grid.text(window).split("\n")]
+    rows = [line.split(",") for line in text.grid_text(window).split("\n")]
     marked = [(y, x) for y, row in enumerate(rows) for x, cell in enumerate(row) if cell.startswith("*")]
     assert marked == [(side // 2, side // 2)]
-    assert [[grid.SYMBOLS.index(cell.strip("*")) for cell in row] for row in rows] == window.tolist()
+    assert [[text.SYMBOLS.index(cell.strip("*")) for cell in row] for row in rows] == window.tolist()
 
 
 def test_the_legend_names_every_character_once() -> None:
-    assert list(grid.LEGEND) == list(grid.SYMBOLS)
-    assert len(grid.LEGEND) == len(set(grid.LEGEND.values())) == 16
-    assert grid.LEGEND["'2'"] == "wet ground with 2 trees"
-    assert grid.LEGEND["1"] == "dry ground with 1 tree"
-    assert grid.legend().startswith("- not seen yet, or outside the map; '0' wet ground without trees;")
+    assert list(text.LEGEND) == list(text.SYMBOLS)
+    assert len(text.LEGEND) == len(set(text.LEGEND.values())) == 16
+    assert text.LEGEND["'2'"] == "wet ground with 2 trees"
+    assert text.LEGEND["1"] == "dry ground with 1 tree"
+    assert text.grid_legend().startswith("- not seen yet, or outside the map; '0' wet ground without trees;")
     with pytest.raises(TypeError):
-        grid.LEGEND["?"] = "no"  # type: ignore[index]
+        text.LEGEND["?"] = "no"  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_the_legend_names_every_character_once() -> None:
 )
 def test_what_is_no_window_is_told(window: np.ndarray, words: str) -> None:
     with pytest.raises(UserError, match=words):
-        grid.text(window)
+        text.grid_text(window)

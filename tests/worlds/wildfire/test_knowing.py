@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from teamworld.language import Action
-from teamworld.worlds.wildfire import fire as fires_of_land
-from teamworld.worlds.wildfire.effects import Ledger
-from teamworld.worlds.wildfire.fires import Fires, oldest
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.goals import GoalTracker
+from teamworld.worlds.wildfire.kernels.agents import SEEN_EXTINGUISHING, SEEN_IGNITED, TILE
+from teamworld.worlds.wildfire.knowledge import Fires, oldest
 from teamworld.worlds.wildfire.levels import Event, Team
 from teamworld.worlds.wildfire.physics import step
-from teamworld.worlds.wildfire.sightings import SEEN_EXTINGUISHING, SEEN_IGNITED, TILE
 from teamworld.worlds.wildfire.skills import TURNS
 from teamworld.worlds.wildfire.state import Cell
 from teamworld.worlds.wildfire.world import WildfireOptions
@@ -23,7 +23,7 @@ from tests.worlds.wildfire.scenes import do, scene
 from tests.worlds.wildfire.test_symbols_world import world
 
 if TYPE_CHECKING:
-    from teamworld.worlds.wildfire.incident import Incident
+    from teamworld.worlds.wildfire.state import Incident
 
 ALONE = WildfireOptions(shared_map=False)
 
@@ -78,7 +78,7 @@ def test_that_fires_grew_together_shows_only_where_it_was_seen() -> None:
 def test_no_fire_begins_where_it_burnt_before_or_cannot(cut: bool) -> None:
     incident = two((12, 20), t=4)
     if cut:
-        fires_of_land.cut(incident.land, np.array([incident.land.cell(12, 20)]), 3)
+        physics.cut_trees(incident.land, np.array([incident.land.cell(12, 20)]), 3)
     assert list(played(incident, 8).origins) == [0]
 
 
@@ -206,7 +206,7 @@ def test_who_is_not_where_it_was_seen_is_nowhere() -> None:
 
 def test_what_was_found_stays_found() -> None:
     here = world(Team(1), "contain", fire=Cell(30, 30), trees=2, known=False)
-    ledger = Ledger(here.incident, here.domain.brief, here.spec.agents)
+    ledger = GoalTracker(here.incident, here.domain.brief, here.spec.agents)
     ledger.find(set(), fire=True)
     ledger.find(set(), fire=False)  # who saw it is dead
     assert ledger._search(here.incident, Fires(here.incident))[1:3] == (1.0, "done")

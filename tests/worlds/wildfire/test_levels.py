@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import fire
+from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire.levels import (
     LEVELS,
     PRESETS,
     Event,
+    Instance,
     Level,
     Team,
-    describe,
+    describe_level,
+    instance_for,
     level_for,
 )
-from teamworld.worlds.wildfire.placement import Instance, instance_for
 from teamworld.worlds.wildfire.state import WATER, Cell
 from tests.worlds.wildfire.maps import flat
 
@@ -96,10 +97,10 @@ def test_unknown_names_suggest_the_near_one() -> None:
 
 
 def test_every_level_can_be_described() -> None:
-    assert describe(level_for("full_game")) == (
+    assert describe_level(level_for("full_game")) == (
         "both, 200 x 200 cells, 10 firefighters, 1 bulldozer, 2 drones, 2 helicopters, 120 steps"
     )
-    assert all("\n" not in describe(level) for level in LEVELS.values())
+    assert all("\n" not in describe_level(level) for level in LEVELS.values())
 
 
 def distances(one: Cell, other: Cell) -> tuple[int, int]:
@@ -137,7 +138,7 @@ def check(instance: Instance) -> None:
         assert in_middle(Cell(x, y), 0.9, n)
         assert terrain.land[y, x] == WATER
     if instance.fire:
-        assert fire.ignite(fire.make_land(terrain, level.rules()), *instance.fire)
+        assert physics.ignite(physics.make_land(terrain, level.rules()), *instance.fire)
     for x, y in everything:
         assert not terrain.building[y, x]
 
@@ -265,14 +266,6 @@ def test_what_finds_no_place_gets_one_line() -> None:
 def test_impossible_levels_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message):
         replace(level_for("cut_trees_sparse_small"), **changes)  # type: ignore[arg-type]
-
-
-def test_listing_levels_does_not_load_the_compiler() -> None:
-    import subprocess
-    import sys
-
-    code = "import sys; from teamworld.worlds.wildfire.placement import instance_for; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_level_of_ones_own() -> None:

@@ -11,19 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import describe, grid, incident, observe, physics, sightings, tasks
-from teamworld.worlds.wildfire.levels import PRESETS, Edition, Team, level_for
-from teamworld.worlds.wildfire.observe import Manager, Observation
-from teamworld.worlds.wildfire.placement import instance_for
-from teamworld.worlds.wildfire.units import DEAD, DESTROYED, HELICOPTER, KINDS, NOBODY
+from teamworld.worlds.wildfire import observe, physics, text
+from teamworld.worlds.wildfire.kernels import agents
+from teamworld.worlds.wildfire.levels import PRESETS, Edition, Team, instance_for, level_for
+from teamworld.worlds.wildfire.observe import ManagerRow, Observation
+from teamworld.worlds.wildfire.state import DEAD, DESTROYED, HELICOPTER, KINDS, NOBODY
 from tests.worlds.wildfire.maps import flat, rough
 from tests.worlds.wildfire.test_sightings import scramble, send, started
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.incident import Incident
-    from teamworld.worlds.wildfire.sightings import Sightings
+    from teamworld.worlds.wildfire.observe import Sightings
+    from teamworld.worlds.wildfire.state import Incident
+
 
 SIDES = {"firefighter": 21, "bulldozer": 21, "drone": 51, "helicopter": 61}
 
@@ -70,24 +71,24 @@ def busy(seed: int, size: int, team: Team) -> Incident:
 @given(seed=st.integers(0, 10**6), size=st.integers(10, 80), shared=st.booleans())
 def test_rows_are_those_of_the_slow_reference(seed: int, size: int, shared: bool) -> None:
     running = busy(seed, size, Team(2, 1, 1, 2))
-    seen = sightings.begin(running, shared_map=shared)
+    seen = observe.begin_sightings(running, shared_map=shared)
     rows = observe.observations(running, seen)
     assert rows.shape == (7, 3728)
     assert rows.dtype == np.float32
     for agent in range(6):
         assert rows[agent + 1].tolist() == slow_row(running, seen, agent)
-        decoded = observe.decode(rows[agent + 1])
+        decoded = observe.decode_row(rows[agent + 1])
         single = observe.observation(running, seen, agent)
         assert isinstance(decoded, Observation)
         assert np.array_equal(decoded.window, single.window)
         assert np.array_equal(single.window, observe.window(running, seen, agent))
         assert decoded._replace(window=single.window) == single
-        assert np.array_equal(observe.encode(single), rows[agent + 1])
+        assert np.array_equal(observe.encode_row(single), rows[agent + 1])
 
 
 def test_windows_of_the_specification() -> None:
     running = started(flat(100), Team(1, 1, 1, 1), (50, 50))
-    seen = sightings.begin(running)
+    seen = observe.begin_sightings(running)
     sides = [len(observe.window(running, seen, k)) for k in range(4)]
     assert sides == [21, 21, 51, 61]
     running.land.inner(running.land.trees)[50, 50] = 3
@@ -100,12 +101,12 @@ def test_windows_of_the_specification() -> None:
     assert not corner[:10].any()
     assert not corner[:, :10].any()
     assert (corner[10:, 10:] == 7).all()  # the helicopter revealed it for all
-    assert observe.LENGTH == 3728
+    assert agents.LENGTH == 3728
 
 
 def test_out_is_written_and_checked() -> None:
     running = started(flat(20), Team(1, drones=1))
-    seen = sightings.begin(running)
+    seen = observe.begin_sightings(running)
     out = np.full((3, 3728), 99, np.float32)
     assert observe.observations(running, seen, out) is out
     assert np.array_equal(out, observe.observations(running, seen))
@@ -131,12 +132,12 @@ def any_observation(draw: st.DrawFn) -> Observation:
 @settings(max_examples=50, deadline=None)
 @given(any_observation())
 def test_decode_of_encode_is_the_identity(seen: Observation) -> None:
-    row = observe.encode(seen)
-    back = observe.decode(row)
+    row = observe.encode_row(seen)
+    back = observe.decode_row(row)
     assert isinstance(back, Observation)
     assert np.array_equal(back.window, seen.window)
     assert back._replace(window=seen.window) == seen
-    assert np.array_equal(observe.encode(back), row)
+    assert np.array_equal(observe.encode_row(back), row)
 
 
 @settings(max_examples=50, deadline=None)
@@ -151,19 +152,19 @@ def test_decode_of_encode_is_the_identity_for_the_manager(
     task: int, size: int, parameters: list[int], edition: Edition, score: int
 ) -> None:
     counters = (float(score),) * observe.COUNTERS[edition]
-    told = Manager(task, size, counters, tuple(parameters))
-    assert observe.decode(observe.encode(told), edition) == told
+    told = ManagerRow(task, size, counters, tuple(parameters))
+    assert observe.decode_row(observe.encode_row(told), edition) == told
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_manager_is_told_the_task(name: str) -> None:
     placed = instance_for(name, 3)
-    running = incident.begin(placed, 3)
-    told = observe.manager(running, sightings.begin(running))
+    running = physics.begin_incident(placed, 3)
+    told = observe.manager_row(running, observe.begin_sightings(running))
     cells = list(zip(told.parameters[::2], told.parameters[1::2], strict=True))
     task = placed.level.task
     assert told.size == placed.level.size
-    assert told.counters == (tasks.score(running).reference,)
+    assert told.counters == (physics.score(running).reference,)
     if task == "cut_sparse":
         assert cells == [(0, placed.level.targets), *(line[0] for line in placed.targets)]
     elif task == "cut_lines":
@@ -178,16 +179,16 @@ def test_the_manager_is_told_the_task(name: str) -> None:
         assert cells == [placed.target, *placed.clusters]
     else:
         assert cells == [placed.fire, (0, 0), *placed.clusters]
-    assert observe.decode(observe.observations(running, sightings.begin(running))[0]) == told
+    assert observe.decode_row(observe.observations(running, observe.begin_sightings(running))[0]) == told
 
 
 def test_the_manager_of_2026_counts() -> None:
-    running = incident.begin(instance_for("full_game@2026", 1), 1)
-    seen = sightings.begin(running)
-    told = observe.decode(observe.observations(running, seen)[0], "2026")
-    assert isinstance(told, Manager)
+    running = physics.begin_incident(instance_for("full_game@2026", 1), 1)
+    seen = observe.begin_sightings(running)
+    told = observe.decode_row(observe.observations(running, seen)[0], "2026")
+    assert isinstance(told, ManagerRow)
     assert told.counters[0] == seen.explored == np.count_nonzero(seen.seen())
-    assert told.counters[:13] == tuple(map(float, tasks.counts(running, seen.explored)))  # type: ignore[arg-type]
+    assert told.counters[:13] == tuple(map(float, physics.counters(running, seen.explored)))  # type: ignore[arg-type]
     assert told.counters[13] == 1  # something burns
     water = running.instance.water[0]
     assert told.parameters[2:4] == (water.x, water.y)
@@ -195,11 +196,11 @@ def test_the_manager_of_2026_counts() -> None:
 
 def test_too_many_parameters_are_cut_to_whole_cells() -> None:
     level = replace(level_for("cut_trees_sparse_large"), targets=2000, size=120)
-    running = incident.begin(instance_for(level, 0, terrain=flat(120, trees=3)), 0)
-    told = observe.manager(running, sightings.begin(running))
+    running = physics.begin_incident(instance_for(level, 0, terrain=flat(120, trees=3)), 0)
+    told = observe.manager_row(running, observe.begin_sightings(running))
     assert told.parameters[:2] == (0, 2000)
     assert len(told.parameters) == 3724
-    assert observe.decode(observe.encode(told)) == told
+    assert observe.decode_row(observe.encode_row(told)) == told
 
 
 @pytest.mark.parametrize(
@@ -214,16 +215,16 @@ def test_too_many_parameters_are_cut_to_whole_cells() -> None:
 )
 def test_rows_that_are_none_are_told(row: npt.NDArray[np.float64], words: str) -> None:
     with pytest.raises(UserError, match=words):
-        observe.decode(row)
+        observe.decode_row(row)
 
 
 def test_windows_that_do_not_fit_are_told() -> None:
     with pytest.raises(UserError, match=r"window of shape \(21, 21\)"):
-        observe.encode(Observation(0, np.zeros((3, 3), np.uint8), 0, 0, 0, (0, 0, 0)))
+        observe.encode_row(Observation(0, np.zeros((3, 3), np.uint8), 0, 0, 0, (0, 0, 0)))
     with pytest.raises(UserError, match="number from 0 to 3"):
-        observe.encode(Observation(4, np.zeros((3, 3), np.uint8), 0, 0, 0, (0, 0, 0)))
+        observe.encode_row(Observation(4, np.zeros((3, 3), np.uint8), 0, 0, 0, (0, 0, 0)))
     with pytest.raises(UserError, match="holds 3728 numbers"):
-        observe.encode(Manager(0, 10, (0.0,), (1,) * 3725))
+        observe.encode_row(ManagerRow(0, 10, (0.0,), (1,) * 3725))
 
 
 @settings(max_examples=15, deadline=None)
@@ -236,7 +237,7 @@ def test_what_nobody_saw_changes_no_row_and_no_word(seed: int, shared: bool) -> 
 
     def play(running: Incident) -> Sightings:
         running.units.x[:], running.units.y[:] = 40, 40
-        seen = sightings.begin(running, shared_map=shared)
+        seen = observe.begin_sightings(running, shared_map=shared)
         for way in ways:
             send(running, way)
             seen.look(running)
@@ -256,17 +257,18 @@ def test_what_nobody_saw_changes_no_row_and_no_word(seed: int, shared: bool) -> 
     assert np.array_equal(rows, others)
     for agent in range(team.size):
         words, same = (
-            describe.plain(describe.situation(running, seen, agent)) for running, seen in ((one, first), (twin, second))
+            text.describe(text.agent_situation(running, seen, agent))
+            for running, seen in ((one, first), (twin, second))
         )
         assert words == same
-        assert grid.text(observe.window(one, first, agent)) == grid.text(observe.window(twin, second, agent))
+        assert text.grid_text(observe.window(one, first, agent)) == text.grid_text(observe.window(twin, second, agent))
 
 
 def test_a_real_fire_far_off_changes_no_row() -> None:
     # Two incidents that differ in the seed of chance alone: the fire spreads differently, out of everybody's sight.
     placed = instance_for(replace(level_for("full_game"), fire_every=100), 3)
-    runs = [incident.begin(placed, seed, "stochastic") for seed in (1, 2)]
-    seen = [sightings.begin(running) for running in runs]
+    runs = [physics.begin_incident(placed, seed, "stochastic") for seed in (1, 2)]
+    seen = [observe.begin_sightings(running) for running in runs]
     agents = len(runs[0].units)
     for _ in range(12):
         rows = []

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import fire
-from teamworld.worlds.wildfire.incident import Rules
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.kernels.agents import REASONS
 from teamworld.worlds.wildfire.levels import Team
-from teamworld.worlds.wildfire.physics import REASONS, Happened, step
-from teamworld.worlds.wildfire.state import BURNABLE, BURNT_OUT, IGNITED, NOT_BURNABLE
-from teamworld.worlds.wildfire.units import (
+from teamworld.worlds.wildfire.physics import StepEffects, step
+from teamworld.worlds.wildfire.state import (
     BOARD,
+    BURNABLE,
+    BURNT_OUT,
     CARRIED,
     CLEAR,
     CUT,
@@ -27,12 +28,15 @@ from teamworld.worlds.wildfire.units import (
     FREE,
     GO,
     GO_ANYWHERE,
+    IGNITED,
     LIFT,
     NOBODY,
+    NOT_BURNABLE,
     SAFE,
     SCOOP,
     SPRAY,
     STOP,
+    Rules,
 )
 from tests.worlds.wildfire.maps import flat, rough
 from tests.worlds.wildfire.scenes import check, do, same, scene
@@ -41,17 +45,18 @@ from tests.worlds.wildfire.slow import SlowWorld
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.incident import Incident
+    from teamworld.worlds.wildfire.state import Incident
+
 
 ONE = Team(firefighters=1)
 
 
-def why(happened: Happened, agent: int = 1) -> str:
+def why(happened: StepEffects, agent: int = 1) -> str:
     """Return the reason for an agent."""
     return REASONS[happened.reason[agent - 1]]
 
 
-def go(incident: Incident, **orders: tuple[int, int, int]) -> Happened:
+def go(incident: Incident, **orders: tuple[int, int, int]) -> StepEffects:
     """Do one step."""
     happened = step(incident, do(incident, **orders))
     check(incident)
@@ -61,7 +66,7 @@ def go(incident: Incident, **orders: tuple[int, int, int]) -> Happened:
 # Against the slow reference -------------------------------------------------------------------------------------------
 
 
-def compare(incident: Incident, slow: SlowWorld, happened: Happened) -> None:
+def compare(incident: Incident, slow: SlowWorld, happened: StepEffects) -> None:
     """Fail if the two differ in anything."""
     units, folk = incident.units, incident.civilians
     for row, agent in enumerate(slow.agents):
@@ -252,7 +257,7 @@ def test_three_trees_take_three_cuts_and_then_nothing_burns_there() -> None:
     happened = go(incident, a1=(CUT, 0, 0))
     assert why(happened) == "no_tree"
     assert not happened.effect[0]
-    assert not fire.ignite(incident.land, 10, 10)
+    assert not physics.ignite(incident.land, 10, 10)
 
 
 @pytest.mark.parametrize(("fire_every", "felled"), [(50, 1), (49, 0)])
@@ -557,7 +562,7 @@ def test_burnt_out_ground_is_safe_unless_switched(burnt_kills: bool, alive: bool
     incident = scene(
         team=ONE, terrain=flat(40), task="both", fire=(12, 10), fire_every=500, rules=Rules(burnt_kills=burnt_kills)
     )
-    fire.douse(incident.land, np.array([incident.land.cell(12, 10)]))
+    physics.douse(incident.land, np.array([incident.land.cell(12, 10)]))
     assert incident.land.inner(incident.land.burn)[10, 12] == BURNT_OUT
     go(incident, a1=(GO, 12, 10))
     assert bool(incident.units.alive[0]) == alive

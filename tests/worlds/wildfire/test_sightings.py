@@ -10,27 +10,38 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire import fire, incident, sightings
-from teamworld.worlds.wildfire.levels import Level, Team
-from teamworld.worlds.wildfire.placement import Instance
-from teamworld.worlds.wildfire.sightings import TILE
-from teamworld.worlds.wildfire.state import BURNT_OUT, EXTINGUISHING, IGNITED, ON_FIRE, WATER, Cell
-from teamworld.worlds.wildfire.units import CARRIED, DEAD, FREE, SAFE, SIGHTS, Civilians
+from teamworld.worlds.wildfire import observe, physics
+from teamworld.worlds.wildfire.kernels import agents
+from teamworld.worlds.wildfire.kernels.agents import TILE
+from teamworld.worlds.wildfire.levels import Instance, Level, Team
+from teamworld.worlds.wildfire.state import (
+    BURNT_OUT,
+    CARRIED,
+    DEAD,
+    EXTINGUISHING,
+    FREE,
+    IGNITED,
+    ON_FIRE,
+    SAFE,
+    SIGHTS,
+    WATER,
+    Cell,
+    Civilians,
+)
 from tests.worlds.wildfire.maps import flat, rough
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.incident import Incident
-    from teamworld.worlds.wildfire.sightings import Sightings
-    from teamworld.worlds.wildfire.state import Terrain
+    from teamworld.worlds.wildfire.observe import Sightings
+    from teamworld.worlds.wildfire.state import Incident, Terrain
 
 
 def started(terrain: Terrain, team: Team, spawn: tuple[int, int] = (5, 5)) -> Incident:
     """Return an incident on a map, everybody in one cell, nothing burning."""
     level = Level(name="x", task="cut_sparse", size=terrain.size, team=team, targets=1, max_steps=50)
     instance = Instance(level=level, seed=0, terrain=terrain, spawn=Cell(*spawn), targets=((Cell(0, 0),),))
-    return incident.begin(instance, seed=0)
+    return physics.begin_incident(instance, seed=0)
 
 
 def send(running: Incident, places: npt.NDArray[np.float64]) -> None:
@@ -118,7 +129,7 @@ def scramble(running: Incident, rng: np.random.Generator, share: float = 0.1) ->
 def test_maps_are_those_of_the_slow_reference(seed: int, size: int, team: tuple[int, ...], shared: bool) -> None:
     rng = np.random.default_rng(seed)
     running = started(rough(seed, size), Team(*team))
-    seen, slow = sightings.begin(running, shared_map=shared), Slow(running, shared)
+    seen, slow = observe.begin_sightings(running, shared_map=shared), Slow(running, shared)
     for _ in range(3):
         scramble(running, rng)
         send(running, np.clip(rng.normal(np.stack([running.units.x, running.units.y], 1), 12), 0, size - 1))
@@ -136,7 +147,7 @@ def test_maps_are_those_of_the_slow_reference(seed: int, size: int, team: tuple[
 def test_a_way_is_seen_as_the_union_of_its_squares(ends: list[int], reach: int) -> None:
     left, right = np.zeros(60, np.int32), np.zeros(60, np.int32)
     x0, y0, x1, y1 = ends
-    top, bottom = sightings._spans(x0, y0, x1, y1, reach, 60, left, right)
+    top, bottom = agents.sight_spans(x0, y0, x1, y1, reach, 60, left, right)
     steps = max(abs(x1 - x0), abs(y1 - y0), 1)
     cells = {
         (x, y)
@@ -154,43 +165,43 @@ def test_a_way_is_seen_as_the_union_of_its_squares(ends: list[int], reach: int) 
 def test_codes_of_the_specification() -> None:
     running = started(flat(21, trees=2), Team(1), (10, 10))
     land = running.land
-    fire.cut(land, np.array([land.cell(7, 10)]), most=3)
-    fire.douse(land, np.array([land.cell(7, 10), land.cell(8, 10)]))
+    physics.cut_trees(land, np.array([land.cell(7, 10)]), most=3)
+    physics.douse(land, np.array([land.cell(7, 10), land.cell(8, 10)]))
     for x, state in ((9, IGNITED), (10, ON_FIRE), (11, EXTINGUISHING), (12, BURNT_OUT)):
         land.inner(land.burn)[10, x] = state
-    fire.set_water(land, 13, 10)
+    physics.set_water(land, 13, 10)
     land.inner(land.building)[10, 14] = True
     running.civilians = Civilians(
         np.array([15, 10, 6, 6], np.int32),
         np.array([10, 11, 11, 12], np.int32),
         np.array([FREE, SAFE, CARRIED, DEAD], np.uint8),
     )
-    seen = sightings.begin(running).seen()
+    seen = observe.begin_sightings(running).seen()
     assert seen[10, 5:16].tolist() == [7, 7, 1, 3, 9, 10, 11, 12, 13, 14, 15]
     assert seen[11, 10] == 15
     assert seen[11, 6] == seen[12, 6] == 7  # carried and dead are not shown
     assert not seen[:5].any()
-    assert np.array_equal(sightings.truth(land)[10, 5:15], seen[10, 5:15])
+    assert np.array_equal(observe.true_codes(land)[10, 5:15], seen[10, 5:15])
 
 
 def test_who_walks_leaves_no_gap_and_what_was_seen_stays() -> None:
     running = started(flat(60), Team(1), (10, 30))
-    seen = sightings.begin(running)
+    seen = observe.begin_sightings(running)
     send(running, np.array([[22.0, 30.0]]))
     seen.look(running)
     assert (seen.seen()[25:36, 5:28] == 7).all()  # 12 cells in one step, 5 to each side
     assert seen.explored == 11 * 23
-    fire.ignite(running.land, 6, 30)
+    physics.ignite(running.land, 6, 30)
     seen.look(running)
     assert seen.seen()[30, 6] == 7  # out of sight now
-    fire.ignite(running.land, 20, 30)
+    physics.ignite(running.land, 20, 30)
     seen.look(running)
     assert seen.seen()[30, 20] == 9
 
 
 def test_the_dead_tell_nothing() -> None:
     running = started(flat(60), Team(1), (10, 30))
-    seen = sightings.begin(running)
+    seen = observe.begin_sightings(running)
     before = seen.seen()
     running.units.alive[0] = False
     send(running, np.array([[22.0, 30.0]]))
@@ -201,11 +212,11 @@ def test_the_dead_tell_nothing() -> None:
 def test_maps_of_ones_own_hold_what_one_saw_only() -> None:
     running = started(flat(60), Team(2, drones=1), (10, 30))
     send(running, np.array([[10.0, 30.0], [40.0, 30.0], [20.0, 30.0]]))
-    seen = sightings.begin(running, shared_map=False)
+    seen = observe.begin_sightings(running, shared_map=False)
     maps = [seen.seen(k) for k in range(3)]
     assert [np.count_nonzero(one) for one in maps] == [121, 121, 31 * 31]
     assert not (maps[0] > 0)[:, 30:].any()
-    together = sightings.begin(running).seen()
+    together = observe.begin_sightings(running).seen()
     assert np.array_equal(together, np.maximum.reduce(maps))
     assert seen.explored == np.count_nonzero(together)
 
@@ -213,7 +224,7 @@ def test_maps_of_ones_own_hold_what_one_saw_only() -> None:
 def test_a_map_costs_what_was_seen() -> None:
     size, agents = 1000, 500
     running = started(flat(size), Team(agents), (500, 500))
-    seen = sightings.begin(running, shared_map=False)
+    seen = observe.begin_sightings(running, shared_map=False)
     rng = np.random.default_rng(0)
     for _ in range(3):
         send(
@@ -228,7 +239,7 @@ def test_a_map_costs_what_was_seen() -> None:
 
 def test_a_copy_goes_its_own_way() -> None:
     running = started(flat(40), Team(1), (10, 10))
-    seen = sightings.begin(running)
+    seen = observe.begin_sightings(running)
     other = seen.copy()
     send(running, np.array([[30.0, 30.0]]))
     seen.look(running)
@@ -241,7 +252,7 @@ def test_a_copy_goes_its_own_way() -> None:
 def test_bad_input(value: object) -> None:
     running = started(flat(12), Team(1))
     with pytest.raises(UserError, match="shared_map must be True or False"):
-        sightings.begin(running, shared_map=value)  # type: ignore[arg-type]
+        observe.begin_sightings(running, shared_map=value)  # type: ignore[arg-type]
 
 
 @settings(max_examples=25, deadline=None)
@@ -253,7 +264,7 @@ def test_twins_that_differ_where_nobody_looks_are_seen_alike(seed: int, shared: 
     ways = [np.clip(rng.normal(25, 9, (team.size, 2)), 0, size - 1) for _ in range(3)]
 
     def play(running: Incident) -> Sightings:
-        seen = sightings.begin(running, shared_map=shared)
+        seen = observe.begin_sightings(running, shared_map=shared)
         for way in ways:
             send(running, way)
             seen.look(running)
@@ -270,7 +281,7 @@ def test_twins_that_differ_where_nobody_looks_are_seen_alike(seed: int, shared: 
     hidden = ~known[twin.civilians.y, twin.civilians.x]
     twin.civilians.state[~hidden] = DEAD
     second = play(twin)
-    assert not np.array_equal(sightings.truth(one.land), sightings.truth(twin.land))
+    assert not np.array_equal(observe.true_codes(one.land), observe.true_codes(twin.land))
     for owner in range(1 if shared else team.size):
         assert np.array_equal(first.seen(owner), second.seen(owner))
 
@@ -279,6 +290,6 @@ def test_any_size_of_map_fits_the_tiles() -> None:
     for size in (TILE - 1, TILE, TILE + 1, 3 * TILE):
         running = started(flat(size), Team(1, drones=1), (size - 1, size - 1))
         for shared in (True, False):
-            seen = sightings.begin(running, shared_map=shared)
+            seen = observe.begin_sightings(running, shared_map=shared)
             assert seen.seen().shape == (size, size)
             assert seen.seen()[size - 1, size - 1] == 7

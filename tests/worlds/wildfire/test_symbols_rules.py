@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from teamworld.language import Facts, parse_action, parse_fact
 from teamworld.record import StepDone
 from teamworld.testing.episodes import Scenario, play
-from teamworld.worlds.wildfire import breaks
+from teamworld.worlds.wildfire import candidate_plans
 from teamworld.worlds.wildfire.levels import level_for
-from teamworld.worlds.wildfire.scene import Scene, believed, facts
 from teamworld.worlds.wildfire.skills import MEASURES, schemas
+from teamworld.worlds.wildfire.symbolic_state import SymbolicState, facts_of, state_of
 from teamworld.worlds.wildfire.world import make
 
 
@@ -34,8 +34,8 @@ def test_facts_say_all_that_a_scene_holds(level: str, seed: int, steps: int) -> 
     for _ in range(steps):
         here.step({})
     for told in (here.truth(), here.view(here.spec.agents[0]).known):
-        again = believed(Facts(tuple(parse_fact(str(fact)) for fact in told)))
-        assert list(facts(again)) == list(told)
+        again = state_of(Facts(tuple(parse_fact(str(fact)) for fact in told)))
+        assert list(facts_of(again)) == list(told)
 
 
 def test_goals_and_options_follow_from_plain_facts_too() -> None:
@@ -50,7 +50,7 @@ def test_goals_and_options_follow_from_plain_facts_too() -> None:
 def test_every_verb_has_its_measures() -> None:
     here = make("rescue_civilians_search_rescue_transport", 0, 30, {})
     for kind in ("firefighter", "bulldozer", "drone", "helicopter"):
-        for schema in schemas(kind, here.domain.brief, Scene()):
+        for schema in schemas(kind, here.domain.brief, SymbolicState()):
             assert len(MEASURES[schema.verb]) == len(schema.params)
 
 
@@ -58,7 +58,7 @@ def test_every_verb_has_its_measures() -> None:
 @given(st.integers(0, 200))
 def test_a_firebreak_is_closed_and_keeps_the_fire_inside(seed: int) -> None:
     here = make("suppress_fire_contain", seed, 100, {})
-    ring = breaks.ring(here.domain.brief, here.view("firefighter_1").scene, 0)
+    ring = candidate_plans.firebreak(here.domain.brief, here.view("firefighter_1").scene, 0)
     assert ring is not None
     cells, fire = set(ring.cells), here.incident.instance.fire
     assert fire is not None
@@ -73,7 +73,9 @@ def test_a_firebreak_is_closed_and_keeps_the_fire_inside(seed: int) -> None:
     xs, ys = zip(*ring.cells, strict=True)
     assert all(min(xs) <= x <= max(xs) and min(ys) <= y <= max(ys) for x, y in inside)
     assert len(inside) < size * size / 2
-    shares = breaks.shares(ring.uncut, list(here.spec.agents), here.domain.brief, here.view("firefighter_1").scene)
+    shares = candidate_plans.divide_cells(
+        ring.uncut, list(here.spec.agents), here.domain.brief, here.view("firefighter_1").scene
+    )
     given_out = [cell for share in shares.values() for cell in share]
     assert sorted(given_out) == sorted(ring.uncut)  # each cell is somebody's, and nobody else's
 

@@ -13,15 +13,12 @@ from teamworld.language import Cell as Place
 from teamworld.language import parse_action, parse_fact
 from teamworld.testing import check_world
 from teamworld.worlds.contract import StepResult
-from teamworld.worlds.wildfire import fire
+from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire import world as module
-from teamworld.worlds.wildfire.levels import Event, Level, Task, Team
-from teamworld.worlds.wildfire.placement import Instance
-from teamworld.worlds.wildfire.play import WildfireWorld
+from teamworld.worlds.wildfire.levels import Event, Instance, Level, Task, Team
 from teamworld.worlds.wildfire.skills import DETOUR
-from teamworld.worlds.wildfire.state import Cell
-from teamworld.worlds.wildfire.units import DEAD
-from teamworld.worlds.wildfire.world import WildfireOptions, make
+from teamworld.worlds.wildfire.state import DEAD, Cell
+from teamworld.worlds.wildfire.world import WildfireOptions, WildfireWorld, make
 from tests.worlds.wildfire.maps import flat
 
 
@@ -330,7 +327,7 @@ def burning(cells: Iterable[Place], **places: Any) -> WildfireWorld:
         **places,
     )
     for x, y in others:
-        fire.ignite(here.incident.land, x, y)
+        physics.ignite(here.incident.land, x, y)
     here.step({})
     return here
 

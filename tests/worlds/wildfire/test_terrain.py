@@ -11,8 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire.state import DENSE_FOREST, MEDIUM_FOREST, ROCKS, TREES, WATER, Terrain
-from teamworld.worlds.wildfire.terrain import ELEVATION, VEGETATION, can_burn, field, generate, load_map, save_map
+from teamworld.worlds.wildfire.levels import ELEVATION, VEGETATION, generate, noise_field
+from teamworld.worlds.wildfire.state import (
+    DENSE_FOREST,
+    MEDIUM_FOREST,
+    ROCKS,
+    TREES,
+    WATER,
+    Terrain,
+    can_burn,
+    load_map,
+    save_map,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +57,7 @@ def test_generated_maps_keep_the_rules(size: int, seed: int, offset: int) -> Non
 
 
 def test_vegetation_classes_follow_the_noise() -> None:
-    growth = field(80, VEGETATION, 4, "vegetation")
+    growth = noise_field(80, VEGETATION, 4, "vegetation")
     expected = np.clip(np.rint(2.5 * (growth + 0.3) + 2), 0, 4)
     assert (generate(80, 4, vegetation_offset=30).land == expected).all()
     more, less = (generate(80, 4, vegetation_offset=offset).trees.sum() for offset in (40, 0))
@@ -66,7 +76,7 @@ def test_settlements_are_as_frequent_as_coded() -> None:
 
 
 def test_noise_is_smooth_and_has_the_scale_of_its_field() -> None:
-    height = field(200, ELEVATION, 3, "elevation")
+    height = noise_field(200, ELEVATION, 3, "elevation")
     assert np.abs(np.diff(height, axis=0)).max() < 0.2
     coarse = np.corrcoef(height[:, :-50].ravel(), height[:, 50:].ravel())[0, 1]
     fine = np.corrcoef(height[:, :-3].ravel(), height[:, 3:].ravel())[0, 1]

@@ -9,12 +9,19 @@ import numpy as np
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire.incident import Rules, begin
-from teamworld.worlds.wildfire.levels import Team
-from teamworld.worlds.wildfire.physics import step
-from teamworld.worlds.wildfire.placement import instance_for
-from teamworld.worlds.wildfire.state import Cell, FireMode
-from teamworld.worlds.wildfire.units import BULLDOZER, DRONE, FIREFIGHTER, HELICOPTER, civilians_at, units_at
+from teamworld.worlds.wildfire.levels import Team, instance_for
+from teamworld.worlds.wildfire.physics import begin_incident, step
+from teamworld.worlds.wildfire.state import (
+    BULLDOZER,
+    DRONE,
+    FIREFIGHTER,
+    HELICOPTER,
+    Cell,
+    FireMode,
+    Rules,
+    civilians_at,
+    units_at,
+)
 from tests.worlds.wildfire.scenes import do, same, scene, state
 
 
@@ -67,7 +74,7 @@ def test_a_seed_decides_everything_and_copies_are_apart(mode: FireMode) -> None:
     """Conformance check 3, for whole episodes of random actions."""
 
     def run(seed: int) -> list[Any]:
-        incident = begin(instance_for("full_game", 3), seed, mode)
+        incident = begin_incident(instance_for("full_game", 3), seed, mode)
         rng = np.random.default_rng(0)
         for t in range(40):
             actions = np.column_stack([rng.integers(-1, 5, 15), rng.integers(0, 200, (15, 2))]).astype(np.int32)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from teamworld.worlds.wildfire.env import WildfireEnv, parallel_env, vector_env
+
 pytest.importorskip("pettingzoo")
 
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire.env import WildfireEnv, parallel_env
-from teamworld.worlds.wildfire.vector import vector_env
 
 if TYPE_CHECKING:
     import numpy.typing as npt

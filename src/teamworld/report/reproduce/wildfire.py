@@ -22,7 +22,7 @@ from teamworld.report.reproduce.wildfire_published import IDLE
 from teamworld.report.reproduce.wildfire_results import SCRIPTED, Outcome, outcome
 from teamworld.report.tables import talk as talk_in_words
 from teamworld.worlds.wildfire.levels import PRESETS, level_for
-from teamworld.worlds.wildfire.tasks import best
+from teamworld.worlds.wildfire.physics import best_score
 
 #: What is always run: who does nothing, the scripted team, chance, and the four methods that the paper compares.
 METHODS: Final = (IDLE, SCRIPTED, "random", "coela", "camon", "hmas2", "embodied")
@@ -108,7 +108,7 @@ def reproduce(out: Path, plan: Plan, command: str, progress: Callable[[str], Non
             folder = Folder(out / "runs" / name)
             found[level] += _played(folder, plan, level, methods, progress)
             said[talk_in_words(folder.experiment())] = level
-    tops = {level: best(level_for(level)) for level in plan.levels}
+    tops = {level: best_score(level_for(level)) for level in plan.levels}
     seeds = competence.seeds(_episodes(found))
     made = Made(
         command=command,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from teamworld.report.competence import COMPETENCIES, PROVISIONAL, Seed
 from teamworld.report.reproduce import wildfire_figures as figures
 from teamworld.report.reproduce.page import picture, plain, table
 from teamworld.report.reproduce.wildfire_checks import CLAIMS, VERDICTS, Check
@@ -38,8 +39,7 @@ from teamworld.report.reproduce.wildfire_results import (
 )
 from teamworld.report.statistics import Interval
 from teamworld.report.tables import Table
-from teamworld.worlds.wildfire.competence import COMPETENCIES, PROVISIONAL, Seed
-from teamworld.worlds.wildfire.levels import PRESETS, describe, level_for
+from teamworld.worlds.wildfire.levels import PRESETS, describe_level, level_for
 
 TITLE: Final = "# Wildfire: the published scores beside our runs"
 #: What stands where nothing is published, or nothing can be said.
@@ -266,7 +266,7 @@ def _level(level: str, made: Made) -> list[str]:
     both = "; sd and differences are of score_reference, which counts cut trees as lost" if fire else ""
     return [
         f"### {level}",
-        f"{describe(own)}. Step limit used: {limit}{cut}; {what}{both}.",
+        f"{describe_level(own)}. Step limit used: {limit}{cut}; {what}{both}.",
         _code(made.again(level)),
         table(columns, [_row(level, method, found, best) for method in methods(found)]),
     ]

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple, TypeAlias
 from teamworld.errors import UserError
 from teamworld.metrics.summary import Summary
 from teamworld.record import Event, StepDone
+from teamworld.report.competence import COMPETENCIES, PROVISIONAL, Competency, Seed, shown_by, values
 from teamworld.report.reproduce.wildfire_published import FINAL, IDLE
 from teamworld.report.statistics import Interval, Paired, Ratio, fitting_interval, paired
-from teamworld.worlds.wildfire.competence import COMPETENCIES, PROVISIONAL, Competency, Seed, shown_by, values
-from teamworld.worlds.wildfire.tasks import BUILDING_COST, CIVILIAN_COST
+from teamworld.worlds.wildfire.physics import BUILDING_COST, CIVILIAN_COST
 
 SCRIPTED: Final = "greedy"
 

@@ -1,29 +1,63 @@
-"""What wildfire says of beliefs: what is not known, what is in sight, and who is in danger.
+"""What wildfire says of beliefs: latent variables, observation probabilities, danger and conflict costs.
 
-See CoBel-World spec B2 and B3.2. Where something may be that nobody was told of is believed by sectors of the map, each
-named by its middle cell: where the fire began, where a cluster of civilians is. Facts may have been made up by whoever
-told them: what cannot be counts as not told.
+Where something may be that nobody was told of is believed by sectors of the map, each named by its middle cell: where
+the fire began, where a cluster of civilians is. Facts may have been made up by whoever told them: what cannot be counts
+as not told.
+
+Conflict costs, in timesteps that are lost if two agents do both:
+
+========================= ================================================= ================================
+kind                      test                                              timesteps lost
+========================= ================================================= ================================
+duplicate scouting        both look at one sector                           the shorter way
+duplicate suppression     both pour on a fire that one can put out at once, the shorter way
+..                        or cut one cell, or the last of a line
+double rescue             both make for one civilian, or for the last one   the shorter way
+                          of a cluster
+double ferry              two helicopters for one firefighter, or more      the shorter way
+                          seats than people wait
+unmatched ferry           one makes for the only helicopter, which pours    the shorter way
+broken line               two clear ground to one end                       the shorter way
+drop on friends           a helicopter pours within reach of one who works  ``SAFETY``
+danger                    a walker goes where it burns, or will by then     ``SAFETY``
+========================= ================================================= ================================
+
+Nothing is lost where two take water at one place, or land at one. An option does not say whose it is; where that
+matters its verb and goal tell the kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from math import dist
 from typing import Final
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, GoalId
-from teamworld.worlds.base.beliefs import UNSEEN_TOO, at_least, is_cell, overlap, readable, round_about
-from teamworld.worlds.contract import LatentVariable, Possible
-from teamworld.worlds.wildfire.scene import Body, Brief, Person, Scene, believed, thing
-from teamworld.worlds.wildfire.skills import PACE, WALKERS
-from teamworld.worlds.wildfire.state import TICKS_PER_TIMESTEP
-from teamworld.worlds.wildfire.units import KINDS, SIGHTS
+from teamworld.worlds.base.beliefs import SAFETY, UNSEEN_TOO, at_least, is_cell, overlap, readable, round_about
+from teamworld.worlds.contract import Goal, LatentVariable, Option, Possible
+from teamworld.worlds.wildfire.state import KINDS, SEATS, SIGHTS, TICKS_PER_TIMESTEP
+from teamworld.worlds.wildfire.symbolic_state import (
+    DROP_REACH,
+    PACE,
+    WALKERS,
+    AgentState,
+    CivilianState,
+    Mission,
+    SymbolicState,
+    in_zone,
+    state_of,
+    thing,
+)
 
 #: How likely an agent has seen a cell out of its sight that was in sight from its way in the last timestep, if it came
 #: that way: it may have come any way.
 IN_PASSING: Final = 0.25
+
 #: How likely a cell that burns sets one beside it on fire before it has burnt down: 0.53 to 0.63 of them do in a fire
 #: step, in both modes, on the levels with fire (30 steps, seeds 0 to 5).
 SPREADS: Final = 0.57
+
+
 #: Cells from where somebody was last seen to where it is looked for, and what the place itself counts against each.
 AWAY: Final = 6
 NEAR: Final = 4.0
@@ -32,23 +66,23 @@ NEAR: Final = 4.0
 # ---- what is not known
 
 
-def unknowns(brief: Brief, given: Facts) -> tuple[LatentVariable, ...]:
+def latent_variables(brief: Mission, given: Facts) -> tuple[LatentVariable, ...]:
     """Return where the fire is, where each cluster of civilians is, and where civilians are that were lost from sight.
 
     What nobody was told of is as likely in one cell that nobody has seen as in any other: a sector counts by these,
     and by all its cells once everything was seen. Of each cluster of which some are known one more is looked for at a
     time, near those.
     """
-    scene = readable(believed, given)
+    scene = readable(state_of, given)
     if scene is None:
         return ()
     if "unknowns" not in scene.memo:
-        scene.memo["unknowns"] = tuple(_unknowns(brief, scene))
+        scene.memo["unknowns"] = tuple(_latent_variables(brief, scene))
     found: tuple[LatentVariable, ...] = scene.memo["unknowns"]
     return found
 
 
-def _unknowns(brief: Brief, scene: Scene) -> Iterator[LatentVariable]:
+def _latent_variables(brief: Mission, scene: SymbolicState) -> Iterator[LatentVariable]:
     search: tuple[GoalId, ...] = () if brief.known else ("search",)
     if not brief.known and brief.task in ("scout", "contain", "both") and not scene.fires:
         yield LatentVariable("fire", tuple(_anywhere(brief, scene, thing("fire", 0))), search)
@@ -68,11 +102,11 @@ def _unknowns(brief: Brief, scene: Scene) -> Iterator[LatentVariable]:
             yield LatentVariable(f"civilian {civilian}", values, (f"{rescue}_{person.cluster}",))
 
 
-def _lost(person: Person) -> bool:
+def _lost(person: CivilianState) -> bool:
     return person.at is None and person.state == "free"
 
 
-def _anywhere(brief: Brief, scene: Scene, what: Entity) -> Iterator[Possible]:
+def _anywhere(brief: Mission, scene: SymbolicState, what: Entity) -> Iterator[Possible]:
     hidden = {number: share for number in brief.middles if (share := unseen(scene, number)) > 0}
     for number, middle in brief.middles.items():
         share = hidden.get(number, 0.0) if hidden else 1.0
@@ -80,7 +114,7 @@ def _anywhere(brief: Brief, scene: Scene, what: Entity) -> Iterator[Possible]:
             yield Possible(Fact(what, "AT", middle), share * _cells(brief, number))
 
 
-def _around(brief: Brief, scene: Scene, civilian: int, was: Cell) -> Iterator[Possible]:
+def _around(brief: Mission, scene: SymbolicState, civilian: int, was: Cell) -> Iterator[Possible]:
     """Yield where somebody is who was last seen near a cell: there or a few cells away, but not where one looks now."""
     cells = dict.fromkeys([brief.inside(was), *(brief.inside(cell) for cell in round_about(was, AWAY))])
     ground = scene.ground
@@ -89,12 +123,12 @@ def _around(brief: Brief, scene: Scene, civilian: int, was: Cell) -> Iterator[Po
         yield Possible(Fact(thing("civilian", civilian), "AT", cell), NEAR if cell == was else 1.0)
 
 
-def unseen(scene: Scene, sector: int) -> float:
+def unseen(scene: SymbolicState, sector: int) -> float:
     """Return the share of a sector that nobody has seen."""
     return min(100, max(0, scene.unseen.get(sector, 0))) / 100
 
 
-def _cells(brief: Brief, sector: int) -> int:
+def _cells(brief: Mission, sector: int) -> int:
     x0, x1, y0, y1 = brief.sectors[sector]
     return (x1 - x0) * (y1 - y0)
 
@@ -102,7 +136,7 @@ def _cells(brief: Brief, sector: int) -> int:
 # ---- what is in sight
 
 
-def visible(brief: Brief, fact: Fact, agent: AgentId, given: Facts) -> float:
+def observation_probability(brief: Mission, fact: Fact, agent: AgentId, given: Facts) -> float:
     """Return how likely an agent perceives a fact if it is true.
 
     1 for what was told to all, for what is its own, and for what is in the square that its kind reveals (wildfire spec
@@ -110,7 +144,7 @@ def visible(brief: Brief, fact: Fact, agent: AgentId, given: Facts) -> float:
     sight, less what was seen before; see ``parts.beliefs.at_least``. That a part of a sector was not seen is in
     nobody's sight: it is likely for whoever does not see all of it.
     """
-    scene = readable(believed, given)
+    scene = readable(state_of, given)
     body = scene.agents.get(agent) if scene is not None else None
     if scene is None or body is None or not is_cell(body.at):
         return 0.0
@@ -125,7 +159,7 @@ def visible(brief: Brief, fact: Fact, agent: AgentId, given: Facts) -> float:
     return max((_sees(brief, agent, body, cell) for cell in _where(fact, scene)), default=0.0)
 
 
-def _announced(brief: Brief, fact: Fact, scene: Scene) -> bool:
+def _announced(brief: Mission, fact: Fact, scene: SymbolicState) -> bool:
     """Whether all were told: where to work, and where fire, water and clusters are, unless these have to be found."""
     if isinstance(fact.subject, str):
         return False
@@ -137,7 +171,7 @@ def _announced(brief: Brief, fact: Fact, scene: Scene) -> bool:
     return brief.known and told and kind in ("cluster", "water", "fire")
 
 
-def _sector(brief: Brief, fact: Fact, scene: Scene) -> int | None:
+def _sector(brief: Mission, fact: Fact, scene: SymbolicState) -> int | None:
     """Return the sector that a fact means by its middle: where a fire or a cluster is of which nobody knows."""
     if brief.known or fact.predicate != "AT" or not isinstance(fact.subject, Entity):
         return None
@@ -147,7 +181,7 @@ def _sector(brief: Brief, fact: Fact, scene: Scene) -> int | None:
     return None
 
 
-def _where(fact: Fact, scene: Scene) -> list[Cell]:
+def _where(fact: Fact, scene: SymbolicState) -> list[Cell]:
     """Return the cells of which one has to be in sight to perceive a fact."""
     if fact.predicate in ("AT", "BURNS", "BURNT", "WAS"):
         return [fact.value] if is_cell(fact.value) else []
@@ -165,36 +199,36 @@ def _where(fact: Fact, scene: Scene) -> list[Cell]:
     return []
 
 
-def reach(brief: Brief, agent: AgentId) -> int:
+def sight_reach(brief: Mission, agent: AgentId) -> int:
     """Return how far an agent sees, in cells; 0 for one that nobody was told of."""
     return SIGHTS[KINDS.index(brief.kinds[agent])].reveals if agent in brief.kinds else 0
 
 
-def _sees(brief: Brief, agent: AgentId, body: Body, cell: Cell) -> float:
-    far = max(abs(cell[0] - body.at[0]), abs(cell[1] - body.at[1])) - reach(brief, agent)
+def _sees(brief: Mission, agent: AgentId, body: AgentState, cell: Cell) -> float:
+    far = max(abs(cell[0] - body.at[0]), abs(cell[1] - body.at[1])) - sight_reach(brief, agent)
     if far <= 0:
         return 1.0
     carrier = body.aboard if body.aboard in brief.kinds else agent
     return IN_PASSING if far <= PACE[brief.kinds.get(carrier or agent, "drone")] + 1 else 0.0
 
 
-def in_view(brief: Brief, sector: int, agent: AgentId, body: Body) -> float:
+def in_view(brief: Mission, sector: int, agent: AgentId, body: AgentState) -> float:
     """Return the share of a sector that is in an agent's sight."""
     if not 0 <= sector < len(brief.sectors):
         return 0.0
-    (x0, x1, y0, y1), far, (x, y) = brief.sectors[sector], reach(brief, agent), body.at
+    (x0, x1, y0, y1), far, (x, y) = brief.sectors[sector], sight_reach(brief, agent), body.at
     return overlap(x0, x1, x - far, x + far) * overlap(y0, y1, y - far, y + far) / _cells(brief, sector)
 
 
 # ---- danger
 
 
-def fire_steps(brief: Brief, ticks: int) -> float:
+def fire_steps(brief: Mission, ticks: int) -> float:
     """Return how many fire steps so many timesteps are."""
     return max(0, ticks) * TICKS_PER_TIMESTEP / brief.fire_every
 
 
-def burns_by(brief: Brief, scene: Scene, at: Cell, ticks: int) -> bool:
+def may_burn_within(brief: Mission, scene: SymbolicState, at: Cell, ticks: int) -> bool:
     """Whether the front is no further from a cell than it goes in that time: a cell a fire step, to eight neighbours.
 
     Walkers keep a cell away from fire that they know of, where they are careful.
@@ -204,15 +238,128 @@ def burns_by(brief: Brief, scene: Scene, at: Cell, ticks: int) -> bool:
     return any(max(abs(x - at[0]), abs(y - at[1])) <= far for x, y in hot)
 
 
-def danger(brief: Brief, agent: AgentId, ticks: int, given: Facts) -> float:
+def danger(brief: Mission, agent: AgentId, ticks: int, given: Facts) -> float:
     """Return how likely fire reaches an agent where it is within so many timesteps; 0 for whoever flies.
 
     1 where it burns beside the agent, ``SPREADS`` where the front is no further away than it goes in that time.
     """
-    scene = readable(believed, given)
+    scene = readable(state_of, given)
     body = scene.agents.get(agent) if scene is not None else None
     if scene is None or body is None or body.aboard is not None or brief.kinds.get(agent) not in WALKERS:
         return 0.0
     if scene.dangerous(body.at):
         return 1.0
-    return SPREADS if burns_by(brief, scene, body.at, ticks) else 0.0
+    return SPREADS if may_burn_within(brief, scene, body.at, ticks) else 0.0
+
+
+#: Burning cells that one agent puts out alone.
+ONE_POUR: Final = 9
+
+#: What only walkers do, and goals that only walkers go for.
+_WORKING: Final = frozenset({"cut", "cut_all", "fell", "clear_to", "spray", "spray_at", "pick_up", "drop_off"})
+_ON_FOOT: Final = frozenset({"move_to", "clear_to", "fell"})
+_WALKED: Final = frozenset({"cut", "rescue", "guard"})
+_POURS: Final = frozenset({"spray", "spray_at", "release"})
+
+
+def conflict_cost(
+    brief: Mission, one: Option, other: Option, scene: SymbolicState, goals: Mapping[GoalId, Goal]
+) -> float:
+    """Return the timesteps that are lost if two agents do both; the most, where several tests apply.
+
+    Args:
+        brief: What everybody was told.
+        one: What one does.
+        other: What the other does.
+        scene: What is known.
+        goals: As they then stand, by id.
+    """
+    if any(into_fire(brief, option, scene, goals) for option in (one, other)):
+        return SAFETY
+    if any(_on_friends(brief, *pair, scene) for pair in ((one, other), (other, one))):
+        return SAFETY
+    short = float(min(one.ticks, other.ticks))
+    if {one.action.verb, other.action.verb} & {"wait", "talk"}:
+        return 0.0
+    twice = _is_duplicate(brief, one, other, scene, goals) or any(
+        _unmatched(brief, *pair) for pair in ((one, other), (other, one))
+    )
+    return short if twice else 0.0
+
+
+def _aim(option: Option) -> object:
+    return option.action.args[0] if option.action.args else None
+
+
+def _option_place(option: Option, scene: SymbolicState) -> Cell | None:
+    """Return where an option leads, as far as that does not depend on whose it is."""
+    aim = _aim(option)
+    if is_cell(aim):
+        return aim
+    if isinstance(aim, Entity) and aim.kind in ("zone", "water", "sector", "civilian"):
+        return scene.place(aim, (0, 0))
+    return None
+
+
+def into_fire(brief: Mission, option: Option, scene: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
+    """Whether a walker would go where it burns, or where fire may be by the time it is there."""
+    goal = goals.get(option.goal) if option.goal is not None else None
+    walks = option.action.verb in _ON_FOOT or (goal is not None and goal.kind in _WALKED)
+    if not walks or option.action.verb not in (*_ON_FOOT, "go_to"):
+        return False
+    place = _option_place(option, scene)
+    if place is None:
+        return False
+    return scene.dangerous(place) or may_burn_within(brief, scene, place, option.ticks)
+
+
+def _on_friends(brief: Mission, pours: Option, works: Option, scene: SymbolicState) -> bool:
+    """Whether a helicopter that pours now is over somebody who works, or over the cell that is worked at."""
+    if pours.action.verb != "release" or works.action.verb not in _WORKING:
+        return False
+    above = [body.at for agent, body in scene.agents.items() if brief.kinds.get(agent) == "helicopter" and body.water]
+    below = [body.at for agent, body in scene.agents.items() if brief.kinds.get(agent) in WALKERS and not body.aboard]
+    place = _option_place(works, scene)
+    cells = below if place is None else [place]
+    return any(dist(here, cell) <= DROP_REACH for here in above for cell in cells)
+
+
+def _is_duplicate(
+    brief: Mission, one: Option, other: Option, scene: SymbolicState, goals: Mapping[GoalId, Goal]
+) -> bool:
+    """Whether both do what one suffices for."""
+    goal = goals.get(one.goal) if one.goal is not None and one.goal == other.goal else None
+    verbs, aims = {one.action.verb, other.action.verb}, (_aim(one), _aim(other))
+    same = aims[0] is not None and aims[0] == aims[1]
+    if goal is not None and goal.kind in ("cut", "rescue"):
+        left = len([spot for spot in scene.spots(goal.thing) if spot.trees]) if goal.thing is not None else 0
+        if goal.places < 2 or (goal.kind == "cut" and left == 1) or (goal.kind == "rescue" and goal.units == 1):
+            return True
+    if goal is not None and goal.kind == "suppress" and verbs <= _POURS:
+        return goal.units <= ONE_POUR
+    if verbs == {"take_aboard"}:
+        return _waiting(brief, scene) <= SEATS
+    if not same or len(verbs) > 1:
+        return False
+    if verbs & {"move_to", "clear_to"}:
+        return True
+    aim = aims[0]
+    if isinstance(aim, str):
+        return brief.kinds.get(aim) == "firefighter"
+    return isinstance(aim, Entity) and aim.kind in ("sector", "civilian")
+
+
+def _waiting(brief: Mission, scene: SymbolicState) -> int:
+    """Return how many firefighters are still to be brought to the zone."""
+    return sum(
+        brief.kinds.get(agent) == "firefighter"
+        and body.aboard is None
+        and not (scene.zone is not None and in_zone(body.at, scene.zone))
+        for agent, body in scene.agents.items()
+    )
+
+
+def _unmatched(brief: Mission, waits: Option, flies: Option) -> bool:
+    """Whether one makes for the only helicopter, and that fights the fire: with water it takes nobody aboard."""
+    only = brief.agents("helicopter") == [_aim(waits)]
+    return only and waits.action.verb == "go_to" and flies.action.verb == "release"

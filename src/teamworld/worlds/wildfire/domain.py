@@ -1,4 +1,4 @@
-"""The rules that everybody knows: goals, options, recipes, preconditions, expected effects, costs."""
+"""The rules that everybody knows: goals, options, candidate plans, preconditions, expected effects, costs."""
 
 from __future__ import annotations
 
@@ -19,21 +19,32 @@ from teamworld.worlds.contract import (
     Verdict,
     View,
 )
-from teamworld.worlds.wildfire import beliefs, clashes, heuristic, imagine
+from teamworld.worlds.wildfire import beliefs, heuristic
+from teamworld.worlds.wildfire.beliefs import conflict_cost
+from teamworld.worlds.wildfire.candidate_plans import candidate_plans
 from teamworld.worlds.wildfire.goals import goals_in
-from teamworld.worlds.wildfire.recipes import recipes
-from teamworld.worlds.wildfire.scene import RELATIONS, Body, Brief, Scene, believed, imagined, thing
 from teamworld.worlds.wildfire.skills import (
-    BOARDING,
     MEASURES,
-    SPRAY,
-    WALKERS,
     cell_of,
-    near_enough,
+    estimate_ticks,
+    expected_state,
+    is_near,
     schemas,
     thing_of,
 )
-from teamworld.worlds.wildfire.units import SEATS, TANK
+from teamworld.worlds.wildfire.state import SEATS, TANK
+from teamworld.worlds.wildfire.symbolic_state import (
+    BOARDING_REACH,
+    RELATIONS,
+    SPRAY_REACH,
+    WALKERS,
+    AgentState,
+    Mission,
+    SymbolicState,
+    expected_facts,
+    state_of,
+    thing,
+)
 
 #: Options name at most so many things of a sort, the nearest.
 FEW = 12
@@ -49,7 +60,7 @@ class WildfireDomain:
         brief: What everybody was told.
     """
 
-    def __init__(self, brief: Brief) -> None:
+    def __init__(self, brief: Mission) -> None:
         self.brief = brief
 
     @property
@@ -64,7 +75,7 @@ class WildfireDomain:
 
     def abilities(self, agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
-        scene, kind = believed(given), self.brief.kinds[agent]
+        scene, kind = state_of(given), self.brief.kinds[agent]
         key = "abilities", kind
         if key not in scene.memo:
             scene.memo[key] = schemas(kind, self.brief, scene)
@@ -73,7 +84,7 @@ class WildfireDomain:
 
     def goals(self, given: Facts) -> Sequence[Goal]:
         """Return the goals of the task, those to be discovered once they are known."""
-        scene = believed(given)
+        scene = state_of(given)
         if "goals" not in scene.memo:
             scene.memo["goals"] = goals_in(self.brief, scene)
         found: Sequence[Goal] = scene.memo["goals"]
@@ -81,7 +92,7 @@ class WildfireDomain:
 
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
-        scene = believed(given)
+        scene = state_of(given)
         if agent not in scene.agents:
             return [Option(WAIT, None, 1)]
         kind = self.brief.kinds[agent]
@@ -90,12 +101,12 @@ class WildfireDomain:
         for action, goal in (*found, *self._ways(agent, scene), (WAIT, None)):
             if action not in options and self.check(agent, action, given, planning=False).ok:
                 options[action] = goal
-        return [Option(act, goal, imagine.ticks(agent, act, self.brief, scene)) for act, goal in options.items()]
+        return [Option(act, goal, estimate_ticks(agent, act, self.brief, scene)) for act, goal in options.items()]
 
     def _open(self, given: Facts, *kinds: str) -> list[Goal]:
         return [goal for goal in self.goals(given) if goal.state == "open" and goal.kind in kinds and goal.thing]
 
-    def _on_foot(self, agent: AgentId, scene: Scene, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _on_foot(self, agent: AgentId, scene: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
         body = scene.agents[agent]
         cuts = self._open(given, "cut")
         for goal in self._nearest(cuts, body.at, scene):
@@ -125,12 +136,12 @@ class WildfireDomain:
         if fires and body.trees:
             yield Action("cut_all"), fires[0].id
         for goal in fires:
-            for plan in recipes(self.brief, scene, agent, goal):
+            for plan in candidate_plans(self.brief, scene, agent, goal):
                 first = next((act for act in plan if act.verb == "move_to"), None)
                 if first is not None:
                     yield first, goal.id
 
-    def _driving(self, agent: AgentId, scene: Scene, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _driving(self, agent: AgentId, scene: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
         at = scene.agents[agent].at
         for goal in self._nearest(self._open(given, "cut"), at, scene):
             if goal.thing is None:
@@ -140,14 +151,14 @@ class WildfireDomain:
             if left and at in (spot.at for spot in scene.spots(goal.thing)):
                 yield Action("clear_to", (max(left, key=lambda cell: (dist(cell, at), cell)),)), goal.id
         for goal in self._open(given, "suppress"):
-            for plan in recipes(self.brief, scene, agent, goal):
+            for plan in candidate_plans(self.brief, scene, agent, goal):
                 yield from ((act, goal.id) for act in plan if act.verb in ("move_to", "clear_to"))
 
-    def _flying(self, agent: AgentId, scene: Scene, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _flying(self, agent: AgentId, scene: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
         for goal in self._open(given, "scout"):
             if goal.thing is not None:
                 yield Action("go_to", (goal.thing,)), goal.id
-                if near_enough(agent, goal.thing, self.brief, scene):
+                if is_near(agent, goal.thing, self.brief, scene):
                     yield WAIT, goal.id
         if self.brief.kinds[agent] != "helicopter":
             return
@@ -162,7 +173,7 @@ class WildfireDomain:
         yield from self._fighting(agent, scene, given, "release")
 
     def _fighting(
-        self, agent: AgentId, scene: Scene, given: Facts, pour: str
+        self, agent: AgentId, scene: SymbolicState, given: Facts, pour: str
     ) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield what water is good for."""
         for goal in self._open(given, "suppress"):
@@ -174,22 +185,22 @@ class WildfireDomain:
                 yield from ((Action("go_to", (thing("water", number),)), goal.id) for number in scene.water)
             yield Action("go_to", (goal.thing,)), goal.id
 
-    def _ways(self, agent: AgentId, scene: Scene) -> Iterator[tuple[Action, GoalId | None]]:
+    def _ways(self, agent: AgentId, scene: SymbolicState) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield ways to look around and ways out."""
         at = scene.agents[agent].at
         search = "search" if any(goal.id == "search" and goal.state == "open" for goal in self._all(scene)) else None
         for number in sorted(scene.unseen, key=lambda n: (dist(scene.sectors[n], at), n))[:FEW]:
             yield Action("go_to", (thing("sector", number),)), search
-        for plan in list(recipes(self.brief, scene, agent, None))[:1]:
+        for plan in list(candidate_plans(self.brief, scene, agent, None))[:1]:
             yield from ((act, None) for act in plan if act.verb == "move_to")
 
-    def _all(self, scene: Scene) -> Sequence[Goal]:
+    def _all(self, scene: SymbolicState) -> Sequence[Goal]:
         if "goals" not in scene.memo:
             scene.memo["goals"] = goals_in(self.brief, scene)
         found: Sequence[Goal] = scene.memo["goals"]
         return found
 
-    def _nearest(self, goals: list[Goal], at: Cell, scene: Scene) -> list[Goal]:
+    def _nearest(self, goals: list[Goal], at: Cell, scene: SymbolicState) -> list[Goal]:
         def far(goal: Goal) -> tuple[float, str]:
             place = scene.place(goal.thing, at) if goal.thing is not None else None
             return (1e9 if place is None else dist(place, at), goal.id)
@@ -205,10 +216,10 @@ class WildfireDomain:
         if goal is not None and goal.kinds and self.brief.kinds[agent] not in goal.kinds:
             kind = self.brief.kinds[agent]
             raise UserError(f"{goal.id} is for {' or '.join(goal.kinds)}, and {agent} is a {kind}")
-        scene = believed(given)
+        scene = state_of(given)
         if agent not in scene.agents:
             return [Plan((WAIT,), None if goal is None else goal.id)]
-        plans = dict.fromkeys(recipes(self.brief, scene, agent, goal))
+        plans = dict.fromkeys(candidate_plans(self.brief, scene, agent, goal))
         return [Plan(actions, None if goal is None else goal.id) for actions in plans]
 
     def check(self, agent: AgentId, action: Action, given: Facts, *, planning: bool = True) -> Verdict:
@@ -221,7 +232,7 @@ class WildfireDomain:
             planning: Later steps of a plan are looked at generously: where an agent will stand and what it will see
                 there nobody knows. False for what is to be done now: what is of no use is refused, which costs nothing.
         """
-        scene, verbs = believed(given), {schema.verb: schema for schema in self.abilities(agent, given)}
+        scene, verbs = state_of(given), {schema.verb: schema for schema in self.abilities(agent, given)}
         if action.verb not in verbs:
             return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
         try:
@@ -237,7 +248,7 @@ class WildfireDomain:
             return self._check_way(agent, whole, scene, planning)
         return self._check_act(agent, whole, scene, planning)
 
-    def _check_way(self, agent: AgentId, action: Action, scene: Scene, planning: bool) -> Verdict:
+    def _check_way(self, agent: AgentId, action: Action, scene: SymbolicState, planning: bool) -> Verdict:
         at, kind = scene.agents[agent].at, self.brief.kinds[agent]
         if action.verb == "fell":
             aim = thing_of(action)
@@ -247,7 +258,7 @@ class WildfireDomain:
             aim = thing_of(action)
             if scene.place(aim, at) is None:
                 return Verdict(False, "unknown_place: nobody knows where it is")
-            if not planning and near_enough(agent, aim, self.brief, scene):
+            if not planning and is_near(agent, aim, self.brief, scene):
                 return Verdict(False, "already_there")
             return POSSIBLE
         place = cell_of(action)
@@ -257,7 +268,7 @@ class WildfireDomain:
             return Verdict(False, "fire: it burns there, or beside it")
         return POSSIBLE
 
-    def _check_act(self, agent: AgentId, action: Action, scene: Scene, planning: bool) -> Verdict:
+    def _check_act(self, agent: AgentId, action: Action, scene: SymbolicState, planning: bool) -> Verdict:
         body, verb = scene.agents[agent], action.verb
         if verb in ("cut", "cut_all"):
             if body.trees == 0:
@@ -279,7 +290,7 @@ class WildfireDomain:
             return self._check_boarding(agent, scene)
         return POSSIBLE if scene.riders(agent) else Verdict(False, "empty: nobody is aboard")
 
-    def _check_pouring(self, body: Body, action: Action, scene: Scene, planning: bool) -> Verdict:
+    def _check_pouring(self, body: AgentState, action: Action, scene: SymbolicState, planning: bool) -> Verdict:
         if not body.water:
             return Verdict(False, "no_water")
         if action.verb == "spray_at":
@@ -287,11 +298,11 @@ class WildfireDomain:
             if isinstance(fire, Entity) and scene.fires[fire.id].out:
                 return Verdict(False, "no_fire: it is out")
             place = scene.place(fire, body.at)
-            if place is None or (not planning and dist(place, body.at) > SPRAY):
+            if place is None or (not planning and dist(place, body.at) > SPRAY_REACH):
                 return Verdict(False, "not_near: no fire within three cells")
         return POSSIBLE
 
-    def _check_refill(self, agent: AgentId, scene: Scene) -> Verdict:
+    def _check_refill(self, agent: AgentId, scene: SymbolicState) -> Verdict:
         body, reach = scene.agents[agent], self.brief.fill_reach
         if body.water == TANK:
             return Verdict(False, "full")
@@ -300,45 +311,47 @@ class WildfireDomain:
         near = any(dist(cell, body.at) <= reach for cell in scene.water.values())
         return POSSIBLE if near else Verdict(False, "not_at_water")
 
-    def _check_boarding(self, agent: AgentId, scene: Scene) -> Verdict:
+    def _check_boarding(self, agent: AgentId, scene: SymbolicState) -> Verdict:
         body, riders = scene.agents[agent], len(scene.riders(agent))
         if body.water:
             return Verdict(False, "has_water")
         if riders >= SEATS:
             return Verdict(False, "full")
         near = any(
-            self.brief.kinds[mate] == "firefighter" and other.aboard is None and dist(other.at, body.at) < BOARDING
+            self.brief.kinds[mate] == "firefighter"
+            and other.aboard is None
+            and dist(other.at, body.at) < BOARDING_REACH
             for mate, other in scene.agents.items()
         )
         return POSSIBLE if near else Verdict(False, "nobody_near")
 
     def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds, team-mates playing their part."""
-        scene = believed(given)
+        scene = state_of(given)
         if action.verb in ("wait", "talk") or agent not in scene.agents or not self.check(agent, action, given).ok:
             return given
         whole = next(s for s in self.abilities(agent, given) if s.verb == action.verb).complete(action)
-        return imagined(imagine.after(agent, whole, self.brief, scene))
+        return expected_facts(expected_state(agent, whole, self.brief, scene))
 
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Return the estimated timesteps of an action, at least 1."""
-        return imagine.ticks(agent, action, self.brief, believed(given))
+        return estimate_ticks(agent, action, self.brief, state_of(given))
 
     def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """Return where fire and civilians may be that were not found; see ``beliefs``."""
-        return beliefs.unknowns(self.brief, given)
+        return beliefs.latent_variables(self.brief, given)
 
     def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
-        return beliefs.visible(self.brief, fact, agent, given)
+        return beliefs.observation_probability(self.brief, fact, agent, given)
 
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the timesteps that are lost if two agents do both; see ``clashes``."""
         goals = readable(self._by_id, given)
-        return 0.0 if goals is None else clashes.clash(self.brief, one, other, believed(given), goals)
+        return 0.0 if goals is None else conflict_cost(self.brief, one, other, state_of(given), goals)
 
     def _by_id(self, given: Facts) -> Mapping[GoalId, Goal]:
-        memo = believed(given).memo
+        memo = state_of(given).memo
         if "by id" not in memo:
             memo["by id"] = {goal.id: goal for goal in self.goals(given)}
         found: Mapping[GoalId, Goal] = memo["by id"]
@@ -350,4 +363,4 @@ class WildfireDomain:
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""
-        return heuristic.plans(self.brief, views, running)
+        return heuristic.scripted_plans(self.brief, views, running)

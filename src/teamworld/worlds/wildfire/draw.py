@@ -7,30 +7,33 @@ and agents are told apart by their shapes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from teamworld.errors import UserError
-from teamworld.worlds.wildfire.grid import MEANINGS, SYMBOLS
-from teamworld.worlds.wildfire.sightings import DRY, SEEN_BUILDING, SEEN_CIVILIAN, SEEN_WATER, UNSEEN, truth
-from teamworld.worlds.wildfire.state import WATER
-from teamworld.worlds.wildfire.units import CARRIED, DEAD, KINDS, NOBODY, SIGHTS
+from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_CIVILIAN, SEEN_WATER, UNSEEN
+from teamworld.worlds.wildfire.observe import true_codes
+from teamworld.worlds.wildfire.state import CARRIED, DEAD, KINDS, NOBODY, SIGHTS, WATER
+from teamworld.worlds.wildfire.text import MEANINGS, SYMBOLS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from teamworld.worlds.wildfire.incident import Incident
-    from teamworld.worlds.wildfire.placement import Instance
+    from teamworld.worlds.wildfire.levels import Instance
+    from teamworld.worlds.wildfire.state import Incident
 
     Codes = npt.NDArray[np.uint8]
-    Static = Mapping[str, Any]
-    Snapshot = Mapping[str, Any]
     Colour = tuple[int, int, int]
+    Snapshot = Mapping[str, Any]
+    Static = Mapping[str, Any]
+
 
 #: By the code of a cell; UNSEEN is what nobody saw.
 COLOURS = np.array(
@@ -43,13 +46,17 @@ COLOURS = np.array(
     ],
     np.uint8,
 )
+
 #: What agents are filled with, their rim, targets, and civilians.
 AGENT, RIM, TARGET, CIVILIAN = (255, 255, 255), (20, 20, 20), (0, 0, 0), (86, 180, 233)
 HATCH = "0.8"
+
 #: Letters of the kinds in texts, and shapes in figures.
 LETTERS, MARKERS = "FZDH", ("o", "s", "D", "^")
+
 #: Side in pixels that a picture without a given scale comes near to, and the smallest of an agent.
 DEFAULT_SIDE, SMALLEST = 800, 9
+
 #: Agents up to which a figure writes their numbers.
 MOST_LABELS = 30
 
@@ -78,7 +85,7 @@ def snapshot(incident: Incident) -> dict[str, Any]:
     or null; ``civilians`` are [x, y, state].
     """
     units, folk = incident.units, incident.civilians
-    codes, start = truth(incident.land).reshape(-1), _untouched(incident.instance).reshape(-1)
+    codes, start = true_codes(incident.land).reshape(-1), _untouched(incident.instance).reshape(-1)
     changed = np.concatenate([[0], np.where(codes != start, codes, 0), [0]])
     edges = np.flatnonzero(changed[1:] != changed[:-1])
     runs = np.stack([edges[:-1], np.diff(edges), codes[edges[:-1]]], axis=1) if len(edges) else np.empty((0, 3), int)

@@ -1,38 +1,171 @@
-"""Wildfire as a PettingZoo parallel environment (wildfire spec A7, A9, A13, B14, B22, B28, B32)."""
+"""Wildfire for learning: a PettingZoo parallel environment, and a vector environment of many incidents at once.
+
+Both play the same episodes, bit by bit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError, brief, suggest
+from teamworld.seeding import generator
 from teamworld.worlds.base.vector import (
+    NEXT_STEP,
     RENDER_MODES,
     ParallelBase,
     RenderMode,
+    VectorBase,
+    batched,
     check_render_mode,
     given_actions,
     need_pettingzoo,
+    reset_mask,
+    reset_seeds,
     spaces,
 )
-from teamworld.worlds.wildfire import draw
-from teamworld.worlds.wildfire.episodes import TYPES, Episodes, ScoreName, Setting, Turn, setting_for, whole_seed
-from teamworld.worlds.wildfire.observe import LENGTH, names_of, observations
-from teamworld.worlds.wildfire.physics import REASONS
-from teamworld.worlds.wildfire.sightings import SEEN_CIVILIAN
-from teamworld.worlds.wildfire.state import Cell
-from teamworld.worlds.wildfire.units import GO_ANYWHERE, units_at
+from teamworld.worlds.wildfire import draw, physics
+from teamworld.worlds.wildfire.kernels.agents import LENGTH, REASONS, SEEN_CIVILIAN
+from teamworld.worlds.wildfire.levels import Instance, Level, instance_for, level_for
+from teamworld.worlds.wildfire.observe import agent_names, begin_sightings, observations
+from teamworld.worlds.wildfire.physics import begin_incident
+from teamworld.worlds.wildfire.state import GO_ANYWHERE, STOP, Cell, FireMode, units_at
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    from gymnasium.spaces import Box, MultiDiscrete
+    from collections.abc import Sequence
 
-    from teamworld.worlds.wildfire.incident import Rules
-    from teamworld.worlds.wildfire.levels import Level
-    from teamworld.worlds.wildfire.placement import Instance
-    from teamworld.worlds.wildfire.state import FireMode
+    import numpy.typing as npt
+    from gymnasium.spaces import Box, MultiDiscrete, Space
+
+    from teamworld.worlds.wildfire.observe import Sightings
+    from teamworld.worlds.wildfire.physics import StepEffects
+    from teamworld.worlds.wildfire.state import Incident, Rules
+
+
+#: Whose change is the reward: cut trees count as lost (as in the reference code), or only what burnt (B22).
+ScoreName = Literal["reference", "burnt"]
+
+#: Types of actions that each kind knows, from 0 on (A7).
+TYPES = (5, 2, 1, 4)
+
+#: Seeds of later episodes are drawn from 0 up to this.
+SEEDS = 2**31
+
+
+class EpisodeSettings(NamedTuple):
+    """What is played, and how; checked when made by ``setting_for``."""
+
+    level: Level
+    instance: Instance | None
+    """Where everything is at the start of every episode; None to place each anew."""
+    mode: FireMode
+    rules: Rules | None
+    score: ScoreName
+    shared_map: bool
+
+
+class EpisodeStep(NamedTuple):
+    """What came of one step."""
+
+    reward: float
+    """The change of the score."""
+    happened: StepEffects
+    over: bool
+    """Nothing is left to be done, or nobody to do it."""
+    truncated: bool
+    """The step limit came first."""
+
+
+def episode_settings(
+    level: str | Level | Instance,
+    *,
+    mode: FireMode,
+    rules: Rules | None,
+    score: str,
+    shared_map: bool,
+    max_steps: int | None,
+) -> EpisodeSettings:
+    """Return the setting; an instance instead of a level is played again and again.
+
+    Raises:
+        UserError: If there is no such level, or a value cannot be used.
+    """
+    if score not in get_args(ScoreName):
+        raise UserError(f"score must be one of {', '.join(get_args(ScoreName))}, got {brief(score)}")
+    if not isinstance(shared_map, bool):
+        raise UserError(f"shared_map must be True or False, got {brief(shared_map)}")
+    if not isinstance(level, (str, Level, Instance)):
+        raise UserError(f"a level is a name, a Level or an Instance, got {brief(level)}")
+    instance = level if isinstance(level, Instance) else None
+    chosen = instance.level if instance else level_for(level) if isinstance(level, str) else level
+    assert isinstance(chosen, Level)
+    if max_steps is not None:
+        chosen = replace(chosen, max_steps=max_steps)
+        instance = instance and replace(instance, level=chosen)
+    chosen.rules(mode)  # a wrong mode is told now, not at the first reset
+    return EpisodeSettings(chosen, instance, mode, rules, "burnt" if score == "burnt" else "reference", shared_map)
+
+
+class Episodes:
+    """Episodes of one setting. The first after ``seed(s)`` has the seed s, later ones what the stream of s gives."""
+
+    incident: Incident
+    sightings: Sightings
+
+    def __init__(self, setting: EpisodeSettings) -> None:
+        self.setting = setting
+        self._seed, self._number = 0, 0
+        self._score = 0.0
+
+    def seed(self, seed: int) -> None:
+        """Begin the stream of a seed; ``restart`` takes the first of it."""
+        self._seed, self._number = seed, 0
+
+    def restart(self) -> None:
+        """Begin the next episode.
+
+        Raises:
+            UserError: If the level finds no place on its map.
+        """
+        seed = self._seed
+        if self._number:
+            seed = int(generator(self._seed, "wildfire", "episode", self._number).integers(SEEDS))
+        self._number += 1
+        level, instance, mode, rules, _, shared_map = self.setting
+        self.incident = begin_incident(instance or instance_for(level, seed), seed, mode, rules)
+        self.sightings = begin_sightings(self.incident, shared_map=shared_map)
+        self._score = self._score_now()
+
+    def step(self, actions: npt.NDArray[np.integer]) -> EpisodeStep:
+        """Let all act, (A, 3) whole numbers; those of agents that are lost are not read."""
+        incident = self.incident
+        alive = incident.units.alive
+        happened = physics.step(incident, np.where(alive[:, None], actions, STOP))
+        self.sightings.look(incident)
+        before, self._score = self._score, self._score_now()
+        over = physics.is_over(incident) or not incident.units.alive.any()
+        truncated = not over and incident.t >= self.setting.level.max_steps
+        return EpisodeStep(self._score - before, happened, over, truncated)
+
+    def _score_now(self) -> float:
+        score = physics.score(self.incident)
+        return score.burnt if self.setting.score == "burnt" else score.reference
+
+
+def whole_seed(seed: object) -> int:
+    """Return a seed as an int.
+
+    Raises:
+        UserError: If it is not an integer.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise UserError(f"seed must be an integer or None, got {brief(seed)}")
+    return int(seed)
+
 
 Info = dict[str, Any]
 Rows = dict[str, "npt.NDArray[np.float32]"]
@@ -65,7 +198,7 @@ def parallel_env(
     """
     need_pettingzoo()
     check_render_mode(render_mode)
-    setting = setting_for(level, mode=mode, rules=rules, score=score, shared_map=shared_map, max_steps=max_steps)
+    setting = episode_settings(level, mode=mode, rules=rules, score=score, shared_map=shared_map, max_steps=max_steps)
     return WildfireEnv(setting, render_mode)
 
 
@@ -100,14 +233,14 @@ class WildfireEnv(ParallelBase):
         "render_fps": 5,
     }
 
-    def __init__(self, setting: Setting, render_mode: RenderMode | None = None) -> None:
+    def __init__(self, setting: EpisodeSettings, render_mode: RenderMode | None = None) -> None:
         """Use ``parallel_env``."""
         level = setting.level
         self.render_mode = render_mode
         self._episodes = Episodes(setting)
         self._rows: npt.NDArray[np.float32] | None = None
         units = units_at(Cell(0, 0), level.team)
-        self.possible_agents = names_of(units)
+        self.possible_agents = agent_names(units)
         self._row_of = {agent: row for row, agent in enumerate(self.possible_agents)}
         self.agents: list[str] = []
         # One object for all agents: a Box holds its bounds.
@@ -176,7 +309,7 @@ class WildfireEnv(ParallelBase):
         except ValueError:  # of different lengths
             wanted = np.empty(0)
         if wanted.shape != (len(given), 3) or wanted.dtype.kind not in "iu":
-            wrong = next((one for one in given if not _whole(one)), given)
+            wrong = next((one for one in given if not _is_action(one)), given)
             raise UserError(f"an action is three whole numbers, [type, x, y], got {wrong!r}")
         out = np.zeros((len(self.possible_agents), 3), np.int64)
         out[[self._row_of[agent] for agent in self.agents]] = wanted
@@ -187,7 +320,7 @@ class WildfireEnv(ParallelBase):
         self._rows.flags.writeable = False
         return {agent: self._rows[self._row_of[agent] + 1] for agent in agents}
 
-    def _infos(self, agents: list[str], turn: Turn) -> dict[str, Info]:
+    def _infos(self, agents: list[str], turn: EpisodeStep) -> dict[str, Info]:
         happened = turn.happened
         rows = zip(happened.effect.tolist(), happened.moved.tolist(), happened.reason.tolist(), strict=True)
         infos = [{"effect": effect, "moved": moved, "reason": REASONS[why]} for effect, moved, why in rows]
@@ -220,6 +353,194 @@ class WildfireEnv(ParallelBase):
         """Do nothing: there is no window to close."""
 
 
-def _whole(action: object) -> bool:
+def _is_action(action: object) -> bool:
     array = np.asarray(action)
     return array.shape == (3,) and array.dtype.kind in "iu"
+
+
+Observations: TypeAlias = "npt.NDArray[np.float32] | None"
+Flags: TypeAlias = "npt.NDArray[np.bool_]"
+Step: TypeAlias = "tuple[Observations, npt.NDArray[np.float64], Flags, Flags, dict[str, Any]]"
+
+#: More environments than this would not be stepped faster.
+MAX_ENVS = 100_000
+
+
+def vector_env(
+    level: str | Level | Instance = "cut_trees_sparse_small",
+    *,
+    num_envs: int = 1,
+    observation: str = "rows",
+    copy: bool = True,
+    mode: FireMode = "reference",
+    score: ScoreName = "reference",
+    shared_map: bool = True,
+    rules: Rules | None = None,
+    max_steps: int | None = None,
+) -> WildfireVectorEnv:
+    """Make ``num_envs`` wildfire environments that are stepped together.
+
+    Args:
+        level: A level or the name of one (``levels.LEVELS``); an instance is played in every episode as it is.
+        num_envs: Number of environments, E.
+        observation: ``"rows"``: (E, A + 1, 3728) float32, the rows of ``observe``, the manager's first; or ``"none"``.
+        copy: True to return fresh arrays; False to return read-only ones that the next call overwrites.
+        mode: How fire spreads: ``"reference"`` or ``"stochastic"`` (B1).
+        score: Whose change is the reward: ``"reference"`` or ``"burnt"`` (B22).
+        shared_map: Whether what one sees, all have seen (A9); else everybody has a map of its own (B32).
+        rules: What agents may do; those of the level's edition if None.
+        max_steps: Steps after which an unfinished episode is truncated; the level's if None.
+
+    Raises:
+        UserError: If an argument cannot be used.
+    """
+    if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or not 1 <= num_envs <= MAX_ENVS:
+        raise UserError(f"num_envs must be an integer from 1 to {MAX_ENVS}, got {num_envs!r}")
+    if observation not in ("rows", "none"):
+        raise UserError(f"observation must be 'rows' or 'none', got {observation!r}")
+    setting = episode_settings(level, mode=mode, rules=rules, score=score, shared_map=shared_map, max_steps=max_steps)
+    try:
+        return WildfireVectorEnv(setting, int(num_envs), observation == "rows", bool(copy))
+    except MemoryError:
+        raise UserError(f"{num_envs} environments do not fit into memory: take fewer, or observation='none'") from None
+
+
+class WildfireVectorEnv(VectorBase):
+    """E incidents at once, with the interface of Gymnasium's vector environments.
+
+    **Actions**: whole numbers of shape (E, A, 3): [type, x, y] of each agent, in the order of their ids, as in
+    ``parallel_env``. Those of agents that are lost are not read.
+
+    **Observations**: see ``vector_env``. The rows after the first never depend on what was not seen.
+
+    **Rewards, terminations, truncations**: shape (E,), float64 and bool. A team shares its reward: the change of its
+    score. An episode terminates when nothing is left to be done or everybody is lost.
+
+    **Next-step autoreset**: an environment that finished in one step ignores its actions in the next: it starts a new
+    episode and returns its first observation, with reward 0 and both flags False.
+
+    **Seeds**: ``reset(seed=s)`` gives environment e the seed s + e; it then plays the episodes that ``parallel_env``
+    plays after ``reset(seed=s + e)``, ``reset()``, ``reset()``, ... Without any seed s is 0. A list gives one seed
+    for each environment.
+
+    **Infos**: ``{"alive": (E, A) bool}``: who is not lost.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"name": "wildfire_v0", "render_modes": [], "autoreset_mode": NEXT_STEP}
+    spec: Any = None
+    render_mode: str | None = None
+    closed: bool = False
+
+    def __init__(self, setting: EpisodeSettings, num_envs: int, rows: bool, copy: bool) -> None:
+        """Use ``vector_env``."""
+        self.num_envs = num_envs
+        self.num_agents = setting.level.team.size
+        self._setting = setting
+        self._episodes = [Episodes(setting) for _ in range(num_envs)]
+        self._rows = np.zeros((num_envs, self.num_agents + 1, LENGTH), np.float32) if rows else None
+        self._finished = np.zeros(num_envs, np.bool_)
+        self._copy = copy
+        self._begun = False
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Start new episodes and return their first observations and infos.
+
+        Args:
+            seed: s for the seeds s, s + 1, ...; or one seed for each environment; None to go on with the streams.
+            options: ``{"reset_mask": bool array of shape (E,)}`` resets some environments and leaves the others as
+                they are; nothing else is known.
+
+        Raises:
+            UserError: If a seed or an option cannot be used, or the level finds no place on the map of a seed.
+        """
+        which = [int(env) for env in np.flatnonzero(reset_mask(options, self.num_envs, self._begun))]
+        seeds = reset_seeds(seed, self.num_envs, self._begun, whole_seed)
+        for env in which:
+            if (one := seeds[env]) is not None:
+                self._episodes[env].seed(one)
+        for env in which:
+            self._episodes[env].restart()
+        self._finished[which] = False
+        self._begun = True
+        return self._look(), self._infos()
+
+    def step(self, actions: npt.NDArray[np.integer]) -> Step:
+        """Let all agents of all environments act: observations, rewards, terminations, truncations, infos.
+
+        Args:
+            actions: Whole numbers of shape (E, A, 3).
+
+        Raises:
+            UserError: If ``reset`` was never called, or the actions are not whole numbers or their shape is wrong.
+        """
+        if not self._begun:
+            raise UserError("the episodes have not begun: call reset() before step()")
+        wanted = np.asarray(actions)
+        shape = (self.num_envs, self.num_agents, 3)
+        if wanted.shape != shape or wanted.dtype.kind not in "iu":
+            raise UserError(f"actions must be whole numbers of shape {shape}, got {wanted.dtype} {brief(wanted.shape)}")
+        reward = np.zeros(self.num_envs)
+        terminated, truncated = (np.zeros(self.num_envs, np.bool_) for _ in range(2))
+        for env, episodes in enumerate(self._episodes):
+            if self._finished[env]:
+                episodes.restart()
+            else:
+                turn = episodes.step(wanted[env])
+                reward[env], terminated[env], truncated[env] = turn.reward, turn.over, turn.truncated
+        self._finished = terminated | truncated
+        return self._look(), reward, terminated, truncated, self._infos()
+
+    def _look(self) -> Observations:
+        if self._rows is None:
+            return None
+        rows = np.empty_like(self._rows) if self._copy else self._rows
+        for env, episodes in enumerate(self._episodes):
+            observations(episodes.incident, episodes.sightings, rows[env])
+        if not self._copy:
+            rows = rows.view()
+            rows.flags.writeable = False
+        return rows
+
+    def _infos(self) -> dict[str, Any]:
+        return {"alive": np.stack([episodes.incident.units.alive for episodes in self._episodes])}
+
+    def close(self, **kwargs: Any) -> None:
+        """Note that the environments are no longer needed; there is nothing to close and ``kwargs`` are not used."""
+        self.closed = True
+
+    @cached_property
+    def single_action_space(self) -> Space[Any]:
+        """What one team may do: shape (A, 3)."""
+        level = self._setting.level
+        kinds = units_at(Cell(0, 0), level.team).kind.tolist()
+        most = [[TYPES[kind] - GO_ANYWHERE, level.size, level.size] for kind in kinds]
+        least = np.tile(np.array([GO_ANYWHERE, 0, 0]), (len(kinds), 1))
+        space: Space[Any] = spaces().MultiDiscrete(np.array(most), start=least)
+        return space
+
+    @cached_property
+    def action_space(self) -> Space[Any]:
+        """What all teams may do: shape (E, A, 3)."""
+        return batched(self.single_action_space, self.num_envs)
+
+    @cached_property
+    def single_observation_space(self) -> Space[Any]:
+        """The rows of one environment.
+
+        Raises:
+            UserError: If there are none.
+        """
+        if self._rows is None:
+            raise UserError("there are no observations: make the environment with observation='rows'")
+        space: Space[Any] = spaces().Box(-np.inf, np.inf, self._rows.shape[1:], np.float32)  # a score has no bounds
+        return space
+
+    @cached_property
+    def observation_space(self) -> Space[Any]:
+        """The rows of all environments."""
+        return batched(self.single_observation_space, self.num_envs)

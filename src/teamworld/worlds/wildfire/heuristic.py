@@ -1,7 +1,7 @@
-"""The scripted team: it divides targets, sectors, people and firebreaks among its agents, and keeps clear of the fire.
+"""The scripted team: it divides targets, sectors, civilians and firebreaks, and keeps clear of the fire.
 
-A reference row: no rule of a method calls it. It holds nothing from one step to the next; what others are at it reads
-off their running plans. Where agents have maps of their own, each goes by its own.
+A reference row: no rule of a method calls it. It holds nothing from one step to the next; what others do it reads off
+their running plans. Where agents have maps of their own, each goes by its own.
 """
 
 from __future__ import annotations
@@ -13,36 +13,61 @@ from typing import TYPE_CHECKING
 
 from teamworld.language import Action, AgentId, Cell, Entity, Plan
 from teamworld.worlds.contract import WAIT
-from teamworld.worlds.wildfire import breaks, imagine
-from teamworld.worlds.wildfire.goals import in_zone
-from teamworld.worlds.wildfire.recipes import cuts, drive, go, move, recipes, refuge, round_about, standby, waiting
-from teamworld.worlds.wildfire.scene import Brief, Scene, believed, thing
-from teamworld.worlds.wildfire.skills import BOARDING, PACE, SPRAY, WALKERS, beside, near_enough
-from teamworld.worlds.wildfire.units import SEATS
+from teamworld.worlds.wildfire.candidate_plans import (
+    candidate_plans,
+    cells_around,
+    clear_run,
+    cut_cells,
+    cutters,
+    divide_cells,
+    firebreak,
+    go_to,
+    move_to,
+    refuge,
+    standby_plans,
+    waiting_firefighters,
+)
+from teamworld.worlds.wildfire.skills import estimate_ticks, is_near, spray_place
+from teamworld.worlds.wildfire.state import SEATS
+from teamworld.worlds.wildfire.symbolic_state import (
+    BOARDING_REACH,
+    PACE,
+    SPRAY_REACH,
+    WALKERS,
+    Mission,
+    SymbolicState,
+    in_zone,
+    state_of,
+    thing,
+)
 
 if TYPE_CHECKING:
     from teamworld.worlds.contract import View
 
+
 #: People nearer than this to a fire are carried away from it; walkers nearer than that to it flee, in cells.
 THREATENED, CLOSE = 10, 4
+
 #: A firefighter stops for a helicopter that comes for it, once it is as near as this.
 MEETING = 45
 
 
-def plans(brief: Brief, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> dict[AgentId, Plan]:
+def scripted_plans(
+    brief: Mission, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
+) -> dict[AgentId, Plan]:
     """Return a plan for each agent that is able and has none."""
     idle = [agent for agent, view in views.items() if agent not in running and view.able]
     if not idle:
         return {}
-    scenes = {agent: believed(views[agent].known) for agent in idle}
+    scenes = {agent: state_of(views[agent].known) for agent in idle}
     team = _Team(brief, scenes[idle[0]], dict(running), scenes)
-    for agent in _hands(team, idle):
+    for agent in _choice_order(team, idle):
         team.scene = scenes[agent]
         team.give(agent, *_plan(team, agent))
     return {agent: team.given[agent] for agent in idle}
 
 
-def _hands(team: _Team, idle: list[AgentId]) -> list[AgentId]:
+def _choice_order(team: _Team, idle: list[AgentId]) -> list[AgentId]:
     """Return who chooses first: whoever is nearest to something to cut; bulldozers before others, else in order."""
     spots = [spot.at for spot in team.scene.targets.values() if spot.trees]
 
@@ -58,10 +83,10 @@ def _hands(team: _Team, idle: list[AgentId]) -> list[AgentId]:
 class _Team:
     """What is known, and what everybody is at."""
 
-    brief: Brief
-    scene: Scene
+    brief: Mission
+    scene: SymbolicState
     running: dict[AgentId, Plan]
-    scenes: Mapping[AgentId, Scene]
+    scenes: Mapping[AgentId, SymbolicState]
     given: dict[AgentId, Plan] = field(default_factory=dict)
 
     def give(self, agent: AgentId, goal: str | None, *actions: Action) -> None:
@@ -89,7 +114,7 @@ def _plan(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]
         return _cut(team, agent) if kind in WALKERS else (None, WAIT)
     if task == "transport":
         return _walk(team, agent) if kind == "firefighter" else _ferry(team, agent)
-    if kind in WALKERS and (away := _flight(team, agent)) is not None:
+    if kind in WALKERS and (away := _escape(team, agent)) is not None:
         return None, away
     if task == "scout":
         return _scout(team, agent)
@@ -111,14 +136,14 @@ def _cut(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     shared = team.brief.task == "cut_lines"
 
     def cost(aim: Entity) -> tuple[int, float, int]:
-        ticks = imagine.ticks(agent, Action("fell", (aim,)), team.brief, scene)
+        ticks = estimate_ticks(agent, Action("fell", (aim,)), team.brief, scene)
         others = taken.count(aim)
         place = scene.place(aim, team.at(agent)) or team.at(agent)
         return others if not shared else ticks + 6 * others, dist(place, team.at(agent)), aim.id
 
     left = [aim for aim in work if shared or aim not in taken]
     if not left:
-        return None, *next(iter(standby(team.brief, scene, agent)))
+        return None, *next(iter(standby_plans(team.brief, scene, agent)))
     best = min(left, key=cost)
     return f"{'line' if shared else 'cut'}_{best.id}", Action("fell", (best,))
 
@@ -131,7 +156,7 @@ def _walk(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]
     scene, at = team.scene, team.at(agent)
     if scene.zone is None or in_zone(at, scene.zone):
         return None, WAIT
-    pilots = [m for m, plan in team.running.items() if go(agent) in plan.actions and m in scene.agents]
+    pilots = [m for m, plan in team.running.items() if go_to(agent) in plan.actions and m in scene.agents]
     coming = any(dist(scene.agents[pilot].at, at) < MEETING for pilot in pilots)
     if coming and dist(at, scene.zone) > 15:
         return "transport_0", WAIT
@@ -143,17 +168,17 @@ def _ferry(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]
     scene, at = team.scene, team.at(agent)
     if scene.riders(agent):
         there = scene.zone is not None and in_zone(at, scene.zone)
-        return "transport_0", *(() if there else (go(thing("zone", 0)),)), Action("set_down")
+        return "transport_0", *(() if there else (go_to(thing("zone", 0)),)), Action("set_down")
     taken = team.claimed(agent, "go_to")
-    left = [mate for mate in waiting(team.brief, scene, agent) if mate not in taken]
-    near = [mate for mate in left if dist(scene.agents[mate].at, at) < BOARDING]
-    pilots = [m for m in scene.agents if team.brief.kinds[m] == "helicopter" and dist(team.at(m), at) < BOARDING]
+    left = [mate for mate in waiting_firefighters(team.brief, scene, agent) if mate not in taken]
+    near = [mate for mate in left if dist(scene.agents[mate].at, at) < BOARDING_REACH]
+    pilots = [m for m in scene.agents if team.brief.kinds[m] == "helicopter" and dist(team.at(m), at) < BOARDING_REACH]
     if near[SEATS * pilots.index(agent) :]:  # helicopters at one place board one after the other
-        return "transport_0", Action("take_aboard"), go(thing("zone", 0)), Action("set_down")
+        return "transport_0", Action("take_aboard"), go_to(thing("zone", 0)), Action("set_down")
     far = [mate for mate in left if scene.zone is not None and dist(scene.agents[mate].at, scene.zone) > 15]
     if not far:
         return None, WAIT
-    return "transport_0", go(far[0]), Action("take_aboard"), go(thing("zone", 0)), Action("set_down")
+    return "transport_0", go_to(far[0]), Action("take_aboard"), go_to(thing("zone", 0)), Action("set_down")
 
 
 # Looking for things ---------------------------------------------------------------------------------------------------
@@ -165,12 +190,12 @@ def _look(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]
     hidden = {n: share for n, share in scene.unseen.items() if thing("sector", n) not in taken and share > 5}
     goal = None if team.brief.known else "search"
     if not hidden:
-        for steps in recipes(team.brief, scene, agent, None):
+        for steps in candidate_plans(team.brief, scene, agent, None):
             if steps[0].verb == "go_to":
                 return goal, steps[0]
         return None, WAIT
     best = min(hidden, key=lambda n: (dist(scene.sectors[n], at) + 20) / hidden[n])
-    return goal, go(thing("sector", best))
+    return goal, go_to(thing("sector", best))
 
 
 def _scout(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
@@ -178,8 +203,8 @@ def _scout(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]
     if not fires:
         return _look(team, agent)
     fire = thing("fire", fires[0])
-    there = near_enough(agent, fire, team.brief, team.scene)
-    return f"scout_{fires[0]}", WAIT if there else go(fire)
+    there = is_near(agent, fire, team.brief, team.scene)
+    return f"scout_{fires[0]}", WAIT if there else go_to(fire)
 
 
 def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
@@ -196,10 +221,10 @@ def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...
         watched = [
             mate
             for mate, body in scene.agents.items()
-            if mate != agent and team.brief.kinds[mate] not in WALKERS and dist(body.at, place) < BOARDING
+            if mate != agent and team.brief.kinds[mate] not in WALKERS and dist(body.at, place) < BOARDING_REACH
         ]
         if not watched:
-            return None, WAIT if dist(place, team.at(agent)) < BOARDING else go(cluster)
+            return None, WAIT if dist(place, team.at(agent)) < BOARDING_REACH else go_to(cluster)
     return _look(team, agent)
 
 
@@ -209,7 +234,7 @@ def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...
 def _rescue(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Carry to the zone what is nearest of those for whom nobody goes."""
     scene, at, body = team.scene, team.at(agent), team.scene.agents[agent]
-    zone, out = go(thing("zone", 0)), Action("drop_off")
+    zone, out = go_to(thing("zone", 0)), Action("drop_off")
     if body.holds is not None:
         cluster = scene.people[body.holds].cluster
         there = scene.zone is not None and in_zone(at, scene.zone)
@@ -222,31 +247,31 @@ def _rescue(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...
     ]
     if free:
         number = min(free)[1]
-        there = near_enough(agent, thing("civilian", number), team.brief, scene)
-        claim = go(thing("civilian", number))
+        there = is_near(agent, thing("civilian", number), team.brief, scene)
+        claim = go_to(thing("civilian", number))
         goal = f"rescue_{scene.people[number].cluster}"
         return goal, *(() if there else (claim,)), Action("pick_up")
     lost = [person.was for person in scene.people.values() if person.state == "free" and person.was is not None]
-    if lost and (ways := _round(team, agent, lost[0])):
-        return None, move(ways[0])
+    if lost and (ways := _search_cells(team, agent, lost[0])):
+        return None, move_to(ways[0])
     if scene.unseen:  # they will be needed somewhere: the middle is nearest to everywhere
         middle = (team.brief.size // 2, team.brief.size // 2)
         return "search", WAIT if dist(middle, at) < 10 else Action("step_toward", (middle,))
     return None, WAIT
 
 
-def _round(team: _Team, agent: AgentId, place: Cell) -> list[Cell]:
+def _search_cells(team: _Team, agent: AgentId, place: Cell) -> list[Cell]:
     """Return cells round a place that nobody has in sight and nobody goes to, the one unseen for longest first."""
     ground, taken = team.scene.ground, team.claimed(agent, "move_to")
     if ground is None:
         return []
-    ways = [cell for cell in round_about(place, team.brief, agent) if cell not in taken]
+    ways = [cell for cell in cells_around(place, team.brief, agent) if cell not in taken]
     return sorted(
         (cell for cell in ways if cell != team.at(agent)), key=lambda cell: int(ground.seen[cell[1], cell[0]])
     )
 
 
-def _flight(team: _Team, agent: AgentId) -> Action | None:
+def _escape(team: _Team, agent: AgentId) -> Action | None:
     """Return the way out for a walker that the fire comes too near to; None where it does not."""
     scene, at = team.scene, team.at(agent)
     if not scene.dangerous(at):
@@ -290,7 +315,7 @@ def _watch(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tupl
     ]
     if watched:
         return _look(team, agent)
-    return None, WAIT if near_enough(agent, fire, team.brief, scene) else go(fire)
+    return None, WAIT if is_near(agent, fire, team.brief, scene) else go_to(fire)
 
 
 def _actions(team: _Team, agent: AgentId) -> tuple[Action, ...]:
@@ -300,7 +325,7 @@ def _actions(team: _Team, agent: AgentId) -> tuple[Action, ...]:
 def _drop(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tuple[Action, ...]]:
     body, goal = team.scene.agents[agent], f"fire_{fire.id}"
     if body.water:
-        there: tuple[Action, ...] = () if near_enough(agent, fire, team.brief, team.scene) else (go(fire),)
+        there: tuple[Action, ...] = () if is_near(agent, fire, team.brief, team.scene) else (go_to(fire),)
         return goal, *(*there, Action("release"))
     return goal, *(*_to_water(team, agent), Action("refill"))
 
@@ -308,7 +333,7 @@ def _drop(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tuple
 def _to_water(team: _Team, agent: AgentId) -> tuple[Action, ...]:
     at, water = team.at(agent), team.scene.water
     nearest = thing("water", min(water, key=lambda number: (dist(water[number], at), number)))
-    return () if near_enough(agent, nearest, team.brief, team.scene) else (go(nearest),)
+    return () if is_near(agent, nearest, team.brief, team.scene) else (go_to(nearest),)
 
 
 def _spray(team: _Team, agent: AgentId, fire: Entity) -> tuple[Action, ...]:
@@ -322,31 +347,31 @@ def _spray(team: _Team, agent: AgentId, fire: Entity) -> tuple[Action, ...]:
     left = [cell for cell in near if all(dist(cell, aim) > 2 for aim in aims)]
     place = (left or near or [front.origin or body.at])[0]
     spray = Action("spray", (place,))
-    if dist(place, body.at) <= SPRAY and front.cells:
+    if dist(place, body.at) <= SPRAY_REACH and front.cells:
         return (spray,)
-    if not front.cells and dist(place, body.at) <= SPRAY:  # it went on from where it was said to be
+    if not front.cells and dist(place, body.at) <= SPRAY_REACH:  # it went on from where it was said to be
         place = scene.sectors.get(0, (team.brief.size // 2, team.brief.size // 2))
-    way = Action("step_toward", (beside(place, body.at, team.brief),))
+    way = Action("step_toward", (spray_place(place, body.at, team.brief),))
     return (way, spray) if dist(place, body.at) <= PACE["firefighter"] / 2 and front.cells else (way,)
 
 
 def _dig(team: _Team, agent: AgentId, fire: int) -> tuple[str | None, *tuple[Action, ...]]:
     """Cut the agent's share of the ring round a fire that others leave over."""
     scene, goal = team.scene, f"fire_{fire}"
-    ring = breaks.ring(team.brief, scene, fire)
+    ring = firebreak(team.brief, scene, fire)
     if ring is None:
         return goal, WAIT
     taken = set(team.claimed(agent, "move_to")) | _driven(team, agent)
     left = tuple(cell for cell in ring.uncut if cell not in taken and not scene.dangerous(cell))
-    free = [mate for mate in breaks.workers(team.brief, scene) if mate not in team.running or mate == agent]
-    share = breaks.shares(left, free, team.brief, scene).get(agent, [])
+    free = [mate for mate in cutters(team.brief, scene) if mate not in team.running or mate == agent]
+    share = divide_cells(left, free, team.brief, scene).get(agent, [])
     if not share:
         return None, WAIT
     if team.brief.kinds[agent] == "bulldozer":
-        return goal, *drive(share, ring.cells, team.at(agent))
+        return goal, *clear_run(share, ring.cells, team.at(agent))
     if dist(share[-1], team.at(agent)) < dist(share[0], team.at(agent)):
         share = share[::-1]
-    return goal, *cuts(share[:6], team.at(agent))
+    return goal, *cut_cells(share[:6], team.at(agent))
 
 
 def _driven(team: _Team, agent: AgentId) -> set[object]:
@@ -397,5 +422,5 @@ def _guard(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]
         return None
     number = min(threatened)[1]
     person = thing("civilian", number)
-    there = () if near_enough(agent, person, team.brief, scene) else (go(person),)
+    there = () if is_near(agent, person, team.brief, scene) else (go_to(person),)
     return f"guard_{scene.people[number].cluster}", *there, Action("pick_up")

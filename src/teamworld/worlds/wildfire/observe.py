@@ -1,4 +1,9 @@
-"""What agents observe as arrays: 3,728 numbers each, and the manager's row (wildfire spec A9).
+"""What agents have seen of the map, and what they observe as arrays: 3,728 numbers each, and the manager's row.
+
+After each step every living agent reveals the square round its cell, and those round the cells that it passed on its
+way, as they stand at the end of the step; riders reveal what lies round their helicopter. A cell keeps the code that it
+had when it was last seen, and has 0 before. A map is kept in tiles of 32 x 32 cells that are made when something in
+them is first seen: 2,000 maps of one million cells each cost what their owners saw, and four bytes a tile besides.
 
 A row of an agent is [kind] + 3,721 numbers of its window + [imitation flag] + [x, y] + 3 extras. The window holds what
 was last seen of the cells round its own, row by row, 0 for what nobody saw and what lies outside the map, then -1. The
@@ -13,52 +18,226 @@ thirteen counters and whether a fire is active in place of the score. Parameters
 * both: the fire's cell, that of the first water or 0 0, then those of the clusters;
 
 all as they were at the start. Cells that do not fit are left out. The manager is told the truth, known to the team or
-not (A9), so its row is for central training and for judges. The other rows never depend on what was not seen.
+not, so its row is for central training and for judges. The other rows never depend on what was not seen.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from teamworld.errors import UserError, brief
-from teamworld.worlds.compiled import compiled
-from teamworld.worlds.wildfire import tasks
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.kernels.agents import (
+    DRY,
+    FLAG_AT,
+    FROM_BURN,
+    LENGTH,
+    PADDING,
+    SEEN_BUILDING,
+    SEEN_CIVILIAN,
+    SEEN_WATER,
+    TILE,
+    WET,
+    WINDOW_AT,
+    join_tiles,
+    reveal_cells,
+    sight_spans,
+    write_rows,
+    write_window,
+)
 from teamworld.worlds.wildfire.levels import TASK_CODES
-from teamworld.worlds.wildfire.sightings import SEEN_CIVILIAN, SHIFT, TILE
-from teamworld.worlds.wildfire.units import DESTROYED, FIREFIGHTER, HELICOPTER, KINDS, MANAGER, NOBODY, SIGHTS
+from teamworld.worlds.wildfire.state import (
+    DESTROYED,
+    FIREFIGHTER,
+    FREE,
+    HELICOPTER,
+    IGNITED,
+    KINDS,
+    MANAGER,
+    NOBODY,
+    SAFE,
+    SIGHTS,
+    WATER,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.incident import Incident
-    from teamworld.worlds.wildfire.levels import Edition
-    from teamworld.worlds.wildfire.placement import Instance
-    from teamworld.worlds.wildfire.sightings import Sightings
-    from teamworld.worlds.wildfire.units import Units
+    from teamworld.worlds.wildfire.levels import Edition, Instance
+    from teamworld.worlds.wildfire.state import Incident, Land, Units
 
     F32: TypeAlias = npt.NDArray[np.float32]
-    U8: TypeAlias = npt.NDArray[np.uint8]
     I32: TypeAlias = npt.NDArray[np.int32]
-    Flags: TypeAlias = npt.NDArray[np.bool_]
 
-# The places below are frozen into the compiled kernels of this file, with SHIFT and TILE of sightings.py.
+_REVEALS = np.array([sight.reveals for sight in SIGHTS], np.int32)
 
-#: Side of the largest window, a helicopter's, in cells; where the parts of a row stand; and how long it is.
-WIDEST = 2 * max(sight.window for sight in SIGHTS) + 1
-WINDOW_AT, FLAG_AT = 1, 1 + WIDEST * WIDEST
-PLACE_AT, EXTRAS_AT = FLAG_AT + 1, FLAG_AT + 3
-LENGTH = EXTRAS_AT + 3
-PADDING = -1
+
+@dataclass(slots=True, eq=False)
+class Sightings:
+    """What was last seen of each cell; O maps of T x T tiles, O = 1 if the team shares one, else one for each agent."""
+
+    index: npt.NDArray[np.int32]
+    """(O, T, T): where the tile stands in ``tiles``; 0 until something in it is seen."""
+    tiles: npt.NDArray[np.uint8]
+    """(P, 32, 32): codes of cells; the first tile stays empty, those from ``used`` on are spare."""
+    used: int
+    """Tiles in use, the empty one among them."""
+    cells: npt.NDArray[np.int32]
+    """(A, 2): x and y of the cells in which the agents stood at the last look."""
+    before: npt.NDArray[np.int32]
+    """(A, 2): the same at the look before it."""
+    reach: npt.NDArray[np.int32]
+    """(A,): cells to each side that the agents reveal."""
+    codes: npt.NDArray[np.uint8]
+    """(N, N): work space, what can be seen of the land; stale between looks."""
+    people: npt.NDArray[np.uint8]
+    """(N, N): work space, 1 where somebody can be seen; all 0 between looks."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether the team has one map."""
+        return len(self.index) == 1
+
+    @property
+    def size(self) -> int:
+        """N, cells on a side of the map."""
+        return len(self.people)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes, spare tiles not counted: the system gives a page when it is first written."""
+        return (
+            self.index.nbytes
+            + self.used * TILE * TILE
+            + 2 * self.cells.nbytes
+            + self.reach.nbytes
+            + 2 * self.people.nbytes
+        )
+
+    @property
+    def explored(self) -> int:
+        """Cells that somebody has seen."""
+        if self.shared:
+            return int(np.count_nonzero(self.tiles[: self.used]))
+        side = self.index.shape[1]
+        seen = np.zeros((side * side, TILE * TILE), np.uint8)
+        words = (array.reshape(-1, TILE * TILE).view(np.uint64) for array in (self.tiles, seen))  # eight cells at once
+        join_tiles(self.index.reshape(-1, side * side), *words)
+        return int(np.count_nonzero(seen))
+
+    def look(self, incident: Incident) -> None:
+        """Take in what everybody alive sees now; call it after each step."""
+        land, units, civilians = incident.land, incident.units, incident.civilians
+        now = units.places()
+        shown = (civilians.state == FREE) | (civilians.state == SAFE)
+        people = civilians.y[shown], civilians.x[shown]
+        self.people[people] = 1
+        fresh = np.zeros(self.size, np.bool_)
+        agent = 0
+        while True:
+            agent, self.used = reveal_cells(
+                agent, self.used, self.index, self.tiles, self.cells, now, units.alive, self.reach,
+                self.codes, fresh, self.people,
+                land.burn, land.trees, land.land, land.building, land.wet_until, land.fire_steps,
+            )  # fmt: skip
+            if agent == len(units):
+                break
+            self._grow()
+        self.people[people] = 0
+        self.before, self.cells = self.cells, now
+
+    def _grow(self) -> None:
+        """Make room for more tiles: at least for those that one agent can see in one step."""
+        needed = self.used + self.index[0].size
+        tiles = np.zeros((max(needed, len(self.tiles) * 3 // 2), TILE, TILE), np.uint8)
+        tiles[: self.used] = self.tiles[: self.used]
+        self.tiles = tiles
+
+    def seen(self, agent: int = 0) -> npt.NDArray[np.uint8]:
+        """Return (N, N), indexed [y, x]: the codes of the team's map, or of that of one agent (row in ``Units``).
+
+        The array is new; it does not change with the next look.
+        """
+        tiles: npt.NDArray[np.uint8] = self.tiles[self.index[0 if self.shared else agent]]
+        side = len(tiles) * TILE
+        return np.ascontiguousarray(tiles.transpose(0, 2, 1, 3).reshape(side, side)[: self.size, : self.size])
+
+    def way(self, agent: int) -> tuple[int, int, int, int, int]:
+        """Return what decides what an agent saw at the last look: x and y before, x and y then, cells to each side."""
+        (x0, y0), (x1, y1) = self.before[agent], self.cells[agent]
+        return int(x0), int(y0), int(x1), int(y1), int(self.reach[agent])
+
+    def spans(self, way: tuple[int, int, int, int, int]) -> tuple[int, int, I32, I32]:
+        """Return what is seen on a way: first and last row, and (N,) each the first and last column in these rows."""
+        left, right = np.empty(self.size, np.int32), np.empty(self.size, np.int32)
+        top, bottom = sight_spans(*way, self.size, left, right)
+        return int(top), int(bottom), left, right
+
+    def tile(self, owner: int, column: int, row: int) -> npt.NDArray[np.uint8]:
+        """Return (32, 32): the codes of a tile of the team's map, or of that of one agent; not to be changed."""
+        found: npt.NDArray[np.uint8] = self.tiles[self.index[0 if self.shared else owner, row, column]]
+        return found
+
+    def copy(self) -> Sightings:
+        """Return an independent copy."""
+        return replace(
+            self,
+            index=self.index.copy(),
+            tiles=self.tiles.copy(),
+            cells=self.cells.copy(),
+            before=self.before.copy(),
+            codes=self.codes.copy(),
+            people=self.people.copy(),
+        )
+
+
+def begin_sightings(incident: Incident, *, shared_map: bool = True) -> Sightings:
+    """Return what is seen before the first step.
+
+    Args:
+        incident: Where everybody stands at the start.
+        shared_map: One map for the team (wildfire spec A9), else one for each agent (B32).
+
+    Raises:
+        UserError: If ``shared_map`` is neither True nor False.
+    """
+    if not isinstance(shared_map, bool):
+        raise UserError(f"shared_map must be True or False, got {brief(shared_map)}")
+    size = incident.land.size
+    side = -(-size // TILE)
+    owners = 1 if shared_map else len(incident.units)
+    sightings = Sightings(
+        index=np.zeros((owners, side, side), np.int32),
+        tiles=np.zeros(((side * side if shared_map else 4 * owners) + 1, TILE, TILE), np.uint8),
+        used=1,
+        cells=incident.units.places(),
+        before=incident.units.places(),
+        reach=_REVEALS[incident.units.kind],
+        codes=np.zeros((size, size), np.uint8),
+        people=np.zeros((size, size), np.uint8),
+    )
+    sightings.look(incident)
+    return sightings
+
+
+def true_codes(land: Land) -> npt.NDArray[np.uint8]:
+    """Return (N, N), indexed [y, x]: the code of every cell as it is, people left out. For drawings and logs."""
+    burn, trees = land.inner(land.burn), land.inner(land.trees)
+    codes = np.where(land.wet(), WET, DRY).astype(np.uint8) + trees
+    codes[land.inner(land.building)] = SEEN_BUILDING
+    codes[land.inner(land.land) == WATER] = SEEN_WATER
+    return np.where(burn >= IGNITED, burn + np.uint8(FROM_BURN), codes)
+
+
 #: Numbers of the manager's row between the size of the map and the task's parameters.
 COUNTERS: dict[Edition, int] = {"2025": 1, "2026": 14}
-
 _WINDOWS = np.array([sight.window for sight in SIGHTS], np.int32)
-#: An unsigned index spares numba the test for negative ones.
-u = np.uint64
 
 
 class Observation(NamedTuple):
@@ -76,7 +255,7 @@ class Observation(NamedTuple):
     """Firefighter: carries a civilian, water, rides. Helicopter: firefighters aboard, water, 0. Others: 0, 0, 0."""
 
 
-class Manager(NamedTuple):
+class ManagerRow(NamedTuple):
     """The manager's row, decoded."""
 
     task: int
@@ -107,11 +286,11 @@ def observations(incident: Incident, sightings: Sightings, out: F32 | None = Non
         raise UserError(f"out must be a contiguous float32 array of shape {shape}, got {out.dtype} {out.shape}")
     aboard = units.aboard[units.aboard != NOBODY]
     riders = np.bincount(aboard, minlength=len(units)).astype(np.int32)
-    _rows(
+    write_rows(
         out[1:], units.kind, units.places(), units.alive, units.water, units.aboard, units.carries, riders, _WINDOWS,
         sightings.index, sightings.tiles, sightings.size,
     )  # fmt: skip
-    out[0] = encode(manager(incident, sightings))
+    out[0] = encode_row(manager_row(incident, sightings))
     return out
 
 
@@ -125,7 +304,7 @@ def window(incident: Incident, sightings: Sightings, agent: int) -> npt.NDArray[
     codes = np.empty(side * side, np.uint8)
     x, y = units.place(agent)
     owner = 0 if sightings.shared else agent
-    _window(codes, sightings.index[owner], sightings.tiles.reshape(-1), sightings.size, x, y, reach)
+    write_window(codes, sightings.index[owner], sightings.tiles.reshape(-1), sightings.size, x, y, reach)
     return codes.reshape(side, side)
 
 
@@ -144,23 +323,23 @@ def observation(incident: Incident, sightings: Sightings, agent: int) -> Observa
     return Observation(kind, window(incident, sightings, agent), 0, x, y, extras)
 
 
-def names_of(units: Units) -> list[str]:
+def agent_names(units: Units) -> list[str]:
     """Return what the agents are called: kind and number, ``firefighter_1`` first (A6)."""
     return [f"{KINDS[kind]}_{k + 1}" for k, kind in enumerate(units.kind.tolist())]
 
 
-def manager(incident: Incident, sightings: Sightings) -> Manager:
+def manager_row(incident: Incident, sightings: Sightings) -> ManagerRow:
     """Return what the manager is told."""
     instance = incident.instance
     level = instance.level
     if level.edition == "2026":
-        counts = tasks.counts(incident, sightings.explored)
+        counts = physics.counters(incident, sightings.explored)
         counters = (*(float(count or 0) for count in counts), float(incident.land.cells_burning > 0))
     else:
-        counters = (tasks.score(incident).reference,)
+        counters = (physics.score(incident).reference,)
     given = tuple(int(number) for number in parameters(instance))
     room = LENGTH - 3 - len(counters)
-    return Manager(TASK_CODES[level.task], level.size, counters, given[: room - room % 2])
+    return ManagerRow(TASK_CODES[level.task], level.size, counters, given[: room - room % 2])
 
 
 def parameters(instance: Instance) -> list[int]:
@@ -184,14 +363,14 @@ def parameters(instance: Instance) -> list[int]:
     return [*head, *(number for cell in cells for number in cell)]
 
 
-def encode(seen: Observation | Manager) -> F32:
+def encode_row(seen: Observation | ManagerRow) -> F32:
     """Return the row, float32 of shape (3728,).
 
     Raises:
         UserError: If it holds a window that its kind does not have, or too many parameters.
     """
     row = np.full(LENGTH, PADDING, np.float32)
-    if isinstance(seen, Manager):
+    if isinstance(seen, ManagerRow):
         numbers = (MANAGER, seen.task, seen.size, *seen.counters, *seen.parameters)
         if len(numbers) > LENGTH:
             raise UserError(f"the manager's row holds {LENGTH} numbers, got {len(numbers)}")
@@ -206,7 +385,7 @@ def encode(seen: Observation | Manager) -> F32:
     return row
 
 
-def decode(row: npt.NDArray[np.floating] | Sequence[float], edition: Edition = "2025") -> Observation | Manager:
+def decode_row(row: npt.NDArray[np.floating] | Sequence[float], edition: Edition = "2025") -> Observation | ManagerRow:
     """Return what a row says; ``encode`` gives the same row again.
 
     Args:
@@ -225,7 +404,7 @@ def decode(row: npt.NDArray[np.floating] | Sequence[float], edition: Edition = "
         rest = numbers[head:]
         given = rest[: np.flatnonzero(rest != PADDING)[-1] + 1] if (rest != PADDING).any() else rest[:0]
         counters = tuple(float(number) for number in numbers[3:head])
-        return Manager(int(numbers[1]), int(numbers[2]), counters, tuple(int(number) for number in given))
+        return ManagerRow(int(numbers[1]), int(numbers[2]), counters, tuple(int(number) for number in given))
     side = _side(kind)
     codes = numbers[WINDOW_AT : WINDOW_AT + side * side]
     if not ((codes >= 0) & (codes <= SEEN_CIVILIAN)).all():
@@ -241,72 +420,3 @@ def _side(kind: int) -> int:
     if not 0 <= kind < len(SIGHTS):
         raise UserError(f"the kind of an agent is a number from 0 to 3, or 5 for one that is lost, got {kind}")
     return 2 * SIGHTS[kind].window + 1
-
-
-@compiled
-def _rows(
-    out: F32,
-    kind: U8,
-    place: I32,
-    alive: Flags,
-    water: npt.NDArray[np.int8],
-    aboard: I32,
-    carries: I32,
-    riders: I32,
-    windows: I32,
-    index: I32,
-    tiles: U8,
-    size: int,
-) -> None:
-    """Write the rows of all agents."""
-    flat = tiles.reshape(-1)
-    for k in range(len(kind)):
-        row = out[k]
-        end = WINDOW_AT
-        row[EXTRAS_AT:] = 0
-        row[0] = DESTROYED
-        if alive[k]:
-            row[0] = kind[k]
-            reach = windows[kind[k]]
-            end += (2 * reach + 1) ** 2
-            _window(row[WINDOW_AT:end], index[k if len(index) > 1 else 0], flat, size, place[k, 0], place[k, 1], reach)
-            if kind[k] == FIREFIGHTER:
-                row[EXTRAS_AT] = carries[k] != NOBODY
-                row[EXTRAS_AT + 1] = water[k]
-                row[EXTRAS_AT + 2] = aboard[k] != NOBODY
-            elif kind[k] == HELICOPTER:
-                row[EXTRAS_AT] = riders[k]
-                row[EXTRAS_AT + 1] = water[k]
-        row[end:FLAG_AT] = PADDING
-        row[FLAG_AT] = 0
-        row[PLACE_AT] = place[k, 0]
-        row[PLACE_AT + 1] = place[k, 1]
-
-
-@compiled
-def _window(out: F32 | U8, index: I32, flat: U8, size: int, x: int, y: int, reach: int) -> None:
-    """Write the codes round (x, y), row by row.
-
-    Args:
-        out: Flat array of (2 reach + 1) squared numbers.
-        index: (T, T), where the tiles of this map stand.
-        flat: All tiles, as one array.
-        size: N, cells on a side of the map.
-        x: Column in the middle.
-        y: Row in the middle.
-        reach: Cells to each side.
-    """
-    first, last = max(0, x - reach), min(size - 1, x + reach)
-    at = 0
-    for row in range(y - reach, y + reach + 1):
-        if not 0 <= row < size:
-            out[at : at + 2 * reach + 1] = 0
-        else:
-            out[at : at + first - x + reach] = 0
-            out[at + last + 1 - x + reach : at + 2 * reach + 1] = 0
-            there = at + reach - x
-            for column in range(first >> SHIFT, (last >> SHIFT) + 1):
-                tile = (index[row >> SHIFT, column] << 2 * SHIFT) + ((row & TILE - 1) << SHIFT) - (column << SHIFT)
-                for i in range(max(first, column << SHIFT), min(last + 1, (column + 1) << SHIFT)):
-                    out[u(there + i)] = flat[u(tile + i)]
-        at += 2 * reach + 1

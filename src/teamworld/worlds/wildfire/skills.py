@@ -1,51 +1,70 @@
-"""The actions and how each becomes one primitive a timestep until it is done or has failed (wildfire spec A8, B14-B18).
+"""The macro-actions: what each kind can do, how an action becomes one primitive a timestep, what to expect of it.
 
-The options of the reference's execution module are here under words of their own, some actions name things instead of
+The options of CREW-Wildfire's execution module are here under words of their own; some actions name things instead of
 cells. A skill steers by what its agent knows; whether it is done is judged by the truth. An agent whose action is done
-decides in the very next timestep, as one that arrives does in the reference.
+decides in the very next timestep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import dist, inf
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.language import Action, AgentId, Cell, Entity, Measures, Term
 from teamworld.worlds.contract import ActionSchema, Constraint, Param
-from teamworld.worlds.wildfire import units
-from teamworld.worlds.wildfire.goals import in_zone
-from teamworld.worlds.wildfire.scene import IGNITED, SMOULDERING, Brief, Scene, thing
-from teamworld.worlds.wildfire.units import TANK
+from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_EXTINGUISHING, SEEN_IGNITED, WET
+from teamworld.worlds.wildfire.state import (
+    BOARD,
+    CLEAR,
+    CUT,
+    DROP,
+    FILL,
+    GO_ANYWHERE,
+    LIFT,
+    SCOOP,
+    SEATS,
+    SPRAY,
+    STOP,
+    TANK,
+)
+from teamworld.worlds.wildfire.symbolic_state import (
+    BOARDING_REACH,
+    DROP_REACH,
+    ON_FOOT,
+    PACE,
+    SPRAY_REACH,
+    WALKERS,
+    AgentState,
+    FireState,
+    Mission,
+    SymbolicState,
+    TargetCell,
+    in_zone,
+    thing,
+)
 
-#: Cells that a spray reaches, a drop from a helicopter, and within which a helicopter takes people aboard (A4.4, A7).
-SPRAY, DROP, BOARDING = 3.0, 4.5, 3.0
-#: Cells a timestep by kind (A6), a firefighter's by trees of the cell.
-PACE: Final = {"firefighter": 12.0, "bulldozer": 8.0, "drone": 20.0, "helicopter": 30.0}
-ON_FOOT: Final = (12.0, 9.6, 7.2, 4.8)
-CLEARING = 4.0
 #: Timesteps after which an agent on its way gives up: without getting on, and without getting nearer to its aim than it
 #: has been. Less, and walkers who wait beside a fire until their place has burnt down would give up.
 PATIENCE, DETOUR = 4, 20
-WALKERS = ("firefighter", "bulldozer")
+
 #: Ways round a fire: degrees off the straight way, cosine, sine. As numbers: mathematical libraries differ in the last
 #: digit, and all machines have to go the same way.
 TURNS: Final = (
     (20, 0.9396926, 0.3420201), (40, 0.7660444, 0.6427876), (60, 0.5, 0.8660254),
     (80, 0.1736482, 0.9848078), (100, -0.1736482, 0.9848078), (130, -0.6427876, 0.7660444),
 )  # fmt: skip
-
 MEASURES: Final[Measures] = {
     **{"move_to": (None,), "go_to": (None,), "step_toward": (None,), "clear_to": (None,), "fell": (None,)},
     **{"cut": (None,), "cut_all": (), "pick_up": (), "drop_off": (), "spray": (None,), "spray_at": (None,)},
     **{"refill": (), "take_aboard": (), "set_down": (), "release": (), "wait": (), "talk": (None,)},
 }
 Command: TypeAlias = tuple[int, int, int]
-STAY: Command = (units.STOP, 0, 0)
+STAY: Command = (STOP, 0, 0)
 
 
-def schemas(kind: str, brief: Brief, scene: Scene) -> tuple[ActionSchema, ...]:
+def schemas(kind: str, brief: Mission, scene: SymbolicState) -> tuple[ActionSchema, ...]:
     """Return what a kind of agent can do, with the things that are known."""
     place = Param("place", "cell", size=(brief.size, brief.size))
     fires = tuple(thing("fire", number) for number in scene.fires)
@@ -65,7 +84,7 @@ def schemas(kind: str, brief: Brief, scene: Scene) -> tuple[ActionSchema, ...]:
         ActionSchema("step_toward", (place,), f"{_GO[kind]} toward the cell (x, y) for one timestep."),
     )
     fell = ActionSchema("fell", (Param("thing", "entity", tuple(trees)),), "Go there and cut until no tree is left.")
-    return (*go, *_own(kind, place, fires, fell if trees else None), *_COMMON)
+    return (*go, *_own_schemas(kind, place, fires, fell if trees else None), *_COMMON)
 
 
 _GO = {"firefighter": "Walk", "bulldozer": "Drive, cutting nothing,", "drone": "Fly", "helicopter": "Fly"}
@@ -81,11 +100,13 @@ _COMMON = (
 )
 
 
-def _clusters(scene: Scene) -> set[int]:
+def _clusters(scene: SymbolicState) -> set[int]:
     return {*scene.clusters, *(person.cluster for person in scene.people.values())}
 
 
-def _own(kind: str, place: Param, fires: tuple[Entity, ...], fell: ActionSchema | None) -> tuple[ActionSchema, ...]:
+def _own_schemas(
+    kind: str, place: Param, fires: tuple[Entity, ...], fell: ActionSchema | None
+) -> tuple[ActionSchema, ...]:
     """Return what only this kind can do."""
     some = (fell,) if fell is not None else ()
     fire = Param("fire", "entity", fires)
@@ -119,7 +140,7 @@ def _own(kind: str, place: Param, fires: tuple[Entity, ...], fell: ActionSchema 
     return ()
 
 
-class Result(NamedTuple):
+class SkillResult(NamedTuple):
     """How an action stands after a timestep."""
 
     status: Literal["running", "done", "failed"] = "running"
@@ -127,7 +148,7 @@ class Result(NamedTuple):
     constraint: Constraint | None = None
 
 
-RUNNING, DONE = Result(), Result("done")
+RUNNING, DONE = SkillResult(), SkillResult("done")
 
 
 def cell_of(action: Action) -> Cell:
@@ -146,7 +167,7 @@ def thing_of(action: Action) -> Entity | str:
     return found
 
 
-def near_enough(agent: AgentId, aim: Entity | str, brief: Brief, scene: Scene) -> bool:
+def is_near(agent: AgentId, aim: Entity | str, brief: Mission, scene: SymbolicState) -> bool:
     """Whether an agent is where ``go_to`` a thing takes it, as far as the scene tells."""
     kind, at = brief.kinds[agent], scene.agents[agent].at
     place = scene.place(aim, at)
@@ -155,7 +176,7 @@ def near_enough(agent: AgentId, aim: Entity | str, brief: Brief, scene: Scene) -
     if place is None:
         return False
     if isinstance(aim, str):
-        return dist(place, at) < BOARDING
+        return dist(place, at) < BOARDING_REACH
     if aim.kind in ("cluster", "civilian"):
         return dist(place, at) < brief.lift_reach
     if aim.kind == "zone":
@@ -163,35 +184,35 @@ def near_enough(agent: AgentId, aim: Entity | str, brief: Brief, scene: Scene) -
     if aim.kind == "water":
         return dist(place, at) <= brief.fill_reach
     if aim.kind == "fire":
-        return dist(place, at) <= SPRAY if kind in WALKERS else scene.over_fire(at, aim.id)
+        return dist(place, at) <= SPRAY_REACH if kind in WALKERS else scene.over_fire(at, aim.id)
     return place == at
 
 
-def reached(agent: AgentId, aim: Entity | str, at: Cell, brief: Brief, scene: Scene) -> Cell | None:
+def approach_cell(agent: AgentId, aim: Entity | str, at: Cell, brief: Mission, scene: SymbolicState) -> Cell | None:
     """Return the cell to make for on the way to a thing; None where nobody knows of one."""
     place = scene.place(aim, at)
     if place is None or not isinstance(aim, Entity) or aim.kind != "fire":
         return place
     if brief.kinds[agent] in WALKERS:
-        return beside(place, at, brief)
+        return spray_place(place, at, brief)
     front = scene.fires[aim.id]
     hot = [cell for cell in (*front.cells, *front.scar) if scene.over_fire(cell, aim.id)]
     return min(hot, key=lambda cell: (dist(cell, at), cell), default=place)
 
 
-def beside(hot: Cell, at: Cell, brief: Brief) -> Cell:
+def spray_place(hot: Cell, at: Cell, brief: Mission) -> Cell:
     """Return the cell nearest to ``at`` from which a spray reaches what burns, and which is not beside it."""
     ring = [
         (hot[0] + right, hot[1] + down)
         for right in range(-3, 4)
         for down in range(-3, 4)
-        if max(abs(right), abs(down)) >= 2 and right * right + down * down <= SPRAY * SPRAY
+        if max(abs(right), abs(down)) >= 2 and right * right + down * down <= SPRAY_REACH * SPRAY_REACH
     ]
     inside = [cell for cell in ring if brief.inside(cell) == cell]
     return min(inside or [at], key=lambda cell: (dist(cell, at), cell))
 
 
-def steer(kind: str, at: Cell, goal: Cell, brief: Brief, scene: Scene) -> Cell | None:
+def steer(kind: str, at: Cell, goal: Cell, brief: Mission, scene: SymbolicState) -> Cell | None:
     """Return where to head in this timestep to get to a cell: straight, or round the fire that is known of.
 
     Returns:
@@ -211,7 +232,7 @@ def steer(kind: str, at: Cell, goal: Cell, brief: Brief, scene: Scene) -> Cell |
             if not (0 <= x < brief.size and 0 <= y < brief.size):
                 return False
             if ground.dangerous((x, y)) and not (
-                started and k <= 4 and not IGNITED <= ground.code((x, y)) <= SMOULDERING
+                started and k <= 4 and not SEEN_IGNITED <= ground.code((x, y)) <= SEEN_EXTINGUISHING
             ):
                 return False
         return True
@@ -252,34 +273,34 @@ class Skill:
     felled: int = 0
     primitives: list[str] = field(default_factory=list)
 
-    def command(self, brief: Brief, scene: Scene) -> Command:
+    def command(self, brief: Mission, scene: SymbolicState) -> Command:
         """Return the primitive of this timestep."""
         verb, at = self.action.verb, scene.agents[self.agent].at
         if verb in ("move_to", "step_toward"):
             return self._toward(cell_of(self.action), brief, scene)
         if verb == "go_to":
-            place = reached(self.agent, thing_of(self.action), at, brief, scene)
+            place = approach_cell(self.agent, thing_of(self.action), at, brief, scene)
             return STAY if place is None else self._toward(place, brief, scene)
         if verb == "clear_to":
             way = self._way(cell_of(self.action), brief, scene)
-            return STAY if way is None else (units.CLEAR, *way)
+            return STAY if way is None else (CLEAR, *way)
         if verb == "fell":
             return self._fell(brief, scene)
         if verb in ("spray", "spray_at"):
             aim = cell_of(self.action) if verb == "spray" else scene.place(thing_of(self.action), at)
-            return STAY if aim is None else (units.SPRAY, *aim)
-        return (_TYPES.get((self.kind, verb), units.STOP), 0, 0)
+            return STAY if aim is None else (SPRAY, *aim)
+        return (_TYPES.get((self.kind, verb), STOP), 0, 0)
 
-    def _toward(self, place: Cell, brief: Brief, scene: Scene) -> Command:
-        return STAY if (way := self._way(place, brief, scene)) is None else (units.GO_ANYWHERE, *way)
+    def _toward(self, place: Cell, brief: Mission, scene: SymbolicState) -> Command:
+        return STAY if (way := self._way(place, brief, scene)) is None else (GO_ANYWHERE, *way)
 
-    def _way(self, place: Cell, brief: Brief, scene: Scene) -> Cell | None:
+    def _way(self, place: Cell, brief: Mission, scene: SymbolicState) -> Cell | None:
         at = scene.agents[self.agent].at
         left = dist(at, place)
         self.nearest, self.astray = (left, 0) if left < self.nearest else (self.nearest, self.astray + 1)
         return steer(self.kind, at, place, brief, scene)
 
-    def _fell(self, brief: Brief, scene: Scene) -> Command:
+    def _fell(self, brief: Mission, scene: SymbolicState) -> Command:
         at, aim = scene.agents[self.agent].at, thing_of(self.action)
         spots = [spot.at for spot in scene.spots(aim) if spot.trees] if isinstance(aim, Entity) else []
         if not spots:
@@ -288,12 +309,12 @@ class Skill:
         if self.kind == "bulldozer":
             ends = sorted((spots[0], spots[-1]), key=lambda cell: (dist(cell, at), cell))
             here = at in (spot.at for spot in scene.spots(aim)) if isinstance(aim, Entity) else False
-            return (units.CLEAR, *ends[1]) if here else self._toward(ends[0], brief, scene)
+            return (CLEAR, *ends[1]) if here else self._toward(ends[0], brief, scene)
         if at in spots:
-            return (units.CUT, 0, 0)
+            return (CUT, 0, 0)
         return self._toward(min(spots, key=lambda c: (c in taken, dist(c, at), c)), brief, scene)
 
-    def result(self, brief: Brief, known: Scene, truth: Scene, did: Did) -> Result:
+    def result(self, brief: Mission, known: SymbolicState, truth: SymbolicState, did: ActionEffect) -> SkillResult:
         """Judge the timestep that has just gone by; the agent is still there, and able.
 
         Args:
@@ -322,30 +343,30 @@ class Skill:
             return self._patient("no_way") if left else DONE
         if verb in ("cut", "cut_all"):
             if did.reason == "no_tree":
-                return Result("failed", "no_tree", "dependency")
+                return SkillResult("failed", "no_tree", "dependency")
             if not truth.agents[self.agent].trees:
                 return DONE
             if brief.careful and known.dangerous(at):
-                return Result("failed", "fire", "spatial")
+                return SkillResult("failed", "fire", "spatial")
             return DONE if verb == "cut" and self.felled >= int(str(self.action.args[0])) else RUNNING
         if did.reason:
-            return Result("failed", did.reason, _WHY.get(did.reason))
+            return SkillResult("failed", did.reason, _WHY.get(did.reason))
         return DONE
 
-    def _arrival(self, brief: Brief, known: Scene) -> Result:
+    def _arrival(self, brief: Mission, known: SymbolicState) -> SkillResult:
         aim = thing_of(self.action)
-        if near_enough(self.agent, aim, brief, known):
+        if is_near(self.agent, aim, brief, known):
             return DONE
         if known.place(aim, known.agents[self.agent].at) is None:
-            return Result("failed", "not_there", "dependency")
+            return SkillResult("failed", "not_there", "dependency")
         return self._patient("no_way")
 
-    def _patient(self, reason: str) -> Result:
+    def _patient(self, reason: str) -> SkillResult:
         lost = self.stuck >= PATIENCE or self.astray >= DETOUR
-        return Result("failed", reason, "spatial") if lost else RUNNING
+        return SkillResult("failed", reason, "spatial") if lost else RUNNING
 
 
-class Did(NamedTuple):
+class ActionEffect(NamedTuple):
     """What came of one agent's primitive in a timestep."""
 
     moved: bool
@@ -355,17 +376,195 @@ class Did(NamedTuple):
 
 
 _TYPES: Mapping[tuple[str, str], int] = {
-    ("firefighter", "cut"): units.CUT,
-    ("firefighter", "cut_all"): units.CUT,
-    ("firefighter", "pick_up"): units.LIFT,
-    ("firefighter", "drop_off"): units.LIFT,
-    ("firefighter", "refill"): units.FILL,
-    ("helicopter", "take_aboard"): units.BOARD,
-    ("helicopter", "set_down"): units.DROP,
-    ("helicopter", "release"): units.DROP,
-    ("helicopter", "refill"): units.SCOOP,
+    ("firefighter", "cut"): CUT,
+    ("firefighter", "cut_all"): CUT,
+    ("firefighter", "pick_up"): LIFT,
+    ("firefighter", "drop_off"): LIFT,
+    ("firefighter", "refill"): FILL,
+    ("helicopter", "take_aboard"): BOARD,
+    ("helicopter", "set_down"): DROP,
+    ("helicopter", "release"): DROP,
+    ("helicopter", "refill"): SCOOP,
 }
 _WHY: Mapping[str, Constraint] = {
     **{"nobody_near": "spatial", "not_at_water": "spatial", "no_water": "dependency", "has_water": "capability"},
     **{"has_passengers": "capability", "full": "capability", "empty": "dependency", "aboard": "capability"},
 }
+
+#: A firefighter's pace where nobody knows the ground, in cells a timestep.
+USUAL = 9.0
+
+
+def trees_at(scene: SymbolicState, cell: Cell) -> int | None:
+    """Return the trees of a cell as far as is known."""
+    spot = next((spot for spot in scene.targets.values() if spot.at == cell), None)
+    if spot is not None:
+        return spot.trees
+    code = SEEN_BUILDING if scene.ground is None else scene.ground.code(cell)
+    return None if code in (0, SEEN_BUILDING) or code >= SEEN_IGNITED else code - (WET if code < DRY else DRY)
+
+
+def travel_ticks(kind: str, at: Cell, to: Cell, scene: SymbolicState, pace: float | None = None) -> int:
+    """Return the timesteps of a straight way, at least 1."""
+    length = dist(at, to)
+    if kind != "firefighter" or pace is not None:
+        return max(1, -(-int(10 * length) // int(10 * (pace or PACE[kind]))))
+    time, steps = 0.0, min(12, max(1, int(length)))
+    for k in range(steps):
+        share = (k + 0.5) / steps
+        cell = round(at[0] + (to[0] - at[0]) * share), round(at[1] + (to[1] - at[1]) * share)
+        trees = trees_at(scene, cell)
+        time += length / steps / (USUAL if trees is None else ON_FOOT[trees])
+    return max(1, int(time + 0.999))
+
+
+def destination(agent: AgentId, action: Action, brief: Mission, scene: SymbolicState) -> Cell | None:
+    """Return the cell that an action takes its agent to; None where it stays or nobody knows."""
+    at = scene.agents[agent].at
+    if action.verb in ("move_to", "clear_to"):
+        return cell_of(action)
+    if action.verb == "step_toward":
+        far, pace = cell_of(action), PACE[brief.kinds[agent]]
+        share = min(1.0, pace / max(dist(at, far), 1e-9))
+        return round(at[0] + (far[0] - at[0]) * share), round(at[1] + (far[1] - at[1]) * share)
+    if action.verb == "go_to":
+        return approach_cell(agent, thing_of(action), at, brief, scene)
+    if action.verb == "fell":
+        aim = thing_of(action)
+        return scene.spots(aim)[-1].at if isinstance(aim, Entity) and scene.spots(aim) else None
+    return None
+
+
+def estimate_ticks(agent: AgentId, action: Action, brief: Mission, scene: SymbolicState) -> int:
+    """Return the estimated timesteps of an action, at least 1."""
+    body, kind = scene.agents.get(agent), brief.kinds[agent]
+    if body is None or action.verb == "step_toward":
+        return 1
+    if action.verb == "talk":
+        return action.args[0] if isinstance(action.args[0], int) else 1
+    if action.verb == "cut":
+        return action.args[0] if isinstance(action.args[0], int) else 1
+    if action.verb == "cut_all":
+        return max(1, 2 if body.trees is None else body.trees)
+    if action.verb == "fell":
+        aim = thing_of(action)
+        spots = [spot for spot in scene.spots(aim) if spot.trees] if isinstance(aim, Entity) else []
+        there = min((travel_ticks(kind, body.at, spot.at, scene) for spot in spots if spot.at != body.at), default=0)
+        there = 0 if any(spot.at == body.at for spot in spots) else there
+        work = -(-len(spots) // 4) if kind == "bulldozer" else sum(spot.trees for spot in spots) + len(spots) - 1
+        return max(1, there + work)
+    place = destination(agent, action, brief, scene)
+    if place is None:
+        return 1
+    return travel_ticks(kind, body.at, place, scene, 4.0 if action.verb == "clear_to" else None)
+
+
+def expected_state(agent: AgentId, action: Action, brief: Mission, scene: SymbolicState) -> SymbolicState:
+    """Return the scene to expect after an action that can be done, if it succeeds."""
+    verb, body, kind = action.verb, scene.agents[agent], brief.kinds[agent]
+    place = destination(agent, action, brief, scene)
+    if verb == "go_to" and place is not None:
+        scene = _see_sector(thing_of(action), scene)
+    if verb in ("fell", "cut", "cut_all", "clear_to"):
+        scene = _cut_trees(action, body, scene)
+    if place is not None:
+        return _move(agent, place, kind, scene)
+    body = scene.agents[agent]
+    if verb in ("cut", "cut_all"):
+        return _with(scene, agent, body._replace(trees=trees_at(scene, body.at) if _is_target(scene, body.at) else 0))
+    if verb == "refill":
+        return _with(scene, agent, body._replace(water=TANK))
+    if verb in ("spray", "spray_at", "release"):
+        return _pour(agent, body, SPRAY_REACH if kind == "firefighter" else DROP_REACH, scene)
+    if verb in ("pick_up", "drop_off"):
+        return _carry(agent, body, brief, scene)
+    if verb in ("take_aboard", "set_down"):
+        return _ride(agent, verb == "take_aboard", brief, scene)
+    return scene
+
+
+def _with(scene: SymbolicState, agent: AgentId, body: AgentState, **changes: Any) -> SymbolicState:
+    return replace(scene, agents={**scene.agents, agent: body}, memo={}, **changes)
+
+
+def _is_target(scene: SymbolicState, at: Cell) -> bool:
+    return any(spot.at == at for spot in scene.targets.values())
+
+
+def _see_sector(aim: Entity | str, scene: SymbolicState) -> SymbolicState:
+    """Whoever goes to a sector sees it."""
+    if isinstance(aim, Entity) and aim.kind == "sector":
+        return replace(scene, unseen={k: v for k, v in scene.unseen.items() if k != aim.id}, memo={})
+    return scene
+
+
+def _move(agent: AgentId, place: Cell, kind: str, scene: SymbolicState) -> SymbolicState:
+    body = scene.agents[agent]
+    agents = {**scene.agents, agent: body._replace(at=place, trees=trees_at(scene, place) if kind in WALKERS else None)}
+    agents |= {mate: agents[mate]._replace(at=place) for mate in scene.riders(agent)}
+    people = dict(scene.people)
+    if body.holds is not None and body.holds in people:
+        people[body.holds] = people[body.holds]._replace(at=place)
+    return replace(scene, agents=agents, people=people, memo={})
+
+
+def _cut_trees(action: Action, body: AgentState, scene: SymbolicState) -> SymbolicState:
+    gone: Mapping[Cell, int] = {body.at: 3}
+    if action.verb == "cut":
+        gone = {body.at: int(str(action.args[0]))}
+    elif action.verb == "fell":
+        aim = thing_of(action)
+        gone = {spot.at: 3 for spot in scene.spots(aim)} if isinstance(aim, Entity) else {}
+    elif action.verb == "clear_to":
+        end = cell_of(action)
+        steps = max(1, int(2 * dist(body.at, end)))
+        gone = {
+            (
+                round(body.at[0] + (end[0] - body.at[0]) * k / steps),
+                round(body.at[1] + (end[1] - body.at[1]) * k / steps),
+            ): 3
+            for k in range(steps + 1)
+        }
+    left: dict[int, TargetCell] = {
+        number: spot._replace(trees=max(0, spot.trees - gone.get(spot.at, 0))) for number, spot in scene.targets.items()
+    }
+    return replace(scene, targets=left, memo={})
+
+
+def _pour(agent: AgentId, body: AgentState, reach: float, scene: SymbolicState) -> SymbolicState:
+    fires: dict[int, FireState] = {}
+    for number, front in scene.fires.items():
+        left = tuple(cell for cell in front.cells if dist(cell, body.at) > reach)
+        out = bool(front.cells) and not left
+        fires[number] = front._replace(cells=left, out=front.out or out)
+    return _with(scene, agent, body._replace(water=max(0, body.water - 1)), fires=fires)
+
+
+def _carry(agent: AgentId, body: AgentState, brief: Mission, scene: SymbolicState) -> SymbolicState:
+    people = dict(scene.people)
+    if body.holds is None:
+        number = scene.nearest_free(body.at, brief.lift_reach)
+        if number is None:
+            return scene
+        people[number] = people[number]._replace(at=body.at, state="held")
+        return _with(scene, agent, body._replace(holds=number), people=people)
+    safe = scene.zone is not None and in_zone(body.at, scene.zone)
+    if body.holds in people:
+        people[body.holds] = people[body.holds]._replace(at=body.at, state="safe" if safe else "free")
+    return _with(scene, agent, body._replace(holds=None), people=people)
+
+
+def _ride(agent: AgentId, aboard: bool, brief: Mission, scene: SymbolicState) -> SymbolicState:
+    agents, at = dict(scene.agents), scene.agents[agent].at
+    if aboard:
+        near = [
+            mate
+            for mate, body in agents.items()
+            if brief.kinds[mate] == "firefighter" and body.aboard is None and dist(body.at, at) < BOARDING_REACH
+        ]
+        for mate in near[: SEATS - len(scene.riders(agent))]:
+            agents[mate] = agents[mate]._replace(at=at, aboard=agent, trees=None)
+    else:
+        for mate in scene.riders(agent):
+            agents[mate] = agents[mate]._replace(at=at, aboard=None, trees=trees_at(scene, at))
+    return replace(scene, agents=agents, memo={})

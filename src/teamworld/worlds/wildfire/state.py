@@ -1,19 +1,25 @@
-"""What the land of a wildfire world is made of: the terrain to start from, and the arrays that change.
+"""The state of a wildfire world: terrain, land, units, civilians and the running incident.
 
-A ``Terrain`` is a value: what was generated or loaded from a map file. A ``Land`` holds the arrays of one running
-instance as flat structure of arrays: trees, buildings, water, wetness and the fire. Units (firefighters, bulldozers,
-drones, helicopters, civilians) stand beside it; they read its arrays and change them through ``fire``.
+A ``Terrain`` is a value: what was generated or read from a map file. A ``Land`` holds the arrays of one running
+instance: trees, buildings, water, wetness and the fire. Agents and civilians stand beside it in arrays, one place each
+in the order of their ids: row ``k`` is agent ``k + 1``, firefighters first, then bulldozers, drones and helicopters.
+``physics`` changes these arrays; nothing else writes them.
 
-Coordinates are (x, y) with the origin at the top left; x is the column, y the row, growing downward (wildfire spec
-A2). Arrays of a ``Terrain`` have shape (N, N) and are indexed [y, x]. Arrays of a ``Land`` have a frame of one cell
-that can never burn, shape (N + 2, N + 2), which spares the kernels every test of bounds; a position in them is a
-*cell*, an index into the flat array: ``cell = (y + 1) * stride + x + 1``, ``stride = N + 2``.
+Coordinates are (x, y) with the origin at the top left; x is the column, y the row, growing downward. Arrays of a
+``Terrain`` have shape (N, N) and are indexed [y, x]. Arrays of a ``Land`` have a frame of one cell that can never burn,
+shape (N + 2, N + 2), which spares the kernels every test of bounds; a position in them is an index into the flat array:
+``cell = (y + 1) * stride + x + 1``, ``stride = N + 2``. Positions of agents are real numbers in cells: an agent is in
+the cell whose middle is nearest.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+import zipfile
+import zlib
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
@@ -25,6 +31,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from teamworld.worlds.wildfire.levels import Edition, Instance, Level, Team
+
+
 FireMode = Literal["reference", "stochastic"]
 
 # The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only: whoever
@@ -33,6 +42,7 @@ FireMode = Literal["reference", "stochastic"]
 #: Land classes (wildfire spec A2); the first five are those of the generator.
 ROCKS, BRUSH, LIGHT_FOREST, MEDIUM_FOREST, DENSE_FOREST, WATER = range(6)
 LAND_CLASSES = ("rocks", "brush", "light forest", "medium forest", "dense forest", "water")
+
 #: Trees on a cell of each land class.
 TREES = (0, 0, 1, 2, 3, 0)
 MAX_TREES = 3
@@ -49,16 +59,20 @@ BURN_STATES = ("not burnable", "burnable", "ignited", "on fire", "extinguishing"
 AT_STATES, AT_COHORTS, AT_NEIGHBOURS = 8, 16, 32
 COHORTS = 16
 METERS = 40
+
 #: (dx, dy) of the eight neighbours, clockwise from east; directions d and d + 4 are opposite.
 NEIGHBOURS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
+
 #: Burning cells that the kernel of the stochastic mode takes together, and where its fuel factors stand in ``scratch``.
 BLOCK = 512
 AT_FUEL = 2 * BLOCK
 
 #: Elevation is kept in whole steps of ``relief_m / TOP``: the slope factor then comes from a table.
 TOP = 65_535
+
 #: Simulator ticks in one timestep of the agents (wildfire spec A1).
 TICKS_PER_TIMESTEP = 100
+
 #: Smallest and largest side of a map, in cells.
 MIN_SIZE, MAX_SIZE = 10, 2_000
 
@@ -369,3 +383,420 @@ class Land:
         shared = ("terrain", "rules", "key", "spread")
         parts = {part.name: getattr(self, part.name) for part in fields(self)}
         return Land(**{name: part if name in shared else part.copy() for name, part in parts.items()})
+
+
+# The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only:
+# who changes one of them must also touch the files of the kernels that use it.
+
+#: Kinds of agents; the last two are codes of observations alone: the manager's row, and whoever is gone (A6).
+FIREFIGHTER, BULLDOZER, DRONE, HELICOPTER, MANAGER, DESTROYED = range(6)
+KINDS = ("firefighter", "bulldozer", "drone", "helicopter")
+
+#: Primitives by kind, the first number of an action [type, x, y] (A7). Each kind's own; GO is everybody's.
+STOP = -1
+"""Does nothing (B14); so does every type that a kind does not know, and the vector [0, 0, 0]."""
+GO = 0
+GO_ANYWHERE = -2
+"""GO, for every target: [0, 0, 0] does nothing, so only this goes to (0, 0) (B14)."""
+CUT, LIFT, SPRAY, FILL = 1, 2, 3, 4
+"""A firefighter's: cut a tree, pick up or put down a civilian, spray, refill."""
+CLEAR = 1
+"""A bulldozer's: go, and clear every cell on the way."""
+BOARD, SCOOP, DROP = 1, 2, 3
+"""A helicopter's: take firefighters aboard, refill, set everybody down and release water."""
+
+#: Water that a firefighter or helicopter carries when full; firefighters that a helicopter carries.
+TANK, SEATS = 5, 5
+
+#: State of a civilian.
+FREE, CARRIED, SAFE, DEAD = range(4)
+"""``SAFE``: put down at the target, it stays there and counts (B18)."""
+NOBODY = -1
+
+
+class Sight(NamedTuple):
+    """How far a kind of agent sees, in cells (A6); both are squares round its own cell."""
+
+    reveals: int
+    """Cells to each side that it reveals: 5 makes a square of 11 x 11."""
+    window: int
+    """Cells to each side that its observation shows."""
+
+
+SIGHTS = (Sight(5, 10), Sight(5, 10), Sight(15, 25), Sight(20, 30))
+"""By kind."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """The agents of an instance; A of them."""
+
+    kind: npt.NDArray[np.uint8]
+    """(A,): FIREFIGHTER to HELICOPTER, also of one that is gone."""
+    x: npt.NDArray[np.float64]
+    """(A,): column, in cells."""
+    y: npt.NDArray[np.float64]
+    """(A,): row, in cells."""
+    alive: npt.NDArray[np.bool_]
+    """(A,)."""
+    water: npt.NDArray[np.int8]
+    """(A,): units of water on board, 0 to ``TANK``."""
+    aboard: npt.NDArray[np.int32]
+    """(A,): row of the helicopter that carries this firefighter; ``NOBODY``."""
+    carries: npt.NDArray[np.int32]
+    """(A,): row of the civilian that this firefighter carries; ``NOBODY``."""
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def place(self, agent: int) -> tuple[int, int]:
+        """Return (x, y) of the cell that an agent is in; halves go to the even cell."""
+        return round(float(self.x[agent])), round(float(self.y[agent]))
+
+    def places(self) -> npt.NDArray[np.int32]:
+        """Return (A, 2): x and y of the cell that each agent is in, as ``place`` has it."""
+        return np.rint(np.stack([self.x, self.y], axis=1)).astype(np.int32)
+
+    def copy(self) -> Units:
+        """Return an independent copy."""
+        return Units(*(getattr(self, part.name).copy() for part in fields(self)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Civilians:
+    """The civilians of an instance; C of them, those that a script brings later at the end."""
+
+    x: npt.NDArray[np.int32]
+    """(C,): column of the cell; its carrier's while carried (B19)."""
+    y: npt.NDArray[np.int32]
+    """(C,): row of the cell."""
+    state: npt.NDArray[np.uint8]
+    """(C,): FREE, CARRIED, SAFE or DEAD."""
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def copy(self) -> Civilians:
+        """Return an independent copy."""
+        return Civilians(*(getattr(self, part.name).copy() for part in fields(self)))
+
+
+def units_at(spawn: Cell, team: Team) -> Units:
+    """Return a team that starts in one cell, its tanks empty (wildfire spec A6)."""
+    counts = (team.firefighters, team.bulldozers, team.drones, team.helicopters)
+    kind = np.repeat(np.arange(len(KINDS), dtype=np.uint8), counts)
+    agents = len(kind)
+    return Units(
+        kind=kind,
+        x=np.full(agents, float(spawn.x)),
+        y=np.full(agents, float(spawn.y)),
+        alive=np.ones(agents, np.bool_),
+        water=np.zeros(agents, np.int8),
+        aboard=np.full(agents, NOBODY, np.int32),
+        carries=np.full(agents, NOBODY, np.int32),
+    )
+
+
+def civilians_at(clusters: tuple[Cell, ...], per_cluster: int) -> Civilians:
+    """Return civilians, all of a cluster in its one cell (wildfire spec A5)."""
+    cells = np.array([(cell.x, cell.y) for cell in clusters], np.int32).reshape(-1, 2).repeat(per_cluster, axis=0)
+    return Civilians(cells[:, 0].copy(), cells[:, 1].copy(), np.full(len(cells), FREE, np.uint8))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What agents may do, where editions and the reference code differ (wildfire spec A5-A7, A13, B21, B26).
+
+    ``rules_for(edition)`` has those of an edition. The last two are off in both; the reference code of July 2025 has
+    them on, and ``Rules(burnt_kills=True, riders_count=True)`` is as it was.
+
+    Raises:
+        UserError: If a value cannot be used.
+    """
+
+    pick_up: float = 3.0
+    """A civilian must be nearer than this to be picked up, in cells."""
+    refill: int = 0
+    """Cells from which water can be reached; 0: only from the water's own cell."""
+    rescue_reach: int = 3
+    """Cells from the target, in x and in y, within which a civilian that is put down is safe."""
+    burnt_kills: bool = False
+    """Whether burnt-out ground kills, as burning and smouldering ground does (B21)."""
+    riders_count: bool = False
+    """Whether firefighters in a helicopter above the target count as transported (B26)."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if isinstance(self.pick_up, bool) or not isinstance(self.pick_up, (int, float)):
+            raise UserError(f"pick_up must be a number of cells, got {brief(self.pick_up)}")
+        if not (math.isfinite(self.pick_up) and 0 < self.pick_up <= 100):
+            raise UserError(f"pick_up must be a number of cells above 0, at most 100, got {self.pick_up}")
+        for name in ("refill", "rescue_reach"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 100:
+                raise UserError(f"{name} must be a whole number of cells from 0 to 100, got {brief(value)}")
+        for name in ("burnt_kills", "riders_count"):
+            if not isinstance(getattr(self, name), bool):
+                raise UserError(f"{name} must be true or false, got {brief(getattr(self, name))}")
+
+
+def rules_for(edition: Edition) -> Rules:
+    """Return the rules of an edition; 2026 reaches further (wildfire spec A7, A13)."""
+    return Rules(pick_up=4.0, refill=3, rescue_reach=4) if edition == "2026" else Rules()
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Incident:
+    """One running instance; ``physics.step`` changes it in place."""
+
+    instance: Instance
+    """What it started from."""
+    seed: int
+    """Names the generators of all chance in it: fire, civilians, events."""
+    rules: Rules
+    """What agents may do."""
+    key: int
+    """Key of the civilians' draws, 0 to 2**63 - 1."""
+    land: Land
+    units: Units
+    civilians: Civilians
+    """A script that brings more of them puts longer arrays here."""
+    met: npt.NDArray[np.bool_]
+    """(C,): civilians that an agent has had in sight."""
+    found: npt.NDArray[np.bool_]
+    """(W,): water cells that an agent has had in sight, those of the level first, then those of its script."""
+    scouts: int = 0
+    """Most drones and helicopters that were above the fire at once (B25)."""
+    t: int = 0
+    """Timesteps gone."""
+
+    @property
+    def level(self) -> Level:
+        """What is to be done."""
+        return self.instance.level
+
+    @property
+    def ticks(self) -> int:
+        """Simulator ticks gone, 100 to a timestep."""
+        return self.t * TICKS_PER_TIMESTEP
+
+    def copy(self) -> Incident:
+        """Return an independent copy; what never changes is shared."""
+        return Incident(
+            instance=self.instance,
+            seed=self.seed,
+            rules=self.rules,
+            key=self.key,
+            land=self.land.copy(),
+            units=self.units.copy(),
+            civilians=self.civilians.copy(),
+            met=self.met.copy(),
+            found=self.found.copy(),
+            scouts=self.scouts,
+            t=self.t,
+        )
+
+
+#: Cells round a building that can burn, whatever grows there: two 8-neighbour dilations.
+BURNS_NEAR_BUILDING = 2
+
+
+def can_burn(trees: npt.NDArray[np.uint8], building: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return (N, N): cells with trees, and those within two cells of a building."""
+    near = building
+    for axis in (0, 1):
+        wide = np.pad(near, [(BURNS_NEAR_BUILDING, BURNS_NEAR_BUILDING) if axis == a else (0, 0) for a in (0, 1)])
+        parts = [np.take(wide, range(k, k + len(building)), axis) for k in range(2 * BURNS_NEAR_BUILDING + 1)]
+        near = np.logical_or.reduce(parts)
+    return (trees > 0) | near
+
+
+# Map files -----------------------------------------------------------------------------------------------------------
+
+#: Largest map file, packed or not: a map of 2,000 x 2,000 with every layer in 64 bits takes 260 MB.
+MAX_BYTES = 300_000_000
+_REQUIRED = ("land",)
+_OPTIONAL = ("trees", "elevation", "moisture", "wind_x", "wind_y", "building", "burnable")
+_NUMBERS = ("relief_m", "cell_m")
+
+
+def load_map(path: str | Path) -> Terrain:
+    """Read a map from a file.
+
+    Either a numpy archive (``.npz``) with these arrays, or a YAML file (``.yaml``, ``.yml``) that names a ``.npy``
+    file for each, beside it. Layers have shape (N, N) and are indexed [y, x]:
+
+    - ``land``: land class, 0 rocks, 1 brush, 2 light, 3 medium, 4 dense forest, 5 water; required;
+    - ``trees``: 0 to 3; by default what the class says, none under buildings;
+    - ``elevation``: 0 to 1, times ``relief_m``; flat by default;
+    - ``moisture``: 0 to 1; 0.6 by default;
+    - ``wind_x``, ``wind_y``: m/s, the direction the wind blows to; 0 by default;
+    - ``building``: 0 or 1; none by default;
+    - ``burnable``: 0 or 1; by default cells with trees and those within two cells of a building;
+    - ``relief_m`` (890) and ``cell_m`` (30): numbers.
+
+    Raises:
+        UserError: If the file cannot be read or is not a map; says which layer is wrong.
+    """
+    source = Path(path)
+    parts = _read(source)
+    unknown = sorted(set(parts) - {*_REQUIRED, *_OPTIONAL, *_NUMBERS})
+    if unknown:
+        near = suggest(unknown[0], [*_REQUIRED, *_OPTIONAL, *_NUMBERS])
+        raise UserError(f"{source}: there is no layer '{unknown[0]}' in a map{near}")
+    if "land" not in parts:
+        raise UserError(f"{source}: a map needs the layer 'land', got {', '.join(sorted(parts)) or 'nothing'}")
+    try:
+        return _terrain(parts)
+    except UserError as error:
+        raise UserError(f"{source}: {error}") from None
+
+
+def save_map(terrain: Terrain, path: str | Path) -> None:
+    """Write a map as a numpy archive that ``load_map`` reads back equal.
+
+    Raises:
+        UserError: If the name does not end in .npz or the file cannot be written.
+    """
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise UserError(f"a map is saved as .npz, got '{target.name}'")
+    try:
+        np.savez_compressed(
+            target,
+            land=terrain.land,
+            trees=terrain.trees,
+            elevation=terrain.elevation / TOP,
+            moisture=terrain.moisture,
+            wind_x=terrain.wind[0],
+            wind_y=terrain.wind[1],
+            building=terrain.building,
+            burnable=terrain.burnable,
+            relief_m=terrain.relief_m,
+            cell_m=terrain.cell_m,
+        )
+    except OSError as error:
+        raise UserError(f"cannot write the map {target}: {error.strerror or error}") from None
+
+
+def fingerprint(terrain: Terrain) -> str:
+    """Return ``sha256:`` and 16 hexadecimal digits that name what a map holds, whatever file it came from."""
+    digest = hashlib.sha256(f"{terrain.size} {float(terrain.relief_m)} {float(terrain.cell_m)}".encode())
+    for name in ("land", "trees", "elevation", "moisture", "wind", "building", "burnable"):
+        array = getattr(terrain, name)
+        digest.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+#: What reading a file raises that is damaged, encrypted, or nested without end.
+BROKEN = (ValueError, TypeError, LookupError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
+
+
+def _read(source: Path) -> dict[str, Any]:
+    """Return the arrays and numbers of a map file by name, not yet checked."""
+    try:
+        if source.suffix == ".npz":
+            with zipfile.ZipFile(source) as archive:
+                if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
+                    raise UserError(f"{source}: a map takes at most {MAX_BYTES // 10**6} MB unpacked")
+            with np.load(source, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
+        if source.suffix in (".yaml", ".yml"):
+            return _read_yaml(source)
+    except OSError as error:
+        raise UserError(f"cannot read the map {source}: {error.strerror or error}") from None
+    except BROKEN as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"{source} is not a map: {error}") from None
+    raise UserError(f"a map is a file ending in .npz, .yaml or .yml, got '{source.name}'")
+
+
+def _read_yaml(source: Path) -> dict[str, Any]:
+    import yaml  # only for maps written this way
+
+    if source.stat().st_size > 100_000:
+        raise UserError(f"{source}: a YAML map only names its .npy files and is at most 100 kB long")
+    try:
+        named = yaml.safe_load(source.read_text("utf-8"))
+    except yaml.YAMLError as error:
+        raise UserError(f"{source} is not YAML: {error}") from None
+    if not isinstance(named, dict):
+        raise UserError(f"{source}: expected layers and file names, as in 'land: land.npy', got {brief(named)}")
+    parts: dict[str, Any] = {}
+    for name, value in named.items():
+        if isinstance(value, str):
+            layer = source.parent / value
+            if layer.suffix != ".npy" or layer.resolve().parent != source.parent.resolve():
+                raise UserError(f"{source}: {name} must name a .npy file in the same folder, got {brief(value)}")
+            if layer.stat().st_size > MAX_BYTES:
+                raise UserError(f"{layer}: a layer takes at most {MAX_BYTES // 10**6} MB")
+            parts[str(name)] = np.load(layer, allow_pickle=False)
+        else:
+            parts[str(name)] = value
+    return parts
+
+
+def _terrain(parts: dict[str, Any]) -> Terrain:
+    """Check the layers of a map file and fill in those left out."""
+    shape = np.shape(parts["land"])
+    if len(shape) != 2 or shape[0] != shape[1] or not shape[0] <= MAX_SIZE:
+        raise UserError(f"land must be a square array of at most {MAX_SIZE:,} x {MAX_SIZE:,}, got shape {shape}")
+    check_size(shape[0])
+    land = _layer(parts, "land", shape, WATER, whole=True).astype(np.uint8)
+    building = _layer(parts, "building", shape, 1, whole=True) > 0
+    usual = np.where(building, 0, np.array(TREES, np.uint8)[land])
+    trees = _layer(parts, "trees", shape, MAX_TREES, whole=True, default=usual).astype(np.uint8)
+    wet = land == WATER
+    for name, layer in (("trees", trees), ("building", building)):
+        drowned = wet & (layer > 0)
+        if drowned.any():
+            y, x = (int(k[0]) for k in np.nonzero(drowned))
+            raise UserError(f"{name} must be 0 on water, got {int(layer[y, x])} at x {x}, y {y}")
+    burnable = _layer(parts, "burnable", shape, 1, whole=True, default=can_burn(trees, building) & ~wet) > 0
+    wind = [_layer(parts, name, shape, 100, least=-100) for name in ("wind_x", "wind_y")]
+    return Terrain(
+        land=land,
+        trees=trees,
+        elevation=np.rint(_layer(parts, "elevation", shape, 1) * TOP).astype(np.uint16),
+        moisture=_layer(parts, "moisture", shape, 1, default=0.6).astype(np.float32),
+        wind=np.stack(wind).astype(np.float32),
+        building=building,
+        burnable=burnable,
+        relief_m=_number(parts, "relief_m", 890.0),
+        cell_m=_number(parts, "cell_m", 30.0),
+    )
+
+
+def _layer(
+    parts: dict[str, Any],
+    name: str,
+    shape: tuple[int, ...],
+    most: float,
+    *,
+    least: float = 0.0,
+    whole: bool = False,
+    default: Any = 0.0,  # noqa: ANN401  (a number or an array)
+) -> npt.NDArray[Any]:
+    """Return a layer as float64 (int64 if ``whole``) of the map's shape, every number in its range."""
+    given = np.asarray(parts.get(name, default))
+    if name not in parts:
+        given = np.broadcast_to(given, shape)
+    if given.shape != shape or given.dtype.kind not in "biuf":
+        raise UserError(f"{name} must be numbers of shape {shape}, got {given.dtype} of shape {given.shape}")
+    wrong = ~((given >= least) & (given <= most))  # true for NaN
+    if whole:
+        wrong |= given != np.floor(np.where(wrong, 0, given))
+    if wrong.any():
+        y, x = (int(k[0]) for k in np.nonzero(wrong))
+        classes = f" ({', '.join(LAND_CLASSES)})" if name == "land" else ""
+        kind = "whole numbers" if whole else "numbers"
+        raise UserError(f"{name} must be {kind} from {least:g} to {most:g}{classes}, got {given[y, x]} at x {x}, y {y}")
+    return given.astype(np.int64 if whole else np.float64)
+
+
+def _number(parts: dict[str, Any], name: str, default: float) -> float:
+    value = parts.get(name, default)
+    if isinstance(value, bool) or np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "iuf":
+        raise UserError(f"{name} must be a number of metres, got {brief(value)}")
+    return float(value)

@@ -1,42 +1,508 @@
-"""Wildfire as the registry finds it: levels, options, instances. The world itself is in ``play``."""
+"""Wildfire as a world of the contract: levels, options, instances, views, and actions over the simulator.
+
+Each step starts and stops actions as ordered, takes one primitive [type, x, y] from everybody, lets ``physics`` do one
+timestep, updates what is known, and judges every action.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.language import AgentId
+from teamworld.errors import UserError, suggest
+from teamworld.language import Action, AgentId, Facts
 from teamworld.worlds.base.options import read_options
-from teamworld.worlds.contract import FailureSpan, IndistinguishablePair, Transition
+from teamworld.worlds.base.views import FrameView
+from teamworld.worlds.contract import (
+    WAIT,
+    ActionSchema,
+    FailureSpan,
+    Goal,
+    IndistinguishablePair,
+    Option,
+    Outcome,
+    Over,
+    StepResult,
+    Transition,
+    Verdict,
+    WorldSpec,
+)
+from teamworld.worlds.wildfire import draw, observe, physics, text
+from teamworld.worlds.wildfire.domain import WildfireDomain
+from teamworld.worlds.wildfire.goals import (
+    GoalTracker,
+    UnitsBefore,
+    copy_units,
+    find_failures,
+    goals_in,
+    joint_attempts,
+    rows_over_fire,
+)
+from teamworld.worlds.wildfire.kernels import agents
+from teamworld.worlds.wildfire.knowledge import Fires, Knowledge, living_agents, true_state, work_state
 from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
-from teamworld.worlds.wildfire.levels import describe, level_for, with_firefighters
-from teamworld.worlds.wildfire.placement import instance_for
-from teamworld.worlds.wildfire.state import Cell, FireMode
-from teamworld.worlds.wildfire.units import SIGHTS
+from teamworld.worlds.wildfire.levels import describe_level, instance_for, level_for, with_firefighters
+from teamworld.worlds.wildfire.observe import begin_sightings
+from teamworld.worlds.wildfire.physics import begin_incident
+from teamworld.worlds.wildfire.skills import STAY, ActionEffect, Command, Skill, SkillResult
+from teamworld.worlds.wildfire.state import SIGHTS, Cell, FireMode, Rules, rules_for
+from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, expected_facts, facts_of
 
 if TYPE_CHECKING:
-    from teamworld.worlds.wildfire.play import WildfireWorld
+    import numpy.typing as npt
+
+    from teamworld.worlds.wildfire.levels import Instance
+    from teamworld.worlds.wildfire.physics import StepEffects
+    from teamworld.worlds.wildfire.state import Incident
+
+
+@dataclass(eq=False)
+class Frame:
+    """One moment of the world, shared by all views of it."""
+
+    t: int
+    horizon: int
+    domain: WildfireDomain
+    knowledge: Mapping[AgentId, Knowledge]
+    """Of each living agent; the same for all where the team shares its map."""
+    histories: Mapping[AgentId, tuple[Outcome, ...]]
+    shown: Callable[[AgentId, str], str]
+    """Describes what an agent sees, in one of ``FORMS``."""
+    _known: dict[int, Facts] = field(default_factory=dict)
+    _split: dict[int, tuple[Facts, Facts]] = field(default_factory=dict)
+
+    def known(self, agent: AgentId) -> Facts:
+        """Return all that an agent knows."""
+        mine = self.knowledge[agent]
+        if id(mine) not in self._known:
+            self._known[id(mine)] = expected_facts(mine.scene)
+        return self._known[id(mine)]
+
+    def split(self, agent: AgentId) -> tuple[Facts, Facts]:
+        """Return what an agent perceives now, and what was perceived before."""
+        mine = self.knowledge[agent]
+        if id(mine) not in self._split:
+            self._split[id(mine)] = mine.facts(self.known(agent))
+        return self._split[id(mine)]
+
+
+#: Forms of text: ``plain`` in sentences, ``grid`` the window of cells.
+FORMS = ("plain", "grid")
+
+
+class WildfireView(FrameView[Frame]):
+    """``contract.View`` for wildfire; reading it after the world's next step raises ``StaleView``."""
+
+    def __init__(self, agent: AgentId, frame: Frame, current: Callable[[], Frame]) -> None:
+        super().__init__(agent, frame, current)
+        self._options: Sequence[Option] | None = None
+
+    @property
+    def kind(self) -> str:
+        """``firefighter``, ``bulldozer``, ``drone`` or ``helicopter``."""
+        return self._now.domain.brief.kinds[self._agent]
+
+    @property
+    def able(self) -> bool:
+        """False while a helicopter carries it."""
+        return self.scene.agents[self._agent].aboard is None
+
+    @property
+    def names(self) -> Sequence[AgentId]:
+        """All agents, in the order of their ids."""
+        return tuple(self._now.domain.brief.kinds)
+
+    @property
+    def scene(self) -> SymbolicState:
+        """All that the agent knows, as a scene with what was seen of the ground."""
+        return self._now.knowledge[self._agent].scene
+
+    @property
+    def facts(self) -> Facts:
+        """Perceived now, by anybody of the team where it shares its map, and what was announced."""
+        return self._now.split(self._agent)[0]
+
+    @property
+    def recall(self) -> Facts:
+        """Perceived before and not seen otherwise since."""
+        return self._now.split(self._agent)[1]
+
+    @property
+    def known(self) -> Facts:
+        """Both."""
+        return self._now.known(self._agent)
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """Those of the task that were announced or discovered."""
+        return self._now.domain.goals(self.known)
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """What its kind can do."""
+        return self._now.domain.abilities(self._agent, self.known)
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """Actions that make sense as far as it knows; while it rides, only to wait."""
+        frame = self._now
+        if self._options is None:
+            self._options = frame.domain.options(self._agent, self.known)
+        return self._options
+
+    def check(self, action: Action) -> Verdict:
+        """Whether the action's preconditions hold, by what the agent knows."""
+        return self._now.domain.check(self._agent, action, self.known, planning=False)
+
+    def text(self, form: str = "plain") -> str:
+        """Return the view in words, or as a grid of cells.
+
+        Raises:
+            UserError: There is no such form.
+        """
+        frame = self._now
+        if form not in FORMS:
+            raise UserError(f"a view of wildfire has no text form '{form}'{suggest(form, list(FORMS))}")
+        return frame.shown(self._agent, form)
+
+
+class WildfireWorld:
+    """One instance of wildfire; implements ``contract.World``.
+
+    Args:
+        instance: Where everything is at the start.
+        level: The name of the level, for the record.
+        horizon: Timesteps after which the episode ends; at most the level's own, unless ``options.limit`` is off.
+        options: See ``WildfireOptions``.
+    """
+
+    def __init__(self, instance: Instance, level: str, horizon: int, options: WildfireOptions) -> None:
+
+        if horizon < 1:
+            raise UserError(f"the horizon is a number of timesteps from 1, got {horizon}")
+        given, self._options, self._instance = instance.level, options, instance
+        horizon = min(horizon, given.max_steps) if options.limit else horizon
+        rules = rules_for(given.edition)
+        self._rules = Rules(
+            pick_up=rules.pick_up,
+            refill=rules.refill,
+            rescue_reach=rules.rescue_reach,
+            burnt_kills=options.burnt_kills,
+            riders_count=options.riders_count,
+        )
+        self._names = tuple(observe.agent_names(begin_incident(instance, 0).units))
+        self._row = {name: row for row, name in enumerate(self._names)}
+        kinds = {name: name.rpartition("_")[0] for name in self._names}
+        self._brief = Mission(
+            task=given.task,
+            size=given.size,
+            kinds=kinds,
+            horizon=horizon,
+            known=given.known,
+            clusters=given.clusters,
+            per_cluster=given.per_cluster,
+            fire_every=given.fire_every,
+            edition=given.edition,
+            careful=options.careful,
+            lift_reach=rules.pick_up,
+            fill_reach=rules.refill,
+            riders_count=options.riders_count,
+        )
+        self._domain = WildfireDomain(self._brief)
+        self._spec = WorldSpec(
+            world="wildfire",
+            level=level,
+            agents=self._names,
+            kinds=kinds,
+            horizon=horizon,
+            task=text.task_text(given, instance),
+            memory="team" if options.shared_map else "agent",
+            options=options.model_dump(),
+            static=draw.static(instance),
+        )
+        self.reset(0)
+
+    @property
+    def spec(self) -> WorldSpec:
+        """What everybody knows before the first step."""
+        return self._spec
+
+    @property
+    def domain(self) -> WildfireDomain:
+        """The rules that everybody knows."""
+        return self._domain
+
+    @property
+    def incident(self) -> Incident:
+        """The simulator's state, for tests, figures and scores; nobody else may change it."""
+        return self._incident
+
+    def reset(self, seed: int) -> None:
+        """Start over; the seed decides where civilians wander, what the stochastic fire does and whom a script hits."""
+        self._incident = begin_incident(self._instance, seed, self._options.fire, self._rules)
+        self._sightings = begin_sightings(self._incident, shared_map=self._options.shared_map)
+        self._fires = Fires(self._incident)
+        self._over: Over | None = None
+        self._total = self._main()
+        self._skills: dict[AgentId, Skill] = {}
+        self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._names, ())
+        if self._options.shared_map:
+            team = Knowledge(self._incident, self._brief, self._names, None)
+            self._knowledge = dict.fromkeys(self._names, team)
+        else:
+            rows = enumerate(self._names)
+            self._knowledge = {n: Knowledge(self._incident, self._brief, self._names, k) for k, n in rows}
+        self._ledger = GoalTracker(self._incident, self._brief, self._names)
+        self._look()
+        self._ledger.open(self._known_goals())
+        start = copy_units(self._incident)
+        self._ledger.step(self._incident, start, _no_effects(self._incident), self._fires)
+
+    def view(self, agent: AgentId) -> WildfireView:
+        """Return what a living agent may know now.
+
+        Raises:
+            UserError: There is no such agent, or it is gone.
+        """
+        self._living(agent)
+        return WildfireView(agent, self._frame, lambda: self._frame)
+
+    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
+        """Start and stop actions as ordered, then do one timestep; what cannot start is refused, and the step is spent.
+
+        Raises:
+            UserError: An order is for an agent that is not there, or the episode is over.
+        """
+        if self._over is not None:
+            raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
+        for agent in orders:
+            self._living(agent)
+        refused = {agent: no for agent, order in orders.items() if not (no := self._order(agent, order)).ok}
+        commands = np.array([self._command(name) for name in self._names], np.int64).reshape(-1, 3)
+        start = copy_units(self._incident)
+        did = physics.step(self._incident, commands)
+        self._fires.look(self._incident)
+        events = [*self._ledger.step(self._incident, start, did, self._fires)] if self._brief.known else []
+        self._look()
+        if not self._brief.known:
+            events = [*self._ledger.step(self._incident, start, did, self._fires)]
+        events = [*self._ledger.open(self._known_goals()), *events]
+        outcomes = self._outcomes(orders, refused, start, commands, did)
+        self._frame.histories = dict(self._histories)
+        units = self._incident.units
+        gone = {
+            name: _cause_of_loss(did, row)
+            for row, name in enumerate(self._names)
+            if start.alive[row] and not units.alive[row]
+        }
+        found = joint_attempts(self._incident, start, commands, did, self._brief, self._names)
+        over = physics.is_over(self._incident)
+        self._over = "all_done" if over else "horizon" if self._incident.t >= self._spec.horizon else None
+        return StepResult(1, outcomes, tuple(events), tuple(found), gone, self._score(), self._over)
+
+    def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
+        """Return the other living agents at most ``reach`` cells away, in the order of the agents."""
+        self._living(sender)
+        units, places = self._incident.units, self._incident.units.places()
+        at = places[self._row[sender]]
+        return tuple(
+            name
+            for row, name in enumerate(self._names)
+            if name != sender and units.alive[row] and (math.isinf(reach) or math.dist(places[row], at) <= reach)
+        )
+
+    def goals(self) -> Sequence[Goal]:
+        """Return all goals as they stand, undiscovered ones too."""
+        scene = true_state(self._incident, self._brief, self._names, self._fires)
+        return goals_in(self._brief, scene, self._ledger.looked)
+
+    def truth(self) -> Facts:
+        """Return all that is true now."""
+        return Facts(tuple(facts_of(true_state(self._incident, self._brief, self._names, self._fires))))
+
+    def snapshot(self) -> Mapping[str, Any]:
+        """Return what ``draw`` needs of this moment."""
+        return draw.snapshot(self._incident)
+
+    def _shown(self, agent: AgentId, form: str) -> str:
+        return text.view_text(
+            self._incident, self._sightings, self._row[agent], self.view(agent), form, self._options.weather
+        )
+
+    # ---- one step
+
+    def _living(self, agent: AgentId) -> None:
+        if agent not in self._row or not self._incident.units.alive[self._row[agent]]:
+            alive = [name for row, name in enumerate(self._names) if self._incident.units.alive[row]]
+            hint = "it is gone" if agent in self._row else f"there is none{suggest(agent, alive)}"
+            raise UserError(f"expected a living agent, got '{agent}': {hint}")
+
+    def _look(self) -> None:
+        self._fires.look(self._incident)
+        self._sightings.look(self._incident)
+        alive = living_agents(self._incident, self._names)
+        for knowledge in dict.fromkeys(self._alive_knowledge()):
+            knowledge.look(self._incident, self._sightings, self._fires, alive)
+            self._ledger.find(knowledge.people, fire=bool(knowledge.scene.fires))
+        self._frame = Frame(
+            self._incident.t,
+            self._spec.horizon,
+            self._domain,
+            self._knowledge,
+            dict(self._histories),
+            self._shown,
+        )
+
+    def _alive_knowledge(self) -> Iterator[Knowledge]:
+        for row, name in enumerate(self._names):
+            if self._incident.units.alive[row]:
+                yield self._knowledge[name]
+
+    def _known_goals(self) -> list[str]:
+        return [
+            goal.id
+            for knowledge in dict.fromkeys(self._alive_knowledge())
+            for goal in goals_in(self._brief, knowledge.scene)
+        ]
+
+    def _order(self, agent: AgentId, order: Action) -> Verdict:
+        """Start what is ordered, unless it runs already; return whether it could start."""
+        running = self._skills.get(agent)
+        whole = _completed(order, self._domain.abilities(agent, self._frame.known(agent)))
+        if running is not None and running.action == whole:
+            return Verdict(True)
+        if running is not None:
+            del self._skills[agent]
+            self._remember(running, SkillResult("failed", "interrupted"))
+        verdict = self._domain.check(agent, whole, self._frame.known(agent), planning=False)
+        if verdict.ok and whole != WAIT:
+            kind = self._brief.kinds[agent]
+            self._skills[agent] = Skill(agent, self._row[agent], kind, whole, self._incident.t)
+        return verdict
+
+    def _command(self, name: AgentId) -> Command:
+        skill = self._skills.get(name)
+        return STAY if skill is None else skill.command(self._brief, self._knowledge[name].scene)
+
+    def _outcomes(
+        self,
+        orders: Mapping[AgentId, Action],
+        refused: Mapping[AgentId, Verdict],
+        start: UnitsBefore,
+        commands: npt.NDArray[np.int64],
+        did: StepEffects,
+    ) -> dict[AgentId, Outcome]:
+        """Judge what everybody did who was alive when the step began."""
+        truth = work_state(self._incident, self._brief, self._names)
+        above = rows_over_fire(self._incident) if self._brief.task == "scout" else []
+        found = {}
+        for row, name in enumerate(self._names):
+            if not start.alive[row]:
+                continue
+            reason = agents.REASONS[int(did.reason[row])]
+            one = ActionEffect(bool(did.moved[row]), bool(did.effect[row]), reason, int(did.felled[row]))
+            x, y = start.places[row].tolist()
+            outcome = Outcome(
+                WAIT,
+                "done",
+                moved=one.moved,
+                effect=one.effect,
+                primitives=(text.primitive_name(self._brief.kinds[name], commands[row]),),
+                start=self._incident.t - 1,
+                place=(x, y),
+                ready="scout_0" if above == [row] else None,
+            )
+            found[name] = self._judge(name, outcome, orders.get(name), refused.get(name), truth, one)
+        return found
+
+    def _judge(
+        self,
+        name: AgentId,
+        outcome: Outcome,
+        order: Action | None,
+        refused: Verdict | None,
+        truth: SymbolicState,
+        did: ActionEffect,
+    ) -> Outcome:
+        if refused is not None and order is not None:
+            outcome = outcome._replace(action=order, status="failed", reason=refused.word, legal=False)
+            self._histories[name] += (outcome,)
+            return outcome
+        skill = self._skills.get(name)
+        if skill is None:
+            return outcome
+        outcome = outcome._replace(action=skill.action, start=skill.start)
+        if name not in truth.agents:
+            del self._skills[name]
+            return outcome._replace(status="failed", reason="burnt" if did.reason == "died" else "gone")
+        result = skill.result(self._brief, self._knowledge[name].scene, truth, did)
+        if result.status == "running" and truth.agents[name].aboard is not None:
+            result = SkillResult("failed", "aboard")
+        if result.status != "running":
+            self._remember(skill, result)
+            del self._skills[name]
+        return outcome._replace(status=result.status, reason=result.reason, constraint=result.constraint)
+
+    def _remember(self, skill: Skill, result: SkillResult) -> None:
+        done = Outcome(skill.action, result.status, result.reason, result.constraint, start=skill.start)
+        self._histories[skill.agent] += (done,)
+
+    def _main(self) -> float:
+        score = physics.score(self._incident)
+        return score.burnt if self._options.score == "burnt" else score.reference
+
+    def _score(self) -> dict[str, float]:
+        """Return how the score changed in this step, and the scores and counts as they stand after it."""
+        score, counts, before = physics.score(self._incident), physics.counters(self._incident), self._total
+        self._total = self._main()
+        found = {"reward": self._total - before, "score": self._total}
+        found |= {"score_reference": score.reference, "score_burnt": score.burnt}
+        if physics.fights_fire(self._instance.level):
+            found |= {
+                "trees_burnt": float(counts.trees_burnt),
+                "trees_cut": float(counts.trees_cut),
+                "buildings_lost": float(counts.buildings_destroyed),
+                "civilians_lost": float(counts.civilians_destroyed),
+                "agents_lost": float(counts.agents_destroyed),
+            }
+        return found
+
+
+def _cause_of_loss(did: StepEffects, row: int) -> str:
+    return "burnt" if agents.REASONS[int(did.reason[row])] == "died" else "lost"
+
+
+def _completed(order: Action, schemas: Iterable[ActionSchema]) -> Action:
+    """Return an order with what was left out; as it came where it fits no schema."""
+    for schema in schemas:
+        if schema.verb == order.verb:
+            try:
+                return schema.complete(order)
+            except UserError:
+                break  # the check says what is wrong with it
+    return order
+
+
+def _no_effects(incident: Incident) -> StepEffects:
+    """Return a step in which nothing happened."""
+    agents, people = len(incident.units), len(incident.civilians)
+    flags, counts = np.zeros(agents, np.bool_), np.zeros(agents, np.int32)
+    none = np.zeros(people, np.bool_)
+    return physics.StepEffects(flags, flags, flags.astype(np.uint8), flags, counts, counts, none, none, (), 0)
+
 
 #: A run may be shorter than its level, not longer (``WildfireOptions.limit``): this is more than any level has.
 DEFAULT_HORIZON = 1_000
 DEFAULT_LEVEL = "cut_trees_sparse_small"
 SUMMARY = "firefighters, bulldozers, drones and helicopters against a spreading fire (after CREW-Wildfire)"
+
 #: The levels to list, each with one line, in the order of the paper; presets also as ``NAME@2026``.
-LEVELS: Mapping[str, str] = {name: describe(level) for name, level in _LEVELS.items()}
-__all__ = [
-    "DEFAULT_HORIZON",
-    "DEFAULT_LEVEL",
-    "LEVELS",
-    "OPTIONS",
-    "SUMMARY",
-    "WildfireOptions",
-    "failures",
-    "indistinguishable_pairs",
-    "make",
-]
+LEVELS: Mapping[str, str] = {name: describe_level(level) for name, level in _LEVELS.items()}
 
 
 class WildfireOptions(BaseModel):
@@ -80,13 +546,11 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         UserError: There is no such level or option, or a value cannot be used.
     """
     chosen = read_options(WildfireOptions, options, "wildfire")
-    from teamworld.worlds.wildfire.play import WildfireWorld  # brings the compiler; a list of levels does not need it
-
     found, terrain, named = level_for(level), None, chosen
     if chosen.firefighters is not None:
         found = with_firefighters(found, chosen.firefighters)
     if chosen.map_file is not None:
-        from teamworld.worlds.wildfire.terrain import fingerprint, load_map
+        from teamworld.worlds.wildfire.state import fingerprint, load_map
 
         terrain = load_map(chosen.map_file)
         named = chosen.model_copy(update={"map_file": fingerprint(terrain)})  # a path is of one machine only
@@ -95,16 +559,12 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
 
 
 def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Transition]) -> list[FailureSpan]:
-    """Return the failures that the passages of an episode show; see ``failures``."""
-    from teamworld.worlds.wildfire.failures import failures as found  # brings the compiler, too
-
-    return found(static, team, passages)
+    """Return the failures that the transitions of an episode show; implements ``contract.FailureFinder``."""
+    return find_failures(static, team, passages)
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
     """Yield pairs that nobody can tell apart: a fire, or civilians, that nobody was told of begin elsewhere."""
-    from teamworld.worlds.wildfire.play import WildfireWorld
-
     one = instance_for(level, seed)
     if one.level.known:
         return

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.worlds.wildfire.competence import COMPETENCIES, PROVISIONAL, Seed, Worth, shown_by, values, worth
+from teamworld.report.competence import COMPETENCIES, PROVISIONAL, Seed, Worth, shown_by, values, worth
 from teamworld.worlds.wildfire.levels import LEVELS, PRESETS
 
 

@@ -1,8 +1,7 @@
-"""A moment of the wildfire world as its agents speak of it, and the facts that say the same.
+"""The symbolic state of a wildfire: what somebody knows or expects, or the truth, and the facts that say the same.
 
-A ``Scene`` is what somebody knows, or imagines, or the truth. It can be read from facts and written as facts. What was
-seen of the ground, cell by cell, is kept with a scene that the world made; it is no fact, for there would be thousands.
-Cells are (x, y).
+A ``SymbolicState`` can be read from facts and written as facts. What was seen of the ground, cell by cell, is kept with
+a state that the world made; it is no fact, for there would be thousands. Cells are (x, y).
 """
 
 from __future__ import annotations
@@ -16,20 +15,19 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
 from teamworld.worlds.contract import Relation
-from teamworld.worlds.wildfire.state import MAX_SIZE
-from teamworld.worlds.wildfire.units import KINDS
+from teamworld.worlds.wildfire.kernels.agents import SEEN_BURNT_OUT, SEEN_ON_FIRE
+from teamworld.worlds.wildfire.state import KINDS, MAX_SIZE
 
 if TYPE_CHECKING:
-    from teamworld.worlds.wildfire.ground import Ground
+    from teamworld.worlds.wildfire.knowledge import SeenMap
     from teamworld.worlds.wildfire.levels import Edition, Task
 
-#: Codes of what was seen of a cell (wildfire spec A9).
-UNSEEN, WET, DRY, IGNITED, ON_FIRE, SMOULDERING, BURNT, WATER, BUILDING, CIVILIAN = 0, 1, 5, 9, 10, 11, 12, 13, 14, 15
+
 #: A sector of the map is at most this many cells wide: what a drone sees at once. A map has at most TILES a side.
-TILE, TILES = 31, 10
+SECTOR_SIDE, MOST_SECTORS = 31, 10
 
 #: Cells of the largest map: a fire has many, and nothing else about a subject is said twice.
-CELLS: Final = MAX_SIZE**2
+MOST_CELLS: Final = MAX_SIZE**2
 
 #: What facts can state, the same words for all kinds of agents.
 RELATIONS: Final = (
@@ -45,8 +43,8 @@ RELATIONS: Final = (
     Relation("AT", "water", ("cell",)),
     Relation("AT", "fire", ("cell",)),
     Relation("STATE", "fire", ("burning", "out")),
-    Relation("BURNS", "fire", ("cell",), most=CELLS),
-    Relation("BURNT", "fire", ("cell",), most=CELLS),
+    Relation("BURNS", "fire", ("cell",), most=MOST_CELLS),
+    Relation("BURNT", "fire", ("cell",), most=MOST_CELLS),
     Relation("IN", "fire", ("fire",)),
     Relation("AT", "cluster", ("cell",)),
     Relation("IN", "civilian", ("cluster",)),
@@ -56,11 +54,10 @@ RELATIONS: Final = (
     Relation("AT", "sector", ("cell",)),
     Relation("UNSEEN", "sector", ("number",)),
 )
+CivilianStatus: TypeAlias = Literal["free", "held", "safe", "dead"]
 
-PersonState: TypeAlias = Literal["free", "held", "safe", "dead"]
 
-
-class Body(NamedTuple):
+class AgentState(NamedTuple):
     """An agent."""
 
     at: Cell
@@ -74,7 +71,7 @@ class Body(NamedTuple):
     """Of a walker: trees on the cell where it stands; None where nobody knows."""
 
 
-class Spot(NamedTuple):
+class TargetCell(NamedTuple):
     """A cell whose trees are to be cut."""
 
     at: Cell
@@ -82,7 +79,7 @@ class Spot(NamedTuple):
     line: int | None = None
 
 
-class Front(NamedTuple):
+class FireState(NamedTuple):
     """A fire: the cells that burn (ignited or on fire), as last seen."""
 
     cells: tuple[Cell, ...] = ()
@@ -95,49 +92,49 @@ class Front(NamedTuple):
     """The older fire that it has grown together with."""
 
 
-class Person(NamedTuple):
+class CivilianState(NamedTuple):
     """A civilian."""
 
     at: Cell | None
     """None: nobody knows."""
-    state: PersonState
+    state: CivilianStatus
     cluster: int
     was: Cell | None = None
     """Where it was seen last, if it is there no longer."""
 
 
 @dataclass(frozen=True)
-class Scene:
+class SymbolicState:
     """A moment, or as much of it as somebody knows."""
 
-    agents: Mapping[AgentId, Body] = field(default_factory=dict)
-    targets: Mapping[int, Spot] = field(default_factory=dict)
+    agents: Mapping[AgentId, AgentState] = field(default_factory=dict)
+    targets: Mapping[int, TargetCell] = field(default_factory=dict)
     zone: Cell | None = None
     """Where to bring firefighters or civilians."""
     water: Mapping[int, Cell] = field(default_factory=dict)
-    fires: Mapping[int, Front] = field(default_factory=dict)
-    people: Mapping[int, Person] = field(default_factory=dict)
+    fires: Mapping[int, FireState] = field(default_factory=dict)
+    people: Mapping[int, CivilianState] = field(default_factory=dict)
     clusters: Mapping[int, Cell] = field(default_factory=dict)
     """Where clusters of civilians were said to be."""
     sectors: Mapping[int, Cell] = field(default_factory=dict)
     """The middle of each sector, where something has to be looked for."""
     unseen: Mapping[int, int] = field(default_factory=dict)
     """Per cent of a sector that nobody has seen; without those seen whole."""
-    ground: Ground | None = field(default=None, compare=False, repr=False)
+    ground: SeenMap | None = field(default=None, compare=False, repr=False)
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     """What was worked out from it."""
 
-    def line(self, number: int) -> list[Spot]:
+    def line(self, number: int) -> list[TargetCell]:
         """Return the cells of a line, from one end to the other."""
         return [spot for spot in self.targets.values() if spot.line == number]
 
-    def spots(self, thing: Entity) -> list[Spot]:
+    def spots(self, thing: Entity) -> list[TargetCell]:
         """Return the cells to cut of a target or a line."""
         if thing.kind == "line":
             return self.line(thing.id)
         return [self.targets[thing.id]] if thing.id in self.targets else []
 
-    def members(self, cluster: int) -> dict[int, Person]:
+    def members(self, cluster: int) -> dict[int, CivilianState]:
         """Return the civilians known of a cluster."""
         return {number: person for number, person in self.people.items() if person.cluster == cluster}
 
@@ -160,20 +157,20 @@ class Scene:
             return self.agents[thing].at if thing in self.agents else None
         if thing.kind in ("target", "line"):
             spots = self.spots(thing)
-            return _near([spot.at for spot in spots if spot.trees] or [spot.at for spot in spots], at)
+            return _nearest([spot.at for spot in spots if spot.trees] or [spot.at for spot in spots], at)
         if thing.kind == "zone":
             return self.zone
         if thing.kind in ("water", "sector"):
             return (self.water if thing.kind == "water" else self.sectors).get(thing.id)
         if thing.kind == "fire" and thing.id in self.fires:
             front = self.fires[thing.id]
-            return _near(list(front.cells), at) or _near(list(front.scar), at) or front.origin
+            return _nearest(list(front.cells), at) or _nearest(list(front.scar), at) or front.origin
         if thing.kind == "civilian" and thing.id in self.people:
             return self.people[thing.id].at
         if thing.kind == "cluster":
             people = self.members(thing.id).values()
             free = [person.at for person in people if person.state == "free" and person.at is not None]
-            return _near(free, at) or (None if people else self.clusters.get(thing.id))
+            return _nearest(free, at) or (None if people else self.clusters.get(thing.id))
         return None
 
     def dangerous(self, at: Cell) -> bool:
@@ -185,16 +182,16 @@ class Scene:
     def over_fire(self, at: Cell, fire: int) -> bool:
         """Whether a cell is on fire, smoulders or is burnt out, as far as is known (wildfire spec B25)."""
         if self.ground is not None:
-            return ON_FIRE <= self.ground.code(at) <= BURNT
+            return SEEN_ON_FIRE <= self.ground.code(at) <= SEEN_BURNT_OUT
         return fire in self.fires and at in (*self.fires[fire].cells, *self.fires[fire].scar)
 
 
-def _near(cells: list[Cell], at: Cell) -> Cell | None:
+def _nearest(cells: list[Cell], at: Cell) -> Cell | None:
     return min(cells, key=lambda cell: (dist(cell, at), cell), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Brief:
+class Mission:
     """What everybody was told before the first step, and the rules of reach."""
 
     task: Task
@@ -220,7 +217,7 @@ class Brief:
     @cached_property
     def tiles(self) -> int:
         """Sectors on a side of the map."""
-        return min(TILES, ceil(self.size / TILE))
+        return min(MOST_SECTORS, ceil(self.size / SECTOR_SIDE))
 
     def agents(self, *kinds: str) -> list[AgentId]:
         """Return the agents of some kinds."""
@@ -258,7 +255,7 @@ def thing(kind: str, number: int) -> Entity:
     return Entity(kind, number)
 
 
-def facts(scene: Scene) -> Iterator[Fact]:
+def facts_of(scene: SymbolicState) -> Iterator[Fact]:
     """Yield what is the case in a scene."""
     for agent, body in scene.agents.items():
         yield Fact(agent, "AT", body.at)
@@ -299,22 +296,22 @@ def facts(scene: Scene) -> Iterator[Fact]:
         yield Fact(thing("sector", number), "UNSEEN", percent)
 
 
-def believed(given: Facts) -> Scene:
+def state_of(given: Facts) -> SymbolicState:
     """Return the scene that facts tell of; computed once for each collection."""
     return given.derive(_read)
 
 
-def imagined(scene: Scene) -> Facts:
+def expected_facts(scene: SymbolicState) -> Facts:
     """Return a scene's facts, made when somebody reads one."""
-    return Facts.later(lambda: facts(scene), _read, scene)
+    return Facts.later(lambda: facts_of(scene), _read, scene)
 
 
-def _read(given: Facts) -> Scene:
+def _read(given: Facts) -> SymbolicState:
     told: dict[tuple[str, str], dict[int, object]] = {}
     agents: dict[str, dict[str, object]] = {}
     burns: dict[str, dict[int, list[Cell]]] = {"BURNS": {}, "BURNT": {}}
     for fact in given:
-        if not _possible(fact.value):
+        if not _is_on_map(fact.value):
             continue
         if isinstance(fact.subject, str):
             agents.setdefault(fact.subject, {}).setdefault(fact.predicate, fact.value)
@@ -335,7 +332,7 @@ def _read(given: Facts) -> Scene:
     )
     lines, at, kept = of("target", "IN"), of("civilian", "AT"), of("civilian", "STATE")
     targets = {
-        number: Spot(cell, int(str(of("target", "TREES").get(number, 3))), number_of(lines.get(number)))
+        number: TargetCell(cell, int(str(of("target", "TREES").get(number, 3))), number_of(lines.get(number)))
         for number, cell in of("target", "AT").items()
         if isinstance(cell, tuple)
     }
@@ -343,13 +340,13 @@ def _read(given: Facts) -> Scene:
         kind: {number: cell for number, cell in of(kind, "AT").items() if isinstance(cell, tuple)}
         for kind in ("zone", "water", "fire", "cluster", "sector", "civilian")
     }
-    return Scene(
-        agents={agent: _body(parts) for agent, parts in agents.items() if "AT" in parts},
+    return SymbolicState(
+        agents={agent: _agent_state(parts) for agent, parts in agents.items() if "AT" in parts},
         targets=targets,
         zone=cells["zone"].get(0),
         water=cells["water"],
         fires={
-            number: Front(
+            number: FireState(
                 tuple(burns["BURNS"].get(number, ())),
                 cells["fire"].get(number),
                 states.get(number) == "out",
@@ -359,7 +356,7 @@ def _read(given: Facts) -> Scene:
             for number in fires
         },
         people={
-            number: Person(
+            number: CivilianState(
                 cells["civilian"].get(number),
                 kept.get(number, "free" if number in at else "held"),  # type: ignore[arg-type]
                 number_of(cluster) or 0,
@@ -373,18 +370,33 @@ def _read(given: Facts) -> Scene:
     )
 
 
-def _possible(value: object) -> bool:
+def _is_on_map(value: object) -> bool:
     """Return whether a value could be on some map: whoever told a fact may have made it up, and rules go by places."""
     parts = value if isinstance(value, tuple) else (value,)
     return all(0 <= part < MAX_SIZE for part in parts if isinstance(part, int))
 
 
-def _body(parts: Mapping[str, object]) -> Body:
+def _agent_state(parts: Mapping[str, object]) -> AgentState:
     at, holds, trees, aboard = parts["AT"], parts.get("HOLD"), parts.get("TREES"), parts.get("ABOARD")
-    return Body(
+    return AgentState(
         at if isinstance(at, tuple) else (0, 0),
         int(str(parts.get("WATER", 0))),
         holds.id if isinstance(holds, Entity) else None,
         None if aboard is None else str(aboard),
         None if trees is None else int(str(trees)),
     )
+
+
+def in_zone(at: Cell, zone: Cell) -> bool:
+    """Whether a cell counts as the zone: at most three cells away in x and in y (wildfire spec A13)."""
+    return abs(at[0] - zone[0]) <= 3 and abs(at[1] - zone[1]) <= 3
+
+
+#: Cells that a spray reaches, a drop from a helicopter, and within which a helicopter takes people aboard (A4.4, A7).
+SPRAY_REACH, DROP_REACH, BOARDING_REACH = 3.0, 4.5, 3.0
+
+#: Cells a timestep by kind (A6), a firefighter's by trees of the cell.
+PACE: Final = {"firefighter": 12.0, "bulldozer": 8.0, "drone": 20.0, "helicopter": 30.0}
+ON_FOOT: Final = (12.0, 9.6, 7.2, 4.8)
+CLEARING = 4.0
+WALKERS = ("firefighter", "bulldozer")

@@ -1,20 +1,22 @@
-"""What an agent sees and is, as a paragraph in the first person, by rules (wildfire spec A10, B33, B35).
+"""Texts: the task, what an agent sees and knows as a paragraph, and its window as a grid of characters.
 
-Made from the agent's window, its own state and the places of its team-mates, by whole numbers alone: the same on every
-machine, exact, and with coordinates wherever something can be done. Directions are the eight of the compass: x grows to
-the east, y to the south.
+A description is made from the agent's window, its own state and the places of its teammates, by whole numbers alone:
+the same on every machine, exact, and with coordinates wherever something can be done. Directions are the eight of the
+compass: x grows to the east, y to the south.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import isqrt, sqrt
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from teamworld.worlds.wildfire.grid import MEANINGS
-from teamworld.worlds.wildfire.observe import Observation, names_of, observation
-from teamworld.worlds.wildfire.sightings import (
+from teamworld.errors import UserError
+from teamworld.worlds.wildfire import observe
+from teamworld.worlds.wildfire.kernels.agents import (
     DRY,
     SEEN_BUILDING,
     SEEN_BURNT_OUT,
@@ -26,26 +28,88 @@ from teamworld.worlds.wildfire.sightings import (
     UNSEEN,
     WET,
 )
-from teamworld.worlds.wildfire.state import MAX_TREES
-from teamworld.worlds.wildfire.units import DESTROYED, FIREFIGHTER, HELICOPTER, KINDS, NOBODY, SEATS, SIGHTS, TANK
+from teamworld.worlds.wildfire.observe import Observation, agent_names, observation
+from teamworld.worlds.wildfire.state import (
+    DESTROYED,
+    FIREFIGHTER,
+    GO_ANYWHERE,
+    HELICOPTER,
+    KINDS,
+    MAX_TREES,
+    NOBODY,
+    SEATS,
+    SIGHTS,
+    TANK,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping
 
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.incident import Incident
-    from teamworld.worlds.wildfire.sightings import Sightings
+    from teamworld.worlds.wildfire.levels import Instance, Level
+    from teamworld.worlds.wildfire.observe import Sightings
+    from teamworld.worlds.wildfire.state import Incident
+    from teamworld.worlds.wildfire.world import WildfireView
+
+
+#: By the code of a cell.
+SYMBOLS = ("-", "'0'", "'1'", "'2'", "'3'", "0", "1", "2", "3", "i", "f", "e", "x", "w", "B", "C")
+
+
+def _meanings() -> tuple[str, ...]:
+    trees = ("without trees", "with 1 tree", "with 2 trees", "with 3 trees")
+    wet, dry = (tuple(f"{how} ground {many}" for many in trees) for how in ("wet", "dry"))
+    burnt = ("ignited", "on fire", "smouldering", "burnt out")
+    return ("not seen yet, or outside the map", *wet, *dry, *burnt, "water", "building", "civilian")
+
+
+#: What a cell is, in words, by its code.
+MEANINGS = _meanings()
+
+#: What each character means, in the order of the codes.
+LEGEND: Mapping[str, str] = MappingProxyType(dict(zip(SYMBOLS, MEANINGS, strict=True)))
+
+
+def grid_text(window: npt.NDArray[np.integer]) -> str:
+    """Write a window as text.
+
+    Args:
+        window: Codes of shape (2W + 1, 2W + 1), indexed [y, x]; of shape (0, 0) for one that is lost.
+
+    Returns:
+        2W + 1 lines, ``0,0,1`` and so on; empty for an empty window.
+
+    Raises:
+        UserError: If it is no square with a middle, or holds other codes.
+    """
+    side = len(window)
+    if window.shape != (side, side) or side % 2 == 0 < side:
+        raise UserError(f"a window is a square with a cell in the middle, got an array of shape {window.shape}")
+    if window.size and not (window.min() >= 0 and window.max() < len(SYMBOLS)):
+        raise UserError(f"a window holds codes from 0 to {len(SYMBOLS) - 1}, got {window.min()} to {window.max()}")
+    rows = [[SYMBOLS[code] for code in row] for row in window.tolist()]
+    if rows:
+        rows[side // 2][side // 2] = f"*{rows[side // 2][side // 2]}*"
+    return "\n".join(",".join(row) for row in rows)
+
+
+def grid_legend() -> str:
+    """Return the legend in one line, for texts."""
+    return "; ".join(f"{symbol} {meaning}" for symbol, meaning in LEGEND.items())
+
 
 #: Clockwise from the north, as in ``sectors``.
 DIRECTIONS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
+
 #: Places of one kind, and fronts of a fire, that are told one by one.
 MOST_PLACES, MOST_FRONTS = 6, 3
+
 #: Below how many tenths of a tree to a cell a sector is called so.
 DENSITIES = ((1, "no trees"), (5, "few trees"), (15, "light forest"), (25, "medium forest"), (31, "dense forest"))
 
 
-class Mate(NamedTuple):
+class NearbyTeammate(NamedTuple):
     """A team-mate in the open, close enough to matter."""
 
     name: str
@@ -66,25 +130,25 @@ class Weather(NamedTuple):
     """Of the fuel, in percent."""
 
 
-class Situation(NamedTuple):
+class AgentSituation(NamedTuple):
     """All that a description tells of."""
 
     name: str
     seen: Observation
     size: int
     """N, cells on a side of the map."""
-    mates: tuple[Mate, ...] = ()
+    mates: tuple[NearbyTeammate, ...] = ()
     weather: Weather | None = None
 
 
-def situation(
+def agent_situation(
     incident: Incident,
     sightings: Sightings,
     agent: int,
     *,
     weather: bool = False,
     names: Sequence[str] | None = None,
-) -> Situation:
+) -> AgentSituation:
     """Return the situation of one agent (its row in ``Units``).
 
     Args:
@@ -95,7 +159,7 @@ def situation(
         names: Of all agents; ``observe.names_of`` if None.
     """
     units = incident.units
-    names = names_of(units) if names is None else names
+    names = agent_names(units) if names is None else names
     seen = observation(incident, sightings, agent)
     reach = len(seen.window)  # a window's width, on both axes (A10)
     if not sightings.shared and seen.kind != DESTROYED:
@@ -103,17 +167,19 @@ def situation(
     places = units.places()
     near = (abs(places - (seen.x, seen.y)) <= reach).all(axis=1) & units.alive & (units.aboard == NOBODY)
     near[agent] = False
-    mates = tuple(Mate(names[k], int(units.kind[k]), *map(int, places[k])) for k in np.flatnonzero(near).tolist())
+    mates = tuple(
+        NearbyTeammate(names[k], int(units.kind[k]), *map(int, places[k])) for k in np.flatnonzero(near).tolist()
+    )
     felt = None
     if weather and seen.kind != DESTROYED:
         terrain, at = incident.land.terrain, (seen.y, seen.x)
         east, south = (float(part[at]) for part in terrain.wind)
         height = int(terrain.elevation[at]) * terrain.relief_m / 65_535
         felt = Weather(east, south, round(height), round(float(terrain.moisture[at]) * 100))
-    return Situation(names[agent], seen, incident.land.size, mates, felt)
+    return AgentSituation(names[agent], seen, incident.land.size, mates, felt)
 
 
-def plain(about: Situation) -> str:
+def describe(about: AgentSituation) -> str:
     """Return the paragraph."""
     seen = about.seen
     if seen.kind == DESTROYED:
@@ -136,13 +202,13 @@ def plain(about: Situation) -> str:
         around.nearest_of("Wet ground", *range(WET, WET + MAX_TREES + 1)),
         around.trees(),
         around.unknown(),
-        _mates(about),
+        _teammates(about),
         _weather(about.weather),
     ]
     return " ".join(part for part in parts if part)
 
 
-def _myself(about: Situation) -> str:
+def _myself(about: AgentSituation) -> str:
     seen = about.seen
     middle = len(seen.window) // 2
     cell = MEANINGS[int(seen.window[middle, middle])]
@@ -155,7 +221,7 @@ def _myself(about: Situation) -> str:
     return words
 
 
-def _mates(about: Situation) -> str:
+def _teammates(about: AgentSituation) -> str:
     seen = about.seen
     told = [
         f"{mate.name} ({KINDS[mate.kind]}) {whither(mate.x - seen.x, mate.y - seen.y)} at ({mate.x}, {mate.y})"
@@ -323,3 +389,84 @@ def _some(told: list[str]) -> Iterable[str]:
     """Return the first few, and how many more there are."""
     more = len(told) - MOST_PLACES
     return told if more <= 0 else [*told[:MOST_PLACES], f"and {more} more"]
+
+
+#: Actions of the history that a text shows.
+TAIL = 5
+_PRIMITIVES = {
+    "firefighter": ("go", "cut", "lift", "spray", "fill"),
+    "bulldozer": ("go", "clear"),
+    "drone": ("go",),
+    "helicopter": ("go", "board", "fill", "drop"),
+}
+
+
+def view_text(incident: Incident, sightings: Sightings, row: int, view: WildfireView, form: str, weather: bool) -> str:
+    """Return what an agent sees as the describer tells it, and what else it was told; or its window as a grid.
+
+    Args:
+        incident: What goes on.
+        sightings: What was seen of it.
+        row: The agent's row.
+        view: The agent's.
+        form: ``plain`` or ``grid``.
+        weather: Whether it feels wind and slope (B33).
+    """
+    if form == "grid":
+        seen = observe.observation(incident, sightings, row)
+        place = f"{view.agent} at ({seen.x}, {seen.y}), the cell between asterisks"
+        return f"{place}. Legend: {grid_legend()}.\n{grid_text(seen.window)}"
+    about = agent_situation(incident, sightings, row, weather=weather, names=view.names)
+    lines = [f"Timestep {view.t} of {view.t + view.left}. Cells are (x, y).", describe(about), *known_lines(view)]
+    for outcome in view.history[-TAIL:]:
+        why = f" ({outcome.reason})" if outcome.reason else ""
+        lines.append(f"I did {outcome.action}, begun at timestep {outcome.start}: {outcome.status}{why}.")
+    return "\n".join(lines)
+
+
+def known_lines(view: WildfireView) -> Iterator[str]:
+    """Yield what an agent knows beyond its window, a line each."""
+    scene = view.scene
+    for goal in view.goals:
+        place = scene.place(goal.thing, scene.agents[view.agent].at) if goal.thing is not None else None
+        where = "" if place is None else f", nearest place ({place[0]}, {place[1]})"
+        left = f", {goal.units} left" if goal.state == "open" else ""
+        yield f"Goal {goal.id} ({goal.kind} {goal.thing}): {goal.state}{left}{where}."
+    if scene.zone is not None:
+        yield f"The zone is at ({scene.zone[0]}, {scene.zone[1]}); it reaches three cells to each side."
+    for number, cell in scene.water.items():
+        yield f"Water <water>({number}) is at ({cell[0]}, {cell[1]})."
+    if scene.unseen:
+        names = ", ".join(f"<sector>({number}) at {scene.sectors[number]}" for number in scene.unseen)
+        yield f"Not seen whole: {names}."
+
+
+def primitive_name(kind: str, command: Sequence[int]) -> str:
+    """Return the name of a primitive, for the log."""
+    order = int(command[0])
+    return "go" if order == GO_ANYWHERE else "stop" if order < 0 else _PRIMITIVES[kind][order]
+
+
+def task_text(level: Level, instance: Instance) -> str:
+    """Return the task in words."""
+    zone = "" if instance.target is None else f"({instance.target.x}, {instance.target.y})"
+    people = f"{level.clusters} cluster{'s' * (level.clusters != 1)} of {level.per_cluster} civilians"
+    hidden = "" if level.known else " Nobody knows where: look for it first."
+    words = {
+        "cut_sparse": "Cut all trees of the target cells.",
+        "cut_lines": "Cut all trees of the lines of cells.",
+        "scout": "Find the fire; two drones or helicopters must be directly above it at the same time.",
+        "transport": f"Bring all firefighters to the zone at {zone}, at most three cells from it, on the ground; a "
+        "helicopter carries five at a time and flies faster than they walk.",
+        "contain": f"Put the fire out or keep it from spreading: trees and buildings that burn, and agents that die, "
+        f"count against the team.{hidden}",
+        "rescue": f"Bring {people} to the zone at {zone}, at most three cells from it. A firefighter carries one; they "
+        f"wander about.{hidden}",
+        "both": f"Keep the fire from spreading and {people} from it: what burns and who dies counts against the "
+        f"team.{hidden}",
+    }
+    return (
+        f"{words[level.task]} The map has {level.size} x {level.size} cells (x, y), x to the east, y to the south. "
+        "Fire goes from cell to cell; water puts it out, and it cannot enter ground whose trees are cut. It kills "
+        "whoever walks into it."
+    )

@@ -1,0 +1,514 @@
+"""Plans that make sense for each kind of goal and for agents that are not needed, and where to cut a firebreak.
+
+A firebreak is a closed rectangle round a fire, finished before the fire is there: a ring of cells that share sides and
+hold no trees stops a fire that goes to eight neighbours. The rule of thumb here weighs what burns inside a rectangle
+and what has to be cut for it against the time that the team has: a fire goes one cell in a fire step at most. What was
+never seen is taken for medium forest.
+
+Nothing is remembered, and yet whoever asks again later is to get the same answer while it holds. So sides lie on lines
+of the map, not so far from a fire that grows; what was cut makes a ring cheaper; and who cuts where goes by the ring
+and the team alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import dist
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from teamworld.language import Action, AgentId, Cell, Entity
+from teamworld.worlds.contract import WAIT, Goal
+from teamworld.worlds.wildfire.kernels import agents
+from teamworld.worlds.wildfire.skills import expected_state, is_near
+from teamworld.worlds.wildfire.state import SEATS, TANK
+from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, WALKERS, Mission, SymbolicState, in_zone, thing
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+#: Sides lie on every such row or column of the map; so many of them are tried on each side of a fire.
+PITCH, LINES = 2, 12
+
+#: Cells between the fire as it is known and a side, at least.
+GAP = 2
+
+#: Cells of forest that a bulldozer clears, and a firefighter cuts, in a timestep.
+RATES = {"bulldozer": 4.0, "firefighter": 0.34}
+
+#: What a building on the ring counts: it cannot be cut, and burns.
+HOUSE = 6.0
+
+
+class Rectangle(NamedTuple):
+    """Cells from (x0, y0) to (x1, y1), both included."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+
+class Firebreak(NamedTuple):
+    """A rectangle to cut round a fire."""
+
+    cells: tuple[Cell, ...]
+    """Of the map, clockwise; where it leaves the map there is a gap."""
+    uncut: tuple[Cell, ...]
+    """Those that hold trees, or may hold some."""
+    slack: float
+    """Timesteps that the team has left when it is done; negative: the fire is expected to be quicker."""
+
+
+def firebreak(brief: Mission, scene: SymbolicState, fire: int) -> Firebreak | None:
+    """Return the best rectangle round a fire; None where nobody knows where it is, or nothing burns."""
+    key = "ring", fire
+    if key not in scene.memo:
+        scene.memo[key] = _best_firebreak(brief, scene, fire)
+    found: Firebreak | None = scene.memo[key]
+    return found
+
+
+def fire_extent(brief: Mission, scene: SymbolicState, fire: int) -> Rectangle | None:
+    """Return the cells that a fire may have taken by now: what was seen of it, grown since then."""
+    front = scene.fires[fire]
+    if front.out or scene.ground is None:
+        return None
+    seen, t = scene.ground.seen, scene.ground.t
+    cells = [*front.cells, *front.scar]
+    if not cells and front.origin is None:
+        return None
+    if cells:
+        codes = scene.ground.codes
+        rows, columns = np.nonzero((codes >= agents.SEEN_IGNITED) & (codes <= agents.SEEN_BURNT_OUT))
+        age = t - max(int(seen[y, x]) for x, y in cells)
+        box = Rectangle(int(columns.min()), int(rows.min()), int(columns.max()), int(rows.max()))
+    else:
+        assert front.origin is not None
+        age, box = t, Rectangle(*front.origin, *front.origin)
+    grown = -(-100 * age // brief.fire_every)
+    return Rectangle(box.x0 - grown, box.y0 - grown, box.x1 + grown, box.y1 + grown)
+
+
+def _best_firebreak(brief: Mission, scene: SymbolicState, fire: int) -> Firebreak | None:
+    box = fire_extent(brief, scene, fire)
+    if box is None or scene.ground is None:
+        return None
+    size, effort, fuel = brief.size, _effort(scene.ground.codes), _fuel(scene.ground.codes)
+    along_x = np.concatenate([np.zeros((size, 1)), np.cumsum(effort, axis=1)], axis=1)
+    along_y = np.concatenate([np.zeros((1, size)), np.cumsum(effort, axis=0)], axis=0)
+    inside = np.zeros((size + 1, size + 1))
+    inside[1:, 1:] = fuel.cumsum(axis=0).cumsum(axis=1)
+    sides = (-_side_lines(-box.x0), -_side_lines(-box.y0), _side_lines(box.x1), _side_lines(box.y1))
+    x0, y0, x1, y1 = (side.ravel() for side in np.meshgrid(*sides, indexing="ij"))
+    low_x, high_x = np.clip(x0, 0, size - 1), np.clip(x1, 0, size - 1)
+    low_y, high_y = np.clip(y0, 0, size - 1), np.clip(y1, 0, size - 1)
+    work = np.zeros(len(x0))
+    for y in (y0, y1):
+        here = (y >= 0) & (y < size)
+        work += np.where(
+            here, along_x[np.clip(y, 0, size - 1), high_x + 1] - along_x[np.clip(y, 0, size - 1), low_x], 0
+        )
+    for x in (x0, x1):
+        here = (x >= 0) & (x < size)
+        work += np.where(
+            here, along_y[high_y + 1, np.clip(x, 0, size - 1)] - along_y[low_y, np.clip(x, 0, size - 1)], 0
+        )
+    burnt = (
+        inside[high_y + 1, high_x + 1] - inside[low_y, high_x + 1] - inside[high_y + 1, low_x] + inside[low_y, low_x]
+    )
+    rate = sum(RATES[brief.kinds[a]] for a in cutters(brief, scene))
+    if rate == 0.0:
+        return None
+    middle = (box.x0 + box.x1) // 2, (box.y0 + box.y1) // 2
+    travel = min(dist(scene.agents[a].at, middle) / 8.0 for a in cutters(brief, scene))
+    gaps = (x0, box.x0 - x0), (x1, x1 - box.x1), (y0, box.y0 - y0), (y1, y1 - box.y1)
+    every = brief.fire_every / 100.0
+    until = np.min([_steps_until(at, gap, size) for at, gap in gaps], axis=0) * every - scene.ground.t % every
+    slack = until - 1.3 * work / rate - travel - 2.0
+    worth = burnt + 1.5 * work + np.where(slack < 0, 1e4 - 1e3 * slack, 0)
+    best = int(np.argmin(worth))
+    cells = _outline(Rectangle(int(x0[best]), int(y0[best]), int(x1[best]), int(y1[best])), size)
+    uncut = tuple((x, y) for x, y in cells if effort[y, x] > 0)
+    return Firebreak(cells, uncut, float(slack[best]))
+
+
+def _side_lines(edge: int) -> npt.NDArray[np.int64]:
+    """Return where sides may lie beyond an edge of a fire, the nearest first."""
+    first = -(-(edge + GAP) // PITCH)
+    return PITCH * np.arange(first, first + LINES)
+
+
+def cutters(brief: Mission, scene: SymbolicState) -> list[AgentId]:
+    """Return who can cut."""
+    return [agent for agent, body in scene.agents.items() if brief.kinds[agent] in RATES and body.aboard is None]
+
+
+def _steps_until(side: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float64]:
+    """Return the fire steps until the fire is at a side; never, where the side is beyond the map."""
+    return np.where((side < 0) | (side >= size), 1e3, offset - 1.0)
+
+
+def _effort(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+    """Return what a cell adds to the work on a ring, in cells; much where a ring cannot go."""
+    effort = np.zeros(codes.shape)
+    effort[(codes > agents.DRY) & (codes < agents.SEEN_IGNITED)] = 1.0
+    effort[codes == agents.UNSEEN] = 0.75
+    effort[codes == agents.SEEN_BUILDING] = HOUSE
+    effort[(codes >= agents.SEEN_IGNITED) & (codes <= agents.SEEN_EXTINGUISHING)] = 1e3
+    return effort
+
+
+def _fuel(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+    fuel = np.zeros(codes.shape)
+    dry = (codes >= agents.DRY) & (codes < agents.SEEN_IGNITED)
+    fuel[dry] = codes[dry] - agents.DRY
+    fuel[codes == agents.UNSEEN] = 1.5
+    fuel[codes == agents.SEEN_BUILDING] = 10.0
+    return fuel
+
+
+def _outline(box: Rectangle, size: int) -> tuple[Cell, ...]:
+    """Return the cells of a rectangle, clockwise from its upper left corner, without those off the map."""
+    top = [(x, box.y0) for x in range(box.x0, box.x1)]
+    right = [(box.x1, y) for y in range(box.y0, box.y1)]
+    bottom = [(x, box.y1) for x in range(box.x1, box.x0, -1)]
+    left = [(box.x0, y) for y in range(box.y1, box.y0, -1)]
+    return tuple((x, y) for x, y in (*top, *right, *bottom, *left) if 0 <= x < size and 0 <= y < size)
+
+
+def own_stretch(ring: Firebreak, agent: AgentId, brief: Mission, scene: SymbolicState) -> list[Cell]:
+    """Return what an agent should cut of a ring, the end that it is nearer to first.
+
+    The ring is divided by the team's rates from its upper left corner on, so that each finds its stretch again. Who
+    is done with its own shares what the others have left with those who are done too.
+    """
+    team = sorted(brief.agents(*RATES), key=lambda mate: -RATES[brief.kinds[mate]])
+    left = {cell for cell in ring.uncut if not scene.dangerous(cell)}
+    rates = np.cumsum([RATES[brief.kinds[mate]] for mate in team])
+    ends = [0, *(round(len(ring.cells) * float(rate / rates[-1])) for rate in rates)]
+    own = {
+        mate: [cell for cell in ring.cells[begin:end] if cell in left]
+        for mate, begin, end in zip(team, ends, ends[1:], strict=False)
+    }
+    found = own[agent]
+    if not found:
+        idle = [mate for mate in cutters(brief, scene) if not own[mate]]
+        rest = tuple(cell for cell in ring.cells if cell in left)
+        found = divide_cells(rest, idle, brief, scene).get(agent) or list(rest)
+    at = scene.agents[agent].at
+    return found[::-1] if found and dist(found[-1], at) < dist(found[0], at) else found
+
+
+def divide_cells(
+    cells: tuple[Cell, ...], agents: list[AgentId], brief: Mission, scene: SymbolicState
+) -> dict[AgentId, list[Cell]]:
+    """Divide the cells of a ring among agents: each a run of them, as long as it is quick; the nearest agent first."""
+    if not cells or not agents:
+        return {}
+    total = sum(RATES[brief.kinds[agent]] for agent in agents)
+    order = sorted(agents, key=lambda agent: (-RATES[brief.kinds[agent]], agent))
+    first = min(range(len(cells)), key=lambda k: (dist(cells[k], scene.agents[order[0]].at), k))
+    turned = cells[first:] + cells[:first]
+    found: dict[AgentId, list[Cell]] = {}
+    begun, done = 0, 0.0
+    for agent in order:
+        done += RATES[brief.kinds[agent]]
+        end = round(len(turned) * done / total)
+        found[agent] = list(turned[begun:end])
+        begun = end
+    return found
+
+
+Steps: TypeAlias = tuple[Action, ...]
+
+#: Whoever has nothing to do keeps this far from fire, in cells; people nearer to it than twice as much are in danger.
+SAFE_DISTANCE = 6
+
+#: Cells that one plan cuts at most: plans are short lists.
+MOST_CUTS = 5
+REST: Steps = (WAIT, WAIT, WAIT)
+
+
+def go_to(aim: Entity | AgentId) -> Action:
+    """Return the order to go to a thing or an agent."""
+    return Action("go_to", (aim,))
+
+
+def move_to(cell: Cell) -> Action:
+    """Return the order to go to a cell."""
+    return Action("move_to", (cell,))
+
+
+def candidate_plans(brief: Mission, scene: SymbolicState, agent: AgentId, goal: Goal | None) -> Iterator[Steps]:
+    """Yield plans for a goal, at least one; without a goal plans to keep out of the way, at least one.
+
+    To wait is a plan only where there is no other: partners who try plans in an order that they agreed on would all
+    wait for one another.
+    """
+    if goal is None or goal.thing is None:
+        yield from standby_plans(brief, scene, agent)
+        return
+    found = False
+    for steps in _goal_plans(brief, scene, agent, goal, goal.thing):
+        found = True
+        yield steps
+    if not found:
+        yield REST
+
+
+def _goal_plans(brief: Mission, scene: SymbolicState, agent: AgentId, goal: Goal, aim: Entity) -> Iterator[Steps]:
+    """Yield plans for a goal, as far as there are any."""
+    kind = brief.kinds[agent]
+    if goal.kind == "cut":
+        yield from _cut_plans(scene, agent, aim, kind)
+    elif goal.kind == "search":
+        yield from search_plans(brief, scene, agent)
+    elif goal.kind == "scout":
+        there = () if is_near(agent, aim, brief, scene) else (go_to(aim),)
+        yield (*there, *REST)
+        yield (*there, WAIT)
+    elif goal.kind == "suppress":
+        yield from _suppress_plans(brief, scene, agent, aim, kind)
+    elif goal.kind == "transport":
+        yield from _transport_plans(brief, scene, agent, kind)
+    elif goal.kind == "rescue":
+        yield from _rescue_plans(brief, scene, agent, aim)
+    else:
+        yield from _guard_plans(brief, scene, agent, aim)
+
+
+def _cut_plans(scene: SymbolicState, agent: AgentId, aim: Entity, kind: str) -> Iterator[Steps]:
+    at = scene.agents[agent].at
+    yield (Action("fell", (aim,)),)
+    left = sorted((spot.at for spot in scene.spots(aim) if spot.trees), key=lambda cell: (dist(cell, at), cell))
+    if kind == "bulldozer":
+        far = max(left, key=lambda cell: (dist(cell, left[0]), cell))
+        start = () if at == left[0] else (move_to(left[0]),)
+        yield (*start, Action("clear_to", (far,)))
+        return
+    steps: list[Action] = []
+    for cell in left[:MOST_CUTS]:
+        steps += [*(() if cell == at else (move_to(cell),)), Action("cut_all")]
+        at = cell
+    yield tuple(steps)
+
+
+def search_plans(brief: Mission, scene: SymbolicState, agent: AgentId) -> Iterator[Steps]:
+    """Yield ways to look around: sectors that nobody has seen, of which each agent begins with others."""
+    team = [mate for mate in scene.agents if brief.kinds[mate] == brief.kinds[agent]]
+    mine, at = team.index(agent), scene.agents[agent].at
+    hidden = sorted(
+        scene.unseen,
+        key=lambda number: (number % len(team) != mine, dist(scene.sectors[number], at) // 8, number),
+    )
+    ways = [number for number in hidden if not is_near(agent, thing("sector", number), brief, scene)]
+    if not ways:  # all was seen, but what is looked for goes about
+        ways = [n for n in scene.sectors if n % len(team) == mine and scene.sectors[n] != at]
+        ways = ways[len(ways) // 2 :] + ways[: len(ways) // 2]
+    for first in range(min(3, len(ways))):
+        yield tuple(go_to(thing("sector", number)) for number in ways[first : first + 2])
+
+
+def _suppress_plans(brief: Mission, scene: SymbolicState, agent: AgentId, fire: Entity, kind: str) -> Iterator[Steps]:
+    body, known = scene.agents[agent], scene.place(fire, scene.agents[agent].at) is not None
+    if kind == "helicopter":
+        drop = Action("release")
+        full = (go_to(fire), drop) * body.water if known else ()
+        if full:
+            yield full
+        elif scene.water and not scene.riders(agent) and known:
+            yield (*_fill_tank(brief, scene, agent), *((go_to(fire), drop) * TANK))
+        if known:
+            yield (go_to(fire), *REST)
+        return
+    if kind == "firefighter" and known:
+        yield from _spray_plans(brief, scene, agent, fire)
+    found = False
+    for steps in _firebreak_plans(brief, scene, agent, fire.id, kind):
+        found = True
+        yield steps
+    if not found:  # who flees cuts nothing: no plan for the fire while there is a place on the break
+        yield from standby_plans(brief, scene, agent)
+
+
+def _spray_plans(brief: Mission, scene: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:
+    """Yield a firefighter's plan to spray at a fire until it is out, or the tank empty; full, it goes there first."""
+    steps: Steps = ()
+    if not scene.agents[agent].water:
+        if not any(_is_clear(scene.agents[agent].at, place, brief, scene) for place in scene.water.values()):
+            return
+        steps = _fill_tank(brief, scene, agent)
+        for action in steps:
+            scene = expected_state(agent, action, brief, scene)
+    spray = Action("spray_at", (fire,))
+    while scene.agents[agent].water and not scene.fires[fire.id].out:
+        way = () if is_near(agent, fire, brief, scene) else (go_to(fire),)
+        for action in (*way, spray):
+            scene = expected_state(agent, action, brief, scene)
+        steps = (*steps, *way, spray)
+    yield steps
+
+
+def _is_clear(at: Cell, to: Cell, brief: Mission, scene: SymbolicState) -> bool:
+    """Whether the straight way to where water can be taken does not lead through fire."""
+    length = max(1, round(dist(at, to)))
+    right, down = (to[0] - at[0]) / length, (to[1] - at[1]) / length
+    way = range(max(1, length - brief.fill_reach))
+    return not any(scene.dangerous((round(at[0] + k * right), round(at[1] + k * down))) for k in way)
+
+
+def _fill_tank(brief: Mission, scene: SymbolicState, agent: AgentId) -> Steps:
+    at, flies = scene.agents[agent].at, brief.kinds[agent] not in WALKERS
+
+    def way(number: int) -> tuple[bool, float, int]:
+        place = scene.water[number]
+        return not (flies or _is_clear(at, place, brief, scene)), dist(place, at), number
+
+    nearest = min(scene.water, key=way)
+    there = is_near(agent, thing("water", nearest), brief, scene)
+    return (*(() if there else (go_to(thing("water", nearest)),)), Action("refill"))
+
+
+def _firebreak_plans(brief: Mission, scene: SymbolicState, agent: AgentId, fire: int, kind: str) -> Iterator[Steps]:
+    """Yield the agent's share of a ring round the fire, if there is one to cut."""
+    ring = firebreak(brief, scene, fire)
+    if ring is None or not ring.uncut:
+        return
+    cells, at = own_stretch(ring, agent, brief, scene), scene.agents[agent].at
+    if cells:
+        yield clear_run(cells, ring.cells, at) if kind == "bulldozer" else cut_cells(cells[:MOST_CUTS], at)
+
+
+def cut_cells(cells: list[Cell], at: Cell) -> Steps:
+    """Return a firefighter's plan to cut cells one after the other."""
+    steps: list[Action] = []
+    for cell in cells:
+        steps += [*(() if cell == at else (move_to(cell),)), Action("cut_all")]
+        at = cell
+    return tuple(steps)
+
+
+def clear_run(cells: list[Cell], outline: tuple[Cell, ...], at: Cell) -> Steps:
+    """Return a bulldozer's plan to clear a run of cells of a ring: to its start, then from corner to corner."""
+    first, last = outline.index(cells[0]), outline.index(cells[-1])
+    if len(cells) > 1 and (outline.index(cells[1]) - first) % len(outline) > len(outline) // 2:  # against the clock
+        outline = outline[::-1]
+        first, last = outline.index(cells[0]), outline.index(cells[-1])
+    way = [outline[k % len(outline)] for k in range(first, last + 1 + (len(outline) if last < first else 0))]
+    corners = [
+        here
+        for before, here, after in zip(way, way[1:], way[2:], strict=False)
+        if (here[0] - before[0], here[1] - before[1]) != (after[0] - here[0], after[1] - here[1])
+    ]
+    start = () if dist(way[0], at) <= 1 else (move_to(way[0]),)
+    return (*start, *(Action("clear_to", (cell,)) for cell in (*corners, way[-1])))
+
+
+def _transport_plans(brief: Mission, scene: SymbolicState, agent: AgentId, kind: str) -> Iterator[Steps]:
+    body, zone = scene.agents[agent], thing("zone", 0)
+    arrived = scene.zone is not None and in_zone(body.at, scene.zone)
+    there = () if arrived else (go_to(zone),)
+    if kind == "firefighter":
+        if there:
+            yield there
+        return
+    riders = scene.riders(agent)
+    if riders:
+        yield (*there, Action("set_down"))
+    if not body.water and len(riders) < SEATS:
+        for mate in waiting_firefighters(brief, scene, agent)[:2]:
+            near = dist(scene.agents[mate].at, body.at) < BOARDING_REACH
+            yield (*(() if near else (go_to(mate),)), Action("take_aboard"), go_to(zone), Action("set_down"))
+
+
+def waiting_firefighters(brief: Mission, scene: SymbolicState, agent: AgentId) -> list[AgentId]:
+    """Return the firefighters that are not at the zone and ride with nobody, the furthest from the zone first."""
+    left = [
+        mate
+        for mate, body in scene.agents.items()
+        if brief.kinds[mate] == "firefighter"
+        and body.aboard is None
+        and not (scene.zone is not None and in_zone(body.at, scene.zone))
+    ]
+    zone = scene.zone or scene.agents[agent].at
+    return sorted(left, key=lambda mate: (-round(dist(scene.agents[mate].at, zone)), mate))
+
+
+def _rescue_plans(brief: Mission, scene: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
+    body = scene.agents[agent]
+    zone, out = go_to(thing("zone", 0)), Action("drop_off")
+    arrived = scene.zone is not None and in_zone(body.at, scene.zone)
+    if body.holds is not None:
+        yield (out,) if arrived else (zone, out)
+        return
+    people = scene.members(cluster.id)
+    free = [number for number, person in people.items() if person.state == "free" and person.at is not None]
+    if scene.place(cluster, body.at) is not None:
+        there = () if is_near(agent, cluster, brief, scene) else (go_to(cluster),)
+        yield (*there, Action("pick_up"), zone, out)
+        firefighters = [mate for mate in scene.agents if brief.kinds[mate] == "firefighter"]
+        mine = free[firefighters.index(agent) % len(free)] if free else None
+        if mine is not None and not is_near(agent, thing("civilian", mine), brief, scene):
+            yield (go_to(thing("civilian", mine)), Action("pick_up"), zone, out)
+        return
+    lost = [person.was for person in people.values() if person.state == "free" and person.was is not None]
+    for cell in cells_around((lost or [scene.clusters.get(cluster.id, body.at)])[0], brief, agent):
+        if cell != body.at and not scene.dangerous(cell):
+            yield (move_to(cell),)
+    yield from standby_plans(brief, scene, agent)
+
+
+def cells_around(middle: Cell, brief: Mission, agent: AgentId) -> list[Cell]:
+    """Return cells round a place, where somebody who went away may be."""
+    ways = ((7, 0), (-7, -7), (0, 7), (7, -7), (-7, 0), (7, 7), (0, -7), (-7, 7))
+    turn = brief.agents("firefighter").index(agent) % len(ways)
+    return [brief.inside((middle[0] + x, middle[1] + y)) for x, y in (*ways[turn:], *ways[:turn])]
+
+
+def _guard_plans(brief: Mission, scene: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
+    """Yield ways to keep people from the fire: carry them away from it, or be near."""
+    body = scene.agents[agent]
+    fires = [cell for front in scene.fires.values() for cell in front.cells]
+    if body.holds is not None:
+        far = refuge(brief, scene, body.at)
+        yield (*(() if far == body.at else (move_to(far),)), Action("drop_off"))
+        yield REST
+        return
+    place = scene.place(cluster, body.at)
+    if place is not None:
+        there = () if is_near(agent, cluster, brief, scene) else (go_to(cluster),)
+        if any(dist(place, cell) < 2 * SAFE_DISTANCE for cell in fires):
+            far = refuge(brief, scene, place)
+            yield (*there, Action("pick_up"), move_to(far), Action("drop_off"))
+        yield (*there, *REST)
+    yield from standby_plans(brief, scene, agent)
+
+
+def refuge(brief: Mission, scene: SymbolicState, at: Cell) -> Cell:
+    """Return a cell further from all fire: of those a way off, the one furthest from it."""
+    hot = [cell for front in scene.fires.values() for cell in front.cells]
+    ways = [brief.inside((at[0] + x * 12, at[1] + y * 12)) for x in (-1, 0, 1) for y in (-1, 0, 1)]
+    return max(ways, key=lambda cell: (min((dist(cell, fire) for fire in hot), default=0.0), cell))
+
+
+def standby_plans(brief: Mission, scene: SymbolicState, agent: AgentId) -> Iterator[Steps]:
+    """Yield plans for an agent that is not needed, the best first: flee, put down, look around, wait."""
+    body, kind = scene.agents[agent], brief.kinds[agent]
+    if body.aboard is not None:
+        yield REST
+        return
+    if body.holds is not None and scene.zone is not None and in_zone(body.at, scene.zone):
+        yield (Action("drop_off"),)
+    hot = [cell for front in scene.fires.values() for cell in front.cells if dist(cell, body.at) < SAFE_DISTANCE]
+    if hot and kind in WALKERS:
+        far = refuge(brief, scene, body.at)
+        if far != body.at and not scene.dangerous(far):
+            yield (move_to(far),)
+    if kind not in WALKERS and scene.unseen:
+        yield from search_plans(brief, scene, agent)
+    yield REST
+    if scene.sectors:
+        yield from search_plans(brief, scene, agent)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from teamworld.testing.random_walk import BeforeStep, walk_randomly
 
 from teamworld.language import Entity, Fact, Facts, parse_action
-from teamworld.testing.random_walk import BeforeStep, walk_randomly
 from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import WAIT, Option
 from teamworld.worlds.wildfire import beliefs, physics

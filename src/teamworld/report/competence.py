@@ -74,7 +74,7 @@ class Worth(NamedTuple):
     n: float
     """0 for doing nothing, 1 for the best possible score."""
     no_room: bool
-    """Doing nothing was already the best possible score: n is 0 then, and says nothing (B37)."""
+    """Doing nothing was already the best possible score: n is 0 then, and says nothing."""
 
 
 def worth(score: float, idle: float, best: float) -> Worth:

@@ -1,6 +1,6 @@
 """Fire, slowly: dictionaries instead of lists of cells, the formulas from the mathematical library.
 
-Written from the specification (A4.1, B2-B9), not from the kernels. ``burnt_area`` is a second, independent reference of
+Written from the specification, not from the kernels. ``burnt_area`` is a second, independent reference of
 the stochastic mode, with other random numbers and whole-map numpy arrays.
 """
 

@@ -1,6 +1,6 @@
 """The moving part of the world, slowly: one agent at a time, sets and dictionaries, from the specification.
 
-Written from A1, A5-A7, A13 and the choices of part B, not from the kernels. The fire is that of ``reference.SlowFire``.
+Written from docs/reference/worlds/wildfire-units.md, not from the kernels. The fire is that of ``reference.SlowFire``.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from teamworld.testing.random_walk import BeforeStep, walk_randomly
 
 from teamworld.language import Entity, Fact, Facts, parse_action
+from teamworld.testing.random_walk import BeforeStep, walk_randomly
 from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import WAIT, Option
 from teamworld.worlds.wildfire import beliefs, physics
@@ -74,7 +74,7 @@ FIRE = FireState(tuple((60 + x, 60 + y) for x in range(4) for y in range(4)))
 SPARK = FireState(((60, 60), (61, 60)))
 
 
-# ---- the table of spec B2, row by row
+# ---- the table of conflict costs, row by row
 
 
 def test_one_sector_is_scouted_by_one() -> None:

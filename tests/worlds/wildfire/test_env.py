@@ -286,8 +286,8 @@ def test_without_the_extra_the_module_is_read_and_says_what_is_missing() -> None
 
 def test_the_package_offers_the_environments() -> None:
     from teamworld.worlds import wildfire
-    from teamworld.worlds.wildfire import env, vector
+    from teamworld.worlds.wildfire import env
 
-    assert (wildfire.parallel_env, wildfire.vector_env) == (env.parallel_env, vector.vector_env)
+    assert (wildfire.parallel_env, wildfire.vector_env) == (env.parallel_env, env.vector_env)
     with pytest.raises(AttributeError, match="no attribute 'paralel_env'"):
         _ = wildfire.paralel_env

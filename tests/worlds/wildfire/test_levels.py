@@ -28,7 +28,7 @@ from tests.worlds.wildfire.maps import flat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Wildfire spec A12.2, typed again: map, team, best score, steps, ticks between fire steps.
+#: The presets of CREW-Wildfire, typed again: map, team, best score, steps, ticks between fire steps.
 TABLE = {
     "cut_trees_sparse_small": (30, (3, 0, 0, 0), 18, 30, 100),
     "cut_trees_sparse_large": (60, (10, 0, 0, 0), 75, 50, 100),
@@ -125,7 +125,7 @@ def placed(instance: Instance) -> Iterator[Cell]:
 
 
 def check(instance: Instance) -> None:
-    """Fail if a placement breaks a rule of A12.1 that holds for all tasks."""
+    """Fail if a placement breaks a rule that holds for all tasks."""
     level, terrain, n = instance.level, instance.terrain, instance.level.size
     assert terrain.size == n
     assert in_middle(instance.spawn, 0.8, n)

@@ -30,7 +30,7 @@ SIDES = {"firefighter": 21, "bulldozer": 21, "drone": 51, "helicopter": 61}
 
 
 def slow_row(running: Incident, seen: Sightings, agent: int) -> list[float]:
-    """Return an agent's row, from the specification (A9)."""
+    """Return an agent's row, from the specification."""
     units = running.units
     x, y = units.place(agent)
     if not units.alive[agent]:

@@ -278,7 +278,7 @@ def test_two_who_cut_the_last_tree() -> None:
     assert [why(happened, 1), why(happened, 2)] == ["", "no_tree"]
 
 
-# What does nothing (B14, B15) -----------------------------------------------------------------------------------------
+# What does nothing -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -429,7 +429,7 @@ def test_a_helicopter_drops_all_round() -> None:
     assert why(go(incident, a2=(DROP, 0, 0)), 2) == "empty"
 
 
-# Riding (A6, A7) ------------------------------------------------------------------------------------------------------
+# Riding ------------------------------------------------------------------------------------------------------
 
 
 def test_water_or_passengers_never_both() -> None:
@@ -515,7 +515,7 @@ def test_put_down_at_the_target_it_is_safe_and_elsewhere_free(place: tuple[int, 
     stayed = (incident.civilians.x[0], incident.civilians.y[0]) == place
     assert stayed or state == FREE
     if state == SAFE:
-        assert why(go(incident, a1=(LIFT, 0, 0))) == "nobody_near"  # B17: not one that is rescued
+        assert why(go(incident, a1=(LIFT, 0, 0))) == "nobody_near"  # not one that is rescued
 
 
 def test_a_carried_civilian_dies_with_its_carrier() -> None:
@@ -529,7 +529,7 @@ def test_a_carried_civilian_dies_with_its_carrier() -> None:
     assert incident.units.carries[0] == NOBODY
 
 
-# Deaths (B21) ---------------------------------------------------------------------------------------------------------
+# Deaths ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("team", [Team(1), Team(0, 1)])

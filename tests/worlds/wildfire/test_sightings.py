@@ -50,7 +50,7 @@ def send(running: Incident, places: npt.NDArray[np.float64]) -> None:
 
 
 def code(running: Incident, x: int, y: int) -> int:
-    """Return what can be seen of a cell, from the specification (A9)."""
+    """Return what can be seen of a cell, from the specification."""
     land, folk = running.land, running.civilians
     for at_x, at_y, state in zip(folk.x.tolist(), folk.y.tolist(), folk.state.tolist(), strict=True):
         if (at_x, at_y) == (x, y) and state in (FREE, SAFE):

@@ -119,7 +119,7 @@ def test_who_does_not_set_the_number_of_firefighters_finds_no_word_of_it() -> No
     assert WildfireOptions.model_validate(told) == WildfireOptions(firefighters=2)
 
 
-# ---- the option layer (A8)
+# ---- the option layer
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_move_is_done_when_the_agent_is_there(team: Team, agent: str, trees: i
 def test_a_way_may_lead_to_the_corner_but_not_beyond() -> None:
     here = world(Team(1), target=FAR, clusters=(FAR,))
     assert until(here, "firefighter_1", "move_to((0, 0))")[0].outcomes["firefighter_1"].status == "done"
-    report = do(here, firefighter_1="move_to((40, 0))")  # B15
+    report = do(here, firefighter_1="move_to((40, 0))")
     assert (report.outcomes["firefighter_1"].legal, report.outcomes["firefighter_1"].reason) == (False, "illegal")
     assert here.view("firefighter_1").history[-1].reason == "illegal"
     assert here.view("firefighter_1").facts.value("firefighter_1", "AT") == (0, 0)
@@ -156,7 +156,7 @@ def test_cutting_takes_a_step_a_tree() -> None:
     assert until(here, "firefighter_1", "cut(2)")[1] == 2
     assert here.view("firefighter_1").facts.value("firefighter_1", "TREES") == 1
     assert until(here, "firefighter_1", "cut_all()")[1] == 1
-    assert here.view("firefighter_1").check(parse_action("cut_all()")).word == "no_tree"  # B16
+    assert here.view("firefighter_1").check(parse_action("cut_all()")).word == "no_tree"
 
 
 def test_an_order_that_is_given_again_lets_the_action_run_on() -> None:
@@ -182,7 +182,7 @@ def test_people_are_carried_to_the_zone_and_wander_elsewhere() -> None:
     assert report.attempts[0].success
     assert here.view("firefighter_1").check(parse_action("pick_up()")).word == "full_hands"
     do(here, firefighter_1="drop_off()")
-    assert {person.state for person in here.view("firefighter_1").scene.people.values()} == {"free"}  # B18
+    assert {person.state for person in here.view("firefighter_1").scene.people.values()} == {"free"}
     do(here, firefighter_1="pick_up()")
     until(here, "firefighter_1", "go_to(<zone>(0))")
     report = do(here, firefighter_1="drop_off()")

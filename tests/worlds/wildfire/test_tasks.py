@@ -163,7 +163,7 @@ def test_contain_ends_when_nothing_burns() -> None:
     assert not physics.is_over(incident)  # on fire
     step(incident, do(incident))
     assert incident.land.cells_in(EXTINGUISHING) == 1
-    assert physics.is_over(incident)  # smouldering is over (B27)
+    assert physics.is_over(incident)  # smouldering is over
 
 
 def test_a_fire_still_to_come_keeps_it_going() -> None:

@@ -139,10 +139,10 @@ def _cells(brief: Mission, sector: int) -> int:
 def observation_probability(brief: Mission, fact: Fact, agent: AgentId, given: Facts) -> float:
     """Return how likely an agent perceives a fact if it is true.
 
-    1 for what was told to all, for what is its own, and for what is in the square that its kind reveals (wildfire spec
-    A6); ``IN_PASSING`` for what was in sight from its way in the last timestep, perhaps. Of a sector the share in
-    sight, less what was seen before; see ``parts.beliefs.at_least``. That a part of a sector was not seen is in
-    nobody's sight: it is likely for whoever does not see all of it.
+    1 for what was announced to all, for what is its own, and for what is in the square that its kind reveals;
+    ``IN_PASSING`` for what may have been in sight from its way in the last timestep. Of a sector the share in sight,
+    less what was seen before; see ``base.beliefs.at_least``. That a part of a sector was not seen is in nobody's sight:
+    it is likely for whoever does not see all of it.
     """
     scene = readable(state_of, given)
     body = scene.agents.get(agent) if scene is not None else None

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from teamworld.worlds.wildfire.state import Incident, Rules
 
 
-#: Whose change is the reward: cut trees count as lost (as in the reference code), or only what burnt (B22).
+#: Whose change is the reward: cut trees count as lost (as in the reference code), or only what burnt.
 ScoreName = Literal["reference", "burnt"]
 
-#: Types of actions that each kind knows, from 0 on (A7).
+#: Types of actions that each kind knows, from 0 on.
 TYPES = (5, 2, 1, 4)
 
 #: Seeds of later episodes are drawn from 0 up to this.
@@ -185,10 +185,10 @@ def parallel_env(
 
     Args:
         level: A level or the name of one (``levels.LEVELS``); an instance is played at every reset as it is.
-        mode: How fire spreads: ``"reference"`` or ``"stochastic"`` (B1).
+        mode: How fire spreads: ``"reference"`` or ``"stochastic"``.
         score: Whose change is the reward where a fire is fought: ``"reference"`` counts trees that agents cut as
-            lost, ``"burnt"`` only what the fire destroyed (B22).
-        shared_map: Whether what one sees, all have seen (A9); else everybody has a map of its own (B32).
+            lost, ``"burnt"`` only what the fire destroyed.
+        shared_map: Whether what one sees, all have seen; else everybody has a map of its own.
         rules: What agents may do; those of the level's edition if None.
         max_steps: Steps after which an unfinished episode is truncated; the level's if None.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.
@@ -209,7 +209,7 @@ class WildfireEnv(ParallelBase):
     leaves ``agents``; the others go on.
 
     **Actions**: MultiDiscrete, [type, x, y]; x and y from 0 to N - 1. Types from 0 on are the kind's primitives
-    (``units``), -1 does nothing, -2 goes to any cell; [0, 0, 0] does nothing, so only -2 goes to (0, 0) (B14).
+    (``units``), -1 does nothing, -2 goes to any cell; [0, 0, 0] does nothing, so only -2 goes to (0, 0).
 
     **Observations**: (3728,) float32, the agent's row of ``observe``. Nothing in it depends on what was never seen.
     ``state()`` has the rows of all, and the manager's, which knows the truth.
@@ -385,9 +385,9 @@ def vector_env(
         num_envs: Number of environments, E.
         observation: ``"rows"``: (E, A + 1, 3728) float32, the rows of ``observe``, the manager's first; or ``"none"``.
         copy: True to return fresh arrays; False to return read-only ones that the next call overwrites.
-        mode: How fire spreads: ``"reference"`` or ``"stochastic"`` (B1).
-        score: Whose change is the reward: ``"reference"`` or ``"burnt"`` (B22).
-        shared_map: Whether what one sees, all have seen (A9); else everybody has a map of its own (B32).
+        mode: How fire spreads: ``"reference"`` or ``"stochastic"``.
+        score: Whose change is the reward: ``"reference"`` or ``"burnt"``.
+        shared_map: Whether what one sees, all have seen; else everybody has a map of its own.
         rules: What agents may do; those of the level's edition if None.
         max_steps: Steps after which an unfinished episode is truncated; the level's if None.
 

@@ -208,7 +208,7 @@ def _transport(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
 
 
 def _arrived(body: AgentState, brief: Mission, scene: SymbolicState) -> bool:
-    """Whether a firefighter counts as transported (B26)."""
+    """Whether a firefighter counts as transported."""
     there = scene.zone is not None and in_zone(body.at, scene.zone)
     return there and (body.aboard is None or brief.riders_count)
 
@@ -440,7 +440,7 @@ class GoalTracker:
 
 
 def rows_over_fire(incident: Incident) -> list[int]:
-    """Return the rows of the flyers above what is on fire, smoulders or is burnt out (B25)."""
+    """Return the rows of the flyers above what is on fire, smoulders or is burnt out."""
     units, burn, places = incident.units, incident.land.burn, incident.units.places()
     rows = range(len(units))
     return [

@@ -180,7 +180,7 @@ class Tile(NamedTuple):
     """32 x 32 cells, indexed [y, x]."""
 
     codes: npt.NDArray[np.uint8]
-    """As last seen (wildfire spec A9)."""
+    """As last seen."""
     seen: npt.NDArray[np.int32]
     """Timestep at which the cell was last seen; -1 never."""
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Task = Literal["cut_sparse", "cut_lines", "scout", "transport", "contain", "rescue", "both"]
 Edition = Literal["2025", "2026"]
 
-#: Number of each task in the manager's row of an observation (wildfire spec A9, A12.1).
+#: Number of each task in the manager's row of an observation.
 TASK_CODES: dict[Task, int] = {
     "cut_sparse": 0, "cut_lines": 0, "scout": 1, "transport": 2, "contain": 3, "rescue": 4, "both": 5,
 }  # fmt: skip
@@ -52,7 +52,7 @@ TASK_CODES: dict[Task, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """How many agents of each kind; ids run from 1 in this order (wildfire spec A6)."""
+    """How many agents of each kind; ids run from 1 in this order."""
 
     firefighters: int = 0
     bulldozers: int = 0
@@ -70,7 +70,7 @@ EventKind = Literal["lose_drone", "lose_helicopter", "civilians", "fire", "water
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that a script does to a dynamic level (wildfire spec A4.5, A12.3)."""
+    """Something that a script does to a dynamic level."""
 
     t: int
     """Timestep at whose beginning it happens."""
@@ -101,11 +101,11 @@ class Level:
     fire_every: int = 100
     """Ticks between fire steps."""
     civilian_every: int = 100
-    """Ticks between steps of the civilians; the presets' own value, which the reference fails to pass on (B20)."""
+    """Ticks between steps of the civilians; the presets' own value, which the reference fails to pass on."""
     targets: int = 0
     """Cut: single cells, or lines."""
     trees_per_line: int = 1
-    """Cut: cells of a line (B24)."""
+    """Cut: cells of a line."""
     clusters: int = 0
     """Rescue, both: clusters of civilians."""
     per_cluster: int = 0
@@ -113,7 +113,7 @@ class Level:
     known: bool = True
     """Whether the team is told where the fire, the water and the civilians are."""
     water: int = 0
-    """Water cells (B13)."""
+    """Water cells."""
     events: tuple[Event, ...] = ()
 
     def __post_init__(self) -> None:
@@ -166,14 +166,14 @@ class Level:
 
     @property
     def max_score(self) -> int:
-        """Best possible score (wildfire spec A12.2)."""
+        """Best possible score."""
         if self.task in ("cut_sparse", "cut_lines"):
             return self.targets * self.trees_per_line * MAX_TREES
         scores = {"scout": 2, "transport": self.team.firefighters, "rescue": self.civilians}
         return scores.get(self.task, 0)
 
     def rules(self, mode: FireMode = "reference") -> FireRules:
-        """Return the fire rules of this level in a mode; the 2026 edition differs in two numbers (A4.1, A4.4)."""
+        """Return the fire rules of this level in a mode; the 2026 edition differs in two numbers."""
         if self.edition == "2026":
             return FireRules(mode=mode, every=self.fire_every, wet_steps=25, jump_above=10.0)
         return FireRules(mode=mode, every=self.fire_every)
@@ -247,7 +247,7 @@ _PRESETS = (
     ),
 )  # fmt: skip
 
-#: What the 2026 edition changes (wildfire spec A12.2). Civilian frequencies are given there as 500 to 600: here 500 up
+#: What the 2026 edition changes. Civilian frequencies are given there as 500 to 600: here 500 up
 #: to maps of 100, 600 beyond.
 _CHANGES_2026: dict[str, dict[str, object]] = {
     "rescue_civilians_known_location_small": {"civilian_every": 500},
@@ -352,7 +352,7 @@ def describe_level(level: Level) -> str:
 
 
 class Noise(NamedTuple):
-    """The noise of one field (wildfire spec A3)."""
+    """The noise of one field."""
 
     scale: float
     """Cells from one bump to the next in the coarsest octave."""
@@ -366,7 +366,7 @@ VEGETATION = Noise(20, 4)
 WIND_X = Noise(2000, 4)
 WIND_Y = Noise(200, 4)
 
-#: Chance that a rock cell becomes the middle of a settlement, and that each cell round it is built on (B12).
+#: Chance that a rock cell becomes the middle of a settlement, and that each cell round it is built on.
 SETTLED, BUILT = 0.05, 0.5
 
 #: Directions of the gradients.
@@ -384,7 +384,7 @@ def generate(
         vegetation_offset: Hundredths added to the vegetation noise (``vegetation_density_offset``): 20 by default,
             30 on several levels.
         relief_m: Metres between the lowest and the highest cell. The reference stretches every map to 890 m, which
-            makes small maps very steep (B10).
+            makes small maps very steep.
         cell_m: Side of a cell in metres.
 
     Raises:
@@ -431,7 +431,7 @@ def noise_field(size: int, noise: Noise, seed: int, name: str) -> npt.NDArray[np
 
 
 def _settlements(land: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Return (N, N): where buildings stand (wildfire spec A3)."""
+    """Return (N, N): where buildings stand."""
     size = len(land)
     middles = (land == ROCKS) & (rng.random(land.shape) < SETTLED)
     building: npt.NDArray[np.bool_] = middles.copy()
@@ -447,7 +447,7 @@ def _settlements(land: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.N
 #: Whole placements tried before giving up.
 ATTEMPTS = 100
 
-#: Shares of the map's side: how far things lie apart, and how wide the middle is in which they are drawn (A12.1).
+#: Shares of the map's side: how far things lie apart, and how wide the middle is in which they are drawn.
 SPAWN_MIDDLE, TARGET_MIDDLE, FIRE_MIDDLE, BOTH_FIRE_MIDDLE, WATER_MIDDLE = 0.8, 0.8, 0.8, 0.7, 0.9
 SPARSE_FROM_SPAWN: dict[Edition, float] = {"2025": 0.15, "2026": 0.1}
 LINE_FROM_SPAWN, SCOUT_FROM_SPAWN, TRANSPORT_FROM_SPAWN, CONTAIN_FROM_SPAWN = 0.2, 0.4, 0.4, 0.2
@@ -467,7 +467,7 @@ class Instance:
     terrain: Terrain
     """The map, water placed and lines planted."""
     spawn: Cell
-    """Where all agents start (wildfire spec A6)."""
+    """Where all agents start."""
     targets: tuple[tuple[Cell, ...], ...] = ()
     """Cut: the cells of each line, from left to right or top to bottom; lines of one cell if sparse."""
     target: Cell | None = None
@@ -501,7 +501,7 @@ def instance_for(
         level: A level or the name of one.
         seed: Decides the map and the placement.
         terrain: A map to use instead of a generated one; the level takes its size.
-        relief_m: For a generated map: metres between its lowest and highest cell (B10).
+        relief_m: For a generated map: metres between its lowest and highest cell.
         cell_m: For a generated map: side of a cell in metres.
 
     Raises:
@@ -531,7 +531,7 @@ class _NoRoomError(Exception):
 
 
 class _Placement:
-    """One attempt to place a level (wildfire spec A12.1). Masks have shape (N, N), indexed [y, x]."""
+    """One attempt to place a level. Masks have shape (N, N), indexed [y, x]."""
 
     def __init__(self, level: Level, seed: int, terrain: Terrain, rng: np.random.Generator) -> None:
         self.level, self.seed, self.terrain, self.rng = level, seed, terrain, rng
@@ -563,14 +563,14 @@ class _Placement:
     # Tasks
 
     def sparse(self) -> Instance:
-        """Targets with exactly 3 trees (B23), far from the spawn in x and in y."""
+        """Targets with exactly 3 trees, far from the spawn in x and in y."""
         edition = self.level.edition
         dense = self.far_in_both(self.spawn, SPARSE_FROM_SPAWN[edition]) & (self.terrain.trees == MAX_TREES) & self.open
         cells = self.several(self.level.targets, dense, "targets with three trees", TARGETS_APART[edition])
         return self.instance(targets=tuple((cell,) for cell in cells))
 
     def lines(self) -> Instance:
-        """Lines of exactly ``trees_per_line`` cells, planted with 3 trees each (B24)."""
+        """Lines of exactly ``trees_per_line`` cells, planted with 3 trees each."""
         length, taken = self.level.trees_per_line, set[Cell]()
         lines = []
         for _ in range(self.level.targets):
@@ -601,7 +601,7 @@ class _Placement:
         )
 
     def contain(self) -> Instance:
-        """A fire in the middle, not beside the spawn (B29)."""
+        """A fire in the middle, not beside the spawn."""
         return self.instance(
             fire=self.burning(self.middle(FIRE_MIDDLE) & self.far_in_one(self.spawn, CONTAIN_FROM_SPAWN))
         )

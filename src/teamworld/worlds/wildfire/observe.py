@@ -202,7 +202,7 @@ def begin_sightings(incident: Incident, *, shared_map: bool = True) -> Sightings
 
     Args:
         incident: Where everybody stands at the start.
-        shared_map: One map for the team (wildfire spec A9), else one for each agent (B32).
+        shared_map: One map for the team, else one for each agent.
 
     Raises:
         UserError: If ``shared_map`` is neither True nor False.
@@ -324,7 +324,7 @@ def observation(incident: Incident, sightings: Sightings, agent: int) -> Observa
 
 
 def agent_names(units: Units) -> list[str]:
-    """Return what the agents are called: kind and number, ``firefighter_1`` first (A6)."""
+    """Return what the agents are called: kind and number, ``firefighter_1`` first."""
     return [f"{KINDS[kind]}_{k + 1}" for k, kind in enumerate(units.kind.tolist())]
 
 

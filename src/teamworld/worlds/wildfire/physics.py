@@ -131,7 +131,7 @@ def step_civilians(incident: Incident, number: int) -> None:
     """Do a step of the civilians.
 
     Each free one picks among the cells beside its own, each with equal chance, that have not caught fire and lie on
-    the map without its last row and column (A5); it stays if there is none. The draw is a hash of the seed, the
+    the map without its last row and column; it stays if there is none. The draw is a hash of the seed, the
     number of the step and the civilian's, so what one does never changes what another draws.
 
     Args:
@@ -205,7 +205,7 @@ def advance_fire(land: Land, ticks: int) -> int:
     Args:
         land: What to change.
         ticks: Simulator ticks, 100 to a timestep of the agents. A fire step falls due whenever the clock reaches a
-            multiple of ``rules.every`` (wildfire spec A1).
+            multiple of ``rules.every``.
 
     Returns:
         How many fire steps were done.
@@ -225,7 +225,7 @@ def ignite(land: Land, x: int, y: int) -> bool:
     """Set a cell alight; it spreads in the next fire step.
 
     Returns:
-        Whether it caught: not if it is not burnable, wet, or has burnt (wildfire spec A4.3, B6).
+        Whether it caught: not if it is not burnable, wet, or has burnt.
 
     Raises:
         UserError: If the cell lies outside the map.
@@ -249,7 +249,7 @@ def _check_cells(land: Land, cells: Cells) -> I64:
 
 
 def douse(land: Land, cells: Cells) -> int:
-    """Pour water on cells: fire goes out, other ground is wet for ``rules.wet_steps`` fire steps (wildfire spec A4.4).
+    """Pour water on cells: fire goes out, other ground is wet for ``rules.wet_steps`` fire steps.
 
     A cell that is ignited, on fire or smouldering becomes burnt out; what had not burnt yet is not counted as lost.
 
@@ -266,7 +266,7 @@ def douse(land: Land, cells: Cells) -> int:
 
 
 def cut_trees(land: Land, cells: I64, most: int = 1) -> I64:
-    """Cut trees; a burnable cell that loses its last one can no longer catch fire (wildfire spec A4.4).
+    """Cut trees; a burnable cell that loses its last one can no longer catch fire.
 
     Args:
         land: What to change.
@@ -280,7 +280,7 @@ def cut_trees(land: Land, cells: I64, most: int = 1) -> I64:
 
 
 def set_water(land: Land, x: int, y: int, present: bool = True) -> bool:
-    """Make a cell a water cell, or dry land without trees again (scripted events, wildfire spec A4.5).
+    """Make a cell a water cell, or dry land without trees again (scripted events).
 
     Returns:
         Whether anything changed: water is not put on a cell that has caught fire.
@@ -361,7 +361,7 @@ def _add_civilians(incident: Incident, x: int, y: int, count: int) -> None:
     incident.met = np.append(incident.met, np.zeros(count, np.bool_))
 
 
-#: Ticks that cutting a tree and spraying take (A7).
+#: Ticks that cutting a tree and spraying take.
 WORK_TICKS = 50
 
 
@@ -397,7 +397,7 @@ def step(incident: Incident, actions: npt.NDArray[np.integer]) -> StepEffects:
         incident: What to change.
         actions: (A, 3) whole numbers; row k is what agent k + 1 does: [type, x, y], types as in ``units``.
             [-1, 0, 0] and [0, 0, 0] do nothing, types that the agent's kind does not know do nothing, and a target
-            outside the map leaves the agent where it is (B14, B15); ``Happened.reason`` tells.
+            outside the map leaves the agent where it is; ``Happened.reason`` tells.
 
     Raises:
         UserError: If the actions are not (A, 3) whole numbers.
@@ -467,15 +467,15 @@ def _next_stop(incident: Incident, now: int, working: bool) -> int:
     return min(stops)
 
 
-#: Points that a building, a civilian, a firefighter and a bulldozer cost where a fire is fought; a tree costs 1 (A13).
+#: Points that a building, a civilian, a firefighter and a bulldozer cost where a fire is fought; a tree costs 1.
 BUILDING_COST, CIVILIAN_COST, FIREFIGHTER_COST, BULLDOZER_COST = 10, 100, 20, 20
 
-#: Scouts that a fire needs, and cells from the target, in x and in y, at which a firefighter has arrived (A13).
+#: Scouts that a fire needs, and cells from the target, in x and in y, at which a firefighter has arrived.
 SCOUTS, TRANSPORT_REACH = 2, 3
 
 
 class Score(NamedTuple):
-    """Both scores of an instance (B22); they differ only where a fire is fought."""
+    """Both scores of an instance; they differ only where a fire is fought."""
 
     reference: float
     """Trees that agents cut count as lost, as in the reference code."""
@@ -489,11 +489,11 @@ def fights_fire(level: Level) -> bool:
 
 
 def score(incident: Incident) -> Score:
-    """Return the score as it stands (A13).
+    """Return the score as it stands.
 
     - Cut: trees gone from the target cells.
-    - Scout: most drones and helicopters at once above cells on fire, smouldering or burnt out, at most 2 (B25).
-    - Transport: living firefighters within 3 cells of the target in x and in y, on the ground (B26).
+    - Scout: most drones and helicopters at once above cells on fire, smouldering or burnt out, at most 2.
+    - Transport: living firefighters within 3 cells of the target in x and in y, on the ground.
     - Rescue: civilians that were put down at the target.
     - Contain, both: -(trees + 10 buildings + 100 civilians + 20 firefighters + 20 bulldozers) that are lost.
     """
@@ -527,7 +527,7 @@ def _damage(incident: Incident) -> Score:
 
 
 def best_score(level: Level) -> float:
-    """Return the best possible score (A12.2), civilians that a script brings included."""
+    """Return the best possible score, civilians that a script brings included."""
     later = sum(event.count for event in level.events if event.kind == "civilians")
     return float(level.max_score + (later if level.task == "rescue" else 0))
 
@@ -535,7 +535,7 @@ def best_score(level: Level) -> float:
 def is_over(incident: Incident) -> bool:
     """Return whether nothing is left to be done; the step limit is ``level.max_steps`` and not looked at here.
 
-    A task with a best score ends when it is reached. Contain and both end when nothing is ignited or on fire (B27)
+    A task with a best score ends when it is reached. Contain and both end when nothing is ignited or on fire
     and the script has no more fire to bring.
     """
     if fights_fire(incident.level):
@@ -551,7 +551,7 @@ def count_correct_cuts(incident: Incident) -> int:
 
 
 def count_transported(incident: Incident) -> int:
-    """Return how many firefighters are at the target now (B26)."""
+    """Return how many firefighters are at the target now."""
     target, units = incident.instance.target, incident.units
     if target is None:
         return 0
@@ -580,7 +580,7 @@ def note_scouted(incident: Incident) -> None:
 
 
 def count_above_fire(incident: Incident) -> int:
-    """Return how many drones and helicopters are above a cell on fire, smouldering or burnt out (B25)."""
+    """Return how many drones and helicopters are above a cell on fire, smouldering or burnt out."""
     land, units = incident.land, incident.units
     flying = units.places()[units.alive & (units.kind >= DRONE)]
     states = land.inner(land.burn)[flying[:, 1], flying[:, 0]]
@@ -588,7 +588,7 @@ def count_above_fire(incident: Incident) -> int:
 
 
 class Counters(NamedTuple):
-    """The thirteen counters of the 2026 edition (A13)."""
+    """The thirteen counters of the 2026 edition."""
 
     explored: int | None
     """Cells that an agent has seen; None if the caller does not say."""

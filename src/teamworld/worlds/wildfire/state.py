@@ -39,7 +39,7 @@ FireMode = Literal["reference", "stochastic"]
 # The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only: whoever
 # changes one of them deletes the ``__pycache__`` of this folder (see ``burning``).
 
-#: Land classes (wildfire spec A2); the first five are those of the generator.
+#: Land classes; the first five are those of the generator.
 ROCKS, BRUSH, LIGHT_FOREST, MEDIUM_FOREST, DENSE_FOREST, WATER = range(6)
 LAND_CLASSES = ("rocks", "brush", "light forest", "medium forest", "dense forest", "water")
 
@@ -47,7 +47,7 @@ LAND_CLASSES = ("rocks", "brush", "light forest", "medium forest", "dense forest
 TREES = (0, 0, 1, 2, 3, 0)
 MAX_TREES = 3
 
-#: Burn states (wildfire spec A2). From IGNITED on, a cell has caught fire.
+#: Burn states. From IGNITED on, a cell has caught fire.
 NOT_BURNABLE, BURNABLE, IGNITED, ON_FIRE, EXTINGUISHING, BURNT_OUT = range(6)
 BURN_STATES = ("not burnable", "burnable", "ignited", "on fire", "extinguishing", "burnt out")
 
@@ -70,7 +70,7 @@ AT_FUEL = 2 * BLOCK
 #: Elevation is kept in whole steps of ``relief_m / TOP``: the slope factor then comes from a table.
 TOP = 65_535
 
-#: Simulator ticks in one timestep of the agents (wildfire spec A1).
+#: Simulator ticks in one timestep of the agents.
 TICKS_PER_TIMESTEP = 100
 
 #: Smallest and largest side of a map, in cells.
@@ -91,7 +91,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Terrain:
-    """The land before anything happens; checked when made, its arrays read-only (wildfire spec A2, A3, B10).
+    """The land before anything happens; checked when made, its arrays read-only.
 
     Raises:
         UserError: If an array has the wrong shape, type or range.
@@ -152,7 +152,7 @@ class Terrain:
         return self._with(cells, land=WATER, trees=0, building=False, burnable=False)
 
     def planted(self, cells: Iterable[tuple[int, int]]) -> Terrain:
-        """Return this terrain with dense forest of 3 trees on the given (x, y) cells (wildfire spec B24)."""
+        """Return this terrain with dense forest of 3 trees on the given (x, y) cells."""
         return self._with(cells, land=DENSE_FOREST, trees=MAX_TREES, building=False, burnable=True)
 
     def _with(self, cells: Iterable[tuple[int, int]], **values: int) -> Terrain:
@@ -188,7 +188,7 @@ def check_size(size: object) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FireRules:
-    """How fire spreads (wildfire spec A4, B1-B9).
+    """How fire spreads.
 
     The last eight values belong to the mode ``stochastic``; see ``fire`` for the formulas and their sources.
 
@@ -197,13 +197,13 @@ class FireRules:
     """
 
     mode: FireMode = "reference"
-    """``"reference"``: the deterministic rule of A4.1; ``"stochastic"``: Alexandridis et al. 2008."""
+    """``"reference"``: the deterministic rule; ``"stochastic"``: Alexandridis et al. 2008."""
     every: int = 100
     """Ticks between two fire steps (``fire_spread_frequency``)."""
     wet_steps: int = 30
-    """Fire steps for which watered ground stays wet; 25 in R26 (B6)."""
+    """Fire steps for which watered ground stays wet; 25 in R26."""
     edge_burns: bool = True
-    """Whether the outermost ring of cells can burn; False as in the reference code (B8)."""
+    """Whether the outermost ring of cells can burn; False as in the reference code."""
     ignite_above: float = 0.5
     """Reference: the neighbour is ignited when r passes this."""
     jump_above: float = 8.0
@@ -217,7 +217,7 @@ class FireRules:
     slope_effect: float = 0.078
     """a, per degree."""
     wind_cap: float = 10.0
-    """Wind speed in m/s above which it counts no more (B4)."""
+    """Wind speed in m/s above which it counts no more."""
     vegetation: tuple[float, float, float, float] = (0.0, 0.4, 0.4, 0.4)
     """p_veg by trees of the target, 0 to 3: thickets without trees, pine forest with them."""
     density: tuple[float, float, float, float] = (0.0, -0.4, 0.0, 0.3)
@@ -320,7 +320,7 @@ class Land:
 
     @property
     def trees_cut(self) -> int:
-        """Trees that agents cut; counted apart from those burnt (wildfire spec B22)."""
+        """Trees that agents cut; counted apart from those burnt."""
         return int(self.meters[TREES_CUT])
 
     @property
@@ -340,7 +340,7 @@ class Land:
 
     @property
     def cells_burning(self) -> int:
-        """Cells ignited or on fire now; the fire is over when there is none (wildfire spec B27)."""
+        """Cells ignited or on fire now; the fire is over when there is none."""
         return int(self.meters[AT_STATES + IGNITED] + self.meters[AT_STATES + ON_FIRE])
 
     def cells_in(self, burn_state: int) -> int:
@@ -388,16 +388,16 @@ class Land:
 # The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only:
 # who changes one of them must also touch the files of the kernels that use it.
 
-#: Kinds of agents; the last two are codes of observations alone: the manager's row, and whoever is gone (A6).
+#: Kinds of agents; the last two are codes of observations alone: the manager's row, and whoever is gone.
 FIREFIGHTER, BULLDOZER, DRONE, HELICOPTER, MANAGER, DESTROYED = range(6)
 KINDS = ("firefighter", "bulldozer", "drone", "helicopter")
 
-#: Primitives by kind, the first number of an action [type, x, y] (A7). Each kind's own; GO is everybody's.
+#: Primitives by kind, the first number of an action [type, x, y]. Each kind's own; GO is everybody's.
 STOP = -1
-"""Does nothing (B14); so does every type that a kind does not know, and the vector [0, 0, 0]."""
+"""Does nothing; so does every type that a kind does not know, and the vector [0, 0, 0]."""
 GO = 0
 GO_ANYWHERE = -2
-"""GO, for every target: [0, 0, 0] does nothing, so only this goes to (0, 0) (B14)."""
+"""GO, for every target: [0, 0, 0] does nothing, so only this goes to (0, 0)."""
 CUT, LIFT, SPRAY, FILL = 1, 2, 3, 4
 """A firefighter's: cut a tree, pick up or put down a civilian, spray, refill."""
 CLEAR = 1
@@ -410,12 +410,12 @@ TANK, SEATS = 5, 5
 
 #: State of a civilian.
 FREE, CARRIED, SAFE, DEAD = range(4)
-"""``SAFE``: put down at the target, it stays there and counts (B18)."""
+"""``SAFE``: put down at the target, it stays there and counts."""
 NOBODY = -1
 
 
 class Sight(NamedTuple):
-    """How far a kind of agent sees, in cells (A6); both are squares round its own cell."""
+    """How far a kind of agent sees, in cells; both are squares round its own cell."""
 
     reveals: int
     """Cells to each side that it reveals: 5 makes a square of 11 x 11."""
@@ -467,7 +467,7 @@ class Civilians:
     """The civilians of an instance; C of them, those that a script brings later at the end."""
 
     x: npt.NDArray[np.int32]
-    """(C,): column of the cell; its carrier's while carried (B19)."""
+    """(C,): column of the cell; its carrier's while carried."""
     y: npt.NDArray[np.int32]
     """(C,): row of the cell."""
     state: npt.NDArray[np.uint8]
@@ -482,7 +482,7 @@ class Civilians:
 
 
 def units_at(spawn: Cell, team: Team) -> Units:
-    """Return a team that starts in one cell, its tanks empty (wildfire spec A6)."""
+    """Return a team that starts in one cell, its tanks empty."""
     counts = (team.firefighters, team.bulldozers, team.drones, team.helicopters)
     kind = np.repeat(np.arange(len(KINDS), dtype=np.uint8), counts)
     agents = len(kind)
@@ -498,14 +498,14 @@ def units_at(spawn: Cell, team: Team) -> Units:
 
 
 def civilians_at(clusters: tuple[Cell, ...], per_cluster: int) -> Civilians:
-    """Return civilians, all of a cluster in its one cell (wildfire spec A5)."""
+    """Return civilians, all of a cluster in its one cell."""
     cells = np.array([(cell.x, cell.y) for cell in clusters], np.int32).reshape(-1, 2).repeat(per_cluster, axis=0)
     return Civilians(cells[:, 0].copy(), cells[:, 1].copy(), np.full(len(cells), FREE, np.uint8))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What agents may do, where editions and the reference code differ (wildfire spec A5-A7, A13, B21, B26).
+    """What agents may do, where editions and the reference code differ.
 
     ``rules_for(edition)`` has those of an edition. The last two are off in both; the reference code of July 2025 has
     them on, and ``Rules(burnt_kills=True, riders_count=True)`` is as it was.
@@ -521,9 +521,9 @@ class Rules:
     rescue_reach: int = 3
     """Cells from the target, in x and in y, within which a civilian that is put down is safe."""
     burnt_kills: bool = False
-    """Whether burnt-out ground kills, as burning and smouldering ground does (B21)."""
+    """Whether burnt-out ground kills, as burning and smouldering ground does."""
     riders_count: bool = False
-    """Whether firefighters in a helicopter above the target count as transported (B26)."""
+    """Whether firefighters in a helicopter above the target count as transported."""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -541,7 +541,7 @@ class Rules:
 
 
 def rules_for(edition: Edition) -> Rules:
-    """Return the rules of an edition; 2026 reaches further (wildfire spec A7, A13)."""
+    """Return the rules of an edition; 2026 reaches further."""
     return Rules(pick_up=4.0, refill=3, rescue_reach=4) if edition == "2026" else Rules()
 
 
@@ -566,7 +566,7 @@ class Incident:
     found: npt.NDArray[np.bool_]
     """(W,): water cells that an agent has had in sight, those of the level first, then those of its script."""
     scouts: int = 0
-    """Most drones and helicopters that were above the fire at once (B25)."""
+    """Most drones and helicopters that were above the fire at once."""
     t: int = 0
     """Timesteps gone."""
 

@@ -143,7 +143,7 @@ class SymbolicState:
         return [agent for agent, body in self.agents.items() if body.aboard == helicopter]
 
     def nearest_free(self, at: Cell, reach: float) -> int | None:
-        """Return the free civilian nearest to a cell, nearer than ``reach``, ties by number (B17)."""
+        """Return the free civilian nearest to a cell, nearer than ``reach``, ties by number."""
         near = [
             (dist(at, person.at), number)
             for number, person in self.people.items()
@@ -180,7 +180,7 @@ class SymbolicState:
         return any(abs(x - at[0]) <= 1 and abs(y - at[1]) <= 1 for front in self.fires.values() for x, y in front.cells)
 
     def over_fire(self, at: Cell, fire: int) -> bool:
-        """Whether a cell is on fire, smoulders or is burnt out, as far as is known (wildfire spec B25)."""
+        """Whether a cell is on fire, smoulders or is burnt out, as far as is known."""
         if self.ground is not None:
             return SEEN_ON_FIRE <= self.ground.code(at) <= SEEN_BURNT_OUT
         return fire in self.fires and at in (*self.fires[fire].cells, *self.fires[fire].scar)
@@ -388,14 +388,14 @@ def _agent_state(parts: Mapping[str, object]) -> AgentState:
 
 
 def in_zone(at: Cell, zone: Cell) -> bool:
-    """Whether a cell counts as the zone: at most three cells away in x and in y (wildfire spec A13)."""
+    """Whether a cell counts as the zone: at most three cells away in x and in y."""
     return abs(at[0] - zone[0]) <= 3 and abs(at[1] - zone[1]) <= 3
 
 
-#: Cells that a spray reaches, a drop from a helicopter, and within which a helicopter takes people aboard (A4.4, A7).
+#: Cells that a spray reaches, a drop from a helicopter, and within which a helicopter takes people aboard.
 SPRAY_REACH, DROP_REACH, BOARDING_REACH = 3.0, 4.5, 3.0
 
-#: Cells a timestep by kind (A6), a firefighter's by trees of the cell.
+#: Cells a timestep by kind, a firefighter's by trees of the cell.
 PACE: Final = {"firefighter": 12.0, "bulldozer": 8.0, "drone": 20.0, "helicopter": 30.0}
 ON_FOOT: Final = (12.0, 9.6, 7.2, 4.8)
 CLEARING = 4.0

@@ -119,7 +119,7 @@ class NearbyTeammate(NamedTuple):
 
 
 class Weather(NamedTuple):
-    """What a crew feels of wind and slope where it stands (B33)."""
+    """What a crew feels of wind and slope where it stands."""
 
     east: float
     """Wind speed to the east in m/s."""
@@ -155,15 +155,15 @@ def agent_situation(
         incident: What goes on.
         sightings: What was seen of it.
         agent: The agent's row.
-        weather: Whether it feels wind, height and moisture at its place; the benchmark hides them (B33).
+        weather: Whether it feels wind, height and moisture at its place; the benchmark hides them.
         names: Of all agents; ``observe.names_of`` if None.
     """
     units = incident.units
     names = agent_names(units) if names is None else names
     seen = observation(incident, sightings, agent)
-    reach = len(seen.window)  # a window's width, on both axes (A10)
+    reach = len(seen.window)  # a window's width, on both axes
     if not sightings.shared and seen.kind != DESTROYED:
-        reach = SIGHTS[seen.kind].reveals  # whoever has a map of its own knows of those in its own sight only (B32)
+        reach = SIGHTS[seen.kind].reveals  # whoever has a map of its own knows of those in its own sight only
     places = units.places()
     near = (abs(places - (seen.x, seen.y)) <= reach).all(axis=1) & units.alive & (units.aboard == NOBODY)
     near[agent] = False
@@ -410,7 +410,7 @@ def view_text(incident: Incident, sightings: Sightings, row: int, view: Wildfire
         row: The agent's row.
         view: The agent's.
         form: ``plain`` or ``grid``.
-        weather: Whether it feels wind and slope (B33).
+        weather: Whether it feels wind and slope.
     """
     if form == "grid":
         seen = observe.observation(incident, sightings, row)

@@ -511,27 +511,27 @@ class WildfireOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     fire: FireMode = "reference"
-    """How fire spreads: the reference's rule without chance, or the stochastic one of Alexandridis et al. (B1)."""
+    """How fire spreads: the reference's rule without chance, or the stochastic one of Alexandridis et al.."""
     shared_map: bool = True
-    """The team shares what it sees, as in the reference; false: each agent has a map of its own (B32)."""
+    """The team shares what it sees, as in the reference; false: each agent has a map of its own."""
     score: Literal["reference", "burnt"] = "reference"
-    """What the score of fire levels charges: cut trees too, as the reference does, or only what burnt (B22)."""
+    """What the score of fire levels charges: cut trees too, as the reference does, or only what burnt."""
     careful: bool = True
     """Whoever walks or drives goes round the fire that it knows of; false: straight on, as in the reference."""
     relief_m: float = Field(default=890.0, ge=0, le=100_000)
-    """Metres between the lowest and the highest cell of a generated map (B10)."""
+    """Metres between the lowest and the highest cell of a generated map."""
     cell_m: float = Field(default=30.0, ge=0.1, le=100_000)
     """Side of a cell in metres, for generated maps."""
     map_file: str | None = None
     """A map to play on instead of a generated one (.npz or .yaml); logs name it by a hash of what it holds."""
     burnt_kills: bool = False
-    """Burnt-out ground kills walkers too, as in the code of July 2025 (B21)."""
+    """Burnt-out ground kills walkers too, as in the code of July 2025."""
     riders_count: bool = False
-    """Firefighters in a helicopter above the target count as transported, as in the code of July 2025 (B26)."""
+    """Firefighters in a helicopter above the target count as transported, as in the code of July 2025."""
     weather: bool = False
-    """Texts tell of wind, height and moisture where the agent stands; the benchmark hides them (B33)."""
+    """Texts tell of wind, height and moisture where the agent stands; the benchmark hides them."""
     limit: bool = True
-    """The level's own step limit holds (A12.2); false: only that of the run."""
+    """The level's own step limit holds; false: only that of the run."""
     firefighters: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
     """Number of firefighters in place of the level's; None: the level's, and no word of it in records."""
 

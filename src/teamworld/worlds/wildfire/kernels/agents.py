@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 #: What an action comes to, whoever does it.
 IDLE, GOES, CLEARS, CUTS, LIFTS, SPRAYS, FILLS, BOARDS, DROPS = range(9)
 
-#: By kind, then by type of action from 0 on (A7).
+#: By kind, then by type of action from 0 on.
 ACTS = (
     (GOES, CUTS, LIFTS, SPRAYS, FILLS),
     (GOES, CLEARS, IDLE, IDLE, IDLE),
@@ -185,7 +185,7 @@ def notes_for(agents: int) -> StepNotes:
     return StepNotes(np.zeros((agents, 10), np.int32), np.zeros((agents, 3)))
 
 
-#: Cells a tick by kind: 12, 8, 20 and 30 a timestep (A6).
+#: Cells a tick by kind: 12, 8, 20 and 30 a timestep.
 SPEEDS = (0.12, 0.08, 0.20, 0.30)
 
 #: A firefighter's by trees of the cell: 12, 9.6, 7.2 and 4.8 a timestep.
@@ -194,10 +194,10 @@ ON_FOOT = (0.12, 0.096, 0.072, 0.048)
 #: A bulldozer's while it clears.
 CLEARING = 0.04
 
-#: A helicopter takes aboard whoever is nearer than this, in cells (A7).
+#: A helicopter takes aboard whoever is nearer than this, in cells.
 BOARDING = 3.0
 
-#: Reach of a firefighter's spray and of a helicopter's drop, squared, in cells between middles (A4.4).
+#: Reach of a firefighter's spray and of a helicopter's drop, squared, in cells between middles.
 SPRAY_SQUARED, DROP_SQUARED = 9, 20
 _ACTS = np.array(ACTS)
 
@@ -210,7 +210,7 @@ def cell_at(x: float, y: float, size: int) -> int:
 
 @part
 def lose(row: int, crew: UnitArrays, folk: CivilianArrays) -> None:
-    """Take an agent out of the world, with the civilian that it carries (B19)."""
+    """Take an agent out of the world, with the civilian that it carries."""
     civilian = crew.carries[row]
     if civilian != NOBODY:
         folk.state[civilian] = DEAD
@@ -307,7 +307,7 @@ def _do_at_once(crew: UnitArrays, folk: CivilianArrays, ground: LandArrays, limi
 
 @part
 def _lift(row: int, crew: UnitArrays, folk: CivilianArrays, limits: StepRules) -> int:
-    """Put down the civilian that a firefighter carries, else pick up the nearest free one (B17, B18)."""
+    """Put down the civilian that a firefighter carries, else pick up the nearest free one."""
     x, y = crew.x[row], crew.y[row]
     civilian = crew.carries[row]
     if civilian != NOBODY:
@@ -507,7 +507,7 @@ def move_units(
 
 @compiled
 def finish_work(crew: UnitArrays, ground: LandArrays, limits: StepRules, plan: StepNotes) -> None:
-    """Cut and spray, in the order of ids: what takes 50 ticks, at the end of these (A7)."""
+    """Cut and spray, in the order of ids: what takes 50 ticks, at the end of these."""
     for row in range(len(crew.kind)):
         act = plan.notes[row, ACT]
         if act not in (CUTS, SPRAYS) or not crew.alive[row]:
@@ -530,7 +530,7 @@ def finish_work(crew: UnitArrays, ground: LandArrays, limits: StepRules, plan: S
 def kill_on_fire(
     crew: UnitArrays, folk: CivilianArrays, ground: LandArrays, limits: StepRules, plan: StepNotes
 ) -> None:
-    """Let burning ground kill whoever stands on it: firefighters and bulldozers (A6), civilians (A5)."""
+    """Let burning ground kill whoever stands on it: firefighters and bulldozers, civilians."""
     for row in range(len(crew.kind)):
         if crew.kind[row] <= BULLDOZER and crew.alive[row] and crew.aboard[row] == NOBODY:
             cell = cell_at(crew.x[row], crew.y[row], ground.size)
@@ -546,7 +546,7 @@ def kill_on_fire(
 
 @compiled
 def move_carried(crew: UnitArrays, folk: CivilianArrays) -> None:
-    """Take riders along with their helicopters, and civilians with who carries them (B19)."""
+    """Take riders along with their helicopters, and civilians with who carries them."""
     for row in range(len(crew.kind)):
         helicopter, civilian = crew.aboard[row], crew.carries[row]
         if helicopter != NOBODY:
@@ -677,7 +677,7 @@ def fire_scouts(
 
 # The codes and sizes below are frozen into the compiled kernels, here and in observe.py: who changes one touches both.
 
-#: Codes of cells (wildfire spec A9). A wet cell with t trees is WET + t, a dry one DRY + t.
+#: Codes of cells. A wet cell with t trees is WET + t, a dry one DRY + t.
 UNSEEN, WET, DRY = 0, 1, 5
 SEEN_IGNITED, SEEN_ON_FIRE, SEEN_EXTINGUISHING, SEEN_BURNT_OUT, SEEN_WATER, SEEN_BUILDING, SEEN_CIVILIAN = range(9, 16)
 

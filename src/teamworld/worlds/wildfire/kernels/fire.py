@@ -108,7 +108,7 @@ def add_noise(
             total[row, col] += weight * (north + smooth_v * (sw + smooth_h * (se - sw) - north))
 
 
-#: Fire steps that a cell smoulders (wildfire spec A4.1).
+#: Fire steps that a cell smoulders.
 SMOULDERS = 10
 
 #: An unsigned index spares numba the test for negative ones.
@@ -418,7 +418,7 @@ def slope_degrees(rise_m: float, run_m: float) -> float:
 
 @compiled
 def slope_factor(theta: float) -> float:
-    """Return S(theta) of the reference mode (wildfire spec A4.1).
+    """Return S(theta) of the reference mode.
 
     Uphill McArthur's exponential rule, the rate doubling every ten degrees; downhill the correction of
     A. L. Sullivan, J. J. Sharples, S. Matthews, M. P. Plucinski, "A downslope fire spread correction factor based on
@@ -435,20 +435,20 @@ def slope_factor(theta: float) -> float:
 
 @compiled
 def spread_rate(slope: float, moisture: float, cosine: float, wet: float) -> float:
-    """Return r of the reference mode, with R0 = 1 (wildfire spec A4.1).
+    """Return r of the reference mode, with R0 = 1.
 
     Args:
         slope: ``slope_factor`` from source to target.
         moisture: Moisture of the target, 0 to 1.
-        cosine: Cosine between the wind of the source and the way to the target; 0 without wind (B5).
-        wet: 0 for dry ground. In R25 watered ground adds 5; here watered ground cannot catch fire at all (B6).
+        cosine: Cosine between the wind of the source and the way to the target; 0 without wind.
+        wet: 0 for dry ground. In R25 watered ground adds 5; here watered ground cannot catch fire at all.
     """
     return slope * (1.0 - (moisture + wet) / 10.0) * (1.0 + cosine) / 2.0
 
 
 @compiled
 def moisture_damping(moisture: float, extinction: float) -> float:
-    """Return Rothermel's moisture damping coefficient, 0 to 1 (Rothermel 1972, eq. 29; wildfire spec B3).
+    """Return Rothermel's moisture damping coefficient, 0 to 1 (Rothermel 1972, eq. 29).
 
     Args:
         moisture: Fuel moisture.
@@ -460,7 +460,7 @@ def moisture_damping(moisture: float, extinction: float) -> float:
 
 @compiled
 def wind_factor(speed: float, along: float, speed_effect: float, angle_effect: float) -> float:
-    """Return p_w = exp(c1 V) exp(c2 V (cos phi - 1)) (Alexandridis et al. 2008; wildfire spec B2).
+    """Return p_w = exp(c1 V) exp(c2 V (cos phi - 1)) (Alexandridis et al. 2008).
 
     Args:
         speed: V, wind speed in m/s.
@@ -474,7 +474,7 @@ def wind_factor(speed: float, along: float, speed_effect: float, angle_effect: f
 def catch_chance(
     rules: FireRules, *, wind: tuple[float, float], direction: int, slope: float, moisture: float, trees: int
 ) -> float:
-    """Return the chance that fire passes from one cell to a neighbour in the stochastic mode (wildfire spec B2, B3).
+    """Return the chance that fire passes from one cell to a neighbour in the stochastic mode.
 
     p = p_h (1 + p_veg) (1 + p_den) p_w p_s times the moisture damping, at most 1; p_s = exp(a theta). Alexandridis et
     al. 2008; moisture is not in their model.
@@ -483,7 +483,7 @@ def catch_chance(
         rules: The parameters.
         wind: Wind at the burning cell in m/s along x and y.
         direction: Index into ``NEIGHBOURS``.
-        slope: Angle from the burning cell to the target in degrees; diagonal neighbours are sqrt(2) cells away (B9).
+        slope: Angle from the burning cell to the target in degrees; diagonal neighbours are sqrt(2) cells away.
         moisture: Moisture of the target.
         trees: Trees of the target.
     """

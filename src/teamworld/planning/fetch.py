@@ -1,7 +1,7 @@
-"""What an agent with several hands could do next: fetch, look where things may be, bring what it holds.
+"""Plan what an agent fetches, where it looks and what it brings, over the predicates that the world declares.
 
-Such agents fetch several things before they bring them, and look for what nobody has found. The worth of an errand is
-the number of things that it is expected to get hold of, or to find, over its ticks.
+Agents with several hands fetch several things before they bring them, and look for what nobody has found. The worth of
+an option is the number of things that it is expected to get hold of, or to find, over its steps.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from teamworld.language import AgentId, Entity, Facts, GoalId
+from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.contract import WAIT, Domain, Goal, Option
 
 #: How worlds write that an agent has something in its hands.
 HOLD = "HOLD"
 #: Least number of things that a look counts as finding: where nothing is expected is looked at last.
 MIN_FINDS = 0.01
-#: By how much bringing comes before, or after, the best of the rest.
+#: Factors by which bringing comes before, or after, the best of the rest.
 BEFORE, AFTER = 2.0, 0.5
-#: By how much less the way there counts: it is taken only where bringing cannot start.
+#: Factor of the way to a place: it is taken only where bringing cannot start.
 LEAD = 0.99
 
 
 class FetchOption(NamedTuple):
-    """Something to do next, and the things that it is expected to get."""
+    """An option, and the things that it is expected to get."""
 
     option: Option
     gain: float
@@ -35,18 +36,27 @@ class FetchOption(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Things a tick."""
+        """Things a step."""
         return self.gain / max(1, self.option.ticks)
+
+
+# ---- what is held, wanted and missing
 
 
 def carrying_capacity(domain: Domain) -> int:
     """Return how many things an agent can hold at a time; 0 in worlds without things to hold."""
-    return max((one.most for one in domain.relations if (one.predicate, one.subject) == (HOLD, "agent")), default=0)
+    return Vocabulary(domain.relations).hands
 
 
-def held_things(agent: AgentId, given: Facts) -> tuple[Entity, ...]:
-    """Return what an agent holds, as far as is known."""
-    facts = (fact for fact in given.about(HOLD) if fact.subject == agent)
+def held_things(agent: AgentId, given: Facts, predicate: str) -> tuple[Entity, ...]:
+    """Return what an agent holds, as far as is known.
+
+    Args:
+        agent: Who.
+        given: What is known.
+        predicate: How the world writes that an agent holds a thing, ``Vocabulary.held``.
+    """
+    facts = (fact for fact in given.about(predicate) if fact.subject == agent)
     return tuple(fact.value for fact in facts if isinstance(fact.value, Entity))
 
 
@@ -55,17 +65,46 @@ def wanted_kind(goal: Goal) -> str | None:
     return dict(goal.features).get("thing")
 
 
-def missing_things(goals: Iterable[Goal], given: Facts, taken: Mapping[GoalId, int]) -> dict[GoalId, int]:
+def missing_things(
+    goals: Iterable[Goal], given: Facts, taken: Mapping[GoalId, int], predicate: str = HOLD
+) -> dict[GoalId, int]:
     """Return how many things each open goal lacks that nobody holds, as far as is known.
 
     Args:
         goals: Goals that wait for no other.
         given: What is known.
-        taken: Things for each goal that team-mates said that they take.
+        taken: Things for each goal that teammates said that they take.
+        predicate: How the world writes that an agent holds a thing.
     """
-    hands = Counter(fact.value.kind for fact in given.about(HOLD) if isinstance(fact.value, Entity))
+    hands = Counter(fact.value.kind for fact in given.about(predicate) if isinstance(fact.value, Entity))
     left = {goal.id: goal.units - max(hands[wanted_kind(goal) or ""], taken.get(goal.id, 0)) for goal in goals}
     return {goal: units for goal, units in left.items() if units > 0}
+
+
+def find_chances(
+    domain: Domain, given: Facts, goals: Collection[GoalId], targets: Collection[Entity]
+) -> dict[Entity, float]:
+    """Return for each place how many things that matter are expected to be found there.
+
+    Args:
+        domain: The rules of the world.
+        given: What is known.
+        goals: Latent variables that matter to these goals count.
+        targets: So do those that are about these entities.
+    """
+    chances: dict[Entity, float] = {}
+    for latent in domain.latent_variables(given):
+        about_target = any(value.fact.subject in targets for value in latent.values)
+        if about_target or any(goal in goals for goal in latent.goals):
+            total = sum(value.weight for value in latent.values)
+            for value in latent.values:
+                if isinstance(value.fact.value, Entity):
+                    place = value.fact.value
+                    chances[place] = chances.get(place, 0.0) + value.weight / total
+    return chances
+
+
+# ---- what an agent could do next
 
 
 def fetch_options(
@@ -86,63 +125,51 @@ def fetch_options(
         wanted: Things that goals lack, see ``missing_things``.
         targets: Where goals want things to be.
     """
-    has = len(held_things(agent, given))
+    words = Vocabulary(domain.relations)
+    has = len(held_things(agent, given, words.held))
     after = {option: has for option in options if option.action != WAIT}
     for option in after:
         if option.goal is not None:
-            after[option] = len(held_things(agent, domain.after(agent, option.action, given)))
-    found = [FetchOption(option, 1.0) for option in after if after[option] > has and option.goal in wanted]
-    within_reach = {one.option.goal for one in found}
-    rest = [one for one in after if after[one] == has and (one.goal is None or one.goal not in within_reach)]
-    found += _looks(domain, given, rest, wanted, has, targets)
+            after[option] = len(held_things(agent, domain.after(agent, option.action, given), words.held))
+    useful = [FetchOption(option, 1.0) for option in after if after[option] > has and option.goal in wanted]
+    in_reach = {candidate.option.goal for candidate in useful}
+    rest = [option for option in after if after[option] == has and (option.goal is None or option.goal not in in_reach)]
+    chances = find_chances(domain, given, wanted, targets if wanted or has else ())
+    useful += _looks(rest, wanted, chances, full=has >= words.hands)
     bring = min((option for option in after if after[option] < has), key=lambda option: option.ticks, default=None)
     if bring is not None:
-        best = max(found, key=lambda one: one.rate, default=None)
-        first = best is None or has >= carrying_capacity(domain) or bring.ticks <= best.option.ticks
-        top = 1.0 if best is None else best.rate
-        worth = top * (BEFORE if first else AFTER)
-        found.append(FetchOption(bring, worth * max(1, bring.ticks), own=True))
-        found += [
-            FetchOption(way, worth * LEAD * max(1, way.ticks), own=True) for way in _ways(agent, domain, given, bring)
-        ]
-    return found
+        best = max(useful, key=lambda candidate: candidate.rate, default=None)
+        first = best is None or has >= words.hands or bring.ticks <= best.option.ticks
+        worth = (1.0 if best is None else best.rate) * (BEFORE if first else AFTER)
+        useful.append(FetchOption(bring, worth * max(1, bring.ticks), own=True))
+        approaches = _approaches(agent, domain, given, bring, words.held)
+        useful += [FetchOption(way, worth * LEAD * max(1, way.ticks), own=True) for way in approaches]
+    return useful
 
 
-def _ways(agent: AgentId, domain: Domain, given: Facts, bring: Option) -> Iterable[Option]:
-    """Yield what may have to come before bringing: who was only told of a place has to see it first."""
+def _approaches(agent: AgentId, domain: Domain, given: Facts, bring: Option, predicate: str) -> Iterable[Option]:
+    """Yield what may have to come before bringing: an agent that was only told of a place has to see it first."""
     goal = next((goal for goal in domain.goals(given) if goal.id == bring.goal), None)
     if goal is None:
         return
+    has = len(held_things(agent, given, predicate))
     for plan in domain.candidate_plans(goal, agent, given):
         if len(plan.actions) > 1 and plan.actions[1] == bring.action:
             first = plan.actions[0]
-            if len(held_things(agent, domain.after(agent, first, given))) == len(held_things(agent, given)):
+            if len(held_things(agent, domain.after(agent, first, given), predicate)) == has:
                 yield Option(first, bring.goal, domain.ticks(agent, first, given))
 
 
 def _looks(
-    domain: Domain,
-    given: Facts,
-    options: Sequence[Option],
-    wanted: Mapping[GoalId, int],
-    has: int,
-    targets: Collection[Entity],
+    options: Sequence[Option], wanted: Mapping[GoalId, int], chances: Mapping[Entity, float], *, full: bool
 ) -> list[FetchOption]:
-    """Return options that may find something that is lacking."""
-    chance: dict[Entity, float] = {}
-    for unknown in domain.latent_variables(given):
-        of_target = any(value.fact.subject in targets for value in unknown.values)
-        if (of_target and (wanted or has)) or not wanted.keys().isdisjoint(unknown.goals):
-            total = sum(value.weight for value in unknown.values)
-            for value in unknown.values:
-                if isinstance(value.fact.value, Entity):
-                    chance[value.fact.value] = chance.get(value.fact.value, 0.0) + value.weight / total
-    found = []
+    """Return options that may find something that is missing."""
+    looks = []
     for option in options:
         place = option.action.args[0] if option.action.args else None
         if isinstance(place, Entity):
-            told = 1.0 if option.goal in wanted else 0.0  # somebody told of a thing there
-            gain = min(1.0, chance.get(place, 0.0) + told)
+            reported = 1.0 if option.goal in wanted else 0.0  # somebody told of a thing there
+            gain = min(1.0, chances.get(place, 0.0) + reported)
             if gain > 0:
-                found.append(FetchOption(option, max(MIN_FINDS, gain), gain, own=has >= carrying_capacity(domain)))
-    return found
+                looks.append(FetchOption(option, max(MIN_FINDS, gain), gain, own=full))
+    return looks

@@ -25,13 +25,13 @@ ROOMS = ("kitchen", "bedroom", "bathroom")
 KITCHEN, BEDROOM, BATHROOM = (Entity(kind, number) for number, kind in enumerate(ROOMS, start=11))
 TABLE, FRIDGE, CABINET = Entity("table", 20), Entity("fridge", 21), Entity("cabinet", 22)
 RELATIONS = (
-    Relation("AT", "agent", ROOMS),
-    Relation("HOLD", "agent", ("apple", "plate"), most=2),
-    *(Relation("EXPLORED", room, ("part", "all")) for room in ROOMS),
-    *(Relation("STATE", box, ("open", "closed")) for box in ("fridge", "cabinet")),
-    *(Relation("IN", kind, ROOMS) for kind in ("apple", "plate", "fridge", "cabinet", "table")),
-    *(Relation("INSIDE", kind, ("fridge", "cabinet")) for kind in ("apple", "plate")),
-    *(Relation("ON", kind, ("table",)) for kind in ("apple", "plate")),
+    Relation("AT", "agent", ROOMS, role="at"),
+    Relation("HOLD", "agent", ("apple", "plate"), most=2, role="held"),
+    *(Relation("EXPLORED", room, ("part", "all"), role="search", verbs=("explore",)) for room in ROOMS),
+    *(Relation("STATE", box, ("open", "closed"), role="access") for box in ("fridge", "cabinet")),
+    *(Relation("IN", kind, ROOMS, role="room") for kind in ("apple", "plate", "fridge", "cabinet", "table")),
+    *(Relation("INSIDE", kind, ("fridge", "cabinet"), role="container") for kind in ("apple", "plate")),
+    *(Relation("ON", kind, ("table",), role="surface") for kind in ("apple", "plate")),
 )
 
 
@@ -128,7 +128,7 @@ class Rules(FullyObserved):
         return {}
 
 
-def situation(*texts: str, goals: Sequence[Goal] = (), options: Sequence[Option] = (), **more: Any) -> Situation:
+def make_situation(*texts: str, goals: Sequence[Goal] = (), options: Sequence[Option] = (), **more: Any) -> Situation:
     """Return what Alice goes by, from facts in written form; ``seen`` gives the ticks of what is not seen now."""
     seen = {parse_fact(text): t for text, t in more.pop("seen", {}).items()}
     facts = tuple(map(parse_fact, texts))

@@ -49,7 +49,7 @@ def test_a_block_that_nobody_has_seen_changes_no_prompt(label: str) -> None:
     assert differ(one[:2], other[:2]) == {question.kind for question in one[:2]}
 
 
-def situation(world: World, said: str = "hello", fact: str = "<item>(1) AT (2, 9)") -> Situation:
+def make_situation(world: World, said: str = "hello", fact: str = "<item>(1) AT (2, 9)") -> Situation:
     facts = tuple(map(parse_fact, (fact, "<item>(1) WEIGHT 1", "<item>(1) STATE free")))
     chat = (Message("agent_1", "inform", said, "deliver_0", facts, t=0),)
     view = world.view("agent_0")
@@ -59,8 +59,8 @@ def situation(world: World, said: str = "hello", fact: str = "<item>(1) AT (2, 9
 def questions(
     world: World, options: CoelaOptions, said: str = "hello", paragraph: str | None = None
 ) -> list[Question[Any]]:
-    now = situation(world, said)
-    told = ("agent_0", {"agent_0": now.view}, now, options, paragraph)
+    situation = make_situation(world, said)
+    told = ("agent_0", {"agent_0": situation.view}, situation, options, paragraph)
     return [ProposeMessage(*told), ChooseAction(*told, Proposal(message=said))]
 
 

@@ -118,7 +118,7 @@ class Ahead:
         return Walker(
             agent=agent,
             site=agent,
-            hands=[thing.kind for thing in held_things(agent, given)],
+            hands=[thing.kind for thing in held_things(agent, given, HOLD)],
             missing=missing,
             others=Counter(fact.value.kind for fact in carried if isinstance(fact.value, Entity)),
             known=[self._items.get((thing, place)) or self._item(thing, place) for thing, place in lying],
@@ -164,7 +164,7 @@ class Ahead:
             kind, weights = self._kind(unknown), _weights(unknown)
             mate = None if kind == TARGET else self._taker(unknown, rng.random())
             if mate is not None:
-                free = self._capacity - len(held_things(mate, now.given)) - len(taken[mate])
+                free = self._capacity - len(held_things(mate, now.given, HOLD)) - len(taken[mate])
                 (taken[mate] if free > 0 else brought).append(kind)
                 continue
             place = _drawn(weights, rng.random())

@@ -25,7 +25,7 @@ from teamworld.methods.cobel.options import VARIANTS, CobelOptions
 from teamworld.methods.cobel.questions import INTENTS, QUESTIONS
 from teamworld.methods.cobel.ruling import agreed
 from teamworld.methods.cobel.store import Entry, Store
-from teamworld.methods.common.commitments import bind, unbind
+from teamworld.methods.common.commitments import commit_to, release_if_over
 from teamworld.methods.contract import (
     CARRY,
     WAIT,
@@ -357,12 +357,12 @@ class Cobel(Method):
                 given = mind.store.given(view)
                 ticks = sum(one.ticks for one in exact.options_of(self._domain, agent, plan, given))
                 mind.mine = Announced(plan, moment.t, max(1, ticks))
-            mind.bound = bind(moment, agent, mind.bound, goal)
+            mind.bound = commit_to(moment, agent, mind.bound, goal)
             return WAIT
         goal = turn.goal if turn.goal in known else None
         mind.streak, mind.at = 0, goal
         mind.taken += 1
-        mind.bound = unbind(moment, agent, mind.bound, goal)
+        mind.bound = release_if_over(moment, agent, mind.bound, goal)
         action = turn.action
         if action is None or action == NOTHING:
             return WAIT

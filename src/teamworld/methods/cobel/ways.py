@@ -55,7 +55,7 @@ class Ways:
                 continue
             loaded = Facts((*bare, Fact(self._me, HOLD, Entity(kind, 1))))
             for option in self._domain.options(self._me, loaded):
-                if not held_things(self._me, self._domain.after(self._me, option.action, loaded)):
+                if not held_things(self._me, self._domain.after(self._me, option.action, loaded), HOLD):
                     yield option.action, loaded
 
     def ticks(self, at: Entity | AgentId, to: Entity) -> int:

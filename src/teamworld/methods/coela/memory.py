@@ -1,4 +1,4 @@
-"""What one agent remembers over an episode: message history, action history, and what team-mates saw with it."""
+"""What one agent remembers over an episode: message history, action history, and what teammates saw with it."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from teamworld.worlds.contract import View
 
 
 @dataclass
-class Memory:
+class AgentMemory:
     """The memory of one agent; nobody else reads it."""
 
     agent: AgentId
     options: CoelaOptions
     rng: np.random.Generator
-    luck: np.random.Generator
+    plan_rng: np.random.Generator
     """Draws plans where none could be read."""
     chat: deque[Message] = field(init=False)
-    """What it heard and said, oldest first; once full the oldest goes (COELA spec 1.10)."""
+    """What it heard and said, oldest first; once full the oldest goes."""
     acts: deque[str] = field(init=False)
     """What it did, in words, oldest first."""
     witnessed: dict[AgentId, set[Fact]] = field(default_factory=dict)
-    """For each team-mate what both of them saw when they were in sight of one another."""
+    """For each teammate what both of them saw when they were in sight of one another."""
     vain: Counter[GoalId] = field(default_factory=Counter)
-    """Ticks that it spent on each goal with actions that failed, more or less."""
+    """Steps that it spent on each goal with actions that failed, more or less."""
     goal: GoalId | None = None
     """What its last action was for."""
-    bound: GoalId | None = None
+    commitment: GoalId | None = None
     """What it told the others that it does."""
     spoke: bool = False
     """Whether it sent a message when it decided last."""
@@ -64,7 +64,7 @@ class Memory:
                 continue
             failed = outcome.status == "failed"
             why = f": {outcome.reason}" if outcome.reason else ""
-            self.act(outcome.start, f"{outcome.action}, {outcome.status}{why}")
+            self.note_action(outcome.start, f"{outcome.action}, {outcome.status}{why}")
             if failed and self.goal is not None:  # jittered, so that two who wait for one another do not swap places
                 ticks = max(1, view.t - outcome.start)
                 self.vain[self.goal] += int(np.ceil(ticks * self.rng.uniform(0.5, 1.5)))
@@ -77,11 +77,11 @@ class Memory:
     def say(self, message: Message, t: int) -> None:
         """Remember a message that it sent."""
         self.chat.append(replace(message, t=t))
-        self.act(t, "sent a message")
+        self.note_action(t, "sent a message")
 
-    def act(self, t: int, what: str) -> None:
+    def note_action(self, t: int, text: str) -> None:
         """Remember something that it did."""
-        self.acts.append(f"t = {t}: {what}")
+        self.acts.append(f"t = {t}: {text}")
 
     @property
     def lines(self) -> tuple[str, ...]:

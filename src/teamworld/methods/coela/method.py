@@ -14,10 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import BaseModel
 
 from teamworld.language import Action, AgentId, GoalId, Plan
-from teamworld.methods.coela.hands import delivery, full
-from teamworld.methods.coela.memory import Memory
+from teamworld.methods.coela.lettered_plans import BLIND, SEND, find_room_search, list_plans
+from teamworld.methods.coela.memory import AgentMemory
 from teamworld.methods.coela.options import VARIANTS, CoelaOptions
-from teamworld.methods.coela.plans import BLIND, SEND, available, look_for_place
 from teamworld.methods.coela.questions import (
     ChooseAction,
     PickPlan,
@@ -25,11 +24,11 @@ from teamworld.methods.coela.questions import (
     ProposeMessage,
     Tell,
     Think,
+    read_facts,
     served,
-    told_facts,
 )
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.common.commitments import bind, unbind
+from teamworld.methods.common.commitments import commit_to, release_if_over
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import (
@@ -45,10 +44,10 @@ from teamworld.methods.contract import (
     Variant,
 )
 from teamworld.reasoning.contract import Question
-from teamworld.worlds.contract import WAIT as NOTHING
+from teamworld.worlds.contract import WAIT as NO_ACTION
 
 
-class Turn(NamedTuple):
+class AgentTurn(NamedTuple):
     """What an agent has decided: to send a message, to act, or, with neither, to do nothing."""
 
     message: Message | None = None
@@ -82,7 +81,7 @@ class Coela(Method):
         """Start with empty histories."""
         self._spec, self._domain, self._rng = briefing.spec, briefing.domain, briefing.rng
         self._memory = {
-            agent: Memory(
+            agent: AgentMemory(
                 agent, self._options, briefing.rng("coela", "vain", agent), briefing.rng("coela", "drawn", agent)
             )
             for agent in briefing.agents
@@ -100,9 +99,9 @@ class Coela(Method):
         perception = await describe_views(context, self._options.perceive, agents)
         decisions: dict[AgentId, Decision] = dict.fromkeys(context.free, CARRY)
         if self._options.visibility == "simultaneous":
-            now = {agent: self._situation(context, agent) for agent in agents}
+            situations = {agent: self._situation(context, agent) for agent in agents}
             turns = await context.together(
-                {agent: self._turn(context, now[agent], perception.get(agent)) for agent in agents}
+                {agent: self._turn(context, situations[agent], perception.get(agent)) for agent in agents}
             )
             for agent, turn in turns.items():
                 decisions[agent] = self._execute(context, agent, turn)
@@ -114,76 +113,75 @@ class Coela(Method):
             self._memory[agent].hear(context.inbox(agent))
         return decisions
 
-    async def _turn(self, context: DecisionContext, now: Situation, perception: str | None) -> Turn:
+    async def _turn(self, context: DecisionContext, situation: Situation, perception: str | None) -> AgentTurn:
         """Let one agent propose a message and choose between sending it and an action."""
-        unasked = self._unasked(now)
+        unasked = self._unasked(situation)
         if unasked is not None:
             return unasked
         plans = self._options.listed == "plans"
-        told = (now.me, {now.me: now.view}, now, self._options, perception)
+        shown = (situation.me, {situation.me: situation.view}, situation, self._options, perception)
         proposal: Proposal | None = None
-        if now.messages:
-            proposal = await context.ask((Tell if plans else ProposeMessage)(*told))
+        if situation.messages:
+            proposal = await context.ask((Tell if plans else ProposeMessage)(*shown))
         thought: str | None = None
         if self._options.thinking == "before":
-            thought = (await context.ask(Think(*told, proposal))).reasoning
+            thought = (await context.ask(Think(*shown, proposal))).reasoning
         if plans:
-            pick = PickPlan(*told, proposal, thought)
-            return self._picked(now, pick, pick.read(await context.ask(pick)))
-        choice = ChooseAction(*told, proposal, thought)
+            pick = PickPlan(*shown, proposal, thought)
+            return self._picked(situation, pick, pick.read(await context.ask(pick)))
+        choice = ChooseAction(*shown, proposal, thought)
         chosen = await context.ask(choice)
         if choice.sends(chosen):
-            return _sending(now, proposal)
+            return _sending(situation, proposal)
         action = None if self._options.translate == "mind" else choice.read(chosen)
         if action is None:
-            translate = Translate(now.me, {now.me: now.view}, self._domain, chosen.action, choice.numbered)
+            views = {situation.me: situation.view}
+            translate = Translate(situation.me, views, self._domain, chosen.action, choice.numbered)
             action = translate.read(await context.ask(translate))
         if action is None:
-            return Turn(remark="nothing: no action could be read")
-        verdict = now.view.check(action)
-        if action != NOTHING and not verdict.ok:
-            return Turn(remark=f"nothing: {action} cannot start, {verdict.word}")
-        return Turn(action=action, goal=choice.goal_of(chosen, action))
+            return AgentTurn(remark="nothing: no action could be read")
+        return AgentTurn(action=action, goal=choice.goal_of(chosen, action))
 
-    def _unasked(self, now: Situation) -> Turn | None:
+    def _unasked(self, situation: Situation) -> AgentTurn | None:
         """Return what an agent does without being asked: full hands deliver, and who has no plan waits."""
         options = self._options
-        if options.full_hands == "deliver" and full(now):
-            way = delivery(now, options.omit)
-            if way is not None:
-                return Turn(action=way.action, goal=served(now, way.action))
-            if options.blind_delivery and (look := look_for_place(now)) is not None:
-                return Turn(action=look)
-        return Turn() if options.listed == "plans" and not available(now, options, message=False) else None
+        if options.full_hands == "deliver" and situation.full:
+            deliveries = situation.deliveries(options.omit)
+            nearest = min(deliveries, key=lambda option: option.ticks, default=None)
+            if nearest is not None:
+                return AgentTurn(action=nearest.action, goal=served(situation, nearest.action))
+            if options.blind_delivery and (search := find_room_search(situation)) is not None:
+                return AgentTurn(action=search)
+        return AgentTurn() if options.listed == "plans" and not list_plans(situation, options, message=False) else None
 
-    def _picked(self, now: Situation, pick: PickPlan, plan: Action | None) -> Turn:
+    def _picked(self, situation: Situation, pick: PickPlan, plan: Action | None) -> AgentTurn:
         """Return what a plan comes to; where none could be read one is drawn, or nothing is done."""
         parsed = plan is not None
         if plan is None:
             if self._options.unread == "ask":
-                return Turn(remark="nothing: no plan could be read")
+                return AgentTurn(remark="nothing: no plan could be read")
             others = [other for other in pick.numbered if other != SEND]  # what nobody chose to say is not said
-            plan = others[int(self._memory[now.me].luck.integers(len(others)))]
+            plan = others[int(self._memory[situation.me].plan_rng.integers(len(others)))]
         if plan == SEND:
-            return _sending(now, pick.proposal)
+            return _sending(situation, pick.proposal)
         if plan == BLIND:
-            return Turn(action=look_for_place(now), parsed=parsed)
-        return Turn(action=plan, goal=pick.goal_of(plan), parsed=parsed)
+            return AgentTurn(action=find_room_search(situation), parsed=parsed)
+        return AgentTurn(action=plan, goal=served(situation, plan), parsed=parsed)
 
-    def _execute(self, context: DecisionContext, agent: AgentId, turn: Turn) -> Decision:
+    def _execute(self, context: DecisionContext, agent: AgentId, turn: AgentTurn) -> Decision:
         """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
         memory = self._memory[agent]
         memory.spoke = turn.message is not None
         if turn.message is not None:
             context.post(turn.message)
             memory.say(turn.message, context.t)
-            memory.bound = bind(context, agent, memory.bound, turn.message.goal)
+            memory.commitment = commit_to(context, agent, memory.commitment, turn.message.goal)
             return WAIT
         if turn.remark:
-            memory.act(context.t, turn.remark)
+            memory.note_action(context.t, turn.remark)
         memory.goal = turn.goal
-        memory.bound = unbind(context, agent, memory.bound, turn.goal)
-        if turn.action is None or turn.action == NOTHING:
+        memory.commitment = release_if_over(context, agent, memory.commitment, turn.goal)
+        if turn.action is None or turn.action == NO_ACTION:
             return WAIT
         return Choice(Plan((turn.action,), turn.goal), cause="free", parsed=turn.parsed)
 
@@ -221,9 +219,9 @@ class Coela(Method):
         )
 
 
-def _sending(now: Situation, proposal: Proposal | None) -> Turn:
+def _sending(situation: Situation, proposal: Proposal | None) -> AgentTurn:
     """Return the turn of an agent that sends its message, if there is one."""
     if proposal is None or not proposal.message:
-        return Turn(remark="nothing: there was no message to send")
+        return AgentTurn(remark="nothing: there was no message to send")
     act: Act = "commit" if proposal.goal else "inform"
-    return Turn(Message(now.me, act, proposal.message, proposal.goal, told_facts(proposal, now)))
+    return AgentTurn(Message(situation.me, act, proposal.message, proposal.goal, read_facts(proposal, situation)))

@@ -1,6 +1,6 @@
-"""What COELA asks its minds: a message to propose, and an action, sending the message being one.
+"""What COELA asks its agents: a message to propose, and an action, sending the message being one.
 
-``Tell``, ``Think`` and ``PickPlan`` are the questions of the original form, with lettered plans (C-WAH spec A14).
+``Tell``, ``Think`` and ``PickPlan`` are the questions of the original form, with lettered plans.
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import Action, AgentId, Entity, Fact, GoalId, ParseError, parse_fact
-from teamworld.methods.coela.choosing import nearest, news, next_step
+from teamworld.language.rules import Schema
+from teamworld.methods.coela.lettered_plans import KEYWORD, SEND, letter, list_plans, plan_text, read_plan
+from teamworld.methods.coela.message_value import value_message
 from teamworld.methods.coela.options import CoelaOptions
-from teamworld.methods.coela.plans import KEYWORD, SEND, available, letter, read_plan, written
-from teamworld.methods.coela.report import report
-from teamworld.methods.coela.situation import Situation, statable
-from teamworld.methods.coela.worth import worth
+from teamworld.methods.coela.progress_report import report_progress
+from teamworld.methods.coela.rules import choose_step, find_news, nearest_plan
+from teamworld.methods.coela.situation import Situation
 from teamworld.methods.common.plan_answers import parameter_values
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import CandidateStep, complete_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, ActionSchema, View
 
-#: How the original was sampled in C-WAH, with the length of its later rerun (C-WAH spec A14).
+#: How the original was sampled in C-WAH, with the length of its later rerun.
 CWAH = Sampling(temperature=0.7, max_tokens=512, top_p=1.0)
 
 _KEYWORD = re.compile(r"(?:option\s*)?(?:#?\d{1,4}\s*[.):\-]\s*)?[^\w]*send[_ ]message(?![a-z])", re.IGNORECASE)
 _INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
 
-Said = TypeVar("Said", bound=BaseModel)
+ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 
 class Proposal(BaseModel):
@@ -59,42 +60,42 @@ class Decided(BaseModel):
 
 
 @dataclass(frozen=True)
-class Module(Question[Said]):
-    """What both modules are told."""
+class CoelaQuestion(Question[ModuleAnswer]):
+    """What both modules of an agent read."""
 
     respondent: AgentId
     views: Mapping[AgentId, View]
-    now: Situation
+    situation: Situation
     options: CoelaOptions
     perception: str | None
     """What the agent perceives in the words of its mind; None: in those of the world."""
 
     def context(self) -> dict[str, Any]:
         """The team and its task, what the agent perceives, what was said, what it did; what the options add."""
-        now, options = self.now, self.options
-        kinds = dict.fromkeys(now.team.values())
-        told = report(now) if options.report else None
+        situation, options = self.situation, self.options
+        kinds = dict.fromkeys(situation.team.values())
+        report = report_progress(situation) if options.report else None
         return {
             "agent": self.respondent,
             "kind": self.view.kind,
-            "team": {kind: [mate for mate in now.team if now.team[mate] == kind] for kind in kinds},
-            "task": now.task,
+            "team": {kind: [mate for mate in situation.team if situation.team[mate] == kind] for kind in kinds},
+            "task": situation.task,
             "scene": self.view.text() if self.perception is None else None,
             "paragraph": self.perception,
             "steps_left": self.view.left,
-            "goals": now.workable,
-            "chat": now.chat[-options.messages_shown :] if options.messages_shown else now.chat,
-            "opening": tuple(now.team)[:2] if options.opening else (),
-            "acts": now.acts,
-            "belief": remembered(now) if options.belief_map else None,
-            "mates": {mate: last_seen(now, mate) for mate in now.mates} if options.teammates else None,
-            "progress": progress(now) if told is None and (options.progress or options.report) else None,
-            "report": told,
+            "goals": situation.workable,
+            "chat": situation.chat[-options.messages_shown :] if options.messages_shown else situation.chat,
+            "opening": tuple(situation.team)[:2] if options.opening else (),
+            "acts": situation.acts,
+            "belief": remembered(situation) if options.belief_map else None,
+            "mates": {mate: last_seen(situation, mate) for mate in situation.mates} if options.teammates else None,
+            "progress": count_done(situation) if report is None and (options.progress or options.report) else None,
+            "report": report,
         }
 
 
 @dataclass(frozen=True)
-class ProposeMessage(Module[Proposal]):
+class ProposeMessage(CoelaQuestion[Proposal]):
     """What could I tell the others?"""
 
     kind: ClassVar[str] = "coela.message"
@@ -104,13 +105,13 @@ class ProposeMessage(Module[Proposal]):
 
     def rule(self, rng: np.random.Generator) -> Proposal:
         """What the others may not know and could use; nothing where there is no such thing."""
-        goal, facts, text = news(self.now, self.options.omit)
+        goal, facts, text = find_news(self.situation, self.options.omit)
         return Proposal(message=text, goal=goal, facts=tuple(map(str, facts)))
 
     def check(self, answer: Proposal) -> str | None:
         """A task that is named must be one that the agent knows of."""
-        if answer.goal is not None and answer.goal not in self.now.goals:
-            known = ", ".join(self.now.goals) or "none"
+        if answer.goal is not None and answer.goal not in self.situation.goals:
+            known = ", ".join(self.situation.goals) or "none"
             return f"there is no task '{answer.goal[:80]}'; there are: {known}; or null"
         return None
 
@@ -120,7 +121,7 @@ class ProposeMessage(Module[Proposal]):
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """The tasks, or none of them."""
-        return [*self.now.goals, None] if field == "goal" else ()
+        return [*self.situation.goals, None] if field == "goal" else ()
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Tell(ProposeMessage):
 
 
 @dataclass(frozen=True)
-class Choosing(Module[Said]):
+class Choosing(CoelaQuestion[ModuleAnswer]):
     """What is common to thinking about what to do, and choosing."""
 
     proposal: Proposal | None
@@ -158,19 +159,19 @@ class Choosing(Module[Said]):
     @property
     def _possible(self) -> tuple[Action, ...]:
         if self.options.listed == "plans":
-            return available(self.now, self.options, bool(self.message))
+            return list_plans(self.situation, self.options, bool(self.message))
         send = (SEND,) if self.message else ()
-        actions = dict.fromkeys(option.action for option in self.now.options)
+        actions = dict.fromkeys(option.action for option in self.situation.options)
         return (*send, *(action for action in actions if action.verb not in self.options.omit))
 
     @property
     def best(self) -> CandidateStep:
-        """What the rules would do next: sending the message if it saves the team more than it costs; see ``worth``."""
+        """What the rules would do next: send the message if it saves the team more than it costs."""
         if self.proposal is not None and self.message:
-            value = worth(self.now, self.proposal.goal, told_facts(self.proposal, self.now))
-            if value.pays:
+            facts = read_facts(self.proposal, self.situation)
+            if value_message(self.situation, self.proposal.goal, facts).pays:
                 return CandidateStep(SEND, self.proposal.goal)
-        return next_step(self.now, self.options.omit)
+        return choose_step(self.situation, self.options.omit)
 
     def context(self) -> dict[str, Any]:
         """With the proposed message, the numbered options, and what the agent can do."""
@@ -180,7 +181,7 @@ class Choosing(Module[Said]):
             "message": self.message,
             "keyword": KEYWORD,
             "actions": [action for action in self.numbered if action != SEND],
-            "lettered": [(letter(at), written(plan)) for at, plan in enumerate(self.numbered)] if plans else None,
+            "lettered": [(letter(at), plan_text(plan)) for at, plan in enumerate(self.numbered)] if plans else None,
             "meanings": [schema for schema in self.abilities if schema.verb in verbs],
             "numbered": self.options.listed == "options",
             "abilities": self.abilities,
@@ -208,7 +209,7 @@ class Think(Choosing[Thought]):
     def rule(self, rng: np.random.Generator) -> Thought:
         """Say what the rules would do."""
         step = self.best
-        return Thought(reasoning=f"{written(step.action)}{f' for {step.goal}' if step.goal else ''} is best now.")
+        return Thought(reasoning=f"{plan_text(step.action)}{f' for {step.goal}' if step.goal else ''} is best now.")
 
     def check(self, answer: Thought) -> str | None:
         """Anything may be thought."""
@@ -245,7 +246,7 @@ class PickPlan(Choosing[Picked]):
 
     def rule(self, rng: np.random.Generator) -> Picked:
         """Take what the rules would do; where that is not in the list what comes next to it."""
-        return Picked(plan=written(nearest(self.now, self.best, self.numbered)))
+        return Picked(plan=plan_text(nearest_plan(self.situation, self.best, self.numbered)))
 
     def read(self, answer: Picked) -> Action | None:
         """Return the plan of the answer, None where it names none."""
@@ -263,16 +264,12 @@ class PickPlan(Choosing[Picked]):
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
         """The plans."""
-        return [written(plan) for plan in self.numbered] if field == "plan" else ()
+        return [plan_text(plan) for plan in self.numbered] if field == "plan" else ()
 
     def perturb(self, answer: Picked, rng: np.random.Generator) -> Picked:
         """Choose another of the plans."""
         others = [text for text in self.offers("plan", {}) if text != answer.plan]
         return Picked(plan=others[int(rng.integers(len(others)))]) if others else answer
-
-    def goal_of(self, plan: Action) -> GoalId | None:
-        """Return the open goal of the agent's own view that a plan serves, as far as that can be told."""
-        return served(self.now, plan)
 
 
 @dataclass(frozen=True)
@@ -292,14 +289,14 @@ class ChooseAction(Choosing[Decided]):
         return super().context() | {"thought": self.thought}
 
     def rule(self, rng: np.random.Generator) -> Decided:
-        """Send the message if it saves the team more time than it costs, else do the next thing; see ``worth``."""
+        """Send the message if it saves the team more time than it costs, else do the next thing."""
         step = self.best
-        return Decided(action=written(step.action), goal=step.goal)
+        return Decided(action=plan_text(step.action), goal=step.goal)
 
     def sends(self, answer: Decided) -> bool:
         """Return whether the answer is to send the message.
 
-        It is where its words begin with the keyword, or hold it and no action that can be read (COELA spec 1.10).
+        It is where its words begin with the keyword, or hold it and no action that can be read.
         """
         words = action_text(answer.action)
         if _KEYWORD.match(words):
@@ -309,7 +306,7 @@ class ChooseAction(Choosing[Decided]):
 
     def read(self, answer: Decided) -> Action | None:
         """Return the action of the answer as the parser reads it, None where it cannot."""
-        return read_action(answer.action, self.view, self.now.domain, self.numbered)
+        return read_action(answer.action, self.view, self.situation.domain, self.numbered)
 
     def check(self, answer: Decided) -> str | None:
         """It says something, and what can be read can start now; what cannot be read is for translation."""
@@ -331,7 +328,7 @@ class ChooseAction(Choosing[Decided]):
         """The numbered options, or where only abilities are listed all that can start now; the tasks it may be for."""
         if field == "action":
             return [KEYWORD if action == SEND else str(action) for action in self._possible]
-        return [*(goal.id for goal in self.now.workable), None] if field == "goal" else ()
+        return [*(goal.id for goal in self.situation.workable), None] if field == "goal" else ()
 
     def perturb(self, answer: Decided, rng: np.random.Generator) -> Decided:
         """Choose another of the options."""
@@ -340,58 +337,57 @@ class ChooseAction(Choosing[Decided]):
 
     def goal_of(self, answer: Decided, action: Action) -> GoalId | None:
         """Return the open goal of the agent's own view that an action is for, as far as that can be told."""
-        mine = {goal.id for goal in self.view.goals if goal.state == "open"}
-        return answer.goal if answer.goal in mine else served(self.now, action)
+        known = {goal.id for goal in self.view.goals if goal.state == "open"}
+        return answer.goal if answer.goal in known else served(self.situation, action)
 
 
-def served(now: Situation, action: Action) -> GoalId | None:
+def served(situation: Situation, action: Action) -> GoalId | None:
     """Return the open goal of the agent's own view that one of its options serves; None where that cannot be told."""
-    mine = {goal.id for goal in now.view.goals if goal.state == "open"}
+    mine = {goal.id for goal in situation.view.goals if goal.state == "open"}
     goals = (
         option.goal
-        for option in now.options
-        if complete_action(option.action, now.view) == complete_action(action, now.view)
+        for option in situation.options
+        if complete_action(option.action, situation.view) == complete_action(action, situation.view)
     )
     found = next(goals, None)
     return found if found in mine else None
 
 
-def told_facts(proposal: Proposal, now: Situation) -> tuple[Fact, ...]:
+def read_facts(proposal: Proposal, situation: Situation) -> tuple[Fact, ...]:
     """Return the facts of a proposal that can be read and that the world's relations can state, each once."""
-    found = []
+    schema, facts = Schema(situation.domain.relations), dict[Fact, None]()
     for text in proposal.facts:
         try:
             fact = parse_fact(text)
         except ParseError:
             continue
-        if isinstance(fact.subject, Entity) and statable(fact, now.domain.relations):
-            found.append(fact)
-    return tuple(dict.fromkeys(found))
+        if isinstance(fact.subject, Entity) and schema.statable(fact):
+            facts[fact] = None
+    return tuple(facts)
 
 
-def remembered(now: Situation) -> list[str]:
-    """Return what the agent does not see now but has seen or was told, with the tick: the belief map."""
-    seen = set(now.view.facts)
-    return [
-        f"{fact} (t = {now.given.seen[fact]})" if fact in now.given.seen else str(fact)
-        for fact in now.given
-        if fact not in seen and fact.subject not in now.team
-    ]
+def remembered(situation: Situation) -> list[str]:
+    """Return what the agent does not see now but has seen or was told, with the step: the belief map."""
+    perceived, given = set(situation.view.facts), situation.given
+    facts = (fact for fact in given if fact not in perceived and fact.subject not in situation.team)
+    return [f"{fact} (t = {given.seen[fact]})" if fact in given.seen else str(fact) for fact in facts]
 
 
-def last_seen(now: Situation, mate: AgentId) -> str:
-    """Return the last known state of a team-mate, and what it said that it does."""
+def last_seen(situation: Situation, mate: AgentId) -> str:
+    """Return the last known state of a teammate, and what it said that it does."""
+    given = situation.given
     facts = [
-        f"{fact.predicate} {fact.value}{f' (t = {now.given.seen[fact]})' if fact in now.given.seen else ''}"
-        for fact in now.given
+        f"{fact.predicate} {fact.value}{f' (t = {given.seen[fact]})' if fact in given.seen else ''}"
+        for fact in given
         if fact.subject == mate
     ]
-    takes = [f"takes {now.intents[mate]}"] if mate in now.intents else []
-    return ", ".join([*facts, *takes]) or "nothing known"
+    intent = [f"takes {situation.intents[mate]}"] if mate in situation.intents else []
+    return ", ".join([*facts, *intent]) or "nothing known"
 
 
-def progress(now: Situation) -> str:
+def count_done(situation: Situation) -> str:
     """Return one sentence on how far the team is, as far as the agent knows."""
-    states = [goal.state for goal in now.goals.values()]
+    states = [goal.state for goal in situation.goals.values()]
     lost = f", {states.count('lost')} are lost" if "lost" in states else ""
-    return f"Of {len(states)} tasks that you know of {states.count('done')} are done{lost}; {now.view.left} steps left."
+    left = f"{situation.view.left} steps left"
+    return f"Of {len(states)} tasks that you know of {states.count('done')} are done{lost}; {left}."

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from teamworld.language import AgentId, Entity, Fact, Facts, GoalId
+from teamworld.language.rules import Schema
 from teamworld.methods.contract import Message
-from teamworld.planning.fetch import wanted_kind
+from teamworld.planning.candidates import nearest_ticks
+from teamworld.planning.fetch import held_things, missing_things, wanted_kind
 from teamworld.planning.goals import filter_workable
-from teamworld.worlds.contract import Domain, Goal, Option, Relation, View
+from teamworld.planning.vocabulary import Vocabulary
+from teamworld.worlds.contract import Domain, Goal, Option, View
 
 
 @dataclass(frozen=True)
@@ -74,19 +77,15 @@ class Situation:
 
     @cached_property
     def trips(self) -> Mapping[GoalId, int]:
-        """Estimated ticks of the shortest option that serves each goal."""
-        found: dict[GoalId, int] = {}
-        for option in self.options:
-            if option.goal is not None:
-                found[option.goal] = min(option.ticks, found.get(option.goal, option.ticks))
-        return found
+        """Estimated steps of the shortest option that serves each goal."""
+        return nearest_ticks(self.options)
 
     @cached_property
     def search(self) -> float:
-        """Estimated ticks of a look around: the mean of the options that serve no goal and take more than a tick."""
+        """Estimated steps of a look around: the mean of the options that serve no goal and take more than a step."""
         around = [option.ticks for option in self.options if option.goal is None and option.ticks > 1]
-        every = around or [option.ticks for option in self.options]
-        return max(1.0, sum(every) / len(every)) if every else 1.0
+        ticks = around or [option.ticks for option in self.options]
+        return max(1.0, sum(ticks) / len(ticks)) if ticks else 1.0
 
     @cached_property
     def intents(self) -> Mapping[AgentId, GoalId]:
@@ -96,16 +95,14 @@ class Situation:
         said it may have met with something else.
         """
         longest = max((option.ticks for option in self.options), default=1)
-        said = {message.sender: message for message in self.chat if message.goal is not None}
-        found: dict[AgentId, GoalId] = {}
-        for mate in self.mates:
-            message = said.get(mate)
-            goal = self.goals.get(message.goal) if message is not None and message.goal is not None else None
-            if message is None or goal is None or goal.state != "open":
-                continue
-            if self.view.t - message.t <= 2 * (longest + goal.units):
-                found[mate] = goal.id
-        return found
+        last = {message.sender: message for message in self.chat if message.goal is not None}
+        intents: dict[AgentId, GoalId] = {}
+        for mate in (mate for mate in self.mates if mate in last):
+            goal = self.goals.get(last[mate].goal or "")
+            age = self.view.t - last[mate].t
+            if goal is not None and goal.state == "open" and age <= 2 * (longest + goal.units):
+                intents[mate] = goal.id
+        return intents
 
     @cached_property
     def staffed(self) -> Counter[GoalId]:
@@ -117,15 +114,15 @@ class Situation:
         if self.announced != goal.id:
             return self.staffed[goal.id]
         order = {agent: place for place, agent in enumerate(self.team)}
-        said = {m.sender: (m.t, order.get(m.sender, 0)) for m in self.chat if m.goal is not None}
-        return sum(said[mate] < said[self.me] for mate, taken in self.intents.items() if taken == goal.id)
+        last = {m.sender: (m.t, order.get(m.sender, 0)) for m in self.chat if m.goal is not None}
+        return sum(last[mate] < last[self.me] for mate, taken in self.intents.items() if taken == goal.id)
 
     @cached_property
     def announced(self) -> GoalId | None:
         """The goal that it told the others itself, last."""
         return next((m.goal for m in reversed(self.chat) if m.sender == self.me and m.goal is not None), None)
 
-    def hands(self, goal: Goal) -> list[AgentId]:
+    def helpers(self, goal: Goal) -> list[AgentId]:
         """Return the team-mates whose kind can work on a goal and who have not said that they do another."""
         return [mate for mate in self.mates if self.fits(mate, goal) and self.intents.get(mate, goal.id) == goal.id]
 
@@ -134,7 +131,7 @@ class Situation:
         return not goal.kinds or self.team[mate] in goal.kinds
 
     @cached_property
-    def _told(self) -> frozenset[Fact]:
+    def _reported(self) -> frozenset[Fact]:
         return frozenset(fact for message in self.chat for fact in message.facts)
 
     def knows_of(self, mate: AgentId, goal: Goal) -> bool:
@@ -148,7 +145,7 @@ class Situation:
 
     def knows_about(self, mate: AgentId, thing: Entity) -> bool:
         """Return whether a team-mate must know something of a thing: it was told, or the two saw it together."""
-        both = (self._told, self.witnessed.get(mate, ()))
+        both = (self._reported, self.witnessed.get(mate, ()))
         return self.shared or any(fact.subject == thing for facts in both for fact in facts)
 
     def others(self, mate: AgentId, but: GoalId) -> Sequence[Goal]:
@@ -172,6 +169,62 @@ class Situation:
             if goal.state == "open" and waiting.isdisjoint(goal.prerequisites) and self.staffed[goal.id] < goal.places
         ]
 
+    # ---- what is held, delivered and missing, in worlds where things are fetched
+
+    @cached_property
+    def words(self) -> Vocabulary:
+        """What the world calls holding, lying and the like."""
+        return Vocabulary(self.domain.relations)
+
+    def held(self, agent: AgentId) -> tuple[Entity, ...]:
+        """Return what an agent holds, as far as is known."""
+        return held_things(agent, self.given, self.words.held)
+
+    @property
+    def full(self) -> bool:
+        """Whether the agent can hold no more."""
+        return 0 < self.words.hands <= len(self.held(self.me))
+
+    def kept(self, option: Option) -> int:
+        """Return how many things the agent is expected to hold after an option."""
+        return len(held_things(self.me, self.domain.after(self.me, option.action, self.given), self.words.held))
+
+    def deliveries(self, omit: Collection[str] = ()) -> Iterable[Option]:
+        """Yield the options for goals after which the agent holds less than now, without those of omitted verbs."""
+        has = len(self.held(self.me))
+        if has:
+            serving = (option for option in self.options if option.goal is not None and option.action.verb not in omit)
+            yield from (option for option in serving if self.kept(option) < has)
+
+    @cached_property
+    def targets(self) -> Collection[Entity]:
+        """What goals are about: where things are to be brought."""
+        return dict.fromkeys(goal.thing for goal in self.goals.values() if goal.thing is not None)
+
+    @cached_property
+    def missing(self) -> Mapping[GoalId, int]:
+        """How many things each open goal lacks that nobody is known to hold or said that it takes."""
+        return missing_things(self.workable, self.given, self.staffed, self.words.held)
+
+    @cached_property
+    def delivered(self) -> Sequence[Entity]:
+        """The things that the agent knows to be where a goal wants them."""
+        things: dict[Entity, None] = {}
+        for goal in self.goals.values():
+            kind = wanted_kind(goal)
+            for fact in self.given:
+                there = fact.predicate in (self.words.surface, self.words.container) and fact.value == goal.thing
+                if there and isinstance(fact.subject, Entity) and kind in (None, fact.subject.kind):
+                    things[fact.subject] = None
+        return list(things)
+
+    def lying(self, goal: Goal) -> list[Entity]:
+        """Return the things that a goal of a kind can use and that lie about, as far as the agent knows."""
+        kind, places = wanted_kind(goal), (self.words.room, self.words.container)
+        placed = dict.fromkeys(fact.subject for fact in self.given if fact.predicate in places)
+        things = (thing for thing in placed if isinstance(thing, Entity) and thing.kind == kind)
+        return [thing for thing in things if thing not in self.delivered]
+
 
 def believed(view: View, domain: Domain, chat: Iterable[Message]) -> Facts:
     """Return what an agent has seen and, of things that it has not seen since, what others told.
@@ -179,55 +232,44 @@ def believed(view: View, domain: Domain, chat: Iterable[Message]) -> Facts:
     A message may say anything. What the rules of the world cannot state is passed over, and so are things of which
     the rules can make nothing: a place in a wall, a number too large.
     """
-    told: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
+    schema = Schema(domain.relations)
+    reports: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
     for message in chat:
         if message.sender == view.agent:
             continue
         about: dict[Entity, list[Fact]] = {}
         for fact in message.facts:
-            if isinstance(fact.subject, Entity) and statable(fact, domain.relations):
+            if isinstance(fact.subject, Entity) and schema.statable(fact):
                 about.setdefault(fact.subject, []).append(fact)
-        told |= {subject: (message.t, tuple(facts)) for subject, facts in about.items()}
-    now, seen = {fact.subject for fact in view.facts}, view.recall.seen
+        reports |= {subject: (message.t, tuple(facts)) for subject, facts in about.items()}
+    in_sight = {fact.subject for fact in view.facts}
     last: dict[Entity | str, int] = {}
     for fact in view.recall:
-        last[fact.subject] = max(seen.get(fact, 0), last.get(fact.subject, 0))
+        last[fact.subject] = max(view.recall.seen.get(fact, 0), last.get(fact.subject, 0))
     news = {
-        subject: told[subject] for subject in told if subject not in now and told[subject][0] > last.get(subject, -1)
+        subject: (t, facts)
+        for subject, (t, facts) in reports.items()
+        if subject not in in_sight and t > last.get(subject, -1)
     }
     if not news:
         return view.known
-    merged = _merged(view, news)
-    if _sensible(view, domain, merged):
+    merged = _merge(view, news)
+    if _is_possible(view, domain, merged):
         return merged
-    kept: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
-    for subject, what in news.items():
-        if _sensible(view, domain, _merged(view, {**kept, subject: what})):
-            kept[subject] = what
-    return _merged(view, kept) if kept else view.known
+    possible: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
+    for subject, report in news.items():
+        if _is_possible(view, domain, _merge(view, {**possible, subject: report})):
+            possible[subject] = report
+    return _merge(view, possible) if possible else view.known
 
 
-def statable(fact: Fact, relations: Iterable[Relation]) -> bool:
-    """Return whether a fact about a thing is one that the world's relations can state."""
-    kind = fact.subject.kind if isinstance(fact.subject, Entity) else "agent"
-    for relation in relations:
-        if (relation.predicate, relation.subject) == (fact.predicate, kind):
-            value = fact.value
-            named = {"cell": isinstance(value, tuple), "number": isinstance(value, int)}
-            if any(named.get(one, False) for one in relation.values) or value in relation.values:
-                return True
-            if isinstance(value, Entity) and value.kind in relation.values:
-                return True
-    return False
-
-
-def _merged(view: View, news: Mapping[Entity, tuple[int, tuple[Fact, ...]]]) -> Facts:
+def _merge(view: View, news: Mapping[Entity, tuple[int, tuple[Fact, ...]]]) -> Facts:
     own = tuple(fact for fact in view.known if fact.subject not in news)
-    told = {fact: t for t, facts in news.values() for fact in facts}
-    return Facts((*own, *told), {**view.recall.seen, **told})
+    reported = {fact: t for t, facts in news.values() for fact in facts}
+    return Facts((*own, *reported), {**view.recall.seen, **reported})
 
 
-def _sensible(view: View, domain: Domain, given: Facts) -> bool:
+def _is_possible(view: View, domain: Domain, given: Facts) -> bool:
     """Return whether the rules of the world can work with what is believed: whoever told it may have made it up."""
     try:
         goals = filter_workable(domain.goals(given), view.kind)

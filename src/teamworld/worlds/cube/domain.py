@@ -24,7 +24,7 @@ from teamworld.worlds.cube.schemas import (
 #: What facts of CUBE can state.
 RELATIONS = (
     Relation("SIDE", "grid", ("number",)),
-    Relation("AT", "agent", ("cell",)),
+    Relation("AT", "agent", ("cell",), role="at"),
     Relation("AT", "block", ("cell",)),
     Relation("WEIGHT", "block", ("number",)),
     Relation("STATE", "block", ("free", "delivered")),

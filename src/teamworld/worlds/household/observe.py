@@ -76,19 +76,30 @@ class Names:
         containers = tuple(sorted({*SEARCHED, *(target.name for target in targets if target.opens)}))
         fixed = tuple(sorted({*SEARCHED, *(target.name for target in targets)}))
         things = tuple(sorted({need.name for need in needs} - {*fixed}))
+        put = ("put",)
         return (
-            Relation("AT", "agent", rooms),
-            Relation("POSITION", "agent", ("cell",)),
-            Relation("HOLD", "agent", things, most=2),
-            Relation("NEAR", "agent", (*fixed, *things), most=MANY),
-            *(Relation("POSITION", room, ("cell",)) for room in rooms),
-            *(Relation("EXPLORED", room, ("part", "all")) for room in rooms),
-            *(Relation(*args) for kind in fixed for args in (("IN", kind, rooms), ("POSITION", kind, ("cell",)))),
-            *(Relation("STATE", kind, ("open", "closed")) for kind in containers),
-            *(Relation("IN", kind, rooms) for kind in things),
-            *(Relation("INSIDE", kind, containers) for kind in things),
-            *(Relation("ON", kind, fixed) for kind in things),
-            *(Relation("POSITION", kind, ("cell",)) for kind in things),
+            Relation("AT", "agent", rooms, role="at"),
+            Relation("POSITION", "agent", ("cell",), role="position"),
+            Relation("HOLD", "agent", things, most=2, role="held", verbs=("grab",)),
+            Relation("NEAR", "agent", (*fixed, *things), most=MANY, role="near", verbs=("go",)),
+            *(Relation("POSITION", room, ("cell",), role="position") for room in rooms),
+            *(Relation("EXPLORED", room, ("part", "all"), role="search", verbs=("explore",)) for room in rooms),
+            *(
+                relation
+                for kind in fixed
+                for relation in (
+                    Relation("IN", kind, rooms, role="room"),
+                    Relation("POSITION", kind, ("cell",), role="position"),
+                )
+            ),
+            *(
+                Relation("STATE", kind, ("open", "closed"), role="access", verbs=("open", "close", "check"))
+                for kind in containers
+            ),
+            *(Relation("IN", kind, rooms, role="room") for kind in things),
+            *(Relation("INSIDE", kind, containers, role="container", verbs=put) for kind in things),
+            *(Relation("ON", kind, fixed, role="surface", verbs=put) for kind in things),
+            *(Relation("POSITION", kind, ("cell",), role="position") for kind in things),
         )
 
 

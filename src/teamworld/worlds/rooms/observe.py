@@ -12,9 +12,9 @@ from teamworld.worlds.rooms.state import House, Item, State
 
 #: What facts can state.
 RELATIONS = (
-    Relation("AT", "agent", ("cell",)),
+    Relation("AT", "agent", ("cell",), role="at"),
     Relation("STATE", "agent", ("able", "overcome")),
-    Relation("HOLD", "agent", ("item",)),
+    Relation("HOLD", "agent", ("item",), role="held"),
     Relation("AT", "item", ("cell",)),
     Relation("WEIGHT", "item", ("number",)),
     Relation("STATE", "item", ("free", "held", "delivered", "lost")),

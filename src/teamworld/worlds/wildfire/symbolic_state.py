@@ -31,10 +31,10 @@ MOST_CELLS: Final = MAX_SIZE**2
 
 #: What facts can state, the same words for all kinds of agents.
 RELATIONS: Final = (
-    Relation("AT", "agent", ("cell",)),
+    Relation("AT", "agent", ("cell",), role="at"),
     Relation("TREES", "agent", ("number",)),
     Relation("WATER", "agent", ("number",)),
-    Relation("HOLD", "agent", ("civilian",)),
+    Relation("HOLD", "agent", ("civilian",), role="held"),
     Relation("ABOARD", "agent", ("agent",)),
     Relation("AT", "target", ("cell",)),
     Relation("TREES", "target", ("number",)),

@@ -1,4 +1,4 @@
-"""The original CoELA's list of plans, lettered from A, and how an answer is read that names one (C-WAH spec A14)."""
+"""The original CoELA's list of plans, lettered from A, and how to read an answer that names one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from string import ascii_uppercase
 from typing import Final
 
 from teamworld.language import Action, Entity, show
-from teamworld.methods.coela.hands import handing_over
 from teamworld.methods.coela.options import CoelaOptions
 from teamworld.methods.coela.situation import Situation
-from teamworld.planning.fetch import held_things
 from teamworld.worlds.contract import WAIT
 
 #: What an agent answers to send the message that it has proposed.
@@ -32,25 +30,27 @@ def letter(index: int) -> str:
     return (letter(high - 1) if high else "") + ascii_uppercase[low]
 
 
-def written(plan: Action) -> str:
+def plan_text(plan: Action) -> str:
     """Return a plan as it stands in the list."""
     return KEYWORD if plan == SEND else str(plan)
 
 
-def available(now: Situation, options: CoelaOptions, message: bool) -> tuple[Action, ...]:
+def list_plans(situation: Situation, options: CoelaOptions, message: bool) -> tuple[Action, ...]:
     """Return the plans that an agent chooses from: the message, if there is one, then what can start now."""
-    hidden = {*options.omit, WAIT.verb}  # whoever has no plan waits, unasked
-    plans = dict.fromkeys(option.action for option in now.options if option.action.verb not in hidden)
-    blind = options.blind_delivery and held_things(now.me, now.given) and not any(handing_over(now, options.omit))
-    aside = (BLIND,) if blind and look_for_place(now) is not None else ()
-    return ((SEND,) if message else ()) + tuple(plans) + aside
+    hidden = {*options.omit, WAIT.verb}  # an agent that has no plan waits and is not asked
+    plans = dict.fromkeys(option.action for option in situation.options if option.action.verb not in hidden)
+    holds = options.blind_delivery and situation.held(situation.me)
+    blind = holds and not any(situation.deliveries(options.omit)) and find_room_search(situation) is not None
+    return ((SEND,) if message else ()) + tuple(plans) + ((BLIND,) if blind else ())
 
 
-def look_for_place(now: Situation) -> Action | None:
+def find_room_search(situation: Situation) -> Action | None:
     """Return the first of the agent's looks into rooms, in one of which the place may be; None if there is none."""
-    rooms = {one.subject for one in now.domain.relations if one.predicate == "EXPLORED"}
-    actions = (option.action for option in now.options if len(option.action.args) == 1)
-    return next((one for one in actions if isinstance(one.args[0], Entity) and one.args[0].kind in rooms), None)
+    for option in situation.options:
+        args = option.action.args
+        if len(args) == 1 and isinstance(args[0], Entity) and args[0].kind in situation.words.rooms:
+            return option.action
+    return None
 
 
 def read_plan(text: str, plans: Sequence[Action]) -> Action | None:
@@ -61,15 +61,15 @@ def read_plan(text: str, plans: Sequence[Action]) -> Action | None:
     thing, the plan with most of them (of equals the first, and never the message).
     """
     tagged = _TAG.search(text)
-    said = (tagged[2] if tagged is not None else text)[:LONGEST].strip()
-    plain = said.lower()
+    answer = (tagged[2] if tagged is not None else text)[:LONGEST].strip()
+    plain = answer.lower()
     for plan in plans:
-        if written(plan).lower() in plain:
+        if plan_text(plan).lower() in plain:
             return plan
     for index, plan in enumerate(plans):
-        if _lettered(letter(index)).search(said):
+        if _lettered(letter(index)).search(answer):
             return plan
-    marks = [(0 if plan == SEND else _marks(said, letter(index), plan)) for index, plan in enumerate(plans)]
+    marks = [(0 if plan == SEND else _count_marks(answer, letter(index), plan)) for index, plan in enumerate(plans)]
     most = max(marks, default=0)
     return plans[marks.index(most)] if most else None
 
@@ -79,13 +79,13 @@ def _lettered(mark: str) -> re.Pattern[str]:
     return re.compile("|".join(forms))
 
 
-def _marks(said: str, mark: str, plan: Action) -> int:
+def _count_marks(answer: str, mark: str, plan: Action) -> int:
     """Return how many of the marks of a plan stand in an answer: letter, verb, names and numbers of things."""
     verb = re.escape(plan.verb).replace("_", r"[_\s\-]")
     wanted = [rf"(?<![A-Za-z]){verb}(?![A-Za-z])"]
     for arg in plan.args:
         parts = (arg.kind, str(arg.id)) if isinstance(arg, Entity) else (show(arg),)
         wanted += [rf"(?<!\w){re.escape(part)}(?!\w)" for part in parts]
-    found = sum(re.search(pattern, said, re.IGNORECASE) is not None for pattern in wanted)
-    alone = mark not in ("A", "I") and re.search(rf"(?<!\w){mark}(?!\w)", said) is not None  # both are words too
-    return found + alone
+    marks = sum(re.search(pattern, answer, re.IGNORECASE) is not None for pattern in wanted)
+    alone = mark not in ("A", "I") and re.search(rf"(?<!\w){mark}(?!\w)", answer) is not None  # both are words too
+    return marks + alone

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 from teamworld.language import Action, parse_action, parse_fact
-from teamworld.methods.coela.choosing import news, next_step
-from teamworld.methods.coela.errands import lacking
+from teamworld.methods.coela.message_value import value_message
+from teamworld.methods.coela.rules import choose_step, find_news
 from teamworld.methods.coela.situation import Situation
-from teamworld.methods.coela.worth import worth
 from teamworld.methods.contract import Message
 from teamworld.record import ActionStep, PlanStart, QuestionAsked, StepDone
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import WAIT, LatentVariable, Option, Outcome, Possible
-from tests.methods.coela.house import TABLE, goal, situation
+from tests.methods.coela.house import TABLE, goal, make_situation
 
 HERE = ("Alice AT <kitchen>(11)", "<kitchen>(11) EXPLORED all", "<table>(20) IN <kitchen>(11)")
 APPLES = ("<apple>(57) IN <kitchen>(11)", "<apple>(58) IN <bedroom>(12)")
@@ -44,11 +43,11 @@ def plate(*weights: float) -> LatentVariable:
 
 
 def home(*facts: str, options: Sequence[Option], **more: Any) -> Situation:
-    return situation(*HERE, *facts, goals=more.pop("goals", GOALS), options=(*options, IDLE), **more)
+    return make_situation(*HERE, *facts, goals=more.pop("goals", GOALS), options=(*options, IDLE), **more)
 
 
-def chosen(now: Situation) -> Action:
-    return next_step(now).action
+def chosen(situation: Situation) -> Action:
+    return choose_step(situation).action
 
 
 def test_two_things_are_fetched_then_delivered() -> None:
@@ -67,12 +66,12 @@ def test_what_is_held_is_delivered_first_where_that_is_nearer_or_nothing_else_is
 
 
 def test_what_somebody_holds_or_said_that_it_takes_is_not_lacking() -> None:
-    assert dict(lacking(home(options=()))) == {"apple_on_table": 2, "plate_on_table": 1}
-    assert dict(lacking(home("Alice HOLD <apple>(57)", "Bob HOLD <plate>(3)", options=()))) == {"apple_on_table": 1}
+    assert dict(home(options=()).missing) == {"apple_on_table": 2, "plate_on_table": 1}
+    assert dict(home("Alice HOLD <apple>(57)", "Bob HOLD <plate>(3)", options=()).missing) == {"apple_on_table": 1}
     claim = Message("Bob", "commit", "", "apple_on_table", t=7)
-    assert dict(lacking(home(options=(), chat=(claim,)))) == {"apple_on_table": 1, "plate_on_table": 1}
+    assert dict(home(options=(), chat=(claim,)).missing) == {"apple_on_table": 1, "plate_on_table": 1}
     both = home("Bob HOLD <apple>(57)", options=(), chat=(claim,))
-    assert lacking(both)["apple_on_table"] == 1  # it takes what it holds
+    assert both.missing["apple_on_table"] == 1  # it takes what it holds
     assert chosen(home(*APPLES, options=(NEAR,), chat=(claim,), goals=(goal("apple", 1),))) == WAIT
 
 
@@ -118,36 +117,36 @@ def test_a_place_for_what_one_holds_is_looked_for() -> None:
     values = (Possible(parse_fact("<table>(20) IN <bedroom>(12)"), 1.0),)
     unknown = (LatentVariable("<table>(20)", values, ("apple_on_table",)),)
     facts = ("Alice AT <kitchen>(11)", "Alice HOLD <apple>(57)")
-    now = situation(*facts, goals=(goal("apple", 1),), options=(BEDROOM, IDLE), open_questions=unknown)
-    assert chosen(now) == BEDROOM.action
+    situation = make_situation(*facts, goals=(goal("apple", 1),), options=(BEDROOM, IDLE), open_questions=unknown)
+    assert chosen(situation) == BEDROOM.action
 
 
 # ---- what is told
 
 
 def test_the_place_of_a_goal_is_told_once_to_those_who_have_not_seen_it() -> None:
-    now = home(*APPLES, options=(NEAR, FAR, BEDROOM), shared=False)
-    told = news(now)
+    situation = home(*APPLES, options=(NEAR, FAR, BEDROOM), shared=False)
+    told = find_news(situation)
     assert {fact.subject for fact in told.facts} == {TABLE}
     assert len(told.facts) == len(set(told.facts))  # two goals have one place
-    assert worth(now, None, told.facts).saved > 0
+    assert value_message(situation, None, told.facts).saved > 0
     heard = home(
         *APPLES, options=(NEAR, FAR, BEDROOM), shared=False, chat=(Message("Alice", "inform", "", facts=told.facts),)
     )
-    assert not news(heard).facts
+    assert not find_news(heard).facts
     together = home(*APPLES, options=(NEAR,), shared=False, witnessed={"Bob": set(told.facts)})
-    assert not news(together).facts
+    assert not find_news(together).facts
 
 
 def test_that_one_takes_the_last_of_a_kind_is_worth_the_way_of_who_knows_of_it() -> None:
     last = (goal("apple", 1),)
     apple = parse_fact(APPLES[0])
     alone = home(APPLES[0], options=(NEAR,), shared=False, goals=last)
-    assert worth(alone, "apple_on_table", ()).saved == 0  # Bob knows of no apple
+    assert value_message(alone, "apple_on_table", ()).saved == 0  # Bob knows of no apple
     known = home(APPLES[0], options=(NEAR,), shared=False, goals=last, witnessed={"Bob": {apple}})
-    assert worth(known, "apple_on_table", ()).saved == pytest.approx(NEAR.ticks)
+    assert value_message(known, "apple_on_table", ()).saved == pytest.approx(NEAR.ticks)
     more = home(APPLES[0], options=(NEAR,), shared=False, goals=(goal("apple", 2),), witnessed={"Bob": {apple}})
-    assert worth(more, "apple_on_table", ()).saved == 0
+    assert value_message(more, "apple_on_table", ()).saved == 0
 
 
 # ---- in the household

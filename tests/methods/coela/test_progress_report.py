@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from teamworld.methods.coela.options import CoelaOptions
+from teamworld.methods.coela.progress_report import report_progress
 from teamworld.methods.coela.questions import Tell
-from teamworld.methods.coela.report import report
 from teamworld.methods.contract import Message
 from teamworld.reasoning.prompts import render
 from teamworld.worlds import registry as worlds
-from tests.methods.coela.house import FRIDGE, goal, situation
+from tests.methods.coela.house import FRIDGE, goal, make_situation
 from tests.methods.coela.test_coela_prompts import questions
 
 HOME = (
@@ -31,7 +31,7 @@ GOALS = (goal("apple", 1), goal("plate", 1))
 
 
 def test_the_whole_paragraph_in_its_order() -> None:
-    now = situation(
+    situation = make_situation(
         *HOME,
         "Bob AT <bedroom>(12)",
         "Bob HOLD <apple>(59)",
@@ -39,7 +39,7 @@ def test_the_whole_paragraph_in_its_order() -> None:
         seen={"Bob AT <bedroom>(12)": 5, "Bob HOLD <apple>(59)": 5, "<plate>(33) IN <bedroom>(12)": 5},
         chat=(Message("Bob", "commit", "x", "apple_on_table", t=6),),
     )
-    assert report(now) == (
+    assert report_progress(situation) == (
         "Delivered: <apple>(58). Still missing, what is in hands included: 1 for apple_on_table, 1 for plate_on_table. "
         "You hold <plate>(32). "
         "You are in <kitchen>(11), where you found <table>(20), where things are to go; "
@@ -52,7 +52,7 @@ def test_the_whole_paragraph_in_its_order() -> None:
 
 def test_little_is_known_at_the_start() -> None:
     texts = ("Alice AT <kitchen>(11)", "<kitchen>(11) EXPLORED all", "<bedroom>(12) POSITION (1, 1)")
-    assert report(situation(*texts)) == (
+    assert report_progress(make_situation(*texts)) == (
         "Nothing that you know of is delivered yet. Still missing, what is in hands included: 2 for apple_on_table. "
         "Your hands are empty. You are in <kitchen>(11), where you found nothing. "
         "You do not know where Bob is. <bedroom>(12) is unexplored."
@@ -60,21 +60,21 @@ def test_little_is_known_at_the_start() -> None:
 
 
 def test_what_is_of_no_use_any_more_is_left_out() -> None:
-    done = situation(*HOME, goals=(goal("apple", 0), goal("plate", 1)))
-    text = report(done)
+    done = make_situation(*HOME, goals=(goal("apple", 0), goal("plate", 1)))
+    text = report_progress(done)
     assert text is not None
     assert "<apple>(57)" not in text  # no apple is missing
     assert "<plate>(33)" in text
-    target = situation(*HOME, goals=(goal("apple", 1, FRIDGE, "INSIDE"),))
-    told = report(target)
+    target = make_situation(*HOME, goals=(goal("apple", 1, FRIDGE, "INSIDE"),))
+    told = report_progress(target)
     assert told is not None
     assert told.startswith("Delivered: <apple>(57).")
     assert "<fridge>(21), where things are to go" in told
 
 
 def test_a_room_seen_in_part_and_one_that_was_only_told_of() -> None:
-    text = report(
-        situation(
+    text = report_progress(
+        make_situation(
             "Alice AT <kitchen>(11)",
             "<kitchen>(11) EXPLORED part",
             "<bedroom>(12) EXPLORED part",
@@ -95,5 +95,8 @@ def test_worlds_without_rooms_to_explore_keep_their_words() -> None:
     assert "Of 1 tasks that you know of 0 are done" in shown or "tasks that you know of" in shown
     assert world.view("agent_0").text() in shown
     assert world.view("agent_0").text() in plain
-    now = situation(*HOME)
-    assert "Of 1 tasks" not in render(Tell("Alice", {"Alice": now.view}, now, CoelaOptions(report=True), None)).user
+    situation = make_situation(*HOME)
+    assert (
+        "Of 1 tasks"
+        not in render(Tell("Alice", {"Alice": situation.view}, situation, CoelaOptions(report=True), None)).user
+    )

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.language import Action, Entity, Fact, Facts, parse_action, parse_fact
-from teamworld.methods.coela.choosing import news, next_step
+from teamworld.methods.coela.message_value import take_up_probability, value_message
 from teamworld.methods.coela.options import CoelaOptions
-from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, told_facts
-from teamworld.methods.coela.situation import Situation, believed, statable
-from teamworld.methods.coela.worth import likely, worth
+from teamworld.methods.coela.questions import ChooseAction, Decided, Proposal, read_facts
+from teamworld.methods.coela.rules import choose_step, find_news
+from teamworld.methods.coela.situation import Situation, believed
 from teamworld.methods.contract import Message
 from teamworld.planning.candidates import CandidateStep
 from teamworld.worlds import registry as worlds
@@ -45,7 +45,7 @@ def board(*quorums: int, agents: str = "abc", horizon: int = 50) -> Board:
     return world
 
 
-def situation(world: ToyWorld, *chat: Message, shared: bool = True, **more: Any) -> Situation:
+def make_situation(world: ToyWorld, *chat: Message, shared: bool = True, **more: Any) -> Situation:
     kinds = dict.fromkeys(world.agents, "worker")
     told = {"witnessed": {}, "vain": {}, "acts": ()} | more
     return Situation(world.view("a"), world, "", kinds, shared, chat, **told)
@@ -56,69 +56,74 @@ def takes(agent: str, goal: str, t: int = 0) -> Message:
 
 
 def test_how_likely_a_mate_is_to_take_a_goal_falls_with_its_distance() -> None:
-    now = situation(board(1, 1))
-    assert likely(now, "b", now.goals["job_0"]) == pytest.approx((1 / 5) / (1 / 5 + 1 / 2))
-    assert likely(now, "b", now.goals["job_1"]) == pytest.approx((1 / 2) / (1 / 5 + 1 / 2))
+    situation = make_situation(board(1, 1))
+    assert take_up_probability(situation, "b", situation.goals["job_0"]) == pytest.approx((1 / 5) / (1 / 5 + 1 / 2))
+    assert take_up_probability(situation, "b", situation.goals["job_1"]) == pytest.approx((1 / 2) / (1 / 5 + 1 / 2))
 
 
 def test_the_agent_that_fills_a_goal_saves_others_the_way() -> None:
     # job_1, two ticks away, takes one: each of b and c would have gone there with p = 5/7.
-    value = worth(situation(board(1, 1)), "job_1", ())
+    value = value_message(make_situation(board(1, 1)), "job_1", ())
     assert value.saved == pytest.approx(2 * (5 / 7) * 2)
     assert value.cost == 1
     assert value.pays
-    assert not worth(situation(board(1, 1, agents="a")), "job_1", ()).pays
+    assert not value_message(make_situation(board(1, 1, agents="a")), "job_1", ()).pays
 
 
 def test_calling_for_hands_saves_the_wait_of_as_many_as_are_lacking() -> None:
     # job_0 takes two: one of b and c is lacking, with p = 2/7 it would have come by itself.
-    value = worth(situation(board(2, 1)), "job_0", ())
+    value = value_message(make_situation(board(2, 1)), "job_0", ())
     assert value.saved == pytest.approx((1 - 2 / 7) * (5 + SEARCH))
-    both = worth(situation(board(3, 1)), "job_0", ())
+    both = value_message(make_situation(board(3, 1)), "job_0", ())
     assert both.saved == pytest.approx(2 * (1 - 2 / 7) * (5 + SEARCH))
 
 
 def test_what_was_said_before_is_worth_nothing_and_a_waiting_mate_makes_it_dearer() -> None:
     world = board(2, 1)
-    assert worth(situation(world, takes("a", "job_0")), "job_0", ()).saved == 0
-    assert worth(situation(world, takes("b", "job_0")), "job_0", ()).cost == 2
-    assert worth(situation(world), None, ()).saved == 0
-    assert worth(situation(world), "job_9", ()).saved == 0
+    assert value_message(make_situation(world, takes("a", "job_0")), "job_0", ()).saved == 0
+    assert value_message(make_situation(world, takes("b", "job_0")), "job_0", ()).cost == 2
+    assert value_message(make_situation(world), None, ()).saved == 0
+    assert value_message(make_situation(world), "job_9", ()).saved == 0
 
 
 def test_mates_that_are_at_another_goal_do_not_count() -> None:
     world = board(1, 1, 1)
-    free = worth(situation(world), "job_1", ())
-    busy = worth(situation(world, takes("b", "job_0"), takes("c", "job_2")), "job_1", ())
+    free = value_message(make_situation(world), "job_1", ())
+    busy = value_message(make_situation(world, takes("b", "job_0"), takes("c", "job_2")), "job_1", ())
     assert free.saved > busy.saved == 0
 
 
 def test_facts_are_worth_the_search_of_those_who_do_not_know_as_far_as_there_is_room() -> None:
     world = board(1, 1)
     fact = Fact(Entity("job", 0), "LEFT", 3)
-    alone = situation(world, shared=False)
+    alone = make_situation(world, shared=False)
     # Neither b nor c knows of any job; there is room for one of them.
-    assert worth(alone, None, (fact,)).saved == pytest.approx(1 * SEARCH)
-    assert worth(situation(world), None, (fact,)).saved == 0  # all know what one has seen
-    assert worth(situation(world, Message("a", "inform", "", facts=(fact,)), shared=False), None, (fact,)).saved == 0
-    both = situation(world, shared=False, witnessed={"b": {fact}, "c": {fact}})
-    assert worth(both, None, (fact,)).saved == 0
-    one = situation(world, shared=False, witnessed={"b": {fact}})
-    assert worth(one, None, (fact,)).saved == pytest.approx(SEARCH)
-    assert worth(situation(world, takes("b", "job_0"), shared=False), None, (fact,)).saved == 0  # no room
+    assert value_message(alone, None, (fact,)).saved == pytest.approx(1 * SEARCH)
+    assert value_message(make_situation(world), None, (fact,)).saved == 0  # all know what one has seen
+    assert (
+        value_message(
+            make_situation(world, Message("a", "inform", "", facts=(fact,)), shared=False), None, (fact,)
+        ).saved
+        == 0
+    )
+    both = make_situation(world, shared=False, witnessed={"b": {fact}, "c": {fact}})
+    assert value_message(both, None, (fact,)).saved == 0
+    one = make_situation(world, shared=False, witnessed={"b": {fact}})
+    assert value_message(one, None, (fact,)).saved == pytest.approx(SEARCH)
+    assert value_message(make_situation(world, takes("b", "job_0"), shared=False), None, (fact,)).saved == 0  # no room
 
 
 def test_nothing_saves_more_than_the_time_left() -> None:
-    assert worth(situation(board(2, 1, horizon=3)), "job_0", ()).saved == pytest.approx((1 - 2 / 7) * 2)
-    assert worth(situation(board(2, 1, horizon=1)), "job_0", ()).saved == 0
+    assert value_message(make_situation(board(2, 1, horizon=3)), "job_0", ()).saved == pytest.approx((1 - 2 / 7) * 2)
+    assert value_message(make_situation(board(2, 1, horizon=1)), "job_0", ()).saved == 0
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=3), st.integers(1, 5), st.integers(1, 30), st.booleans())
 @settings(max_examples=60)
 def test_worth_is_never_negative_and_bounded(quorums: list[int], team: int, horizon: int, shared: bool) -> None:
-    now = situation(board(*quorums, agents="abcde"[:team], horizon=horizon), shared=shared)
+    situation = make_situation(board(*quorums, agents="abcde"[:team], horizon=horizon), shared=shared)
     facts = tuple(Fact(Entity("job", job), "LEFT", 3) for job in range(len(quorums)))
-    value = worth(now, "job_0", facts)
+    value = value_message(situation, "job_0", facts)
     bound = (horizon - 1) * (team - 1) * (len(quorums) + 1)
     assert 0 <= value.saved <= bound + 1e-9
     assert value.cost >= 1
@@ -127,20 +132,20 @@ def test_worth_is_never_negative_and_bounded(quorums: list[int], team: int, hori
 # ---- the rule of the question
 
 
-def choice(now: Situation, proposal: Proposal | None) -> ChooseAction:
-    return ChooseAction("a", {"a": now.view}, now, CoelaOptions(), None, proposal)
+def choice(situation: Situation, proposal: Proposal | None) -> ChooseAction:
+    return ChooseAction("a", {"a": situation.view}, situation, CoelaOptions(), None, proposal)
 
 
 def test_the_rule_sends_what_pays_and_else_acts() -> None:
-    now = situation(board(1, 1))
-    told = news(now)
+    situation = make_situation(board(1, 1))
+    told = find_news(situation)
     assert told.goal == "job_1"
     assert told.text == "I take job_1, about 2 steps from here."
-    question = choice(now, Proposal(message=told.text, goal=told.goal))
+    question = choice(situation, Proposal(message=told.text, goal=told.goal))
     assert question.sends(question.rule(None))  # type: ignore[arg-type]
-    idle = choice(now, Proposal(message="hello"))
+    idle = choice(situation, Proposal(message="hello"))
     assert idle.rule(None) == Decided(action="work(<job>(1), 3)", goal="job_1")  # type: ignore[arg-type]
-    assert choice(now, None).rule(None) == idle.rule(None)  # type: ignore[arg-type]
+    assert choice(situation, None).rule(None) == idle.rule(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -162,14 +167,14 @@ def test_the_rule_sends_what_pays_and_else_acts() -> None:
     ],
 )
 def test_the_keyword_is_found_and_not_found_in_an_action(text: str, sends: bool) -> None:
-    question = choice(situation(board(1, 1)), Proposal(message="hello"))
+    question = choice(make_situation(board(1, 1)), Proposal(message="hello"))
     assert question.sends(Decided(action=text)) is sends
 
 
 def test_an_answer_that_cannot_start_is_asked_again_with_the_reason() -> None:
     world = board(1, 1)
     world.left[0] = 0
-    question = choice(situation(world), None)
+    question = choice(make_situation(world), None)
     assert question.check(Decided(action="work(<job>(0), 1)")) == "work(<job>(0), 1) cannot start: job_gone"
     assert question.check(Decided(action="mumble")) is None
     empty = question.check(Decided(action=" "))
@@ -183,38 +188,38 @@ def test_an_answer_that_cannot_start_is_asked_again_with_the_reason() -> None:
 
 def test_agents_take_the_nearest_goal_that_nobody_has_and_help_where_hands_are_lacking() -> None:
     world = board(1, 1, 1)
-    assert next_step(situation(world)).goal == "job_1"
-    assert next_step(situation(world, takes("b", "job_1"))).goal == "job_0"
-    assert next_step(situation(world, takes("b", "job_1"), takes("c", "job_0"))).goal == "job_2"
+    assert choose_step(make_situation(world)).goal == "job_1"
+    assert choose_step(make_situation(world, takes("b", "job_1"))).goal == "job_0"
+    assert choose_step(make_situation(world, takes("b", "job_1"), takes("c", "job_0"))).goal == "job_2"
     joint = board(1, 1, 2)
-    assert next_step(situation(joint)).goal == "job_1"
-    assert next_step(situation(joint, takes("b", "job_2"))).goal == "job_2"
-    assert next_step(situation(joint, takes("b", "job_2"), takes("c", "job_2"))).goal == "job_1"
+    assert choose_step(make_situation(joint)).goal == "job_1"
+    assert choose_step(make_situation(joint, takes("b", "job_2"))).goal == "job_2"
+    assert choose_step(make_situation(joint, takes("b", "job_2"), takes("c", "job_2"))).goal == "job_1"
 
 
 def test_a_goal_that_cannot_get_its_hands_is_left_alone() -> None:
-    assert next_step(situation(board(4))) == CandidateStep(WAIT, None)
-    assert next_step(situation(board(2, agents="ab"), takes("b", "job_0"))).goal == "job_0"
+    assert choose_step(make_situation(board(4))) == CandidateStep(WAIT, None)
+    assert choose_step(make_situation(board(2, agents="ab"), takes("b", "job_0"))).goal == "job_0"
 
 
 def test_of_two_who_said_the_same_at_once_the_first_in_order_keeps_it() -> None:
     world = board(1, 1)
-    first = situation(world, takes("a", "job_1"), takes("b", "job_1"))
-    assert next_step(first).goal == "job_1"
-    later = situation(world, takes("a", "job_1", t=0), takes("b", "job_1", t=-1))
-    assert next_step(later).goal == "job_0"
+    first = make_situation(world, takes("a", "job_1"), takes("b", "job_1"))
+    assert choose_step(first).goal == "job_1"
+    later = make_situation(world, takes("a", "job_1", t=0), takes("b", "job_1", t=-1))
+    assert choose_step(later).goal == "job_0"
 
 
 def test_an_old_claim_is_not_believed_for_ever() -> None:
     world = board(1, 1)
     # The longest option takes 5 ticks, and 3 units of work are left: 2 * (5 + 3) ticks.
-    assert situation(world, takes("b", "job_1", t=-16)).intents == {"b": "job_1"}
-    assert situation(world, takes("b", "job_1", t=-17)).intents == {}
+    assert make_situation(world, takes("b", "job_1", t=-16)).intents == {"b": "job_1"}
+    assert make_situation(world, takes("b", "job_1", t=-17)).intents == {}
 
 
 def test_ticks_spent_in_vain_make_a_goal_further() -> None:
     world = board(1, 1)
-    assert next_step(situation(world, vain={"job_1": 30})).goal == "job_0"
+    assert choose_step(make_situation(world, vain={"job_1": 30})).goal == "job_0"
 
 
 # ---- what is told
@@ -238,9 +243,9 @@ def test_what_was_told_of_an_unseen_thing_makes_its_goal_known() -> None:
     given = believed(view, world.domain, [told(*ITEM)])
     assert "deliver_1" in {goal.id for goal in world.domain.goals(given)}
     assert given.seen[parse_fact(ITEM[0])] == 0
-    now = Situation(view, world.domain, "", world.spec.kinds, False, (told(*ITEM),), (), {}, {})
-    assert "deliver_1" in now.trips
-    assert all(view.check(option.action).ok for option in now.options)
+    situation = Situation(view, world.domain, "", world.spec.kinds, False, (told(*ITEM),), (), {}, {})
+    assert "deliver_1" in situation.trips
+    assert all(view.check(option.action).ok for option in situation.options)
 
 
 def test_what_is_seen_now_is_not_overruled_and_own_words_are_no_news() -> None:
@@ -270,11 +275,11 @@ def test_what_is_seen_now_is_not_overruled_and_own_words_are_no_news() -> None:
 def test_lies_stop_nobody(lie: tuple[str, ...]) -> None:
     world = rooms()
     view = world.view("agent_0")
-    now = Situation(view, world.domain, "", world.spec.kinds, False, (told(*lie), told(*ITEM)), (), {}, {})
-    assert next_step(now).action is not None
-    assert isinstance(news(now).text, str)
+    situation = Situation(view, world.domain, "", world.spec.kinds, False, (told(*lie), told(*ITEM)), (), {}, {})
+    assert choose_step(situation).action is not None
+    assert isinstance(find_news(situation).text, str)
     if lie[0].startswith("<item>(1)"):  # what was said last of a thing stands, and it is true
-        assert "deliver_1" in now.trips
+        assert "deliver_1" in situation.trips
 
 
 @pytest.mark.parametrize("far", [10**6, -1, 10**30, 10**400], ids=["far", "negative", "huge", "no-float"])
@@ -288,9 +293,9 @@ def test_places_and_numbers_that_cannot_be_stop_nobody_in_wildfire(level: str, f
     for lie in lies:
         chat = (Message(liar, "inform", "", facts=(lie,), t=0),)
         view = world.view(world.spec.agents[0])
-        now = Situation(view, world.domain, "", world.spec.kinds, False, chat, (), {}, {})
-        assert view.check(next_step(now).action).ok
-        assert isinstance(news(now).text, str)
+        situation = Situation(view, world.domain, "", world.spec.kinds, False, chat, (), {}, {})
+        assert view.check(choose_step(situation).action).ok
+        assert isinstance(find_news(situation).text, str)
 
 
 def test_what_the_rules_cannot_count_with_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,18 +312,9 @@ def test_what_the_rules_cannot_count_with_is_passed_over(monkeypatch: pytest.Mon
 
 def test_only_what_the_world_can_state_is_taken_from_a_proposal() -> None:
     world = rooms()
-    now = Situation(world.view("agent_0"), world.domain, "", world.spec.kinds, False, (), (), {}, {})
+    situation = Situation(world.view("agent_0"), world.domain, "", world.spec.kinds, False, (), (), {}, {})
     texts = (*ITEM, ITEM[0], "nonsense", "<item>(1) AT here", "agent_1 AT (1, 1)", "<ghost>(1) AT (2, 2)")
-    assert told_facts(Proposal(message="x", facts=texts), now) == tuple(map(parse_fact, ITEM))
-
-
-def test_statable() -> None:
-    relations = rooms().domain.relations
-    assert statable(parse_fact("<item>(1) STATE held"), relations)
-    assert statable(parse_fact("agent_0 HOLD <item>(1)"), relations)
-    assert not statable(parse_fact("<item>(1) STATE hot"), relations)
-    assert not statable(parse_fact("<item>(1) AT <item>(2)"), relations)
-    assert not statable(parse_fact("<item>(1) WEIGHT heavy"), relations)
+    assert read_facts(Proposal(message="x", facts=texts), situation) == tuple(map(parse_fact, ITEM))
 
 
 def test_the_rule_tells_what_the_others_have_not_seen() -> None:
@@ -328,7 +324,7 @@ def test_the_rule_tells_what_the_others_have_not_seen() -> None:
     for _ in range(12):
         world.step(actions)
     view = world.view("agent_0")
-    now = Situation(view, carrier, "", world.spec.kinds, False, (), (), {}, {})
-    facts = news(now).facts
+    situation = Situation(view, carrier, "", world.spec.kinds, False, (), (), {}, {})
+    facts = find_news(situation).facts
     assert Entity("item", 1) in {fact.subject for fact in facts}
     assert set(facts) <= set(view.known)

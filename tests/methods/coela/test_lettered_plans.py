@@ -8,15 +8,22 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from teamworld.language import Action, Entity, parse_action
-from teamworld.methods.coela.hands import delivery, full
+from teamworld.methods.coela.lettered_plans import (
+    BLIND,
+    SEND,
+    find_room_search,
+    letter,
+    list_plans,
+    plan_text,
+    read_plan,
+)
 from teamworld.methods.coela.options import CoelaOptions
-from teamworld.methods.coela.plans import BLIND, SEND, available, letter, look_for_place, read_plan, written
 from teamworld.methods.coela.questions import PickPlan, Proposal, Tell, Think
-from teamworld.planning.fetch import carrying_capacity, held_things
+from teamworld.planning.fetch import carrying_capacity
 from teamworld.reasoning.prompts import render
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT, Option
-from tests.methods.coela.house import goal, situation
+from tests.methods.coela.house import goal, make_situation
 
 PLANS = (SEND, *map(parse_action, ("explore(<kitchen>(11))", "check(<cabinet>(22))", "fetch(<apple>(57))")))
 EXPLORE, CHECK, FETCH = PLANS[1:]
@@ -47,39 +54,39 @@ def test_no_two_plans_have_a_letter_in_common(one: int, other: int) -> None:
 
 
 def test_the_message_comes_first_then_what_can_start_and_nobody_plans_to_wait() -> None:
-    now = situation(*HERE, options=OPTIONS)
-    assert available(now, CWAH, message=True) == PLANS
-    assert available(now, CWAH, message=False) == PLANS[1:]
-    assert available(now, CoelaOptions(listed="plans", omit=("check",)), message=False) == (EXPLORE, FETCH)
+    situation = make_situation(*HERE, options=OPTIONS)
+    assert list_plans(situation, CWAH, message=True) == PLANS
+    assert list_plans(situation, CWAH, message=False) == PLANS[1:]
+    assert list_plans(situation, CoelaOptions(listed="plans", omit=("check",)), message=False) == (EXPLORE, FETCH)
 
 
 def test_delivery_before_the_place_was_seen_is_a_plan_only_where_that_is_asked_for() -> None:
-    holding = situation(*HERE, "Alice HOLD <apple>(31)", options=OPTIONS)
+    holding = make_situation(*HERE, "Alice HOLD <apple>(31)", options=OPTIONS)
     blind = CoelaOptions(listed="plans", blind_delivery=True)
-    assert BLIND not in available(holding, CWAH, message=False)
-    assert available(holding, blind, message=False)[-1] == BLIND
-    assert look_for_place(holding) == EXPLORE
-    assert BLIND not in available(situation(*HERE, options=OPTIONS), blind, message=False)  # it holds nothing
-    seen = situation(*HERE, "Alice HOLD <apple>(31)", options=(*OPTIONS, Option(DELIVER, "apple_on_table", 4)))
-    assert available(seen, blind, message=False)[-1] == DELIVER
+    assert BLIND not in list_plans(holding, CWAH, message=False)
+    assert list_plans(holding, blind, message=False)[-1] == BLIND
+    assert find_room_search(holding) == EXPLORE
+    assert BLIND not in list_plans(make_situation(*HERE, options=OPTIONS), blind, message=False)  # it holds nothing
+    seen = make_situation(*HERE, "Alice HOLD <apple>(31)", options=(*OPTIONS, Option(DELIVER, "apple_on_table", 4)))
+    assert list_plans(seen, blind, message=False)[-1] == DELIVER
 
 
 # ---- hands
 
 
 def test_hands() -> None:
-    now = situation(*FULL, options=(*OPTIONS, Option(DELIVER, "apple_on_table", 4)))
-    assert carrying_capacity(now.domain) == 2
-    assert held_things("Alice", now.given) == (Entity("apple", 31), Entity("plate", 32))
-    assert held_things("Bob", now.given) == ()
-    assert full(now)
-    found = delivery(now)
+    situation = make_situation(*FULL, options=(*OPTIONS, Option(DELIVER, "apple_on_table", 4)))
+    assert carrying_capacity(situation.domain) == 2
+    assert situation.held("Alice") == (Entity("apple", 31), Entity("plate", 32))
+    assert situation.held("Bob") == ()
+    assert situation.full
+    found = next(iter(situation.deliveries()), None)
     assert found is not None
     assert found.action == DELIVER
-    assert delivery(now, ("deliver",)) is None
-    one = situation(*HERE, "Alice HOLD <apple>(31)", options=OPTIONS)
-    assert not full(one)
-    assert delivery(one) is None
+    assert not list(situation.deliveries(("deliver",)))
+    one = make_situation(*HERE, "Alice HOLD <apple>(31)", options=OPTIONS)
+    assert not one.full
+    assert not list(one.deliveries())
     rooms = worlds.make("rooms", "two", 0, 60, {}).domain
     assert carrying_capacity(rooms) == 1
     assert carrying_capacity(worlds.make("cube", "n2", 0, 60, {}).domain) == 0
@@ -148,15 +155,17 @@ def test_whatever_is_said_a_plan_of_the_list_is_read_or_none(text: str) -> None:
 
 
 def pick(options: CoelaOptions = CWAH, message: str = "hello", *facts: str) -> PickPlan:
-    now = situation(*HERE, *facts, options=OPTIONS)
-    return PickPlan("Alice", {"Alice": now.view}, now, options, None, Proposal(message=message), "I thought a lot.")
+    situation = make_situation(*HERE, *facts, options=OPTIONS)
+    return PickPlan(
+        "Alice", {"Alice": situation.view}, situation, options, None, Proposal(message=message), "I thought a lot."
+    )
 
 
 def test_the_list_of_the_prompt_is_what_the_letters_stand_for() -> None:
     question = pick()
     user = render(question).user
     for index, plan in enumerate(question.numbered):
-        assert f"\n{letter(index)}. {written(plan)}" in user
+        assert f"\n{letter(index)}. {plan_text(plan)}" in user
         assert question.read(question.answer(plan=letter(index))) == plan  # type: ignore[arg-type]
     assert "«hello»" in user
     assert "«I thought a lot.»" in user
@@ -174,18 +183,18 @@ def test_an_answer_without_a_plan_is_asked_again_or_a_plan_is_drawn() -> None:
 def test_the_rule_takes_a_plan_of_the_list_and_thinks_the_same_before() -> None:
     question = pick(CWAH, "")
     assert question.rule(None).plan == str(FETCH)  # type: ignore[arg-type]
-    now = question.now
-    think = Think("Alice", {"Alice": now.view}, now, CWAH, None, None)
+    situation = question.situation
+    think = Think("Alice", {"Alice": situation.view}, situation, CWAH, None, None)
     assert str(FETCH) in think.rule(None).reasoning  # type: ignore[arg-type]
     assert "C. fetch(<apple>(57))" in render(think).user
 
 
 def test_prompts_show_the_opening_lines_and_the_last_messages() -> None:
-    now = pick().now
-    tell = Tell("Alice", {"Alice": now.view}, now, CWAH, None)
+    situation = pick().situation
+    tell = Tell("Alice", {"Alice": situation.view}, situation, CWAH, None)
     user = render(tell).user
     assert user.index("- Alice: ") < user.index("- Bob: ")
-    plain = render(Tell("Alice", {"Alice": now.view}, now, CoelaOptions(listed="plans"), None)).user
+    plain = render(Tell("Alice", {"Alice": situation.view}, situation, CoelaOptions(listed="plans"), None)).user
     assert "- Bob: " not in plain
     assert "a house" in plain
     assert "a house" not in user

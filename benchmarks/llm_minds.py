@@ -19,6 +19,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
+from teamworld.report.reproduce.chain import tell
+
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment, build
 from teamworld.experiment.folder import Folder
@@ -29,7 +31,6 @@ from teamworld.experiment.runner import run
 from teamworld.reasoning.llm import providers
 from teamworld.reasoning.llm.contract import CallKey, Request
 from teamworld.record import read_log
-from teamworld.report.reproduce.chain import tell
 from tests.reasoning.llm.server import Peer, running
 
 PARTS = ("wall", "cost", "replay")

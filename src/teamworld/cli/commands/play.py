@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from teamworld.cli.commands.application import DEFAULTS, UNSAID, Int, Names, PlayingOptions, RunningOptions, app
 from teamworld.errors import UserError
+from teamworld.papers import PaperName, PaperOptions
 
 #: Not in the docstring: there, these names stand for parts of its own.
 _COMPARED = (
@@ -221,22 +223,22 @@ def evidence(
     return 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class _PaperOptions(PaperOptions):
+    __doc__ = PaperOptions.__doc__
+    seeds: Int = None
+    level: Names = None
+    method: Annotated[Names, Parameter(name=("--method", "--methods"))] = None
+    cap: Int = None
+    quick: Annotated[bool, Parameter(negative=())] = False
+
+
 @app.command
 def reproduce(
-    paper: Literal["drwell", "cube", "wildfire", "cwah"],
+    paper: PaperName,
     *,
     out: Path | None = None,
-    seeds: Int = None,
-    reasoner: str | None = None,
-    latency: float | None = None,
-    step_time: float | None = None,
-    level: Names = None,
-    method: Annotated[Names, Parameter(name=("--method", "--methods"))] = None,
-    talk: str | None = None,
-    data: Path | None = None,
-    episodes: str | None = None,
-    cap: Int = None,
-    quick: Annotated[bool, Parameter(negative=())] = False,
+    options: Annotated[_PaperOptions, Parameter(name="*")] = _PaperOptions(),
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Make a paper's figures from own runs, beside the published values, with a page that says what holds.
@@ -253,51 +255,13 @@ def reproduce(
         cwah: steps and messages of planners and methods on the ten household episodes, which --data names.
     out:
         Folder of the page, the figures and the runs. [default: runs/reproduce-PAPER]
-    seeds:
-        Number of seeds, counting up from 42. [default: drwell 10, cube 3, wildfire 10, cwah 5]
-    reasoner:
-        drwell and cwah: the mind, see: teamworld run --help. [default: rules]
-    latency:
-        drwell only: assumed seconds of a call. [default: 0.7, published for gpt-4o]
-    step_time:
-        drwell only: assumed seconds of a step. [default: 0.047, the published heuristic's]
-    level:
-        wildfire only: some of the 17 presets (see: teamworld levels wildfire). [default: all]
-    method:
-        wildfire: what is run beside the paper's methods: drwell, zero_shot; cwah: the rows of the table, by
-        method. [default: wildfire neither, cwah all]
-    talk:
-        wildfire only: native or equal, see: teamworld run --help. [default: native]
-    data:
-        cwah only: folder, or pickle, of the official test set, which this package has not.
-    episodes:
-        cwah only: official, or episodes of our own in their place: dev:NUMBER (to tune on), test:NUMBER (to report), or
-        a range as dev:100-149. [default: official]
-    cap:
-        cwah only: most messages of an agent in an episode, in all teams. [default: no bound]
-    quick:
-        A look at everything in a short time: fewer seeds, episodes, sizes and levels.
     json:
         Print the numbers, ours and the published ones, as one JSON object, and nothing else.
     """
     from teamworld.cli import reproducing
 
-    reproducing.reproduce(
-        paper,
-        out,
-        seeds=seeds,
-        reasoner=reasoner,
-        latency=latency,
-        step_time=step_time,
-        level=_split(level) if level else None,
-        method=_split(method) if method else None,
-        talk=talk,
-        data=data,
-        episodes=episodes,
-        cap=cap,
-        quick=quick,
-        as_json=json,
-    )
+    level, method = (_split(names) if names else None for names in (options.level, options.method))
+    reproducing.reproduce(paper, out, replace(options, level=level, method=method), as_json=json)
     return 0
 
 

@@ -1,0 +1,114 @@
+"""Reproductions of published results: a paper's figures and tables from own runs, beside the published values.
+
+A paper is a folder here: ``published.yaml`` (its numbers and their sources), ``claims.yaml`` (what a reproduction
+should show), ``page.md.j2`` (its page) and the code that runs, judges and draws. This module is light to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from teamworld.errors import UserError
+
+if TYPE_CHECKING:
+    from teamworld.papers.page import Reproduction
+    from teamworld.reasoning.human import Terminal
+
+PaperName: TypeAlias = Literal["drwell", "cube", "wildfire", "cwah"]
+#: Called after every episode and measurement with what it was.
+Progress: TypeAlias = Callable[[str], None]
+#: The first seed of every reproduction: the published default of DR. WELL, and the seed of CUBE's published layouts.
+FIRST_SEED = 42
+_MAX_SEEDS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperOptions:
+    """Options of a reproduction; None stands for the paper's default.
+
+    Args:
+        seeds: Number of seeds, counting up from 42. [default: drwell 10, cube 3, wildfire 10, cwah 5]
+        reasoner: drwell and cwah: the reasoner, see: teamworld run --help. [default: rules]
+        latency: drwell only: assumed seconds of a call. [default: 0.7, published for gpt-4o]
+        step_time: drwell only: assumed seconds of a step. [default: 0.047, the published heuristic's]
+        level: wildfire only: some of the 17 presets (see: teamworld levels wildfire). [default: all]
+        method: wildfire: methods to run beside the paper's: drwell, zero_shot; cwah: the rows of the table, by
+            method. [default: wildfire neither, cwah all]
+        talk: wildfire only: native or equal, see: teamworld run --help. [default: native]
+        data: cwah only: folder, or pickle, of the official test set, which is not part of this package.
+        episodes: cwah only: official, or episodes of our own generator: dev:NUMBER (to tune on), test:NUMBER (to
+            report), or a range such as dev:100-149. [default: official]
+        cap: cwah only: most messages of an agent in an episode, in all teams. [default: no bound]
+        quick: Run a small version in a short time: fewer seeds, episodes, sizes and levels.
+    """
+
+    seeds: int | None = None
+    reasoner: str | None = None
+    latency: float | None = None
+    step_time: float | None = None
+    level: list[str] | None = None
+    method: list[str] | None = None
+    talk: str | None = None
+    data: Path | None = None
+    episodes: str | None = None
+    cap: int | None = None
+    quick: bool = False
+
+
+#: The papers that an option belongs to, where it is not for all.
+_OWNERS: dict[str, tuple[PaperName, ...]] = {
+    "reasoner": ("drwell", "cwah"),
+    "latency": ("drwell",),
+    "step_time": ("drwell",),
+    "level": ("wildfire",),
+    "method": ("wildfire", "cwah"),
+    "talk": ("wildfire",),
+    "data": ("cwah",),
+    "episodes": ("cwah",),
+    "cap": ("cwah",),
+}
+
+
+class Job(NamedTuple):
+    """A reproduction that is ready to run."""
+
+    run: Callable[[Progress], Reproduction]
+    size: int
+    """Episodes and measurements: how often its progress is reported."""
+
+
+def prepare(paper: PaperName, options: PaperOptions, out: Path | None, terminal: Terminal | None = None) -> Job:
+    """Check the options of a reproduction and return it, ready to run.
+
+    Args:
+        paper: The paper.
+        options: What to run.
+        out: Folder of the page; None: a folder under ``runs`` named after the paper.
+        terminal: Where a person answers who is part of a team.
+
+    Raises:
+        UserError: An option does not fit the paper or its range.
+    """
+    if options.seeds is not None and not 1 <= options.seeds <= _MAX_SEEDS:
+        raise UserError(f"--seeds is a number from 1 to {_MAX_SEEDS}, got {options.seeds}")
+    words = ["teamworld reproduce", paper]
+    for field in fields(options):
+        name, value = f"--{field.name.replace('_', '-')}", getattr(options, field.name)
+        if value is None or value is False:
+            continue
+        owners = _OWNERS.get(field.name, (paper,))
+        if paper not in owners:
+            commands = " and ".join(f"'reproduce {owner}'" for owner in owners)
+            raise UserError(f"{name} belongs to {commands}: leave it out for {paper}")
+        if isinstance(value, list):
+            value = ",".join(value)
+        # A page names no place of this machine.
+        words += [name] if value is True else [name, "PATH" if isinstance(value, Path) else str(value)]
+    split = "" if options.episodes in (None, "official") else f"-{str(options.episodes).partition(':')[0]}"
+    folder = Path("runs") / f"reproduce-{paper}{split}{'-quick' * options.quick}" if out is None else out
+    job: Job = import_module(f"teamworld.papers.{paper}").job(options, folder, " ".join(words), terminal)
+    return job

@@ -1,1 +1,0 @@
-"""The published figures again, from runs of this package, beside the published values."""

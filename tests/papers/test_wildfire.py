@@ -1,0 +1,282 @@
+"""``teamworld reproduce wildfire``: published values, scores from logs, shares and intervals, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+import teamworld
+from teamworld.errors import UserError
+from teamworld.experiment.config import Cell
+from teamworld.experiment.folder import Folder
+from teamworld.experiment.results import Row
+from teamworld.papers.page import data
+from teamworld.papers.wildfire import LABELS, METHODS, OTHER_METHODS, WildfirePlan, choose
+from teamworld.papers.wildfire.scores import (
+    IDLE,
+    VERDICTS,
+    EpisodeScore,
+    LevelCheck,
+    Reported,
+    checks,
+    competencies,
+    difference,
+    episode_score,
+    mean_competency,
+    published,
+    published_share,
+    share,
+    spread,
+)
+from teamworld.record import StepDone, read_log
+from teamworld.report import competence
+from teamworld.report.competence import Seed
+from teamworld.worlds.wildfire import physics
+from teamworld.worlds.wildfire.levels import PRESETS, level_for
+from teamworld.worlds.wildfire.world import WildfireWorld
+
+CUT, FIRE = "cut_trees_sparse_small", "suppress_fire_contain"
+BEST = {CUT: 18.0, FIRE: 0.0}
+CLAIMS = data("wildfire", "claims")
+FINAL, EARLIER = published("final"), published("earlier")
+MEAN_BCS = data("wildfire", "published")["mean_competency"]["scores"]
+
+
+def episode(method: str, seed: int, score: float, destroyed: float | None = None) -> EpisodeScore:
+    return EpisodeScore(method, seed, score, score, destroyed, 10, 0, 0)
+
+
+def some(method: str, *scores: float, fire: bool = False) -> list[EpisodeScore]:
+    return [episode(method, seed, score, -score if fire else None) for seed, score in enumerate(scores)]
+
+
+# ---- published values
+
+
+def test_the_published_scores_are_those_of_the_17_presets() -> None:
+    assert set(FINAL) == set(PRESETS)
+    assert all(set(row) == {*MEAN_BCS, IDLE} for row in FINAL.values())
+    assert set(EARLIER) < set(PRESETS)
+    assert all(set(row) == set(MEAN_BCS) for row in EARLIER.values())
+
+
+@pytest.mark.parametrize("level", PRESETS)
+def test_no_published_score_is_above_the_best(level: str) -> None:
+    top = physics.best_score(level_for(level))
+    for reported in (*FINAL[level].values(), *EARLIER.get(level, {}).values()):
+        assert reported.mean <= top
+        assert reported.sd is None or reported.sd >= 0
+    assert (FINAL[level][IDLE].mean == 0) == bool(top)
+
+
+def test_some_values_stand_where_the_source_has_them() -> None:
+    assert FINAL[CUT]["coela"] == Reported(14, 4.18)
+    assert FINAL["full_game"]["hmas2"].text == "-5522.67 ± 3358.2"
+    assert FINAL["rescue_civilians_known_location_large"]["coela"].text == "0"
+    assert len({FINAL["suppress_fire_locate_and_suppress"][method] for method in MEAN_BCS}) == 1
+    assert EARLIER["scout_fire_large"]["hmas2"] == Reported(0.67, 2)
+    assert MEAN_BCS == {"camon": 0.35, "hmas2": 0.32, "embodied": 0.32, "coela": 0.25}
+
+
+def test_published_shares_count_from_doing_nothing_where_a_fire_is_fought() -> None:
+    assert published_share(CUT, "coela", 18) == pytest.approx(14 / 18)
+    assert published_share(FIRE, "camon", 0) == pytest.approx(44 / 780.67)
+    assert published_share(CUT, "random", 18) is None
+    assert published_share("no_such_level", "camon", 18) is None
+
+
+# ---- scores from logs
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, list[Row], list[physics.Score]]:
+    """Return a short run on fire, and what the world itself said at the end of each episode."""
+    worlds: list[WildfireWorld] = []
+    folder = Folder(tmp_path_factory.mktemp("wildfire") / "run")
+    with pytest.MonkeyPatch.context() as patch:
+        reset = WildfireWorld.reset
+
+        def kept(self: WildfireWorld, seed: int) -> None:
+            worlds[:] = [*(world for world in worlds if world is not self), self]
+            reset(self, seed)
+
+        patch.setattr(WildfireWorld, "reset", kept)
+        methods = [IDLE, "greedy"]
+        rows = teamworld.run("wildfire", level=FIRE, method=methods, seed=42, max_steps=30, out=folder.path)
+    return folder, rows, [physics.score(world.incident) for world in worlds[-2:]]
+
+
+def test_the_score_of_a_log_is_the_worlds_own(played: tuple[Folder, list[Row], list[physics.Score]]) -> None:
+    folder, rows, said = played
+    for row, score in zip(rows, said, strict=True):
+        log = list(read_log(folder.log(Cell(row.method, row.seed), row.episode)))
+        score_of_log = episode_score(row.method, row.seed, row.summary, log)
+        assert (score_of_log.reference, score_of_log.burnt) == score
+        assert score_of_log.steps == sum(isinstance(event, StepDone) for event in log)
+        assert score_of_log.destroyed is not None
+        assert score_of_log.destroyed >= 0
+    assert said[0].reference < 0  # something burnt: the comparison is not one of zeros
+    assert said[1].reference < said[1].burnt  # and trees were cut
+
+
+def test_a_log_without_scores_is_refused(played: tuple[Folder, list[Row], list[physics.Score]]) -> None:
+    folder, rows, _ = played
+    log = list(read_log(folder.log(Cell(IDLE, 42), 1)))
+    empty = [event for event in log if not isinstance(event, StepDone)]
+    with pytest.raises(UserError, match="do_nothing, seed 42, has no score"):
+        episode_score(IDLE, 42, rows[0].summary, empty)
+
+
+# ---- shares, intervals, competencies
+
+
+def test_shares_of_the_best() -> None:
+    found = [*some(IDLE, 0, 0), *some("a", 9, 18)]
+    made = share(found, "a", 18)
+    assert made is not None
+    assert (made.mean, made.n) == (0.75, 2)
+    fire = [*some(IDLE, -100, -300), *some("a", -50, -150), *some("b", -200, -300), episode("c", 9, -1)]
+    averted, worse = share(fire, "a", 0), share(fire, "b", 0)
+    assert averted is not None
+    assert worse is not None
+    assert averted.mean == 0.5
+    assert worse.mean == pytest.approx(-0.25)  # sum of (s - b) over sum of (0 - b): -100 / 400
+    assert share(fire, "c", 0) is None  # nobody did nothing on its seed
+    assert share([*some(IDLE, 0, 0), *some("a", 0, 0)], "a", 0) is None  # nothing could be lost
+
+
+def test_a_spread_tells_mean_sd_and_n() -> None:
+    made = spread([-1.0, -2.0, -6.0], 0)
+    assert (made.interval.mean, made.interval.n) == (-3.0, 3)
+    assert made.sd == pytest.approx(7**0.5)
+    assert made.interval.low < -6
+    assert made.interval.high == 0  # Student's of three would go on
+    sure = spread([18.0] * 10, 18)
+    assert sure.sd == 0
+    assert sure.interval.low == pytest.approx(18 * 0.7225, abs=0.01)  # Wilson's of 10 of 10
+    assert sure.interval.high == 18
+    assert spread([0.0, 0.0, 18.0], 18).interval.low >= 0
+    assert spread([4.0], 18) == ((4.0, 4.0, 4.0, 1), None)
+    with pytest.raises(ValueError, match="no mean"):
+        spread([], 18)
+
+
+def test_differences_are_paired_by_seed() -> None:
+    found = [*some("b", 9, 19, 29, 1000), *reversed(some("a", 10, 20, 30))]
+    made = difference(found, "a", "b", lambda score: score.reference)
+    assert made is not None
+    assert (made[:3], made.n) == ((1.0, 1.0, 1.0), 3)
+    half = difference(found, "a", "b", lambda score: score.reference, 0.5)
+    assert half is not None
+    assert half.difference == pytest.approx(20 - 9.5)
+    assert difference(found, "a", "nobody", lambda score: score.reference) is None
+
+
+def test_the_mean_competency_is_the_mean_of_the_competencies() -> None:
+    cut = [Seed(CUT, seed, 9.0, 0.0, 18.0) for seed in range(3)]
+    scout = [Seed("scout_fire_small", seed, score, 0.0, 2.0) for seed, score in enumerate((0.0, 1.0, 2.0, 2.0))]
+    full = [Seed("full_game", 0, -50.0, -100.0, 0.0)]
+    seeds = cut + scout + full
+    each, mean = competencies(seeds), mean_competency(seeds)
+    shown = [made.mean for name, made in each.items() if made is not None and name != "OP"]
+    assert len(shown) == 6
+    assert mean is not None
+    assert mean.mean == pytest.approx(sum(shown) / 6)
+    assert mean.n == 8
+    assert each["TD"] is not None
+    assert each["TD"].n == 8
+    assert mean_competency([]) is None
+    assert competencies([Seed(CUT, 0, 9.0, None, 18.0)])["TD"] is None  # without doing nothing beside it
+    told = competence.table(
+        [competence.Episode(method, (one.level, "", one.seed, 1), score or 0.0)
+         for one in seeds for method, score in (("a", one.score), (IDLE, one.idle))],
+        "",
+    )  # fmt: skip
+    assert told.rows[0][1].startswith(f"{each['TD'].mean:.2f} [")
+
+
+# ---- checks
+
+
+def verdicts(found: Sequence[LevelCheck], number: str) -> set[str]:
+    return {one.verdict for one in found if one.number == number}
+
+
+def team(scores: dict[str, Sequence[float]], *, fire: bool = False) -> list[EpisodeScore]:
+    rest = scores.get("rest", (0.0, 0.0, 0.0))
+    return [one for method in METHODS for one in some(method, *scores.get(method, rest), fire=fire)]
+
+
+def test_checks_hold_where_everything_is_as_it_should_be() -> None:
+    cut = team({IDLE: (0, 0, 0), "rest": (18, 18, 18)})
+    fire = team({IDLE: (-90, -100, -110), "rest": (-10, -21, -29)}, fire=True)
+    made = checks({CUT: cut, FIRE: fire}, BEST)
+    assert {one.verdict for one in made} == {"holds"}
+    assert {one.number for one in made} == set(CLAIMS["claims"])
+    assert {one.method for one in made if one.number == "3"} == set(MEAN_BCS)
+
+
+@pytest.mark.parametrize(
+    ("number", "level", "scores", "verdict"),
+    [
+        ("1", CUT, {IDLE: (0, 1, 0)}, "does not hold"),
+        ("2", CUT, {"greedy": (18, 17, 18)}, "does not hold"),
+        ("3", CUT, {"greedy": (18, 18, 18), "coela": (0, 3, 0)}, "does not hold"),
+        ("3", CUT, {"greedy": (18, 18, 18), "coela": (0, 18, 18)}, "not decided"),
+        ("3", CUT, {"greedy": (18, 18, 18), "coela": (9, 9, 9)}, "holds"),
+        ("3", CUT, {"greedy": (18,), "coela": (9,), "rest": (9,)}, "one seed"),
+        ("4a", FIRE, {IDLE: (-10, -10, -10), "greedy": (-10, -10, -10)}, "same"),
+        ("4a", FIRE, {IDLE: (-10, -10, -10), "greedy": (-30, -29, -31)}, "does not hold"),
+        ("4b", FIRE, {IDLE: (-10, -20, -30), "greedy": (-15, -15, -28)}, "not decided"),
+        ("5", FIRE, {IDLE: (-10, -20, -30), "coela": (-20, -31, -40)}, "does not hold"),
+    ],
+)
+def test_a_check_sees_what_does_not_hold(
+    number: str, level: str, scores: dict[str, Sequence[float]], verdict: str
+) -> None:
+    made = checks({level: team(scores, fire=level == FIRE)}, BEST)
+    who = [one for one in made if one.number == number and one.method in (None, "coela")]
+    assert [one.verdict for one in who] == [verdict]
+    assert verdict in VERDICTS
+
+
+def test_own_agents_do_not_count_as_what_was_destroyed() -> None:
+    """The scripted team loses agents, which the score charges, and saves what stands."""
+    found = [episode(IDLE, seed, -100.0, 100.0 + seed) for seed in range(4)]
+    found += [episode("greedy", seed, -120.0, 60.0) for seed in range(4)]
+    found += [episode(method, seed, -100.0, 100.0) for method in MEAN_BCS for seed in range(4)]
+    made = checks({FIRE: found}, BEST)
+    assert verdicts(made, "4a") == {"holds"}
+    assert verdicts(made, "4b") == {"does not hold"}
+
+
+def test_the_levels_of_the_checks_exist() -> None:
+    assert {*CLAIMS["small"], *CLAIMS["reachable"]} <= set(PRESETS)
+    assert all(physics.best_score(level_for(level)) for level in CLAIMS["small"])
+
+
+# ---- plans
+
+
+def test_a_plan_names_levels_in_their_order_and_counts_its_work() -> None:
+    plan = choose(WildfirePlan(seeds=2), [FIRE, CUT], ["zero_shot", "drwell"])
+    assert plan.levels == (CUT, FIRE)
+    assert plan.methods == (*METHODS, *OTHER_METHODS)
+    assert plan.size == 2 * 9 * 2
+    assert choose(WildfirePlan(), None, None) == WildfirePlan()
+    assert WildfirePlan().levels == PRESETS
+    assert (
+        WildfirePlan().limit(FIRE),
+        WildfirePlan(cap=30).limit(FIRE),
+        WildfirePlan(cap=30).limit("transport_firefighters_small"),
+    ) == (
+        100,
+        30,
+        15,
+    )
+    assert set(WildfirePlan(others=OTHER_METHODS).methods) == set(LABELS)
+    with pytest.raises(UserError, match="none of the 17 presets; did you mean"):
+        choose(WildfirePlan(), ["suppress_fire_contian"], None)
+    with pytest.raises(UserError, match="drwell or zero_shot; got 'greedy'"):
+        choose(WildfirePlan(), None, ["greedy"])

@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
-from teamworld.report.reproduce.chain import tell
+from teamworld.papers.drwell import timeline
 
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment, build
@@ -59,7 +59,7 @@ def walls(server: Peer, scratch: Path) -> None:
         begun, cpu = time.perf_counter(), time.process_time()
         run(given(server, level=level, max_steps=steps, seeds=list(range(episodes))), out)
         wall, cpu = time.perf_counter() - begun, time.process_time() - cpu
-        chain = max(tell(read_log(path)).chain for path in out.glob("logs/*/*.zst")) * seconds
+        chain = max(timeline(read_log(path)).chain for path in out.glob("logs/*/*.zst")) * seconds
         stats = server.stats()
         print(
             f"{level:>6}{episodes:>9}{seconds:>9}{stats['requests']:>7}{stats['peak']:>6}{chain:>10.1f}{wall:>9.1f}"

@@ -281,7 +281,7 @@ def test_generated_episodes_from_end_to_end(
     assert (greedy["messages"], greedy["message_tokens"], greedy["total_tokens"]) == (0, 0, None)
     assert told["episodes"] == "dev"
     page = Path(told["page"]).read_text("utf-8")
-    assert "to tune on" in page
+    assert "tune on, `test` to report" in page
     assert "published:" not in page  # nothing published is of these episodes
     assert str(tmp_path) not in page
     assert "teamworld reproduce cwah --method greedy,do_nothing --episodes dev:4" in page

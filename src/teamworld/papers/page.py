@@ -72,7 +72,7 @@ def write(paper: PaperName, out: Path, command: str, **values: Any) -> Path:
         return f"![{figure.caption.split('. ')[0]}]({name})\n\n*{figure.caption}*"
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(__package__, "."),
+        loader=jinja2.FunctionLoader(lambda name: files(__package__).joinpath(name).read_text("utf-8")),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

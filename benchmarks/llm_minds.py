@@ -19,8 +19,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
-from teamworld.papers.drwell import timeline
-
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import Experiment, build
 from teamworld.experiment.folder import Folder
@@ -28,6 +26,7 @@ from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Results
 from teamworld.experiment.run_options import Running
 from teamworld.experiment.runner import run
+from teamworld.papers.drwell import timeline
 from teamworld.reasoning.llm import providers
 from teamworld.reasoning.llm.contract import CallKey, Request
 from teamworld.record import read_log

@@ -68,7 +68,7 @@ def symbols() -> None:
     from teamworld.worlds.cube.world import make
 
     world = make(f"n{WALKERS}", 0, STEPS, {})
-    (walk,) = always_right(world.scene).actions
+    (walk,) = always_right(world.state).actions
     orders = dict.fromkeys(world.spec.agents, walk)
     begun, steps, over = time.process_time(), 0, None
     while over is None:

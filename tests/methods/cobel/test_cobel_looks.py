@@ -10,7 +10,7 @@ from teamworld.record import EpisodeEnd
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import Domain
 from teamworld.worlds.cube.domain import CubeDomain
-from teamworld.worlds.cube.scene import Scene
+from teamworld.worlds.cube.symbolic_state import SymbolicState
 
 #: One block, on a grid of twenty cells; agents see five cells around them.
 SEARCH = CubeDomain("spec", 5, (1,), 20)
@@ -22,7 +22,7 @@ def best(domain: Domain, given: Facts) -> Prospect:
 
 def ground(*unseen: Cell) -> Facts:
     """Two agents in a corner, the block not found, and where nobody has looked."""
-    return Scene(20, {"agent_0": (2, 18), "agent_1": (1, 18)}, {}, dict(enumerate(unseen))).facts
+    return SymbolicState(20, {"agent_0": (2, 18), "agent_1": (1, 18)}, {}, dict(enumerate(unseen))).facts
 
 
 @pytest.mark.parametrize("unseen", [((12, 0),), ((12, 0), (0, 0))])
@@ -35,7 +35,7 @@ def test_far_ground_is_walked_to_however_few_areas_are_left(unseen: tuple[Cell, 
 
 
 def test_a_way_that_ends_before_the_ground_comes_before_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("teamworld.worlds.cube.recipes.LEGS", 1)
+    monkeypatch.setattr("teamworld.worlds.cube.candidate_plans.LEGS", 1)
     look = best(SEARCH, ground((12, 0)))
     assert look.chance == 0
     assert look.actions[0].verb == "move"

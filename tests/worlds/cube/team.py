@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from teamworld.language import Action, AgentId, Plan, parse_action
 from teamworld.worlds.contract import Outcome, StepResult
-from teamworld.worlds.cube.scene import Scene, agent_name
 from teamworld.worlds.cube.state import Block, Layout
+from teamworld.worlds.cube.symbolic_state import SymbolicState, agent_name
 from teamworld.worlds.cube.world import CubeOptions, CubeWorld
 
 Cell = tuple[int, int]
@@ -18,9 +18,9 @@ def layout(side: int, agents: Sequence[Cell], blocks: Sequence[tuple[int, int, i
     return Layout(side, tuple(agents), tuple(Block(*block) for block in blocks))
 
 
-def scene(side: int, agents: Sequence[Cell], blocks: Sequence[tuple[int, int, int]]) -> Scene:
-    """Return the scene of such a layout."""
-    return Scene.of_layout(layout(side, agents, blocks))
+def state(side: int, agents: Sequence[Cell], blocks: Sequence[tuple[int, int, int]]) -> SymbolicState:
+    """Return the state of such a layout."""
+    return SymbolicState.from_layout(layout(side, agents, blocks))
 
 
 def world(

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.language import Action, Facts, Plan, parse_plan, prototype
 from teamworld.worlds.contract import Goal
-from teamworld.worlds.cube import concepts, recipes
+from teamworld.worlds.cube import candidate_plans, geometry
 from teamworld.worlds.cube.checks import shifted
 from teamworld.worlds.cube.domain import CubeDomain
 from teamworld.worlds.cube.levels import generate, layout_for
 from teamworld.worlds.cube.physics import step
-from teamworld.worlds.cube.scene import Scene, Square, agent_name, scene_of
 from teamworld.worlds.cube.state import make_state
-from tests.worlds.cube.team import act, follow, scene, world
+from teamworld.worlds.cube.symbolic_state import Square, SymbolicState, agent_name, read_state
+from tests.worlds.cube.team import act, follow, state, world
 
 DOMAIN = CubeDomain()
 W1 = (1, 4, 4)
@@ -37,23 +37,23 @@ def open_goals(domain: CubeDomain, facts: Facts) -> list[Goal]:
     return [goal for goal in domain.goals(facts) if goal.state == "open"]
 
 
-def random_scene(seed: int, n: int, steps: int) -> Scene:
-    """Return a scene as a team that walks mostly right leaves it."""
+def random_scene(seed: int, n: int, steps: int) -> SymbolicState:
+    """Return a state as a team that walks mostly right leaves it."""
     rng = np.random.default_rng(seed)
-    state = make_state(generate(n, rng=rng))
+    arrays = make_state(generate(n, rng=rng))
     for _ in range(steps):
-        step(state, rng.choice(5, size=n, p=[0.05, 0.2, 0.2, 0.05, 0.5]))
-    return Scene.of_state(state, tuple(map(agent_name, range(n))))
+        step(arrays, rng.choice(5, size=n, p=[0.05, 0.2, 0.2, 0.05, 0.5]))
+    return SymbolicState.from_arrays(arrays, tuple(map(agent_name, range(n))))
 
 
-scenes = st.builds(random_scene, st.integers(0, 10_000), st.sampled_from([1, 2, 3, 4, 8, 16]), st.integers(0, 40))
+states = st.builds(random_scene, st.integers(0, 10_000), st.sampled_from([1, 2, 3, 4, 8, 16]), st.integers(0, 40))
 
 
 # ---- goals
 
 
 def test_goals_tell_what_delivery_takes() -> None:
-    here = scene(20, [(0, 0), (1, 0)], [(2, 1, 1), (1, 1, 3), (1, 8, 17)])
+    here = state(20, [(0, 0), (1, 0)], [(2, 1, 1), (1, 1, 3), (1, 8, 17)])
     first, second, third = DOMAIN.goals(here.facts)
     assert (first.id, first.kind, str(first.thing)) == ("block_0", "deliver", "<block>(0)")
     assert (first.weight, first.quorum, first.places, first.units) == (2.0, 3, 3, 17)
@@ -64,8 +64,8 @@ def test_goals_tell_what_delivery_takes() -> None:
 
 
 def test_delivered_blocks_stay_in_the_list_in_the_same_place() -> None:
-    here = scene(20, [(0, 0)], [(2, 1, 1), W1])
-    then = Scene(20, here.agents, {0: Square(2, -1, -1, True), 1: here.blocks[1]})
+    here = state(20, [(0, 0)], [(2, 1, 1), W1])
+    then = SymbolicState(20, here.agents, {0: Square(2, -1, -1, True), 1: here.blocks[1]})
     assert [(goal.id, goal.state, goal.units) for goal in DOMAIN.goals(then.facts)] == [
         ("block_0", "done", 0),
         ("block_1", "open", 15),
@@ -76,9 +76,9 @@ def test_delivered_blocks_stay_in_the_list_in_the_same_place() -> None:
 
 
 @pytest.mark.heavy
-@given(here=scenes)
+@given(here=states)
 @settings(max_examples=60)
-def test_there_are_six_legal_plans_of_four_prototypes_for_every_goal(here: Scene) -> None:
+def test_there_are_six_legal_plans_of_four_prototypes_for_every_goal(here: SymbolicState) -> None:
     known = DOMAIN.abilities(here)
     for goal, agent in itertools.product(open_goals(DOMAIN, here.facts), list(here.agents)[:2]):
         plans = DOMAIN.candidate_plans(goal, agent, here.facts)
@@ -94,18 +94,18 @@ def test_there_are_six_legal_plans_of_four_prototypes_for_every_goal(here: Scene
 
 
 @pytest.mark.heavy
-@given(here=scenes)
+@given(here=states)
 @settings(max_examples=60)
-def test_where_the_left_face_can_be_reached_most_plans_pass_a_dry_run(here: Scene) -> None:
+def test_where_the_left_face_can_be_reached_most_plans_pass_a_dry_run(here: SymbolicState) -> None:
     for goal, agent in itertools.product(open_goals(DOMAIN, here.facts), list(here.agents)[:2]):
         assert goal.thing is not None
         block = goal.thing.id
         plans = DOMAIN.candidate_plans(goal, agent, here.facts)
         passing = [plan for plan in plans if dry_run(DOMAIN, agent, plan, here.facts) is None]
         walk = Action("move_to_block", (goal.thing, "left"))
-        if not DOMAIN.check(agent, walk, here.facts).ok or not concepts.all_aligned_positions(here, block, "left"):
+        if not DOMAIN.check(agent, walk, here.facts).ok or not geometry.all_aligned_positions(here, block, "left"):
             continue
-        if concepts.chain_weight(here, block, "left") > len(here.agents):
+        if geometry.chain_weight(here, block, "left") > len(here.agents):
             continue
         assert len(passing) >= 6
         full = next(
@@ -118,7 +118,7 @@ def test_where_the_left_face_can_be_reached_most_plans_pass_a_dry_run(here: Scen
 
 
 def test_plans_come_in_the_order_of_their_texts_which_says_nothing() -> None:
-    here = scene(20, [(0, 0), (9, 0)], [(2, 4, 4)])
+    here = state(20, [(0, 0), (9, 0)], [(2, 4, 4)])
     (goal,) = DOMAIN.goals(here.facts)
     plans = DOMAIN.candidate_plans(goal, "agent_0", here.facts)
     assert list(plans) == sorted(plans, key=str)
@@ -126,7 +126,7 @@ def test_plans_come_in_the_order_of_their_texts_which_says_nothing() -> None:
 
 
 def test_plans_follow_the_geometry() -> None:
-    here = scene(20, [(0, 0), (9, 0)], [(2, 4, 4), (1, 4, 10)])
+    here = state(20, [(0, 0), (9, 0)], [(2, 4, 4), (1, 4, 10)])
     texts = {str(plan) for plan in DOMAIN.candidate_plans(DOMAIN.goals(here.facts)[0], "agent_0", here.facts)}
     line_up = "plan for block_0 { move_to_block(<block>(0), left); "
     meet = "rendezvous(<block>(0), left, 2, 20); "
@@ -142,13 +142,13 @@ def test_plans_follow_the_geometry() -> None:
 
 
 def test_a_face_at_the_wall_is_left_out() -> None:
-    here = scene(20, [(9, 0), (9, 1)], [(1, 0, 5)])
+    here = state(20, [(9, 0), (9, 1)], [(1, 0, 5)])
     for plan in DOMAIN.candidate_plans(DOMAIN.goals(here.facts)[0], "agent_0", here.facts):
         assert all("up" not in action.args for action in plan.actions)
 
 
 def test_a_block_in_a_corner_gets_poor_plans_rather_than_none() -> None:
-    here = scene(20, [(9, 0), (9, 1)], [(3, 17, 0)])
+    here = state(20, [(9, 0), (9, 1)], [(3, 17, 0)])
     (goal,) = DOMAIN.goals(here.facts)
     plans = DOMAIN.candidate_plans(goal, "agent_0", here.facts)
     assert len(plans) >= 6
@@ -156,15 +156,15 @@ def test_a_block_in_a_corner_gets_poor_plans_rather_than_none() -> None:
 
 
 def test_recipes_are_for_open_blocks() -> None:
-    here = scene(20, [(0, 0)], [(2, 1, 1)])
+    here = state(20, [(0, 0)], [(2, 1, 1)])
     (goal,) = DOMAIN.goals(here.facts)
-    done = Scene(20, here.agents, {0: Square(2, -1, -1, True)})
+    done = SymbolicState(20, here.agents, {0: Square(2, -1, -1, True)})
     with pytest.raises(UserError, match="block_0"):
         DOMAIN.candidate_plans(goal, "agent_0", done.facts)
 
 
 def test_a_plan_for_a_heavy_block_passes_before_the_partners_have_come() -> None:
-    here = scene(20, [(0, 0), (9, 0), (15, 3)], [(3, 4, 4)])
+    here = state(20, [(0, 0), (9, 0), (15, 3)], [(3, 4, 4)])
     plan = parse_plan(
         "plan { move_to_block(<block>(0), left); rendezvous(<block>(0), left, 3); push_block(<block>(0), 13) }"
     )
@@ -172,16 +172,16 @@ def test_a_plan_for_a_heavy_block_passes_before_the_partners_have_come() -> None
     then = here.facts
     for action in plan.actions:
         then = DOMAIN.after("agent_0", action, then)
-    assert scene_of(then).blocks[0].delivered
-    assert all(col == 16 for _, col in scene_of(then).agents.values())
+    assert read_state(then).blocks[0].delivered
+    assert all(col == 16 for _, col in read_state(then).agents.values())
 
 
 # ---- standby
 
 
-@given(here=scenes)
+@given(here=states)
 @settings(max_examples=60)
-def test_standby_leads_out_of_all_lanes(here: Scene) -> None:
+def test_standby_leads_out_of_all_lanes(here: SymbolicState) -> None:
     for agent in list(here.agents)[:4]:
         plans = DOMAIN.candidate_plans(None, agent, here.facts)
         assert plans
@@ -193,14 +193,14 @@ def test_standby_leads_out_of_all_lanes(here: Scene) -> None:
             then = here.facts
             for action in plan.actions:
                 then = DOMAIN.after(agent, action, then)
-            assert scene_of(then).agents[agent] not in recipes.lanes(here)
+            assert read_state(then).agents[agent] not in candidate_plans.lanes(here)
 
 
 def test_standby_waits_at_the_heaviest_block_and_leaves_a_lane() -> None:
     # DR. WELL spec B13: after B2 of the published layout is delivered, an agent at (1, 18) blocks B1.
-    start = Scene.of_layout(layout_for("paper-n2", 0))
-    here = Scene(20, {"agent_0": (1, 18), "agent_1": (8, 8)}, {**start.blocks, 2: Square(1, -1, -1, True)})
-    assert (1, 18) in recipes.lanes(here)
+    start = SymbolicState.from_layout(layout_for("paper-n2", 0))
+    here = SymbolicState(20, {"agent_0": (1, 18), "agent_1": (8, 8)}, {**start.blocks, 2: Square(1, -1, -1, True)})
+    assert (1, 18) in candidate_plans.lanes(here)
     texts = [str(plan) for plan in DOMAIN.candidate_plans(None, "agent_0", here.facts)]
     assert "plan { move_to_block(<block>(0), left); wait_agents(2) }" in texts
     assert all("idle(5)" not in text or "move(" in text for text in texts)
@@ -211,7 +211,7 @@ def test_standby_waits_at_the_heaviest_block_and_leaves_a_lane() -> None:
 
 def test_a_face_in_a_lane_is_no_place_to_wait() -> None:
     # Block 1 stands left of block 0 in its rows, so block 0's left face is in block 1's lane.
-    here = scene(20, [(9, 9), (0, 0)], [(2, 4, 10), (1, 4, 3)])
+    here = state(20, [(9, 9), (0, 0)], [(2, 4, 10), (1, 4, 3)])
     texts = [str(plan) for plan in DOMAIN.candidate_plans(None, "agent_0", here.facts)]
     assert not any("left" in text for text in texts)
     assert any("move_to_block(<block>(0), up)" in text for text in texts)
@@ -221,12 +221,12 @@ def test_following_standby_frees_the_lane() -> None:
     here = world(20, [(1, 18), (8, 8)], [(1, 1, 5), (2, 4, 4)])
     plan = here.domain.candidate_plans(None, "agent_0", here.view("agent_0").known)[0]
     follow(here, {"agent_0": plan})
-    assert here.scene.agents["agent_0"] not in recipes.lanes(here.scene)
+    assert here.state.agents["agent_0"] not in candidate_plans.lanes(here.state)
 
 
 def test_explorers_are_offered_areas_nobody_has_seen() -> None:
     few = CubeDomain(view_radius=3)
-    here = Scene(20, {"agent_0": (0, 0)}, {}, {24: (16, 16)})
+    here = SymbolicState(20, {"agent_0": (0, 0)}, {}, {24: (16, 16)})
     plans = few.candidate_plans(None, "agent_0", here.facts)
     assert any(sum(int(str(a.args[1])) for a in plan.actions if a.verb == "move") == 32 for plan in plans)
     assert not any(plan.actions[0].verb == "move" for plan in DOMAIN.candidate_plans(None, "agent_0", here.facts))
@@ -260,20 +260,20 @@ def test_explorers_are_offered_areas_nobody_has_seen() -> None:
 )
 def test_check_says_what_does_not_hold(action: str, reason: str) -> None:
     # Block 1 stands at the left wall; the cell left of block 2 is shut in by block 3.
-    here = scene(10, [(4, 3), (4, 2), (9, 9)], [W1, (1, 7, 0), (1, 0, 1), (1, 1, 0)])
+    here = state(10, [(4, 3), (4, 2), (9, 9)], [W1, (1, 7, 0), (1, 0, 1), (1, 1, 0)])
     verdict = DOMAIN.check("agent_0", act(action), here.facts)
     assert verdict.ok is (reason == "")
     assert verdict.reason.startswith(reason)
 
 
 def test_pushes_sideways_end_at_the_wall() -> None:
-    here = scene(10, [(5, 4)], [W1])
+    here = state(10, [(5, 4)], [W1])
     assert DOMAIN.check("agent_0", act("push_block(0, 4)"), here.facts).ok
     assert DOMAIN.check("agent_0", act("push_block(0, 5)"), here.facts).reason.startswith("too_far")
 
 
 def test_team_mates_are_no_obstacle_to_a_check() -> None:
-    here = scene(10, [(0, 0), (0, 1), (1, 0)], [W1])
+    here = state(10, [(0, 0), (0, 1), (1, 0)], [W1])
     assert DOMAIN.check("agent_0", act("move_to_block(0, left)"), here.facts).ok
 
 
@@ -300,28 +300,28 @@ def test_what_passes_the_check_can_start() -> None:
 
 
 def test_after_follows_the_agent_and_the_chain() -> None:
-    here = scene(12, [(0, 0), (0, 1)], [(1, 4, 4), (1, 4, 6), (1, 9, 9)])
-    there = scene_of(DOMAIN.after("agent_0", act("move_to_block(0, left)"), here.facts))
+    here = state(12, [(0, 0), (0, 1)], [(1, 4, 4), (1, 4, 6), (1, 9, 9)])
+    there = read_state(DOMAIN.after("agent_0", act("move_to_block(0, left)"), here.facts))
     assert there.agents["agent_0"] == (4, 3)
     assert there.agents["agent_1"] == (0, 1)
-    pushed = scene_of(DOMAIN.after("agent_0", act("push_block(0, 4)"), there.facts))
+    pushed = read_state(DOMAIN.after("agent_0", act("push_block(0, 4)"), there.facts))
     assert (pushed.blocks[0].col, pushed.blocks[1].col, pushed.agents["agent_0"]) == (8, 9, (4, 7))
-    backed = scene_of(DOMAIN.after("agent_0", act("yield_block(0, 2)"), pushed.facts))
+    backed = read_state(DOMAIN.after("agent_0", act("yield_block(0, 2)"), pushed.facts))
     assert backed.agents["agent_0"] == (4, 5)
-    assert scene_of(DOMAIN.after("agent_0", act("move(up, 9)"), backed.facts)).agents["agent_0"] == (0, 5)
+    assert read_state(DOMAIN.after("agent_0", act("move(up, 9)"), backed.facts)).agents["agent_0"] == (0, 5)
     facts = here.facts
     assert DOMAIN.after("agent_0", act("idle(3)"), facts) is facts
     assert DOMAIN.after("agent_0", act("fly(up)"), facts) is facts
 
 
 def test_after_a_meeting_the_partners_are_there() -> None:
-    here = scene(12, [(4, 3), (0, 0), (9, 9)], [(2, 4, 4)])
-    there = scene_of(DOMAIN.after("agent_0", act("rendezvous(0, left, 2)"), here.facts))
-    assert concepts.aligned_agents(there, 0, "left") == {"agent_0", "agent_1"}
+    here = state(12, [(4, 3), (0, 0), (9, 9)], [(2, 4, 4)])
+    there = read_state(DOMAIN.after("agent_0", act("rendezvous(0, left, 2)"), here.facts))
+    assert geometry.aligned_agents(there, 0, "left") == {"agent_0", "agent_1"}
 
 
 def test_a_chain_too_heavy_for_the_team_stops_in_the_mind_too() -> None:
-    here = scene(12, [(4, 3)], [(1, 4, 4), (1, 4, 6)])
+    here = state(12, [(4, 3)], [(1, 4, 4), (1, 4, 6)])
     assert shifted(here, 0, "right", 7).blocks[0].col == 5
 
 
@@ -338,7 +338,7 @@ def test_options_are_finite_legal_and_priced(seed: int, n: int) -> None:
 
 
 def test_ticks_are_those_of_the_way_and_of_the_last_partner() -> None:
-    here = scene(20, [(4, 0), (0, 0)], [(2, 4, 4)])
+    here = state(20, [(4, 0), (0, 0)], [(2, 4, 4)])
     assert DOMAIN.ticks("agent_0", act("move_to_block(0, left)"), here.facts) == 3
     assert DOMAIN.ticks("agent_0", act("rendezvous(0, left, 2)"), here.facts) == 3 + 4 + 1
     assert DOMAIN.ticks("agent_0", act("rendezvous(0, left, 2, 4)"), here.facts) == 4
@@ -349,7 +349,7 @@ def test_ticks_are_those_of_the_way_and_of_the_last_partner() -> None:
 
 
 def test_measures_match_the_schemas() -> None:
-    here = scene(20, [(4, 0)], [(2, 4, 4)])
+    here = state(20, [(4, 0)], [(2, 4, 4)])
     for verb, schema in DOMAIN.abilities(here).items():
         assert DOMAIN.measures[verb] == tuple(param.measure for param in schema.params)
     assert DOMAIN.measures["push_block"][1] == "units"

@@ -13,74 +13,83 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell
-from teamworld.worlds.cube import checks, concepts
+from teamworld.worlds.cube import checks, geometry
 from teamworld.worlds.cube.domain import CubeDomain
 from teamworld.worlds.cube.levels import generate
 from teamworld.worlds.cube.physics import step
-from teamworld.worlds.cube.scene import DELTA, OPPOSITE, SIDES, Scene, Square, agent_name, entity, scene_of
 from teamworld.worlds.cube.skills import better_place, targets
 from teamworld.worlds.cube.state import RIGHT, make_state
-from tests.worlds.cube.team import scene
+from teamworld.worlds.cube.symbolic_state import (
+    DELTA,
+    OPPOSITE,
+    SIDES,
+    Square,
+    SymbolicState,
+    agent_name,
+    entity,
+    read_state,
+)
+from tests.worlds.cube.team import state
 
 
-def imagined(seed: int, n: int, steps: int, *, anywhere: bool) -> Scene:
-    """Return a scene as a team leaves it; with ``anywhere`` agents also stand in blocks and on one another."""
+def imagined(seed: int, n: int, steps: int, *, anywhere: bool) -> SymbolicState:
+    """Return a state as a team leaves it; with ``anywhere`` agents also stand in blocks and on one another."""
     rng = np.random.default_rng(seed)
-    state = make_state(generate(n, rng=rng))
+    arrays = make_state(generate(n, rng=rng))
     for _ in range(steps):
-        step(state, rng.choice(5, size=n, p=[0.05, 0.2, 0.2, 0.05, 0.5]))
-    here = Scene.of_state(state, tuple(map(agent_name, range(n))))
+        step(arrays, rng.choice(5, size=n, p=[0.05, 0.2, 0.2, 0.05, 0.5]))
+    here = SymbolicState.from_arrays(arrays, tuple(map(agent_name, range(n))))
     if not anywhere:
         return here
     crowd = {agent: (int(rng.integers(6)), int(rng.integers(10))) for agent in here.agents}
-    return Scene(here.side, crowd, dict(here.blocks))
+    return SymbolicState(here.side, crowd, dict(here.blocks))
 
 
-scenes = st.builds(
+states = st.builds(
     imagined, st.integers(0, 10_000), st.sampled_from([1, 2, 4, 8, 16]), st.integers(0, 40), anywhere=st.booleans()
 )
 faces = st.sampled_from(SIDES)
 
 
-def fresh(here: Scene) -> Scene:
-    """Return an equal scene that shares nothing."""
-    return Scene(here.side, dict(here.agents), dict(here.blocks), dict(here.unseen))
+def fresh(here: SymbolicState) -> SymbolicState:
+    """Return an equal state that shares nothing."""
+    return SymbolicState(here.side, dict(here.agents), dict(here.blocks), dict(here.unseen))
 
 
-def some_block(here: Scene, pick: int) -> int:
+def some_block(here: SymbolicState, pick: int) -> int:
     blocks = [block for block, _ in here.open]
     assume(blocks)
     return blocks[pick % len(blocks)]
 
 
-def plain_staging(here: Scene, block: int, face: str) -> list[Cell]:
+def plain_staging(here: SymbolicState, block: int, face: str) -> list[Cell]:
     square = here.blocks[block]
     along = 0 if face in ("left", "right") else 1
     corner = (square.row, square.col)[along]
     cells = sorted(
-        concepts.outside(square, face), key=lambda cell: abs(2 * (cell[along] - corner) - (square.weight - 1))
+        geometry.outside(square, face), key=lambda cell: abs(2 * (cell[along] - corner) - (square.weight - 1))
     )
     others = [other for _, other in here.open]
     return [cell for cell in cells if here.inside(cell) and not any(other.holds(cell) for other in others)]
 
 
-def plain_chain(here: Scene, block: int, direction: str) -> set[int]:
+def plain_chain(here: SymbolicState, block: int, direction: str) -> set[int]:
     found = {block}
     while True:
-        cells = [cell for one in found for cell in concepts.outside(here.blocks[one], direction)]
+        cells = [cell for one in found for cell in geometry.outside(here.blocks[one], direction)]
         more = {other for other, square in here.open if any(map(square.holds, cells))} - found
         if not more:
             return found
         found |= more
 
 
-def plain_lined_up(here: Scene, agent: AgentId, block: int, face: str) -> Scene:
-    """Line one agent up at a face, from nothing but the scene."""
+def plain_lined_up(here: SymbolicState, agent: AgentId, block: int, face: str) -> SymbolicState:
+    """Line one agent up at a face, from nothing but the state."""
     here = fresh(here)
-    if agent in {one for line in concepts.lines(here, block, face) for one in line.agents}:
+    if agent in {one for line in geometry.lines(here, block, face) for one in line.agents}:
         return here
-    away = Scene(here.side, {**here.agents, agent: (-2, -2)}, dict(here.blocks))
-    free = [line for line in concepts.lines(away, block, face) if line.next is not None]
+    away = SymbolicState(here.side, {**here.agents, agent: (-2, -2)}, dict(here.blocks))
+    free = [line for line in geometry.lines(away, block, face) if line.next is not None]
     if free:
         best = min(free, key=lambda line: (len(line.agents), line.offset))
         assert best.next is not None
@@ -91,17 +100,17 @@ def plain_lined_up(here: Scene, agent: AgentId, block: int, face: str) -> Scene:
     return here.with_agents({here.by_cell[middle]: here.agents[agent], agent: middle})
 
 
-def plain_gathered(here: Scene, block: int, face: str, need: int) -> Scene:
+def plain_gathered(here: SymbolicState, block: int, face: str, need: int) -> SymbolicState:
     here = fresh(here)
-    aligned = {one for line in concepts.lines(here, block, face) for one in line.agents}
+    aligned = {one for line in geometry.lines(here, block, face) for one in line.agents}
     others = [agent for agent in here.agents if agent not in aligned]
-    others.sort(key=lambda agent: concepts.get_distance(here, agent, block))
+    others.sort(key=lambda agent: geometry.get_distance(here, agent, block))
     for agent in others[: max(0, need - len(aligned))]:
         here = plain_lined_up(here, agent, block, face)
     return here
 
 
-def plain_shifted(here: Scene, block: int, direction: str, steps: int) -> Scene:
+def plain_shifted(here: SymbolicState, block: int, direction: str, steps: int) -> SymbolicState:
     """Push a block all the way if that is clear, else cell by cell."""
     steps = min(steps, checks.room(here, block, direction))
     while steps > 0 and not here.blocks[block].delivered:
@@ -121,12 +130,12 @@ def plain_shifted(here: Scene, block: int, direction: str, steps: int) -> Scene:
             moved = replace_square(blocks[one], rows * leap, cols * leap)
             home = direction == "right" and moved.col + moved.weight >= here.side
             blocks[one] = Square(moved.weight, -1, -1, True) if home else moved
-        behind = {one for line in concepts.lines(here, block, OPPOSITE[direction]) for one in line.agents}
+        behind = {one for line in geometry.lines(here, block, OPPOSITE[direction]) for one in line.agents}
         agents = {
             agent: (row + rows * leap, col + cols * leap) if agent in behind else (row, col)
             for agent, (row, col) in here.agents.items()
         }
-        here = Scene(here.side, agents, blocks)
+        here = SymbolicState(here.side, agents, blocks)
         steps -= leap
     return here
 
@@ -144,35 +153,35 @@ def overlap(one: Square, other: Square) -> bool:
     )
 
 
-@given(here=scenes, pick=st.integers(0, 50), face=faces)
-def test_faces_chains_and_lines(here: Scene, pick: int, face: str) -> None:
+@given(here=states, pick=st.integers(0, 50), face=faces)
+def test_faces_chains_and_lines(here: SymbolicState, pick: int, face: str) -> None:
     block = some_block(here, pick)
-    assert concepts.staging(here, block, face) == plain_staging(here, block, face)
-    assert set(concepts.chain(here, block, face)) == plain_chain(here, block, face)
-    lines = concepts.lines(here, block, face)
+    assert geometry.staging(here, block, face) == plain_staging(here, block, face)
+    assert set(geometry.chain(here, block, face)) == plain_chain(here, block, face)
+    lines = geometry.lines(here, block, face)
     aligned = {agent for line in lines for agent in line.agents}
-    assert concepts.aligned_agents(here, block, face) == aligned
-    assert {agent for agent in here.agents if concepts.face_of(here, agent, block) == face} == aligned
+    assert geometry.aligned_agents(here, block, face) == aligned
+    assert {agent for agent in here.agents if geometry.face_of(here, agent, block) == face} == aligned
     free = [((len(line.agents), line.offset), line.next) for line in lines if line.next is not None]
     assert targets(here, block, face) == sorted(free, key=lambda one: one[0])
 
 
-@given(here=scenes, pick=st.integers(0, 50), face=faces, need=st.integers(1, 16))
-def test_gathering_is_lining_up_one_after_another(here: Scene, pick: int, face: str, need: int) -> None:
+@given(here=states, pick=st.integers(0, 50), face=faces, need=st.integers(1, 16))
+def test_gathering_is_lining_up_one_after_another(here: SymbolicState, pick: int, face: str, need: int) -> None:
     block = some_block(here, pick)
     assert checks._gathered(here, block, face, need) == plain_gathered(here, block, face, need)
 
 
-@given(here=scenes, pick=st.integers(0, 50), face=faces)
-def test_one_agent_lines_up(here: Scene, pick: int, face: str) -> None:
+@given(here=states, pick=st.integers(0, 50), face=faces)
+def test_one_agent_lines_up(here: SymbolicState, pick: int, face: str) -> None:
     block = some_block(here, pick)
     for agent in here.agents:
         then = checks.after(here, agent, Action("move_to_block", (entity(block), face, 40)))
         assert then == plain_lined_up(here, agent, block, face)
 
 
-@given(here=scenes, pick=st.integers(0, 50), direction=faces, steps=st.integers(1, 20))
-def test_a_push_leaps_to_where_single_steps_lead(here: Scene, pick: int, direction: str, steps: int) -> None:
+@given(here=states, pick=st.integers(0, 50), direction=faces, steps=st.integers(1, 20))
+def test_a_push_leaps_to_where_single_steps_lead(here: SymbolicState, pick: int, direction: str, steps: int) -> None:
     block = some_block(here, pick)
     expected = plain_shifted(here, block, direction, steps)
     assert checks.shifted(here, block, direction, steps) == expected
@@ -181,20 +190,20 @@ def test_a_push_leaps_to_where_single_steps_lead(here: Scene, pick: int, directi
 
 @pytest.mark.parametrize("other", [(4, 4), (4, 2), (4, 3)])
 def test_who_is_run_over_comes_out_behind(other: Cell) -> None:
-    here = Scene(12, {"agent_0": (4, 1), "agent_1": other}, {0: Square(2, 4, 2), 1: Square(1, 4, 9)})
+    here = SymbolicState(12, {"agent_0": (4, 1), "agent_1": other}, {0: Square(2, 4, 2), 1: Square(1, 4, 9)})
     assert checks.shifted(here, 0, "right", 8) == plain_shifted(here, 0, "right", 8)
 
 
 def test_a_full_face_makes_room() -> None:
-    here = scene(10, [(0, 0), (1, 0), (2, 0), (3, 0), (5, 5)], [(2, 1, 1)])
-    assert concepts.aligned_agents(here, 0, "left") == {"agent_1", "agent_2"}
+    here = state(10, [(0, 0), (1, 0), (2, 0), (3, 0), (5, 5)], [(2, 1, 1)])
+    assert geometry.aligned_agents(here, 0, "left") == {"agent_1", "agent_2"}
     then = checks._gathered(here, 0, "left", 4)
     assert then == plain_gathered(here, 0, "left", 4)
     assert then.agents != here.agents  # somebody changed places
 
 
 def test_ways_hold_while_no_block_moves() -> None:
-    here = scene(10, [(1, 0), (8, 8)], [(1, 1, 2)])
+    here = state(10, [(1, 0), (8, 8)], [(1, 1, 2)])
     walked = here.with_agents({"agent_1": (0, 0)})
     assert walked.ground is here.ground
     pushed = checks.shifted(here, 0, "right", 1)
@@ -206,16 +215,16 @@ def test_ways_hold_while_no_block_moves() -> None:
 
 
 def test_the_next_scene_takes_over_blocks_that_stand() -> None:
-    state = make_state(generate(1, rng=np.random.default_rng(0)))
+    arrays = make_state(generate(1, rng=np.random.default_rng(0)))
     names = ("agent_0",)
-    before = Scene.of_state(state, names)
+    before = SymbolicState.from_arrays(arrays, names)
     shared = []
     for _ in range(60):
-        step(state, np.full(1, RIGHT))
-        after = Scene.of_state(state, names, before=before)
-        assert after == Scene.of_state(state, names)
-        assert (after.grid == state.grid[0]).all()
-        assert (np.where(state.grid[0] < 0, 0, state.grid[0]) == np.maximum(after.walls, 0)).all()
+        step(arrays, np.full(1, RIGHT))
+        after = SymbolicState.from_arrays(arrays, names, before=before)
+        assert after == SymbolicState.from_arrays(arrays, names)
+        assert (after.grid == arrays.grid[0]).all()
+        assert (np.where(arrays.grid[0] < 0, 0, arrays.grid[0]) == np.maximum(after.walls, 0)).all()
         assert (after.ground is before.ground) == (after.blocks == before.blocks)
         shared.append(after.ground is before.ground)
         before = after
@@ -223,13 +232,13 @@ def test_the_next_scene_takes_over_blocks_that_stand() -> None:
 
 
 def test_facts_lead_back_to_their_scene() -> None:
-    here = scene(10, [(1, 0), (8, 8)], [(1, 1, 2)])
-    assert scene_of(here.facts) is here
+    here = state(10, [(1, 0), (8, 8)], [(1, 1, 2)])
+    assert read_state(here.facts) is here
     assert list(here.facts) == list(here.facts)
 
 
 def test_a_scene_goes_with_its_last_reader() -> None:
-    here = scene(10, [(1, 0), (8, 8)], [(1, 1, 2)])
+    here = state(10, [(1, 0), (8, 8)], [(1, 1, 2)])
     domain, gone = CubeDomain(), weakref.ref(here)
     facts = here.facts
     for action in (Action("idle", (3,)), Action("move_to_block", (entity(0), "left"))):
@@ -244,7 +253,7 @@ def test_a_scene_goes_with_its_last_reader() -> None:
 
 
 def test_completed_actions_are_kept_by_value_and_type() -> None:
-    known = CubeDomain().abilities(scene(10, [(1, 0)], [(1, 1, 2)]))
+    known = CubeDomain().abilities(state(10, [(1, 0)], [(1, 1, 2)]))
     assert known.complete(Action("idle", (2,))) == Action("idle", (2,))
     with pytest.raises(UserError, match="number"):
         known.complete(Action("idle", (2.0,)))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from teamworld.worlds.contract import Outcome
-from teamworld.worlds.cube.scene import Scene
+from teamworld.worlds.cube.symbolic_state import SymbolicState
 from teamworld.worlds.cube.world import CubeOptions
 from tests.worlds.cube.team import Cell, ends, give, run, world
 
@@ -14,8 +14,8 @@ def failure(outcome: Outcome) -> tuple[str, str, str | None, str | None]:
     return outcome.status, outcome.reason, outcome.constraint, outcome.blocker
 
 
-def place(scene: Scene, agent: int = 0) -> Cell:
-    return scene.agents[f"agent_{agent}"]
+def place(state: SymbolicState, agent: int = 0) -> Cell:
+    return state.agents[f"agent_{agent}"]
 
 
 # ---- move, idle, wait, talk
@@ -26,7 +26,7 @@ def test_move_goes_the_steps() -> None:
     reports = run(here, "move(down, 3)")
     assert len(reports) == 3
     assert ends(reports).status == "done"
-    assert place(here.scene) == (7, 0)
+    assert place(here.state) == (7, 0)
 
 
 def test_move_tries_as_often_as_asked_and_then_says_who_was_in_the_way() -> None:
@@ -34,7 +34,7 @@ def test_move_tries_as_often_as_asked_and_then_says_who_was_in_the_way() -> None
     reports = run(here, "move(down, 3)")
     assert len(reports) == 3
     assert failure(ends(reports)) == ("failed", "blocked", "spatial", "agent_1")
-    assert place(here.scene) == (5, 0)
+    assert place(here.state) == (5, 0)
     assert failure(ends(run(world(10, [(0, 0)], [W1]), "move(up)"))) == ("failed", "blocked", "spatial", "wall")
 
 
@@ -42,14 +42,14 @@ def test_a_move_that_fell_short_names_who_stopped_it_earlier() -> None:
     here = world(10, [(4, 0), (5, 0)], [W1])
     reports = run(here, "move(down, 3)", "move(right, 1)")
     assert failure(ends(reports)) == ("failed", "blocked", "spatial", "agent_1")
-    assert place(here.scene) == (6, 0)
+    assert place(here.state) == (6, 0)
 
 
 def test_move_pushes_a_block_in_the_way() -> None:
     here = world(10, [(4, 2)], [W1])
     reports = run(here, "move(right, 3)")
     assert ends(reports).status == "done"
-    assert here.scene.blocks[0].col == 6
+    assert here.state.blocks[0].col == 6
     assert [report.outcomes["agent_0"].effect for report in reports] == [False, True, True]
 
 
@@ -64,7 +64,7 @@ def test_staying_takes_its_time(order: str, ticks: int) -> None:
     reports = run(here, order)
     assert len(reports) == ticks
     assert ends(reports).status == "done"
-    assert place(here.scene) == (4, 0)
+    assert place(here.state) == (4, 0)
 
 
 # ---- move_to_block
@@ -73,7 +73,7 @@ def test_staying_takes_its_time(order: str, ticks: int) -> None:
 def test_the_most_central_free_cell_is_taken_first() -> None:
     here = world(12, [(0, 0)], [(3, 4, 4)])
     assert ends(run(here, "move_to_block(0, left)")).status == "done"
-    assert place(here.scene) == (5, 3)
+    assert place(here.state) == (5, 3)
 
 
 @pytest.mark.parametrize(("face", "cell"), [("left", (4, 3)), ("right", (4, 5)), ("up", (3, 4)), ("down", (5, 4))])
@@ -81,7 +81,7 @@ def test_every_face_can_be_reached(face: str, cell: Cell) -> None:
     here = world(10, [(4, 0)], [W1])
     reports = run(here, f"move_to_block(0, {face})")
     assert ends(reports).status == "done"
-    assert place(here.scene) == cell
+    assert place(here.state) == cell
 
 
 def test_the_path_is_a_shortest_one_round_the_block() -> None:
@@ -100,14 +100,14 @@ def test_when_the_face_is_full_the_others_queue_behind_the_shortest_line() -> No
     agents = [(0, 3), (9, 3), (0, 1), (9, 1)]
     here = world(10, agents, [(2, 4, 4)])
     run(here, *["move_to_block(0, left)"] * 4)
-    assert sorted(here.scene.agents.values()) == [(4, 2), (4, 3), (5, 2), (5, 3)]
+    assert sorted(here.state.agents.values()) == [(4, 2), (4, 3), (5, 2), (5, 3)]
 
 
 def test_nobody_shuts_the_middle_of_a_face() -> None:
     # Column 0 is the face; who comes along it must go on to the middle for the others to fit.
     here = world(20, [(13, 0), (14, 0), (11, 0), (8, 0)], [(3, 1, 1)])
     run(here, *["move_to_block(0, left)"] * 4, limit=30)
-    held = set(here.scene.agents.values())
+    held = set(here.state.agents.values())
     assert held >= {(1, 0), (2, 0), (3, 0)}
 
 
@@ -234,7 +234,7 @@ def test_push_moves_the_steps() -> None:
     reports = run(here, "push_block(0, 3)")
     assert len(reports) == 3
     assert ends(reports).status == "done"
-    assert here.scene.blocks[0].col == 7
+    assert here.state.blocks[0].col == 7
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_the_face_gives_the_direction_also_for_who_stands_behind(agents: list[Ce
     here = world(12, agents, [(2, 4, 4)])
     reports = run(here, "push_block(0, 2)", "push_block(0, 2)")
     assert [ends(reports, i).status for i in (0, 1)] == ["done", "done"]
-    block = here.scene.blocks[0]
+    block = here.state.blocks[0]
     assert (block.row - 4, block.col - 4) == (2 * shift[0], 2 * shift[1])
 
 
@@ -282,11 +282,11 @@ def test_a_late_partner_makes_the_push_succeed() -> None:
     here = world(10, [(4, 3), (5, 1)], [(2, 4, 4), (1, 8, 8)])
     give(here, "push_block(0, 2)", "move_to_block(0, left)")
     give(here)
-    assert place(here.scene, 1) == (5, 3)
+    assert place(here.state, 1) == (5, 3)
     reports = run(here, "", "push_block(0, 2)")
     assert len(reports) == 2
     assert [ends(reports, i).status for i in (0, 1)] == ["done", "done"]
-    assert here.scene.blocks[0].col == 6
+    assert here.state.blocks[0].col == 6
 
 
 def test_partners_stop_together_at_the_largest_request() -> None:
@@ -294,7 +294,7 @@ def test_partners_stop_together_at_the_largest_request() -> None:
     reports = run(here, "push_block(0, 2)", "push_block(0, 4)")
     assert len(reports) == 4
     assert [r.outcomes["agent_0"].status for r in reports] == ["running"] * 3 + ["done"]
-    assert here.scene.blocks[0].col == 8
+    assert here.state.blocks[0].col == 8
 
 
 def test_who_asked_for_less_stays_with_the_group_or_leaves_in_time_and_done() -> None:
@@ -312,7 +312,7 @@ def test_a_chain_too_heavy_stays() -> None:
     here = world(12, [(3, 2), (4, 2), (5, 2)], [(3, 3, 3), (1, 4, 6)])
     report = give(here, *["push_block(0, 2)"] * 3)
     assert {outcome.status for outcome in report.outcomes.values()} == {"running"}
-    assert here.scene.blocks[0].col == 3
+    assert here.state.blocks[0].col == 3
     (attempt,) = report.attempts[:1]
     assert (attempt.quorum, dict(attempt.have)["temporal"], attempt.success) == (4, 3, False)
 
@@ -322,7 +322,7 @@ def test_a_line_of_agents_and_a_chain_of_blocks_move_together() -> None:
     here = world(12, [(3, 2), (4, 2), (4, 1)], [(2, 3, 3), (1, 3, 5)])
     report = give(here, *["push_block(0, 1)"] * 3)
     assert {outcome.status for outcome in report.outcomes.values()} == {"done"}
-    assert [square.col for square in here.scene.blocks.values()] == [4, 6]
+    assert [square.col for square in here.state.blocks.values()] == [4, 6]
 
 
 def test_an_agent_in_front_is_a_blocked_destination() -> None:
@@ -358,17 +358,17 @@ def test_the_paper_preset_changes_the_time_out_of_a_push() -> None:
 def test_yield_backs_away_from_the_face() -> None:
     here = world(10, [(4, 3)], [W1])
     assert ends(run(here, "yield_block(0)")).status == "done"
-    assert place(here.scene) == (4, 1)
+    assert place(here.state) == (4, 1)
     here = world(10, [(3, 4)], [W1])
     run(here, "yield_block(0, 3)")
-    assert place(here.scene) == (0, 4)
+    assert place(here.state) == (0, 4)
 
 
 def test_yield_stops_early_at_a_wall() -> None:
     here = world(10, [(4, 3)], [W1])
     reports = run(here, "yield_block(0, 6)")
     assert failure(ends(reports)) == ("failed", "blocked", "spatial", "wall")
-    assert place(here.scene) == (4, 0)
+    assert place(here.state) == (4, 0)
     assert len(reports) == 4
 
 
@@ -376,14 +376,14 @@ def test_yield_never_pushes_another_block() -> None:
     here = world(10, [(4, 3)], [W1, (1, 4, 1)])
     reports = run(here, "yield_block(0, 2)")
     assert failure(ends(reports)) == ("failed", "blocked", "spatial", "<block>(1)")
-    assert here.scene.blocks[1].col == 1
+    assert here.state.blocks[1].col == 1
 
 
 def test_yield_waits_for_a_team_mate_to_leave() -> None:
     here = world(10, [(4, 3), (4, 2)], [W1])
     reports = run(here, "yield_block(0, 2)", "yield_block(0, 2)")
     assert [ends(reports, i).status for i in (0, 1)] == ["done", "done"]
-    assert here.scene.agents == {"agent_0": (4, 1), "agent_1": (4, 0)}
+    assert here.state.agents == {"agent_0": (4, 1), "agent_1": (4, 0)}
     here = world(10, [(4, 3), (4, 2)], [W1])
     assert failure(ends(run(here, "yield_block(0, 1, 5)"))) == ("failed", "timeout", "spatial", "agent_1")
 

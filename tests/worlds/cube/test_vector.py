@@ -24,9 +24,9 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.seeding import generator
 from teamworld.worlds.cube import parallel_env, vector_env
+from teamworld.worlds.cube.autoreset import AutoReset, _below
 from teamworld.worlds.cube.levels import generate, layout_for
 from teamworld.worlds.cube.observe import EMPTY, GOAL_COLUMN, HEAVIEST, MATE, OUTSIDE
-from teamworld.worlds.cube.restart import Restarts, _below
 from teamworld.worlds.cube.state import LEFT, RIGHT, STAY, Block, Layout, make_state
 from tests.worlds.cube.test_levels import same
 from tests.worlds.cube.test_physics import biased_actions, runs
@@ -152,7 +152,7 @@ def test_episodes_are_placed_as_generate_places_them(seed: int, agents: int, wei
     except UserError:
         return
     state = make_state([layouts[0]] * 2)
-    restarts = Restarts(state, layouts[0], "custom")
+    restarts = AutoReset(state, layouts[0], "custom")
     for env in range(2):
         restarts.seed(env, seed)
     for layout in layouts:
@@ -185,7 +185,7 @@ def test_levels_are_placed_as_by_seed(n: int) -> None:
 
 def test_no_room_is_told_as_generate_tells_it() -> None:
     fits = generate(grid_size=12, num_agents=1, blocks={2: 4}, rng=generator(0))
-    restarts = Restarts(make_state(fits), fits, "custom")
+    restarts = AutoReset(make_state(fits), fits, "custom")
     restarts.seed(0, 0)
     restarts.restart(np.zeros(1, np.int32))
     restarts._weights = np.array([5, 5, 1, 1], np.int32)  # two of them never fit; the kernel tries a thousand times
@@ -197,7 +197,7 @@ def test_a_placement_without_room_is_passed_over() -> None:
     sizes: dict[str, Any] = {"grid_size": 12, "num_agents": 1, "blocks": {2: 4}}
     rng = generator(0, "cube", "layout", "custom")
     first = generate(**sizes, rng=rng)
-    restarts = Restarts(state := make_state(first), first, "custom")
+    restarts = AutoReset(state := make_state(first), first, "custom")
     restarts.seed(0, 0)
     restarts.restart(np.zeros(1, np.int32))
     restarts._weights = np.array([5, 5, 1, 1], np.int32)
@@ -563,11 +563,11 @@ def test_the_arrays_work_without_gymnasium(tmp_path: Path) -> None:
 
 def test_the_kernels_compile_once(tmp_path: Path) -> None:
     code = f"""{PLAY}
-from teamworld.worlds.cube import observe, physics, restart
+from teamworld.worlds.cube import autoreset, observe, physics
 env = vector_env(layout=env._state.layout(0), num_envs=1, observation="grid", copy=False, force_scope="rear")
 env.reset()
 env.step(np.zeros((1, 5), np.int8))
-kernels = physics.advance, observe._update_pictures, observe._update_classes, observe._copy_windows, restart._restart
+kernels = physics.advance, observe._update_pictures, observe._update_classes, observe._copy_windows, autoreset._restart
 print([len(kernel.signatures) for kernel in kernels])
 """
     assert run_python(code, tmp_path).splitlines()[-1] == "[1, 1, 1, 1, 1]"

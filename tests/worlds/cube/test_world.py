@@ -11,7 +11,7 @@ from teamworld.language import Entity
 from teamworld.worlds.contract import WAIT, Outcome, StaleView, StepResult
 from teamworld.worlds.cube import feedback
 from teamworld.worlds.cube.state import ForceScope
-from teamworld.worlds.cube.views import observation
+from teamworld.worlds.cube.text import observation
 from teamworld.worlds.cube.world import CubeOptions, make
 from tests.worlds.cube.team import act, give, play_greedy, run, world
 
@@ -40,7 +40,7 @@ def test_a_finished_action_ordered_again_starts_again() -> None:
     here = world(10, [(4, 0)], [W1])
     assert give(here, "move(down)").outcomes["agent_0"].status == "done"
     assert give(here, "move(down)").outcomes["agent_0"].start == 1
-    assert here.scene.agents["agent_0"] == (6, 0)
+    assert here.state.agents["agent_0"] == (6, 0)
 
 
 def test_a_new_order_stops_what_ran() -> None:
@@ -58,8 +58,8 @@ def test_outcomes_tell_where_an_agent_stood_and_what_cell_it_tried_to_enter() ->
     walks = give(here, "move(down)").outcomes
     assert [(walks[agent].place, walks[agent].aim) for agent in walks] == [((4, 0), (5, 0)), ((0, 0), None)]
     assert give(here, "move(left)").outcomes["agent_0"][-2:] == ((5, 0), (5, -1)), "a wall is aimed at too"
-    refused = give(here, "push_block(0, 1)").outcomes["agent_0"]
-    assert (refused.legal, refused.place, refused.aim) == (False, (5, 0), None)
+    refusal = give(here, "push_block(0, 1)").outcomes["agent_0"]
+    assert (refusal.legal, refusal.place, refusal.aim) == (False, (5, 0), None)
     assert {outcome.place for outcome in here.view("agent_0").history} == {None}
 
 
@@ -69,7 +69,7 @@ def test_waiting_stops_what_ran_and_idle_agents_are_reported_too() -> None:
     report = here.step({"agent_0": WAIT})
     assert report.outcomes["agent_0"] == Outcome(WAIT, "done", primitives=("STAY",), start=1, place=(5, 0))
     assert report.outcomes["agent_1"].action == WAIT
-    assert here.scene.agents["agent_0"] == (5, 0)
+    assert here.state.agents["agent_0"] == (5, 0)
     assert here.view("agent_0").doing == {}
 
 
@@ -366,7 +366,7 @@ def test_a_block_that_is_not_where_it_was_seen_is_forgotten() -> None:
 
 def test_a_scripted_team_that_sees_little_goes_and_looks() -> None:
     here = make("n2", 5, 400, {"view_radius": 3})
-    assert here.view("agent_0").scene.unseen
+    assert here.view("agent_0").state.unseen
     assert play_greedy(here)[-1].over == "all_done"
 
 
@@ -426,7 +426,7 @@ def test_the_force_scope_reaches_the_physics(scope: ForceScope, moves: bool) -> 
     agents, blocks = [(4, 3), (4, 2), (5, 4)], [W1, (2, 4, 5)]
     here = world(12, agents, blocks, options=CubeOptions(force_scope=scope))
     report = give(here, "push_block(0, 1)", "push_block(0, 1)", "push_block(1, 1)")
-    assert here.scene.blocks[0].col == 4 + moves
+    assert here.state.blocks[0].col == 4 + moves
     assert {attempt.goal: attempt.success for attempt in report.attempts}["block_0"] is moves
     assert {event.participants for event in report.goals} == ({("agent_0", "agent_1", "agent_2")} if moves else set())
 

@@ -21,8 +21,8 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId
 from teamworld.seeding import generator
 from teamworld.worlds.cube import parallel_env
-from teamworld.worlds.cube.scene import agent_name, entity
 from teamworld.worlds.cube.state import RIGHT, Block, Layout
+from teamworld.worlds.cube.symbolic_state import agent_name, entity
 from teamworld.worlds.cube.world import CubeWorld
 
 POLICIES = ("random", "always right")

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
 from teamworld.worlds.base.beliefs import UNSEEN_TOO, is_cell, overlap, readable
 from teamworld.worlds.contract import LatentVariable, Possible
-from teamworld.worlds.cube.scene import Scene, Square, entity, scene_of
 from teamworld.worlds.cube.sight import area_side, within
+from teamworld.worlds.cube.symbolic_state import Square, SymbolicState, entity, read_state
 
 #: Sectors on a side of the grid, at most.
 SECTORS: Final = 6
@@ -23,7 +23,7 @@ SECTORS: Final = 6
 LARGEST: Final = 1024
 
 
-class Told(NamedTuple):
+class CommonKnowledge(NamedTuple):
     """What everybody was told before the first step."""
 
     weights: Sequence[int] = ()
@@ -34,24 +34,24 @@ class Told(NamedTuple):
     """How far agents see, in cells; None if they see everything."""
 
 
-def sound(told: Told, given: Facts) -> Scene | None:
-    """Return the scene that facts tell of, without what cannot be; None where they tell of none."""
-    scene = given.derive(_sound)
-    if scene is None or (told.side is not None and scene.side != told.side):
+def sound(told: CommonKnowledge, given: Facts) -> SymbolicState | None:
+    """Return the state that facts tell of, without what cannot be; None where they tell of none."""
+    state = given.derive(_sound)
+    if state is None or (told.side is not None and state.side != told.side):
         return None
-    return scene
+    return state
 
 
-def _sound(given: Facts) -> Scene | None:
-    scene = readable(scene_of, given)
-    if scene is None or not 1 <= scene.side <= LARGEST:
+def _sound(given: Facts) -> SymbolicState | None:
+    state = readable(read_state, given)
+    if state is None or not 1 <= state.side <= LARGEST:
         return None
-    agents = {agent: cell for agent, cell in scene.agents.items() if is_cell(cell) and scene.inside(cell)}
-    blocks = {block: square for block, square in scene.blocks.items() if square.delivered or _fits(square, scene.side)}
-    unseen = {area: cell for area, cell in scene.unseen.items() if is_cell(cell) and scene.inside(cell)}
-    if (len(agents), len(blocks), len(unseen)) == (len(scene.agents), len(scene.blocks), len(scene.unseen)):
-        return scene
-    return Scene(scene.side, agents, blocks, unseen)
+    agents = {agent: cell for agent, cell in state.agents.items() if is_cell(cell) and state.inside(cell)}
+    blocks = {block: square for block, square in state.blocks.items() if square.delivered or _fits(square, state.side)}
+    unseen = {area: cell for area, cell in state.unseen.items() if is_cell(cell) and state.inside(cell)}
+    if (len(agents), len(blocks), len(unseen)) == (len(state.agents), len(state.blocks), len(state.unseen)):
+        return state
+    return SymbolicState(state.side, agents, blocks, unseen)
 
 
 def _fits(square: Square, side: int) -> bool:
@@ -62,17 +62,17 @@ def _fits(square: Square, side: int) -> bool:
 # ---- what is not known
 
 
-def unknowns(told: Told, given: Facts) -> tuple[LatentVariable, ...]:
+def unknowns(told: CommonKnowledge, given: Facts) -> tuple[LatentVariable, ...]:
     """Return for each block that was not found where it may be.
 
     All were told how many blocks there are. A block is as likely in one unseen cell as in any other (CUBE spec A5), so
     a sector counts by the cells of its unseen areas; by all its cells once there are no unseen areas left.
     """
-    scene = sound(told, given)
-    if scene is None:
+    state = sound(told, given)
+    if state is None:
         return ()
-    missing = [block for block in range(len(told.weights)) if block not in scene.blocks]
-    counts = sectors(scene, told.radius) if missing else {}
+    missing = [block for block in range(len(told.weights)) if block not in state.blocks]
+    counts = sectors(state, told.radius) if missing else {}
     return tuple(
         LatentVariable(
             f"block {block}",
@@ -82,15 +82,15 @@ def unknowns(told: Told, given: Facts) -> tuple[LatentVariable, ...]:
     )
 
 
-def sectors(scene: Scene, radius: int | None) -> Mapping[Cell, tuple[int, tuple[Cell, ...]]]:
+def sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[int, tuple[Cell, ...]]]:
     """Return the sectors that have unseen areas, by top-left cell: how many cells these have, and where they begin.
 
     All sectors where no area is unseen; they then have no areas.
     """
     key = ("sectors", radius)
-    if key not in scene.memo:
-        scene.memo[key] = _sectors(scene, radius)
-    found: Mapping[Cell, tuple[int, tuple[Cell, ...]]] = scene.memo[key]
+    if key not in state.memo:
+        state.memo[key] = _sectors(state, radius)
+    found: Mapping[Cell, tuple[int, tuple[Cell, ...]]] = state.memo[key]
     return found
 
 
@@ -100,14 +100,14 @@ def sector_side(side: int, radius: int | None) -> int:
     return area * ceil(ceil(side / area) / SECTORS)
 
 
-def _sectors(scene: Scene, radius: int | None) -> Mapping[Cell, tuple[int, tuple[Cell, ...]]]:
-    side, size = scene.side, sector_side(scene.side, radius)
+def _sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[int, tuple[Cell, ...]]]:
+    side, size = state.side, sector_side(state.side, radius)
     corners = range(0, side, size)
-    if not scene.unseen:
+    if not state.unseen:
         return {(row, col): (_cells((row, col), size, side), ()) for row in corners for col in corners}
     area = area_side(radius or 0)
     areas: dict[Cell, list[Cell]] = {}
-    for at in sorted(scene.unseen.values()):
+    for at in sorted(state.unseen.values()):
         areas.setdefault((at[0] // size * size, at[1] // size * size), []).append(at)
     return {corner: (sum(_cells(at, area, side) for at in some), tuple(some)) for corner, some in sorted(areas.items())}
 
@@ -120,7 +120,7 @@ def _cells(corner: Cell, size: int, side: int) -> int:
 # ---- what is in sight
 
 
-def visible(told: Told, fact: Fact, agent: AgentId, given: Facts) -> float:
+def visible(told: CommonKnowledge, fact: Fact, agent: AgentId, given: Facts) -> float:
     """Return how likely an agent perceives a fact if it is true.
 
     1 for what is within its radius, what all report or are told (places of agents, deliveries), and all where sight
@@ -128,28 +128,28 @@ def visible(told: Told, fact: Fact, agent: AgentId, given: Facts) -> float:
     not told, and what is in view from where one stands was seen already. That an area was not seen is in nobody's
     sight; of whoever does not see all of it now it is likely.
     """
-    scene = sound(told, given)
+    state = sound(told, given)
     if told.radius is None:
         return 1.0
-    subject, value, at = fact.subject, fact.value, scene.agents.get(agent) if scene is not None else None
-    if scene is None or at is None:
+    subject, value, at = fact.subject, fact.value, state.agents.get(agent) if state is not None else None
+    if state is None or at is None:
         return 0.0
     if isinstance(subject, str) or fact.predicate == "SIDE" or value == "delivered":
         return 1.0
     if fact.predicate == "UNSEEN":
-        whole = is_cell(value) and _in_view(value, area_side(told.radius), at, scene.side, told.radius) == 1
+        whole = is_cell(value) and _in_view(value, area_side(told.radius), at, state.side, told.radius) == 1
         return 0.0 if whole else UNSEEN_TOO
-    square = scene.blocks.get(subject.id)
+    square = state.blocks.get(subject.id)
     if fact.predicate != "AT":
         return float(square is not None and (square.delivered or within(at, square, told.radius)))
     if not is_cell(value):
         return 0.0
-    if square is None and (sector := sectors(scene, told.radius).get(value)) is not None:
-        return _sector_in_view(value, sector, at, scene.side, told.radius)
+    if square is None and (sector := sectors(state, told.radius).get(value)) is not None:
+        return _sector_in_view(value, sector, at, state.side, told.radius)
     return float(within(at, Square(_weight(square, told, subject), *value), told.radius))
 
 
-def _weight(square: Square | None, told: Told, block: Entity) -> int:
+def _weight(square: Square | None, told: CommonKnowledge, block: Entity) -> int:
     if square is not None:
         return square.weight
     return told.weights[block.id] if block.id < len(told.weights) else 1

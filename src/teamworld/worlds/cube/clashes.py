@@ -24,10 +24,10 @@ from typing import Final, NamedTuple
 
 from teamworld.language import Cell
 from teamworld.worlds.contract import Option
-from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.actions import block_of
 from teamworld.worlds.cube.checks import room
-from teamworld.worlds.cube.scene import DELTA, OPPOSITE, SIDES, Scene
-from teamworld.worlds.cube.schemas import block_of
+from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, SymbolicState
 
 #: Cells by which a block is pushed that is not pushed to the goal, where the option does not say.
 ASIDE: Final = 2
@@ -68,87 +68,87 @@ class Lane(NamedTuple):
         return rows and max(self.left, other.left) < min(self.right, other.right)
 
 
-def clash(one: Option, other: Option, scene: Scene | None) -> float:
+def clash(one: Option, other: Option, state: SymbolicState | None) -> float:
     """Return the ticks that are lost if two agents do both; 0 where nothing is known of the blocks."""
-    pushes = [push_of(option, scene) for option in (one, other)] if scene is not None else []
-    if scene is None or pushes[0] is None or pushes[1] is None:
+    pushes = [push_of(option, state) for option in (one, other)] if state is not None else []
+    if state is None or pushes[0] is None or pushes[1] is None:
         return 0.0
     (first, second), ways = (pushes[0], pushes[1]), sorted((one.ticks, other.ticks))
     if first.block == second.block and first.face == second.face:
-        return _together(scene, first, second, ways)
-    if first.face == OPPOSITE[second.face] and _in_contact(scene, first, second):
+        return _together(state, first, second, ways)
+    if first.face == OPPOSITE[second.face] and _in_contact(state, first, second):
         return float(sum(ways))
     if first.block == second.block:
         return float(ways[0])
-    return max(_in_the_way(scene, first, second, ways[0]), _in_the_way(scene, second, first, ways[0]))
+    return max(_in_the_way(state, first, second, ways[0]), _in_the_way(state, second, first, ways[0]))
 
 
-def push_of(option: Option, scene: Scene) -> Push | None:
+def push_of(option: Option, state: SymbolicState) -> Push | None:
     """Return what block and face an option is about; None where it is about none, or about one that is not there."""
     verb, args = option.action.verb, option.action.args
     block = block_of(option.action)
     if block is None or verb not in ("move_to_block", "rendezvous", "push_block"):
         return None
-    if block not in scene.blocks or scene.blocks[block].delivered:
+    if block not in state.blocks or state.blocks[block].delivered:
         return None
     named = args[1] if len(args) > 1 else None
     if verb == "push_block":
-        face = max(("left", "right", "up", "down"), key=lambda side: len(concepts.aligned_agents(scene, block, side)))
-        most = room(scene, block, OPPOSITE[face])
+        face = max(("left", "right", "up", "down"), key=lambda side: len(geometry.aligned_agents(state, block, side)))
+        most = room(state, block, OPPOSITE[face])
         return Push(block, face, verb, 0, max(1, min(named, most)) if isinstance(named, int) else most)
     if not isinstance(named, str) or named not in SIDES:
         return None
-    most = room(scene, block, OPPOSITE[named])
+    most = room(state, block, OPPOSITE[named])
     return Push(block, named, verb, option.ticks, most if named == "left" else min(ASIDE, most))
 
 
-def _in_contact(scene: Scene, one: Push, other: Push) -> bool:
+def _in_contact(state: SymbolicState, one: Push, other: Push) -> bool:
     """Whether one of the two blocks moves along if the other is pushed."""
-    return other.block in concepts.chain(scene, one.block, one.way) or one.block in concepts.chain(
-        scene, other.block, other.way
+    return other.block in geometry.chain(state, one.block, one.way) or one.block in geometry.chain(
+        state, other.block, other.way
     )
 
 
-def _together(scene: Scene, one: Push, other: Push, ways: list[int]) -> float:
+def _together(state: SymbolicState, one: Push, other: Push, ways: list[int]) -> float:
     """Return what is lost if two work at one face."""
-    need = concepts.chain_weight(scene, one.block, one.face)
-    there = len(concepts.aligned_agents(scene, one.block, one.face))
+    need = geometry.chain_weight(state, one.block, one.face)
+    there = len(geometry.aligned_agents(state, one.block, one.face))
     verbs = {one.verb, other.verb}
     if verbs == {"push_block", "rendezvous"}:
         return float(ways[0]) if there - 1 < need else 0.0
     if verbs == {"push_block"}:
-        return float(_surprise(scene, one, min(one.steps, other.steps), there))
+        return float(_surprise(state, one, min(one.steps, other.steps), there))
     coming = (one.verb, other.verb).count("move_to_block")
     many = min(coming, max(0, there + coming - need))
-    return float(sum(ways[:many])) if many and _lacking(scene, one.block) else 0.0
+    return float(sum(ways[:many])) if many and _lacking(state, one.block) else 0.0
 
 
-def _lacking(scene: Scene, block: int) -> bool:
+def _lacking(state: SymbolicState, block: int) -> bool:
     """Whether another block lacks agents."""
-    others = (other for other, _ in scene.open if other != block)
+    others = (other for other, _ in state.open if other != block)
     return any(
-        len(concepts.aligned_agents(scene, other, "left")) < concepts.chain_weight(scene, other, "left")
+        len(geometry.aligned_agents(state, other, "left")) < geometry.chain_weight(state, other, "left")
         for other in others
     )
 
 
-def _surprise(scene: Scene, push: Push, steps: int, there: int) -> int:
+def _surprise(state: SymbolicState, push: Push, steps: int, there: int) -> int:
     """Return the steps of a push that are left when it meets a block and becomes too heavy; 0 if it does not."""
-    ahead = [(gap, block) for block, _ in scene.open if (gap := _gap(scene, push, block)) is not None and gap < steps]
+    ahead = [(gap, block) for block, _ in state.open if (gap := _gap(state, push, block)) is not None and gap < steps]
     if not ahead:
         return 0
     gap, met = min(ahead)
-    force = concepts.chain_weight(scene, push.block, push.face)
-    if met not in concepts.chain(scene, push.block, push.way):
-        force += concepts.chain_weight(scene, met, push.face)
+    force = geometry.chain_weight(state, push.block, push.face)
+    if met not in geometry.chain(state, push.block, push.way):
+        force += geometry.chain_weight(state, met, push.face)
     return steps - gap if force > there else 0
 
 
-def _gap(scene: Scene, push: Push, other: int) -> int | None:
+def _gap(state: SymbolicState, push: Push, other: int) -> int | None:
     """Return the cells between a block that is pushed and one ahead of it in its lane; None if it is not there."""
     if other == push.block:
         return None
-    mine, its, (rows, cols) = scene.blocks[push.block], scene.blocks[other], DELTA[push.way]
+    mine, its, (rows, cols) = state.blocks[push.block], state.blocks[other], DELTA[push.way]
     along = (mine.row, its.row) if cols else (mine.col, its.col)
     if along[0] >= along[1] + its.weight or along[1] >= along[0] + mine.weight:
         return None
@@ -157,9 +157,9 @@ def _gap(scene: Scene, push: Push, other: int) -> int | None:
     return gap if gap >= 0 else None
 
 
-def lane(scene: Scene, push: Push) -> Lane:
+def lane(state: SymbolicState, push: Push) -> Lane:
     """Return the cells ahead of a block that a push takes it over."""
-    weight, row, col, _ = scene.blocks[push.block]
+    weight, row, col, _ = state.blocks[push.block]
     steps = push.steps
     return {
         "right": Lane(row, row + weight, col + weight, col + weight + steps),
@@ -169,15 +169,15 @@ def lane(scene: Scene, push: Push) -> Lane:
     }[push.way]
 
 
-def _in_the_way(scene: Scene, one: Push, other: Push, short: int) -> float:
+def _in_the_way(state: SymbolicState, one: Push, other: Push, short: int) -> float:
     """Return what ``one`` loses through ``other``, who works on another block."""
-    path = lane(scene, one)
-    gap = _gap(scene, one, other.block)
+    path = lane(state, one)
+    gap = _gap(state, one, other.block)
     if gap is not None and gap < one.steps:
         if one.way == other.way:  # it goes ahead, as soon as it is under way
             return float(max(0, other.arrives - one.arrives - gap))
         return float(short)
-    places = concepts.staging(scene, other.block, other.face)
+    places = geometry.staging(state, other.block, other.face)
     blocked = sum(path.holds(cell) for cell in places) / len(places) if places else 0.0
-    crossing = one.way != other.way and path.meets(lane(scene, other))
+    crossing = one.way != other.way and path.meets(lane(state, other))
     return float(short) if crossing else blocked * short

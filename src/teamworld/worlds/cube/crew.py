@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from teamworld.language import Action, AgentId
 from teamworld.worlds.contract import Constraint
-from teamworld.worlds.cube import concepts
-from teamworld.worlds.cube.scene import Scene
-from teamworld.worlds.cube.schemas import TimeLimits, block_of, count_of
+from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.actions import TimeLimits, block_of, count_of
+from teamworld.worlds.cube.symbolic_state import SymbolicState
 
 if TYPE_CHECKING:
-    from teamworld.worlds.cube.effects import Effects
+    from teamworld.worlds.cube.transition import StepEffects
 
 STAY = "stay"
 
 
-class Refused(NamedTuple):
+class Refusal(NamedTuple):
     """Why an action cannot start."""
 
     reason: str
@@ -59,7 +59,7 @@ class Skill:
     """Ticks since it started, the current one included."""
 
     #: Where it acts, fixed at the start; only of skills that need alignment.
-    place = concepts.Place(-1, "")
+    place = geometry.Place(-1, "")
     #: It pushes a block that has still to move.
     lacking = False
 
@@ -68,30 +68,30 @@ class Skill:
         """The block that the action is about."""
         return block_of(self.action)
 
-    def begin(self, scene: Scene) -> Refused | None:
+    def begin(self, state: SymbolicState) -> Refusal | None:
         """Check the preconditions against the truth and fix what is inferred at the start."""
         return None
 
-    def primitive(self, known: Scene) -> str:
+    def primitive(self, known: SymbolicState) -> str:
         """Return the direction to try in this step, or ``stay``."""
         return STAY
 
-    def watch(self, effects: Effects) -> None:
+    def watch(self, effects: StepEffects) -> None:
         """Count what the step did; called for all skills before any is asked for its result."""
 
-    def result(self, effects: Effects, crew: Crew) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Return how the action stands after the step."""
         return DONE if self.spent >= count_of(self.action, 0) else RUNNING
 
 
 @dataclass(frozen=True)
-class Crew:
+class TeamActivity:
     """Who does what in one step, once the orders are given."""
 
     skills: Mapping[AgentId, Skill]
 
     @cached_property
-    def unfinished(self) -> frozenset[concepts.Place]:
+    def unfinished(self) -> frozenset[geometry.Place]:
         """Faces with a pusher whose block has still to move (the group session of CUBE spec A13).
 
         To be read after all have watched the step.
@@ -99,9 +99,9 @@ class Crew:
         return frozenset(skill.place for skill in self.skills.values() if skill.lacking)
 
     @cached_property
-    def longest(self) -> Mapping[concepts.Place, int]:
+    def longest(self) -> Mapping[geometry.Place, int]:
         """For each face with pushers, the largest number of steps that one of them wants."""
-        found: dict[concepts.Place, int] = {}
+        found: dict[geometry.Place, int] = {}
         for skill in self.skills.values():
             if skill.verb == "push_block":
                 found[skill.place] = max(found.get(skill.place, 0), count_of(skill.action, 1))
@@ -126,9 +126,9 @@ class Crew:
         return found
 
     @cached_property
-    def meeting(self) -> Mapping[concepts.Place, frozenset[AgentId]]:
+    def meeting(self) -> Mapping[geometry.Place, frozenset[AgentId]]:
         """For each face, the agents in the rendezvous state."""
-        found: dict[concepts.Place, set[AgentId]] = {}
+        found: dict[geometry.Place, set[AgentId]] = {}
         for agent, skill in self.skills.items():
             if skill.verb == "rendezvous":
                 found.setdefault(skill.place, set()).add(agent)

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Fact, Facts, GoalId, Measures, Plan
 from teamworld.worlds.contract import WAIT, Goal, LatentVariable, Option, Relation, Verdict, View
-from teamworld.worlds.cube import beliefs, checks, clashes, concepts, heuristic, recipes
-from teamworld.worlds.cube.paths import distances, length
-from teamworld.worlds.cube.scene import OPPOSITE, SIDES, Scene, entity, goal_name, scene_of
-from teamworld.worlds.cube.schemas import (
+from teamworld.worlds.cube import beliefs, candidate_plans, checks, clashes, geometry, heuristic
+from teamworld.worlds.cube.actions import (
     MEASURES,
-    Abilities,
+    ActionSchemas,
     Timeouts,
     block_of,
     count_of,
@@ -20,6 +18,8 @@ from teamworld.worlds.cube.schemas import (
     time_limits,
     word_of,
 )
+from teamworld.worlds.cube.paths import distances, length
+from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity, goal_name, read_state
 
 #: What facts of CUBE can state.
 RELATIONS = (
@@ -51,7 +51,7 @@ class CubeDomain:
     ) -> None:
         self._timeouts: Timeouts = timeouts
         self._radius = view_radius
-        self._told = beliefs.Told(tuple(weights), side, view_radius)
+        self._told = beliefs.CommonKnowledge(tuple(weights), side, view_radius)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -63,32 +63,32 @@ class CubeDomain:
         """``push_block``'s steps count in units, ``rendezvous``' count in the quorum."""
         return MEASURES
 
-    def abilities(self, scene: Scene) -> Abilities:
-        """Return the schemas by verb, with the blocks that can be acted on in a scene."""
-        key, memo = ("schemas", self._timeouts, len(scene.agents)), scene.ground.memo
+    def abilities(self, state: SymbolicState) -> ActionSchemas:
+        """Return the schemas by verb, with the blocks that can be acted on in a state."""
+        key, memo = ("schemas", self._timeouts, len(state.agents)), state.ground.memo
         if key not in memo:
-            memo[key] = Abilities(schemas(scene, time_limits(self._timeouts, scene.side)))
-        found: Abilities = memo[key]
+            memo[key] = ActionSchemas(schemas(state, time_limits(self._timeouts, state.side)))
+        found: ActionSchemas = memo[key]
         return found
 
     def goals(self, given: Facts) -> Sequence[Goal]:
         """Return one goal for each known block, by id."""
-        return goals(scene_of(given))
+        return goals(read_state(given))
 
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
         """Return actions that make sense: lining up at a face, then meeting, pushing, backing off; moving, waiting."""
-        return self.options_in(scene_of(given), agent)
+        return self.options_in(read_state(given), agent)
 
-    def options_in(self, scene: Scene, agent: AgentId) -> Sequence[Option]:
-        """Return the options in a scene."""
+    def options_in(self, state: SymbolicState, agent: AgentId) -> Sequence[Option]:
+        """Return the options in a state."""
         found: list[tuple[Action, GoalId | None]] = []
-        for block, _ in scene.open:
-            found += [(action, goal_name(block)) for action in _on_block(scene, agent, block)]
-        row, col = scene.agents[agent]
-        steps = {"up": row, "down": scene.side - 1 - row, "left": col, "right": scene.side - 1 - col}
+        for block, _ in state.open:
+            found += [(action, goal_name(block)) for action in _on_block(state, agent, block)]
+        row, col = state.agents[agent]
+        steps = {"up": row, "down": state.side - 1 - row, "left": col, "right": state.side - 1 - col}
         found += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
-        found += [(Action("idle", (1,)), None), (Action("wait_agents", (len(scene.agents),)), None)]
-        return [Option(action, goal, self._ticks(scene, agent, action)) for action, goal in found]
+        found += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
+        return [Option(action, goal, self._ticks(state, agent, action)) for action, goal in found]
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Return plans for a goal, or for an agent that is not needed; see ``recipes``.
@@ -96,42 +96,42 @@ class CubeDomain:
         Raises:
             UserError: The goal is not about a known, open block.
         """
-        scene = scene_of(given)
+        state = read_state(given)
         if goal is None:
-            return recipes.standby(scene, agent, self._radius)
+            return candidate_plans.standby(state, agent, self._radius)
         block = goal.thing.id if goal.thing is not None else -1
-        if block not in scene.blocks or scene.blocks[block].delivered:
+        if block not in state.blocks or state.blocks[block].delivered:
             raise UserError(f"plans are made for blocks that are known and not delivered, not for {goal.id}")
-        return recipes.delivery(scene, block, agent, self.abilities(scene))
+        return candidate_plans.delivery(state, block, agent, self.abilities(state))
 
     def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
         """Return whether an action's preconditions hold."""
-        return self.check_in(scene_of(given), agent, action)
+        return self.check_in(read_state(given), agent, action)
 
-    def check_in(self, scene: Scene, agent: AgentId, action: Action, *, planning: bool = True) -> Verdict:
-        """Return whether an action's preconditions hold in a scene."""
-        return checks.check(scene, agent, action, self.abilities(scene), planning=planning)
+    def check_in(self, state: SymbolicState, agent: AgentId, action: Action, *, planning: bool = True) -> Verdict:
+        """Return whether an action's preconditions hold in a state."""
+        return checks.check(state, agent, action, self.abilities(state), planning=planning)
 
     def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds, team-mates playing their part.
 
         An action that does not fit its schema changes nothing.
         """
-        scene = scene_of(given)
+        state = read_state(given)
         try:
-            whole = self.abilities(scene).complete(action)
+            whole = self.abilities(state).complete(action)
         except UserError:
             return given
-        then = checks.after(scene, agent, whole)
-        return given if then is scene else then.facts
+        then = checks.after(state, agent, whole)
+        return given if then is state else then.facts
 
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Return the estimated ticks of an action, at least 1."""
-        return self._ticks(scene_of(given), agent, action)
+        return self._ticks(read_state(given), agent, action)
 
-    def _ticks(self, scene: Scene, agent: AgentId, action: Action) -> int:
+    def _ticks(self, state: SymbolicState, agent: AgentId, action: Action) -> int:
         try:
-            action = self.abilities(scene).complete(action)
+            action = self.abilities(state).complete(action)
         except UserError:
             return 1
         if action.verb in ("move", "push_block", "yield_block"):
@@ -142,10 +142,10 @@ class CubeDomain:
         if action == WAIT or block is None:
             return 1
         face = word_of(action, 1)
-        ways = _ways(scene, block, face)
+        ways = _ways(state, block, face)
         if action.verb == "move_to_block":
             return max(1, ways.get(agent, count_of(action, 2)))
-        need = count_of(action, 2) or min(len(scene.agents), concepts.chain_weight(scene, block, face))
+        need = count_of(action, 2) or min(len(state.agents), geometry.chain_weight(state, block, face))
         coming = sorted(way for mate, way in ways.items() if mate != agent)[: need - 1]
         late = coming[-1] if len(coming) >= need - 1 and coming else 0
         return max(1, min(late + 1, count_of(action, 3)))
@@ -171,56 +171,56 @@ class CubeDomain:
         if not views or running:
             return {}
         view = next(iter(views.values()))
-        scene = scene_of(view.known)
-        plan = heuristic.greedy(scene)
+        state = read_state(view.known)
+        plan = heuristic.greedy(state)
         if plan is not None:
             return dict.fromkeys(views, plan)
         if self._radius is None:
             return {}
-        looks = {agent: recipes.explore(scene, agent, self._radius) for agent in views}
+        looks = {agent: candidate_plans.explore(state, agent, self._radius) for agent in views}
         return {agent: plans[i % len(plans)] for i, (agent, plans) in enumerate(looks.items()) if plans}
 
 
-def _on_block(scene: Scene, agent: AgentId, block: int) -> Iterator[Action]:
+def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[Action]:
     """Yield what an agent can do with a block."""
     thing = entity(block)
-    here = concepts.face_of(scene, agent, block)
+    here = geometry.face_of(state, agent, block)
     for face in SIDES:
         if face == here:
-            most = checks.room(scene, block, OPPOSITE[face])
-            yield Action("rendezvous", (thing, face, min(len(scene.agents), concepts.chain_weight(scene, block, face))))
+            most = checks.room(state, block, OPPOSITE[face])
+            yield Action("rendezvous", (thing, face, min(len(state.agents), geometry.chain_weight(state, block, face))))
             yield from (Action("push_block", (thing, steps)) for steps in sorted({1, most}) if 0 < steps <= most)
             yield Action("yield_block", (thing, 2))
-        elif concepts.staging(scene, block, face) and checks.reachable(scene, agent, block, face):
+        elif geometry.staging(state, block, face) and checks.reachable(state, agent, block, face):
             yield Action("move_to_block", (thing, face))
 
 
-def _ways(scene: Scene, block: int, face: str) -> Mapping[AgentId, int]:
+def _ways(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int]:
     """Return the steps of each agent to a face if team-mates are not in the way; 0 for the aligned ones."""
     key = ("ways", block, face)
-    if key not in scene.memo:
-        field = distances(scene, concepts.staging(scene, block, face), through_agents=True)
-        here = concepts.aligned_agents(scene, block, face)
-        steps = {agent: 0 if agent in here else length(field, cell) for agent, cell in scene.agents.items()}
-        scene.memo[key] = {agent: way for agent, way in steps.items() if way is not None}
-    found: Mapping[AgentId, int] = scene.memo[key]
+    if key not in state.memo:
+        field = distances(state, geometry.staging(state, block, face), through_agents=True)
+        here = geometry.aligned_agents(state, block, face)
+        steps = {agent: 0 if agent in here else length(field, cell) for agent, cell in state.agents.items()}
+        state.memo[key] = {agent: way for agent, way in steps.items() if way is not None}
+    found: Mapping[AgentId, int] = state.memo[key]
     return found
 
 
-def goals(scene: Scene) -> tuple[Goal, ...]:
-    """Return one goal for each block of a scene, by id, delivered ones included; the same object at each call."""
-    key, memo = ("goals",), scene.ground.memo
+def goals(state: SymbolicState) -> tuple[Goal, ...]:
+    """Return one goal for each block of a state, by id, delivered ones included; the same object at each call."""
+    key, memo = ("goals",), state.ground.memo
     if key not in memo:
-        memo[key] = tuple(_goal(scene, block) for block in sorted(scene.blocks))
+        memo[key] = tuple(_goal(state, block) for block in sorted(state.blocks))
     found: tuple[Goal, ...] = memo[key]
     return found
 
 
-def _goal(scene: Scene, block: int) -> Goal:
-    square = scene.blocks[block]
-    units = scene.distance(block)
-    quorum = square.weight if square.delivered else concepts.chain_weight(scene, block, "left")
-    bucket = ("near", "middle", "far")[min(2, 3 * units // scene.side)]
+def _goal(state: SymbolicState, block: int) -> Goal:
+    square = state.blocks[block]
+    units = state.distance(block)
+    quorum = square.weight if square.delivered else geometry.chain_weight(state, block, "left")
+    bucket = ("near", "middle", "far")[min(2, 3 * units // state.side)]
     return Goal(
         goal_name(block),
         "deliver",

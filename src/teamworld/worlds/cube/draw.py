@@ -57,11 +57,11 @@ def snapshot(state: CubeState, env: int = 0) -> Snapshot:
     return Snapshot(state.grid_size, int(state.steps[env]), agents, blocks)  # type: ignore[arg-type]
 
 
-def frame(scene: Snapshot, scale: int | None = None, *, labels: bool = True) -> npt.NDArray[np.uint8]:
-    """Draw a scene.
+def frame(snapshot: Snapshot, scale: int | None = None, *, labels: bool = True) -> npt.NDArray[np.uint8]:
+    """Draw a snapshot.
 
     Args:
-        scene: What to draw.
+        snapshot: What to draw.
         scale: Pixels per cell; if None, as many as make the side about 800 pixels. At 1 the picture is plain: one
             pixel per cell in the published colours. From 4 there is a grid and agents are round.
         labels: Whether to write A<i> on agents and B<id> and s:<weight> on blocks, where they fit and Pillow is
@@ -74,11 +74,11 @@ def frame(scene: Snapshot, scale: int | None = None, *, labels: bool = True) -> 
         UserError: If the scale is not an integer of at least 1.
     """
     if scale is None:
-        scale = max(1, DEFAULT_SIDE // scene.grid_size)
+        scale = max(1, DEFAULT_SIDE // snapshot.grid_size)
     if isinstance(scale, bool) or not isinstance(scale, (int, np.integer)) or scale < 1:
         raise UserError(f"scale must be None or an integer of at least 1 (pixels per cell), got {scale!r}")
     scale = int(scale)
-    side = scene.grid_size * scale
+    side = snapshot.grid_size * scale
     pixels = np.empty((side, side, 3), np.uint8)
     pixels[...] = BACKGROUND
     pixels[:, -scale:] = GOAL
@@ -86,14 +86,14 @@ def frame(scene: Snapshot, scale: int | None = None, *, labels: bool = True) -> 
     if fine:
         _grid_lines(pixels, scale)
     gap = max(1, scale // 12) if fine else 0
-    for _, weight, row, col in scene.blocks:
+    for _, weight, row, col in snapshot.blocks:
         top, left, size = row * scale + gap, col * scale + gap, weight * scale - 2 * gap + (1 if fine else 0)
         pixels[top : top + size, left : left + size] = BLOCK
     disc = _disc(scale, gap) if fine else np.ones((scale, scale, 1), np.float32)
-    for row, col in scene.agents:
+    for row, col in snapshot.agents:
         cell = pixels[row * scale : (row + 1) * scale, col * scale : (col + 1) * scale]
         cell[...] = np.rint(cell + (np.array(AGENT, np.float32) - cell) * disc).astype(np.uint8)
-    return _labelled(pixels, scene, scale, gap) if labels and fine else pixels
+    return _labelled(pixels, snapshot, scale, gap) if labels and fine else pixels
 
 
 def _grid_lines(pixels: npt.NDArray[np.uint8], scale: int) -> None:
@@ -111,7 +111,7 @@ def _disc(scale: int, gap: int) -> npt.NDArray[np.float32]:
     return cover[:, :, None]
 
 
-def _labelled(pixels: npt.NDArray[np.uint8], scene: Snapshot, scale: int, gap: int) -> npt.NDArray[np.uint8]:
+def _labelled(pixels: npt.NDArray[np.uint8], snapshot: Snapshot, scale: int, gap: int) -> npt.NDArray[np.uint8]:
     """Write the labels, if Pillow is there and the font would be readable."""
     try:
         from PIL import Image, ImageDraw
@@ -119,11 +119,11 @@ def _labelled(pixels: npt.NDArray[np.uint8], scene: Snapshot, scale: int, gap: i
         return pixels
     image = Image.fromarray(pixels)
     pen = ImageDraw.Draw(image)
-    for b, weight, row, col in scene.blocks:
+    for b, weight, row, col in snapshot.blocks:
         room = weight * scale - 2 * gap + 1
         label = _fitting(f"B{b}\ns:{weight}", room) or _fitting(f"B{b}", room)
         _write(pen, (col + weight / 2) * scale, (row + weight / 2) * scale, label, BLACK)
-    for i, (row, col) in enumerate(scene.agents):
+    for i, (row, col) in enumerate(snapshot.agents):
         label = _fitting(f"A{i}", scale - 2 * gap, outline=True)
         _write(pen, (col + 0.5) * scale, (row + 0.5) * scale, label, WHITE)
     return np.asarray(image).copy()
@@ -179,18 +179,18 @@ def _font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
     return ImageFont.load_default(size)
 
 
-def text(scene: Snapshot) -> str:
-    """Draw a scene as text: three characters per cell, ``A<i>`` agents, ``<id>`` blocks in brackets, ``|`` the goal.
+def text(snapshot: Snapshot) -> str:
+    """Draw a snapshot as text: three characters per cell, ``A<i>`` agents, ``<id>`` blocks in brackets, ``|`` the goal.
 
     Numbers of more than two digits are shown by their last two.
     """
-    cells = [[" . "] * (scene.grid_size - 1) + [" | "] for _ in range(scene.grid_size)]
-    for b, weight, row, col in scene.blocks:
+    cells = [[" . "] * (snapshot.grid_size - 1) + [" | "] for _ in range(snapshot.grid_size)]
+    for b, weight, row, col in snapshot.blocks:
         for r in range(row, row + weight):
             for c in range(col, col + weight):
                 cells[r][c] = f"[{b}]" if b < 10 else f"[{b % 100:02d}"
-    for i, (row, col) in enumerate(scene.agents):
+    for i, (row, col) in enumerate(snapshot.agents):
         cells[row][col] = f"A{i} " if i < 10 else f"A{i % 100:02d}"
-    weights = "  ".join(f"[{b}] weight {weight}" for b, weight, _, _ in scene.blocks) or "none"
+    weights = "  ".join(f"[{b}] weight {weight}" for b, weight, _, _ in snapshot.blocks) or "none"
     lines = "\n".join("".join(line).rstrip() for line in cells)
-    return f"step {scene.step}\n{lines}\nblocks left: {weights}"
+    return f"step {snapshot.step}\n{lines}\nblocks left: {weights}"

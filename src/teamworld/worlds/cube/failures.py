@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from teamworld.language import AgentId, Cell
 from teamworld.worlds.contract import FailureSpan, Transition
-from teamworld.worlds.cube import concepts
-from teamworld.worlds.cube.concepts import Place
-from teamworld.worlds.cube.scene import DELTA, OPPOSITE, SIDES, Scene, Square, goal_name
-from teamworld.worlds.cube.schemas import block_of
+from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.actions import block_of
+from teamworld.worlds.cube.geometry import Place
+from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, Square, SymbolicState, goal_name
 from teamworld.worlds.cube.trace import Step, trace
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def blocked_destination(steps: Sequence[Step]) -> Iterator[FailureSpan]:
             if _named(obstacle) == attempt.goal:
                 continue  # it went another way in the same step: nothing stood before it
             others = (obstacle,) if obstacle in step.before.agents else ()
-            face = concepts.face_of(step.before, attempt.participants[0], block)
+            face = geometry.face_of(step.before, attempt.participants[0], block)
             toward = f" {OPPOSITE[face]}ward" if face is not None else ""
             text = f"pushed{toward}, but {_named(obstacle)} is in the way"
             yield _at(step, "blocked-destination", attempt.participants + others, block, text)
@@ -66,7 +66,7 @@ def misalignment(steps: Sequence[Step]) -> Iterator[FailureSpan]:
                 continue
             square = step.before.blocks[block]
             row, col = step.before.agents[agent]
-            off = "" if square.delivered else f", {concepts.get_distance(step.before, agent, block)} cells away"
+            off = "" if square.delivered else f", {geometry.get_distance(step.before, agent, block)} cells away"
             text = f"{action} given up: {agent} was at ({row}, {col}){off}, not lined up at the face"
             yield _at(step, "misalignment", (agent,), block, text)
 
@@ -120,7 +120,7 @@ def _outsiders(step: Step, place: Place, team: Sequence[AgentId]) -> list[tuple[
     moving = place.block in step.moved or step.after.blocks[place.block].delivered
     if moving or all(step.outcomes[agent].moved for agent in team):
         return []
-    staging = concepts.staging(step.before, place.block, place.face)
+    staging = geometry.staging(step.before, place.block, place.face)
     on_it = {step.before.by_cell[cell]: cell for cell in staging if cell in step.before.by_cell}
     others = [
         (agent, cell)
@@ -136,7 +136,7 @@ def staging_congestion(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find agents that cannot line up because others hold every cell of the face (A15)."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: not _free(step, at) and _short(step, at)):
         step = steps[last]
-        holders = [step.before.by_cell[cell] for cell in concepts.staging(step.before, place.block, place.face)]
+        holders = [step.before.by_cell[cell] for cell in geometry.staging(step.before, place.block, place.face)]
         if holders:
             held = f"all {len(holders)} cells of the {place.face} face were held"
             text = f"{held}, and no queue behind them could be reached"
@@ -147,7 +147,7 @@ def dynamic_blocking(steps: Sequence[Step]) -> Iterator[FailureSpan]:
     """Find agents whose way to cells that stayed free was shut by an agent or block that moved in (A15)."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: True):
         now = steps[first].before
-        targets = {line.next for line in concepts.lines(now, place.block, place.face)} - {None}
+        targets = {line.next for line in geometry.lines(now, place.block, place.face)} - {None}
         cut = None if _leads(now, agent, targets) else _cut(steps, agent, first, targets)
         if cut is None:
             continue
@@ -174,9 +174,9 @@ def _cut(steps: Sequence[Step], agent: AgentId, first: int, targets: Set[Cell | 
     return None
 
 
-def _leads(scene: Scene, agent: AgentId, targets: Set[Cell | None]) -> bool:
+def _leads(state: SymbolicState, agent: AgentId, targets: Set[Cell | None]) -> bool:
     """Return whether an agent has a way, round the others, to one of some cells."""
-    return bool(targets) and bool(targets & _flood(scene.grid, [scene.agents[agent]]))
+    return bool(targets) and bool(targets & _flood(state.grid, [state.agents[agent]]))
 
 
 def _lost_for_long(
@@ -208,14 +208,14 @@ def _lasting(found: Iterable[Step]) -> Iterator[list[Step]]:
 
 def _free(step: Step, place: Place) -> list[Cell]:
     """Return the free cells of a face."""
-    return [cell for cell in concepts.staging(step.before, place.block, place.face) if cell not in step.before.by_cell]
+    return [cell for cell in geometry.staging(step.before, place.block, place.face) if cell not in step.before.by_cell]
 
 
 def _short(step: Step, place: Place) -> bool:
     """Return whether the team at a face is not yet strong enough for the push."""
-    aligned = concepts.aligned_agents(step.before, place.block, place.face)
+    aligned = geometry.aligned_agents(step.before, place.block, place.face)
     strong = len(aligned.intersection(step.teams[place]))
-    return strong < concepts.chain_weight(step.before, place.block, place.face)
+    return strong < geometry.chain_weight(step.before, place.block, place.face)
 
 
 def _in_the_way(steps: Sequence[Step], agent: AgentId, first: int, last: int) -> tuple[AgentId, ...]:
@@ -242,15 +242,15 @@ def vanishing_face(steps: Sequence[Step]) -> Iterator[FailureSpan]:
                 yield _at(step, "vanishing-face", (one.agent,), block, text)
 
 
-def _vanished(then: Scene, now: Scene, place: Place) -> bool:
+def _vanished(then: SymbolicState, now: SymbolicState, place: Place) -> bool:
     block, face = place
     if then.blocks[block].delivered or now.blocks[block].delivered:
         return False
-    return bool(concepts.staging(then, block, face)) and not concepts.staging(now, block, face)
+    return bool(geometry.staging(then, block, face)) and not geometry.staging(now, block, face)
 
 
 def _why_gone(step: Step, place: Place) -> str:
-    beside = concepts.blocked_by(step.after, *place).blocks
+    beside = geometry.blocked_by(step.after, *place).blocks
     came = [block for block in beside if block in step.moved]
     if came:
         return f"{_names([goal_name(block) for block in came])} moved against it"
@@ -274,10 +274,10 @@ def stuck_object(steps: Sequence[Step]) -> Iterator[FailureSpan]:
             yield FailureSpan("stuck-object", first, end, _pushers(steps[first], block), goal_name(block), why)
 
 
-def _stuck(scene: Scene) -> Iterator[tuple[int, str]]:
-    reached = _flood(scene.walls, scene.agents.values())
-    for block, square in scene.open:
-        cells = [cell for side in SIDES for cell in concepts.staging(scene, block, side)]
+def _stuck(state: SymbolicState) -> Iterator[tuple[int, str]]:
+    reached = _flood(state.walls, state.agents.values())
+    for block, square in state.open:
+        cells = [cell for side in SIDES for cell in geometry.staging(state, block, side)]
         if square.col == 0:
             yield block, "it stands at the left wall: nobody can get behind it to push it to the goal"
         elif not cells:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teamworld.language import Action, Plan
-from teamworld.worlds.cube.scene import Scene, entity, goal_name
+from teamworld.worlds.cube.symbolic_state import SymbolicState, entity, goal_name
 
 if TYPE_CHECKING:
     pass
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 PATIENCE = 5
 
 
-def target(scene: Scene) -> int | None:
+def target(state: SymbolicState) -> int | None:
     """Return the open block nearest to the goal, ties to the lowest id; None if there is none."""
-    return min((block for block, _ in scene.open), key=lambda block: (scene.distance(block), block), default=None)
+    return min((block for block, _ in state.open), key=lambda block: (state.distance(block), block), default=None)
 
 
-def greedy(scene: Scene) -> Plan | None:
+def greedy(state: SymbolicState) -> Plan | None:
     """Return the plan that every agent of the greedy team gets; None when all blocks are delivered.
 
     All agents work on one block, the one nearest to the goal: line up left of it, meet, push it home. There is no
     handling of congestion (CUBE spec A16).
     """
-    block = target(scene)
+    block = target(state)
     if block is None:
         return None
-    thing, need = entity(block), min(scene.blocks[block].weight, len(scene.agents))
+    thing, need = entity(block), min(state.blocks[block].weight, len(state.agents))
     actions = (
         Action("move_to_block", (thing, "left")),
         Action("rendezvous", (thing, "left", need, PATIENCE)),
-        Action("push_block", (thing, max(1, scene.distance(block)))),
+        Action("push_block", (thing, max(1, state.distance(block)))),
     )
     return Plan(actions, goal_name(block))
 
 
-def always_right(scene: Scene) -> Plan:
+def always_right(state: SymbolicState) -> Plan:
     """Return the plan to walk right across the grid (CUBE spec B37, C3)."""
-    return Plan((Action("move", ("right", scene.side)),))
+    return Plan((Action("move", ("right", state.side)),))

@@ -401,7 +401,7 @@ class BlockRow(NamedTuple):
     """(row, column) of the top-left cell."""
 
 
-class Listing(Sequence[Row]):
+class LazyRows(Sequence[Row]):
     """A tuple that is made when first read: the step info costs nothing if nobody looks at it."""
 
     __slots__ = ("_make", "_rows")
@@ -429,7 +429,7 @@ class Listing(Sequence[Row]):
 
     def __eq__(self, other: object) -> bool:
         """Compare as a tuple; equal to a tuple, list or listing of the same rows."""
-        return self._all() == tuple(other) if isinstance(other, (Listing, tuple, list)) else NotImplemented
+        return self._all() == tuple(other) if isinstance(other, (LazyRows, tuple, list)) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]  # equal to lists, which have no hash
 
@@ -442,11 +442,11 @@ class Listing(Sequence[Row]):
         return _listing, (self._all(),)
 
 
-def _listing(rows: tuple[Row, ...]) -> Listing[Row]:
-    return Listing(lambda: rows)
+def _listing(rows: tuple[Row, ...]) -> LazyRows[Row]:
+    return LazyRows(lambda: rows)
 
 
-def info_lists(state: CubeState, names: Sequence[str], env: int = 0) -> tuple[Listing[AgentRow], Listing[BlockRow]]:
+def info_lists(state: CubeState, names: Sequence[str], env: int = 0) -> tuple[LazyRows[AgentRow], LazyRows[BlockRow]]:
     """Return the agents and the blocks of now as lazy lists; they do not change when the state does (CUBE spec A9)."""
     cells, blocks, stride = state.agent_cell[env].copy(), state.blocks[env].copy(), state.stride
 
@@ -458,4 +458,4 @@ def info_lists(state: CubeState, names: Sequence[str], env: int = 0) -> tuple[Li
         rows = enumerate(blocks.tolist())
         return tuple(BlockRow(b, at[BLOCK_WEIGHT], (at[ROW], at[COL])) for b, at in rows if not at[DELIVERED_AT])
 
-    return Listing(agents), Listing(live_blocks)
+    return LazyRows(agents), LazyRows(live_blocks)

@@ -14,7 +14,7 @@ import numpy as np
 
 from teamworld.language import Cell
 from teamworld.worlds.compiled import compiled
-from teamworld.worlds.cube.scene import DELTA, SIDES, Scene
+from teamworld.worlds.cube.symbolic_state import DELTA, SIDES, SymbolicState
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,20 +49,20 @@ def _flood(grid: Codes, stride: int, queue: Distances, count: int, distance: Dis
                 count += 1
 
 
-def distances(scene: Scene, targets: Iterable[Cell], *, through_agents: bool = False) -> Distances:
+def distances(state: SymbolicState, targets: Iterable[Cell], *, through_agents: bool = False) -> Distances:
     """Return the steps from each cell to the nearest target.
 
     Args:
-        scene: Where everything stands; blocks are obstacles.
+        state: Where everything stands; blocks are obstacles.
         targets: Cells to go to; those that are not free are left out.
         through_agents: Whether agents are passed as if they were not there, because they will move on.
     """
     goal = tuple(targets)
     key = ("distances", goal)
-    memo = scene.ground.memo if through_agents else scene.memo
+    memo = state.ground.memo if through_agents else state.memo
     if key not in memo:
-        grid = scene.walls if through_agents else scene.grid
-        stride = scene.side + 2
+        grid = state.walls if through_agents else state.grid
+        stride = state.side + 2
         flat = grid.reshape(-1)
         cells = [(row + 1) * stride + col + 1 for row, col in goal if grid[row + 1, col + 1] == 0]
         queue = np.empty(flat.size, np.int32)

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from teamworld.language import AgentId, Cell, Fact, Facts
-from teamworld.worlds.cube.scene import GRID, Scene, Square, block_facts, unseen_facts
+from teamworld.worlds.cube.symbolic_state import GRID, Square, SymbolicState, block_facts, unseen_facts
 
 
-class Knowledge(NamedTuple):
+class TeamKnowledge(NamedTuple):
     """What the team knows at one moment."""
 
-    scene: Scene
+    state: SymbolicState
     seen: dict[int, int]
     """Tick at which each known block was last seen."""
 
@@ -24,7 +24,7 @@ def area_side(radius: int) -> int:
     return radius + 1
 
 
-class Memory:
+class TeamMemory:
     """The team's shared memory of blocks.
 
     An agent sees the square of cells up to ``radius`` rows and columns away; a block is seen if one of its cells is.
@@ -46,7 +46,7 @@ class Memory:
         starts = [(row, col) for row in range(0, side, area_side(radius)) for col in range(0, side, area_side(radius))]
         self._areas = dict(enumerate(starts))
 
-    def look(self, truth: Scene, t: int) -> Knowledge:
+    def look(self, truth: SymbolicState, t: int) -> TeamKnowledge:
         """Add what the team sees at tick ``t`` and return what it knows."""
         cells = list(truth.agents.values())
         self._mark(cells)
@@ -56,9 +56,11 @@ class Memory:
             elif block in self._places and self._contradicted(self._places[block], cells):
                 del self._places[block], self._seen[block]
         known = {block: self._places[block] for block in sorted(self._places)}
-        scene = Scene(truth.side, truth.agents, self._known if known == self._known else known, dict(self._areas))
-        self._known = scene.blocks  # as long as nothing has moved, what follows from the blocks stays with them
-        return Knowledge(scene, dict(self._seen))
+        state = SymbolicState(
+            truth.side, truth.agents, self._known if known == self._known else known, dict(self._areas)
+        )
+        self._known = state.blocks  # as long as nothing has moved, what follows from the blocks stays with them
+        return TeamKnowledge(state, dict(self._seen))
 
     def _mark(self, cells: list[Cell]) -> None:
         """Note what is in view of agents on these cells, and which areas have now been wholly seen."""
@@ -80,24 +82,24 @@ def within(cell: Cell, square: Square, radius: int) -> bool:
     return max(rows, cols) <= radius
 
 
-def split(knowledge: Knowledge, agent: AgentId, radius: int, t: int) -> tuple[Facts, Facts, Facts]:
+def split(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -> tuple[Facts, Facts, Facts]:
     """Return what an agent sees now, what it recalls of the rest, and both together."""
-    scene, seen = knowledge
-    at = scene.agents[agent]
-    now, then, ticks = [Fact(GRID, "SIDE", scene.side)], list[Fact](), dict[Fact, int]()
-    for mate, cell in scene.agents.items():
+    state, seen = knowledge
+    at = state.agents[agent]
+    now, then, ticks = [Fact(GRID, "SIDE", state.side)], list[Fact](), dict[Fact, int]()
+    for mate, cell in state.agents.items():
         fact = Fact(mate, "AT", cell)
         if max(abs(cell[0] - at[0]), abs(cell[1] - at[1])) <= radius:
             now.append(fact)
         else:
             then.append(fact)
             ticks[fact] = t
-    for block, square in scene.blocks.items():
+    for block, square in state.blocks.items():
         facts = block_facts(block, square)
         if square.delivered or (seen[block] == t and within(at, square, radius)):
             now += facts
         else:
             then += facts
             ticks.update(dict.fromkeys(facts, seen[block]))
-    unseen = unseen_facts(scene)
+    unseen = unseen_facts(state)
     return Facts((*now, *unseen)), Facts(tuple(then), ticks), Facts((*now, *then, *unseen), ticks)

@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 from teamworld.language import AgentId, Cell
 from teamworld.worlds.contract import Constraint
-from teamworld.worlds.cube import concepts
-from teamworld.worlds.cube.crew import DONE, RUNNING, STAY, Crew, Refused, Result, Skill, failed
-from teamworld.worlds.cube.effects import WALL_WORD, Effects
+from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.actions import count_of, word_of
+from teamworld.worlds.cube.crew import DONE, RUNNING, STAY, Refusal, Result, Skill, TeamActivity, failed
 from teamworld.worlds.cube.paths import distances, toward
-from teamworld.worlds.cube.scene import DELTA, OPPOSITE, Scene, entity, goal_name
-from teamworld.worlds.cube.schemas import count_of, word_of
+from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState, entity, goal_name
+from teamworld.worlds.cube.transition import WALL_WORD, StepEffects
 
 
 class Idle(Skill):
@@ -34,10 +34,10 @@ class WaitAgents(Skill):
 
     verb = "wait_agents"
 
-    def result(self, effects: Effects, crew: Crew) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Count all who wait in this step, this agent included."""
         count, timeout = count_of(self.action, 0), count_of(self.action, 1)
-        if len(effects.after.agents) - crew.busy >= count:
+        if len(effects.after.agents) - activity.busy >= count:
             return DONE
         return failed("timeout", "participation") if self.spent >= timeout else RUNNING
 
@@ -49,16 +49,16 @@ class Move(Skill):
     went: int = 0
     last: str | None = None
 
-    def primitive(self, known: Scene) -> str:
+    def primitive(self, known: SymbolicState) -> str:
         """Go on, whatever is in the way."""
         return word_of(self.action, 0)
 
-    def watch(self, effects: Effects) -> None:
+    def watch(self, effects: StepEffects) -> None:
         """Count the cells gone."""
         self.went += self.agent in effects.moved
         self.last = effects.blocker(self.agent) or self.last
 
-    def result(self, effects: Effects, crew: Crew) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Judge after the last attempt."""
         steps = count_of(self.action, 1)
         if self.spent < steps:
@@ -66,38 +66,38 @@ class Move(Skill):
         return DONE if self.went == steps else failed("blocked", "spatial", self.last)
 
 
-def face_gone(scene: Scene, block: int, face: str) -> Refused | None:
+def face_gone(state: SymbolicState, block: int, face: str) -> Refusal | None:
     """Return why nobody can stand at a face, or None if somebody can."""
-    if concepts.staging(scene, block, face):
+    if geometry.staging(state, block, face):
         return None
-    causes = concepts.blocked_by(scene, block, face)
-    return Refused("face_gone", "spatial", str(entity(causes.blocks[0])) if causes.blocks else WALL_WORD)
+    causes = geometry.blocked_by(state, block, face)
+    return Refusal("face_gone", "spatial", str(entity(causes.blocks[0])) if causes.blocks else WALL_WORD)
 
 
-def gone(scene: Scene, block: int) -> Refused | None:
+def gone(state: SymbolicState, block: int) -> Refusal | None:
     """Return why nothing can be done with a block, or None if it is there."""
-    square = scene.blocks.get(block)
+    square = state.blocks.get(block)
     if square is None:
-        return Refused("unknown_block")
-    return Refused("block_gone") if square.delivered else None
+        return Refusal("unknown_block")
+    return Refusal("block_gone") if square.delivered else None
 
 
-def stand(scene: Scene, agent: AgentId, block: int | None, face: str | None = None) -> concepts.Place | Refused:
+def stand(state: SymbolicState, agent: AgentId, block: int | None, face: str | None = None) -> geometry.Place | Refusal:
     """Return the face at which the agent is aligned, or why it is not aligned there (anywhere if None)."""
     if block is None:
-        return Refused("unknown_block")
-    if (refused := gone(scene, block)) is not None:
-        return refused
-    found = concepts.face_of(scene, agent, block)
+        return Refusal("unknown_block")
+    if (refusal := gone(state, block)) is not None:
+        return refusal
+    found = geometry.face_of(state, agent, block)
     if found is None or (face is not None and found != face):
-        return Refused("not_aligned", "spatial")
-    return concepts.Place(block, found)
+        return Refusal("not_aligned", "spatial")
+    return geometry.Place(block, found)
 
 
-def left_behind(scene: Scene, agent: AgentId, place: concepts.Place) -> Result | None:
+def left_behind(state: SymbolicState, agent: AgentId, place: geometry.Place) -> Result | None:
     """Return the failure of an agent whose block is gone or no longer before it."""
-    now = stand(scene, agent, *place)
-    return failed(*now) if isinstance(now, Refused) else None
+    now = stand(state, agent, *place)
+    return failed(*now) if isinstance(now, Refusal) else None
 
 
 class MoveToBlock(Skill):
@@ -108,14 +108,14 @@ class MoveToBlock(Skill):
     """There was no way in this step."""
     blocker: str | None = None
 
-    def begin(self, scene: Scene) -> Refused | None:
+    def begin(self, state: SymbolicState) -> Refusal | None:
         """The block is there and somebody can stand at the face."""
         block = self.block
         if block is None:
-            return Refused("unknown_block")
-        return gone(scene, block) or face_gone(scene, block, word_of(self.action, 1))
+            return Refusal("unknown_block")
+        return gone(state, block) or face_gone(state, block, word_of(self.action, 1))
 
-    def primitive(self, known: Scene) -> str:
+    def primitive(self, known: SymbolicState) -> str:
         """Take the next step of a shortest path, recomputed now."""
         block, face = self.block, word_of(self.action, 1)
         self.lost, self.blocker = False, None
@@ -123,29 +123,29 @@ class MoveToBlock(Skill):
             return STAY
         if (way := better_place(known, self.agent, block, face)) is not None:
             return way
-        if concepts.face_of(known, self.agent, block) == face:
+        if geometry.face_of(known, self.agent, block) == face:
             return STAY
         at = known.agents[self.agent]
         self.lost = True
-        near = toward(distances(known, concepts.staging(known, block, face), through_agents=True), at)
+        near = toward(distances(known, geometry.staging(known, block, face), through_agents=True), at)
         if near is None:
             return STAY
         ahead = at[0] + DELTA[near[0]][0], at[1] + DELTA[near[0]][1]
         self.blocker = known.by_cell.get(ahead)
         return near[0] if self.blocker is None else STAY
 
-    def result(self, effects: Effects, crew: Crew) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Aligned, gone, or out of time; a face that vanishes ends the action at once (DR. WELL spec B13)."""
         block, face, timeout = self.block, word_of(self.action, 1), count_of(self.action, 2)
-        if block is None or (refused := gone(effects.after, block)) is not None:
+        if block is None or (refusal := gone(effects.after, block)) is not None:
             return failed("block_gone", None)
-        if concepts.face_of(effects.after, self.agent, block) == face:
+        if geometry.face_of(effects.after, self.agent, block) == face:
             better = better_place(effects.known, self.agent, block, face) if block in effects.known.blocks else None
             if better is None or self.spent >= timeout:
                 return DONE
-        refused = gone(effects.known, block) or face_gone(effects.known, block, face)
-        if refused is not None:
-            return failed(*refused)
+        refusal = gone(effects.known, block) or face_gone(effects.known, block, face)
+        if refusal is not None:
+            return failed(*refusal)
         if self.spent >= timeout:
             return failed("unreachable" if self.lost else "timeout", "spatial", self.blocker)
         return Result(blocker=self.blocker)
@@ -154,42 +154,42 @@ class MoveToBlock(Skill):
 Rank: TypeAlias = tuple[int, int]
 
 
-def targets(scene: Scene, block: int, face: str) -> list[tuple[Rank, Cell]]:
+def targets(state: SymbolicState, block: int, face: str) -> list[tuple[Rank, Cell]]:
     """Return the free cells to line up on, best first, each with its rank.
 
     The rank is the distance from the face, then from the middle of the face (CUBE spec A13, B19, B20): free cells
     of the face come first, then the ends of the queues behind it.
     """
     key = ("targets", block, face)
-    if key not in scene.memo:
-        ends = concepts.lines(scene, block, face)
+    if key not in state.memo:
+        ends = geometry.lines(state, block, face)
         free = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
-        scene.memo[key] = sorted(free, key=lambda one: one[0])
-    found: list[tuple[Rank, Cell]] = scene.memo[key]
+        state.memo[key] = sorted(free, key=lambda one: one[0])
+    found: list[tuple[Rank, Cell]] = state.memo[key]
     return found
 
 
-def ranks(scene: Scene, block: int, face: str) -> Mapping[AgentId, Rank]:
+def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
     """Return for each aligned agent how good its cell is, as ``targets`` ranks free ones."""
     key = ("ranks", block, face)
-    if key not in scene.memo:
-        ends = concepts.lines(scene, block, face)
-        scene.memo[key] = {agent: (place, line.offset) for line in ends for place, agent in enumerate(line.agents)}
-    found: Mapping[AgentId, Rank] = scene.memo[key]
+    if key not in state.memo:
+        ends = geometry.lines(state, block, face)
+        state.memo[key] = {agent: (place, line.offset) for line in ends for place, agent in enumerate(line.agents)}
+    found: Mapping[AgentId, Rank] = state.memo[key]
     return found
 
 
-def better_place(scene: Scene, agent: AgentId, block: int, face: str) -> str | None:
+def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) -> str | None:
     """Return the first step to a free cell that is better than where the agent stands; None if it should stay.
 
     An agent on the way in steps on toward the middle, so that it does not shut others out (CUBE spec A13);
     each such step leads to a better cell, so nobody dithers (B19).
     """
-    own = ranks(scene, block, face).get(agent)
-    for rank, cell in targets(scene, block, face):
+    own = ranks(state, block, face).get(agent)
+    for rank, cell in targets(state, block, face):
         if own is not None and rank >= own:
             return None
-        if (way := toward(distances(scene, (cell,)), scene.agents[agent])) is not None:
+        if (way := toward(distances(state, (cell,)), state.agents[agent])) is not None:
             return way[0]
     return None
 
@@ -200,29 +200,29 @@ class Rendezvous(Skill):
     verb = "rendezvous"
     need: int = 0
 
-    def begin(self, scene: Scene) -> Refused | None:
+    def begin(self, state: SymbolicState) -> Refusal | None:
         """The agent is aligned on the face; a count of 0 becomes what a push needs now."""
-        place = stand(scene, self.agent, self.block, word_of(self.action, 1))
-        if isinstance(place, Refused):
+        place = stand(state, self.agent, self.block, word_of(self.action, 1))
+        if isinstance(place, Refusal):
             return place
         self.place = place
-        self.need = count_of(self.action, 2) or min(len(scene.agents), concepts.chain_weight(scene, *place))
+        self.need = count_of(self.action, 2) or min(len(state.agents), geometry.chain_weight(state, *place))
         return None
 
-    def result(self, effects: Effects, crew: Crew) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Released at the end of the step in which the last one waits."""
         block, face = self.place
         if (behind := left_behind(effects.after, self.agent, self.place)) is not None:
             return behind
         goal = goal_name(block)
-        aligned = concepts.aligned_agents(effects.after, block, face)
-        present = crew.meeting[self.place] & aligned
+        aligned = geometry.aligned_agents(effects.after, block, face)
+        present = activity.meeting[self.place] & aligned
         if len(present) >= self.need:
             return Result("done", ready=goal)
         if self.spent < count_of(self.action, 3):
             return Result(ready=goal)
         late: Constraint = "spatial" if len(aligned) < self.need else "temporal"
-        constraint = "participation" if crew.bound[block] < self.need else late
+        constraint = "participation" if activity.bound[block] < self.need else late
         return Result("failed", "timeout", constraint, None, goal)
 
 
@@ -233,41 +233,41 @@ class PushBlock(Skill):
     steps: int = 0
     went: int = 0
 
-    def begin(self, scene: Scene) -> Refused | None:
+    def begin(self, state: SymbolicState) -> Refusal | None:
         """The agent is aligned on some face, which gives the direction (CUBE spec B24)."""
-        place = stand(scene, self.agent, self.block)
-        if isinstance(place, Refused):
+        place = stand(state, self.agent, self.block)
+        if isinstance(place, Refusal):
             return place
         self.place, self.steps = place, count_of(self.action, 1)
         return None
 
-    def primitive(self, known: Scene) -> str:
+    def primitive(self, known: SymbolicState) -> str:
         """Push toward the block, whatever the force: physics decides (DR. WELL spec B16)."""
         return OPPOSITE[self.place.face]
 
-    def watch(self, effects: Effects) -> None:
+    def watch(self, effects: StepEffects) -> None:
         """Count the steps in which the block moved the way it is pushed."""
         self.went += effects.shifts.get(self.place.block) == OPPOSITE[self.place.face]
         self.lacking = self.went < self.steps
 
-    def result(self, effects: Effects, crew: Crew) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Done together with the group, or when the block is delivered."""
         block, face = self.place
-        if effects.after.blocks[block].delivered or self.place not in crew.unfinished:
+        if effects.after.blocks[block].delivered or self.place not in activity.unfinished:
             return DONE
-        given_up = self._given_up(effects, crew)
+        given_up = self._given_up(effects, activity)
         if given_up is not None:
             return given_up if self.lacking else DONE
         push = effects.push_on.get((block, OPPOSITE[face]))
         lacks_force = push is not None and not push.moved and push.obstacle is None
         return Result(ready=goal_name(block)) if lacks_force else RUNNING
 
-    def _given_up(self, effects: Effects, crew: Crew) -> Result | None:
+    def _given_up(self, effects: StepEffects, activity: TeamActivity) -> Result | None:
         """Return why the agent cannot or will not go on, or None."""
         if (behind := left_behind(effects.after, self.agent, self.place)) is not None:
             return behind
         block, face = self.place
-        late = self.spent >= self.limits.of_steps(count_of(self.action, 2), crew.longest[self.place])
+        late = self.spent >= self.limits.of_steps(count_of(self.action, 2), activity.longest[self.place])
         push = effects.push_on.get((block, OPPOSITE[face]))
         if push is None or push.moved:
             return failed("timeout", "temporal") if late else None
@@ -284,15 +284,15 @@ class YieldBlock(Skill):
     went: int = 0
     stuck: str | None = None
 
-    def begin(self, scene: Scene) -> Refused | None:
+    def begin(self, state: SymbolicState) -> Refusal | None:
         """The agent is aligned on some face; away from it is where it goes."""
-        place = stand(scene, self.agent, self.block)
-        if isinstance(place, Refused):
+        place = stand(state, self.agent, self.block)
+        if isinstance(place, Refusal):
             return place
         self.place = place
         return None
 
-    def primitive(self, known: Scene) -> str:
+    def primitive(self, known: SymbolicState) -> str:
         """Go outward, but never into a block: backing away must not push."""
         face = self.place.face
         at = known.agents[self.agent]
@@ -303,11 +303,11 @@ class YieldBlock(Skill):
         self.stuck = WALL_WORD if block is None else str(entity(block))
         return STAY
 
-    def watch(self, effects: Effects) -> None:
+    def watch(self, effects: StepEffects) -> None:
         """Count the cells gone."""
         self.went += self.agent in effects.moved
 
-    def result(self, effects: Effects, crew: Crew) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Judge the cells gone."""
         steps = count_of(self.action, 1)
         if self.went >= steps:

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from teamworld.language import Action, AgentId
 from teamworld.worlds.contract import Attempt, Outcome, SkippedAction, Transition
-from teamworld.worlds.cube import concepts
-from teamworld.worlds.cube.concepts import Place
-from teamworld.worlds.cube.scene import DELTA, NOWHERE, SIDES, Scene, Square
-from teamworld.worlds.cube.schemas import block_of
+from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.actions import block_of
+from teamworld.worlds.cube.geometry import Place
+from teamworld.worlds.cube.symbolic_state import DELTA, NOWHERE, SIDES, Square, SymbolicState
 
 
-class Lost(NamedTuple):
+class BlockedWalk(NamedTuple):
     """An agent on its way to a face that saw no way in a step, and stayed."""
 
     place: Place
@@ -25,11 +25,11 @@ class Lost(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """One step of an episode, with its scenes."""
+    """One step of an episode, with its states."""
 
     number: int
-    before: Scene
-    after: Scene
+    before: SymbolicState
+    after: SymbolicState
     outcomes: Mapping[AgentId, Outcome]
     attempts: Sequence[Attempt]
     passed: Sequence[SkippedAction]
@@ -59,13 +59,13 @@ class Step:
         if block is None or block not in self.before.blocks:
             return None
         if action.verb == "push_block":
-            face: object = concepts.face_of(self.before, agent, block)
+            face: object = geometry.face_of(self.before, agent, block)
         else:
             face = action.args[1] if action.verb in ("move_to_block", "rendezvous") else None
         return Place(block, face) if isinstance(face, str) and face in SIDES else None
 
     @cached_property
-    def lost(self) -> Mapping[AgentId, Lost]:
+    def lost(self) -> Mapping[AgentId, BlockedWalk]:
         """The agents that were on their way to a face and saw no way."""
         found = {}
         for place, agents in self.teams.items():
@@ -73,14 +73,14 @@ class Step:
                 outcome = self.outcomes[agent]
                 on_the_way = outcome.action.verb == "move_to_block" and outcome.status != "done" and outcome.legal
                 stays = outcome.primitives == ("STAY",)
-                if on_the_way and stays and concepts.face_of(self.before, agent, place.block) != place.face:
+                if on_the_way and stays and geometry.face_of(self.before, agent, place.block) != place.face:
                     ahead = outcome.blocker if outcome.blocker in self.before.agents else None
-                    found[agent] = Lost(place, ahead)
+                    found[agent] = BlockedWalk(place, ahead)
         return found
 
 
 def trace(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Transition]) -> list[Step]:
-    """Return the steps of an episode with their scenes.
+    """Return the steps of an episode with their states.
 
     Args:
         static: ``grid_size`` and the ``weights`` of the blocks by id.
@@ -95,12 +95,14 @@ def trace(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence
     return steps
 
 
-def _scene(static: Mapping[str, Any], team: Sequence[AgentId], state: Mapping[str, Any], before: Scene | None) -> Scene:
-    """Return the scene of a snapshot; scenes with the same blocks share them, and what was computed from them."""
-    agents = {agent: (row, col) for agent, (row, col) in zip(team, state["agents"], strict=True)}
+def _scene(
+    static: Mapping[str, Any], team: Sequence[AgentId], snapshot: Mapping[str, Any], before: SymbolicState | None
+) -> SymbolicState:
+    """Return the state of a snapshot; states with the same blocks share them, and what was computed from them."""
+    agents = {agent: (row, col) for agent, (row, col) in zip(team, snapshot["agents"], strict=True)}
     blocks = {
         block: Square(weight, *NOWHERE, True) if at is None else Square(weight, at[0], at[1])
-        for block, (weight, at) in enumerate(zip(static["weights"], state["blocks"], strict=True))
+        for block, (weight, at) in enumerate(zip(static["weights"], snapshot["blocks"], strict=True))
     }
     same = before is not None and before.blocks == blocks
-    return Scene(static["grid_size"], agents, before.blocks if same and before is not None else blocks)
+    return SymbolicState(static["grid_size"], agents, before.blocks if same and before is not None else blocks)

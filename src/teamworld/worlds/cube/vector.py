@@ -16,9 +16,9 @@ import numpy as np
 from teamworld.errors import UserError
 from teamworld.worlds.base.vector import NEXT_STEP, VectorBase, batched, reset_mask, reset_seeds, spaces
 from teamworld.worlds.cube import physics
+from teamworld.worlds.cube.autoreset import AutoReset
 from teamworld.worlds.cube.levels import Placement, source_of, whole_seed
 from teamworld.worlds.cube.observe import HEAVIEST, Pictures, Windows, largest_value
-from teamworld.worlds.cube.restart import Restarts
 from teamworld.worlds.cube.state import ACTIONS, ForceScope, Layout, Rules, make_state
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class CubeVectorEnv(VectorBase):
         self.num_envs = num_envs
         self.num_agents = len(first.agents)
         self._state = make_state([first] * num_envs, rules)
-        self._restarts = Restarts(self._state, first, stream)
+        self._restarts = AutoReset(self._state, first, stream)
         self._copy = copy
         self._begun = False
         self._view: Pictures | Windows | None = None

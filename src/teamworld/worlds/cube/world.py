@@ -18,18 +18,18 @@ from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import WAIT, Goal, IndistinguishablePair, Outcome, Over, StepResult, WorldSpec
-from teamworld.worlds.cube import concepts, physics
-from teamworld.worlds.cube.crew import STAY, Crew, Refused, Result, Skill
+from teamworld.worlds.cube import geometry, physics
+from teamworld.worlds.cube.actions import Timeouts, block_of, time_limits
+from teamworld.worlds.cube.crew import STAY, Refusal, Result, Skill, TeamActivity
 from teamworld.worlds.cube.domain import CubeDomain, goals
-from teamworld.worlds.cube.effects import Effects, observe_step
 from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.levels import LEVELS, layout_for, moved
-from teamworld.worlds.cube.scene import PRIMITIVE, Scene, agent_name, goal_name
-from teamworld.worlds.cube.schemas import Timeouts, block_of, time_limits
-from teamworld.worlds.cube.sight import Knowledge, Memory
+from teamworld.worlds.cube.sight import TeamKnowledge, TeamMemory
 from teamworld.worlds.cube.skills import SKILLS
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
-from teamworld.worlds.cube.views import KIND, CubeView, Frame
+from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
+from teamworld.worlds.cube.text import KIND, CubeView, Frame
+from teamworld.worlds.cube.transition import StepEffects, compute_effects
 
 #: Steps of an episode unless told otherwise (CUBE spec A10).
 DEFAULT_HORIZON = 500
@@ -112,7 +112,7 @@ class CubeWorld:
         )
         self._limits = time_limits(options.timeouts, layout.grid_size)
         self._domain = CubeDomain(options.timeouts, options.view_radius, layout.weights, layout.grid_size)
-        self._start = {b: Scene.of_layout(layout).distance(b) for b in range(len(layout.blocks))}
+        self._start = {b: SymbolicState.from_layout(layout).distance(b) for b in range(len(layout.blocks))}
         self._spec = WorldSpec(
             world="cube",
             level=level,
@@ -137,24 +137,24 @@ class CubeWorld:
         return self._domain
 
     @property
-    def scene(self) -> Scene:
+    def state(self) -> SymbolicState:
         """The truth now: for custom feedback, the log and tests."""
         return self._scene
 
     @property
-    def effects(self) -> Effects | None:
+    def effects(self) -> StepEffects | None:
         """The truth about the last step, None before the first: for custom feedback, see ``feedback``."""
         return self._effects
 
     def reset(self, seed: int) -> None:
         """Start over from the layout; nothing in CUBE is random, so the seed changes nothing."""
-        self._state = make_state(self._layout, self._rules)
-        self._scene = Scene.of_state(self._state, self._names)
+        self._arrays = make_state(self._layout, self._rules)
+        self._scene = SymbolicState.from_arrays(self._arrays, self._names)
         radius = self._options.view_radius
-        self._memory = None if radius is None else Memory(radius, self._layout.grid_size)
+        self._memory = None if radius is None else TeamMemory(radius, self._layout.grid_size)
         self._runs: dict[AgentId, _Run] = {}
         self._histories: dict[AgentId, list[Outcome]] = {agent: [] for agent in self._names}
-        self._effects: Effects | None = None
+        self._effects: StepEffects | None = None
         self._over: Over | None = None
         self._frame = self._make_frame()
 
@@ -180,38 +180,38 @@ class CubeWorld:
         for agent in orders:
             self._check_name(agent)
         t = self._frame.t
-        refused = {agent: no for agent, order in orders.items() if (no := self._order(agent, order, t)) is not None}
-        crew = Crew({agent: run.skill for agent, run in self._runs.items()})
+        refusal = {agent: no for agent, order in orders.items() if (no := self._order(agent, order, t)) is not None}
+        activity = TeamActivity({agent: run.skill for agent, run in self._runs.items()})
         tried = self._primitives()
         before = self._scene
-        physics.step(self._state, self._actions(tried))
-        self._scene = Scene.of_state(self._state, self._names, before=before)
+        physics.step(self._arrays, self._actions(tried))
+        self._scene = SymbolicState.from_arrays(self._arrays, self._names, before=before)
         knowledge = self._know(t + 1)
         idle = frozenset(self._names).difference(self._runs)
-        effects = observe_step(
-            self._state, before, self._scene, knowledge.scene, tried, crew.engaged, crew.waiting, idle
+        effects = compute_effects(
+            self._arrays, before, self._scene, knowledge.state, tried, activity.engaged, activity.waiting, idle
         )
         self._effects = effects
-        outcomes = self._judge(effects, crew, orders, refused)
-        self._over = "all_done" if self._state.terminated[0] else "horizon" if self._state.truncated[0] else None
+        outcomes = self._judge(effects, activity, orders, refusal)
+        self._over = "all_done" if self._arrays.terminated[0] else "horizon" if self._arrays.truncated[0] else None
         self._frame = self._make_frame(knowledge)
         return StepResult(
             1,
             outcomes,
             goals=effects.goal_events(self._start),
             attempts=effects.attempts(),
-            score={"reward": float(self._state.reward[0])},
+            score={"reward": float(self._arrays.reward[0])},
             over=self._over,
         )
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other agents at most ``reach`` cells away (Manhattan), in the order of the agents."""
         self._check_name(sender)
-        scene = self._scene
+        state = self._scene
         near = tuple(agent for agent in self._names if agent != sender)
         if math.isinf(reach):
             return near
-        return tuple(agent for agent in near if concepts.get_distance(scene, sender, agent) <= reach)
+        return tuple(agent for agent in near if geometry.get_distance(state, sender, agent) <= reach)
 
     def goals(self) -> Sequence[Goal]:
         """Return one goal for each block, by id, delivered ones included."""
@@ -237,8 +237,8 @@ class CubeWorld:
         if agent not in self._histories:
             raise UserError(f"there is no agent '{agent}'{suggest(agent, list(self._names))}")
 
-    def _make_frame(self, knowledge: Knowledge | None = None) -> Frame:
-        t = int(self._state.steps[0])
+    def _make_frame(self, knowledge: TeamKnowledge | None = None) -> Frame:
+        t = int(self._arrays.steps[0])
         return Frame(
             t,
             self._rules.max_steps,
@@ -249,10 +249,10 @@ class CubeWorld:
             self._histories,
         )
 
-    def _know(self, t: int) -> Knowledge:
-        return Knowledge(self._scene, {}) if self._memory is None else self._memory.look(self._scene, t)
+    def _know(self, t: int) -> TeamKnowledge:
+        return TeamKnowledge(self._scene, {}) if self._memory is None else self._memory.look(self._scene, t)
 
-    def _order(self, agent: AgentId, order: Action, t: int) -> Refused | None:
+    def _order(self, agent: AgentId, order: Action, t: int) -> Refusal | None:
         """Start what is ordered, unless it runs already; return why it cannot start."""
         run = self._runs.get(agent)
         if run is not None and order == run.ordered:
@@ -263,27 +263,27 @@ class CubeWorld:
                 return None
             del self._runs[agent]
             self._remember(agent, run, Result("failed", "interrupted"))
-        if isinstance(action, Refused) or action == WAIT:
-            return action if isinstance(action, Refused) else None
+        if isinstance(action, Refusal) or action == WAIT:
+            return action if isinstance(action, Refusal) else None
         skill = SKILLS[action.verb](agent, action, self._limits)
-        refused = skill.begin(self._frame.scene)  # by what the team knows, as the skill goes on
-        if refused is None:
+        refusal = skill.begin(self._frame.state)  # by what the team knows, as the skill goes on
+        if refusal is None:
             self._runs[agent] = _Run(order, skill, t)
-        return refused
+        return refusal
 
-    def _complete(self, order: Action) -> Action | Refused:
-        block, known = block_of(order), self._frame.scene
+    def _complete(self, order: Action) -> Action | Refusal:
+        block, known = block_of(order), self._frame.state
         if block is not None and block not in known.blocks:
-            return Refused("unknown_block")
+            return Refusal("unknown_block")
         if block is not None and known.blocks[block].delivered:
-            return Refused("block_gone")
+            return Refusal("block_gone")
         try:
             return self._domain.abilities(known).complete(order)
         except UserError as error:
-            return Refused(f"illegal: {error}")
+            return Refusal(f"illegal: {error}")
 
     def _primitives(self) -> dict[AgentId, str]:
-        known = self._frame.scene
+        known = self._frame.state
         tried: dict[AgentId, str] = {}
         for agent in self._names:
             run = self._runs.get(agent)
@@ -297,18 +297,18 @@ class CubeWorld:
 
     def _judge(
         self,
-        effects: Effects,
-        crew: Crew,
+        effects: StepEffects,
+        activity: TeamActivity,
         orders: Mapping[AgentId, Action],
-        refused: Mapping[AgentId, Refused],
+        refusal: Mapping[AgentId, Refusal],
     ) -> dict[AgentId, Outcome]:
         for run in self._runs.values():
             run.skill.spent += 1
             run.skill.watch(effects)
         outcomes = {
-            agent: self._refusal(agent, orders[agent], refused[agent])
-            if agent in refused
-            else self._step_of(agent, self._runs[agent], effects, crew)
+            agent: self._refusal(agent, orders[agent], refusal[agent])
+            if agent in refusal
+            else self._step_of(agent, self._runs[agent], effects, activity)
             if agent in self._runs
             else self._wait(agent, effects)
             for agent in self._names
@@ -318,21 +318,21 @@ class CubeWorld:
             for agent, outcome in outcomes.items()
         }
 
-    def _refusal(self, agent: AgentId, order: Action, refused: Refused) -> Outcome:
-        reason, constraint, blocker = refused
+    def _refusal(self, agent: AgentId, order: Action, refusal: Refusal) -> Outcome:
+        reason, constraint, blocker = refusal
         outcome = Outcome(
             order, "failed", reason, constraint, blocker, legal=False, primitives=("STAY",), start=self._frame.t
         )
         self._histories[agent].append(outcome)
         return outcome
 
-    def _wait(self, agent: AgentId, effects: Effects) -> Outcome:
+    def _wait(self, agent: AgentId, effects: StepEffects) -> Outcome:
         """Return the outcome of an agent that had nothing to do."""
         return Outcome(WAIT, "done", primitives=("STAY",), start=self._frame.t, ready=_in_place(effects, agent))
 
-    def _step_of(self, agent: AgentId, run: _Run, effects: Effects, crew: Crew) -> Outcome:
+    def _step_of(self, agent: AgentId, run: _Run, effects: StepEffects, activity: TeamActivity) -> Outcome:
         """Return the outcome of one step of a running action, and end the action if it is over."""
-        result = run.skill.result(effects, crew)
+        result = run.skill.result(effects, activity)
         primitive = effects.tried.get(agent, STAY).upper()
         moved, effect = agent in effects.moved, agent in effects.pushed
         run.primitives.append(primitive)
@@ -373,11 +373,11 @@ class CubeWorld:
         )
 
 
-def _in_place(effects: Effects, agent: AgentId) -> str | None:
+def _in_place(effects: StepEffects, agent: AgentId) -> str | None:
     """Return the goal at whose face an agent stood in this step while the force was not yet there."""
-    scene = effects.before
-    for block, face in concepts.places(scene, agent):
-        if len(concepts.aligned_agents(scene, block, face)) < concepts.chain_weight(scene, block, face):
+    state = effects.before
+    for block, face in geometry.places(state, agent):
+        if len(geometry.aligned_agents(state, block, face)) < geometry.chain_weight(state, block, face):
             return goal_name(block)
     return None
 

@@ -1,9 +1,9 @@
-"""The symbolic concepts of CUBE: pure functions of a scene (CUBE spec A14, B29-B32).
+"""The symbolic concepts of CUBE: pure functions of a state (CUBE spec A14, B29-B32).
 
-They are the words in which plans, checks and custom feedback speak of a scene::
+They are the words in which plans, checks and custom feedback speak of a state::
 
     from teamworld.worlds.cube import concepts
-    concepts.quorum_deficit(scene, Entity("block", 0), "left")
+    concepts.quorum_deficit(state, Entity("block", 0), "left")
 
 Blocks are given as entities or ids, sides as ``up``, ``down``, ``left``, ``right``.
 """
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import AgentId, Cell, Entity
-from teamworld.worlds.cube.scene import DELTA, OPPOSITE, SIDES, Blocks, Scene, Square
+from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, Blocks, Square, SymbolicState
 
 #: An agent is aligned at most this many cells from the face, itself included (CUBE spec A13).
 LONGEST_LINE = 10
@@ -40,7 +40,7 @@ class Causes(NamedTuple):
     agents: tuple[AgentId, ...]
 
 
-def get_distance(scene: Scene, one: AgentId | BlockRef | Cell, other: AgentId | BlockRef | Cell) -> int:
+def get_distance(state: SymbolicState, one: AgentId | BlockRef | Cell, other: AgentId | BlockRef | Cell) -> int:
     """Return the Manhattan distance in cells between two agents, blocks or positions.
 
     For a block the cell nearest to the other one counts (CUBE spec B29).
@@ -48,16 +48,16 @@ def get_distance(scene: Scene, one: AgentId | BlockRef | Cell, other: AgentId | 
     Raises:
         UserError: Something is unknown, or a block has been delivered and is nowhere.
     """
-    top, left, bottom, right = _box(scene, one)
-    top2, left2, bottom2, right2 = _box(scene, other)
+    top, left, bottom, right = _box(state, one)
+    top2, left2, bottom2, right2 = _box(state, other)
     return max(top2 - bottom, top - bottom2, 0) + max(left2 - right, left - right2, 0)
 
 
-def is_aligned_with_block(scene: Scene, block: BlockRef, side: str, agent: AgentId | None = None) -> bool:
+def is_aligned_with_block(state: SymbolicState, block: BlockRef, side: str, agent: AgentId | None = None) -> bool:
     """Return whether an agent is on that face, or behind it in an unbroken line of agents (CUBE spec A13, A14).
 
     Args:
-        scene: Where everything stands.
+        state: Where everything stands.
         block: A block that is not delivered.
         side: Its face.
         agent: Whom to ask about; None asks whether anybody is aligned.
@@ -65,69 +65,69 @@ def is_aligned_with_block(scene: Scene, block: BlockRef, side: str, agent: Agent
     Raises:
         UserError: The block, the face or the agent is unknown, or the block has been delivered.
     """
-    aligned = aligned_agents(scene, _open(scene, block), _side(side))
-    if agent is not None and agent not in scene.agents:
-        raise UserError(f"there is no agent '{agent}'{suggest(agent, list(scene.agents))}")
+    aligned = aligned_agents(state, _open(state, block), _side(side))
+    if agent is not None and agent not in state.agents:
+        raise UserError(f"there is no agent '{agent}'{suggest(agent, list(state.agents))}")
     return bool(aligned) if agent is None else agent in aligned
 
 
-def count_aligned_agents(scene: Scene, block: BlockRef, side: str) -> int:
+def count_aligned_agents(state: SymbolicState, block: BlockRef, side: str) -> int:
     """Return how many agents are aligned with that face."""
-    return len(aligned_agents(scene, _open(scene, block), _side(side)))
+    return len(aligned_agents(state, _open(state, block), _side(side)))
 
 
-def all_aligned_positions(scene: Scene, block: BlockRef, side: str) -> frozenset[Cell]:
+def all_aligned_positions(state: SymbolicState, block: BlockRef, side: str) -> frozenset[Cell]:
     """Return the cells at which an agent is, or by walking there would be, aligned with that face."""
     cells: set[Cell] = set()
-    for line in lines(scene, _open(scene, block), _side(side)):
+    for line in lines(state, _open(state, block), _side(side)):
         cells.update(line.taken)
         if line.next is not None:
             cells.add(line.next)
     return frozenset(cells)
 
 
-def block_progress(scene: Scene, block: BlockRef) -> int:
+def block_progress(state: SymbolicState, block: BlockRef) -> int:
     """Return the columns that the block has still to travel to the goal, 0 once delivered (CUBE spec A8, B32)."""
-    return scene.distance(_known(scene, block))
+    return state.distance(_known(state, block))
 
 
-def delivered(scene: Scene, block: BlockRef) -> bool:
+def delivered(state: SymbolicState, block: BlockRef) -> bool:
     """Return whether the block has been delivered."""
-    return scene.blocks[_known(scene, block)].delivered
+    return state.blocks[_known(state, block)].delivered
 
 
-def quorum_status(scene: Scene, block: BlockRef, side: str) -> bool:
+def quorum_status(state: SymbolicState, block: BlockRef, side: str) -> bool:
     """Return whether the aligned agents meet or exceed the block's own weight (CUBE spec B30)."""
-    return quorum_deficit(scene, block, side) == 0
+    return quorum_deficit(state, block, side) == 0
 
 
-def quorum_deficit(scene: Scene, block: BlockRef, side: str) -> int:
+def quorum_deficit(state: SymbolicState, block: BlockRef, side: str) -> int:
     """Return how many more agents the block's own weight needs on that face (CUBE spec B30)."""
-    return max(0, scene.blocks[_open(scene, block)].weight - count_aligned_agents(scene, block, side))
+    return max(0, state.blocks[_open(state, block)].weight - count_aligned_agents(state, block, side))
 
 
-def blocked(scene: Scene, block: BlockRef, side: str) -> bool:
+def blocked(state: SymbolicState, block: BlockRef, side: str) -> bool:
     """Return whether a cell outside that face is off the grid, in another block, or holds an agent."""
-    causes = blocked_by(scene, block, side)
+    causes = blocked_by(state, block, side)
     return bool(causes.wall or causes.blocks or causes.agents)
 
 
-def blocked_by(scene: Scene, block: BlockRef, side: str) -> Causes:
+def blocked_by(state: SymbolicState, block: BlockRef, side: str) -> Causes:
     """Return what stands outside that face: the causes of ``blocked`` (CUBE spec B31)."""
     wall, blocks, agents = False, dict[int, None](), list[AgentId]()
-    for cell in outside(scene.blocks[_open(scene, block)], _side(side)):
-        if not scene.inside(cell):
+    for cell in outside(state.blocks[_open(state, block)], _side(side)):
+        if not state.inside(cell):
             wall = True
-        elif (other := scene.block_at(cell)) is not None:
+        elif (other := state.block_at(cell)) is not None:
             blocks[other] = None
-        elif cell in scene.by_cell:
-            agents.append(scene.by_cell[cell])
+        elif cell in state.by_cell:
+            agents.append(state.by_cell[cell])
     return Causes(wall, tuple(blocks), tuple(agents))
 
 
-def chain_weight(scene: Scene, block: BlockRef, side: str) -> int:
+def chain_weight(state: SymbolicState, block: BlockRef, side: str) -> int:
     """Return the weight that a push on that face has to move: the block and all blocks in contact ahead (B1, B30)."""
-    return sum(scene.blocks[one].weight for one in chain(scene, _open(scene, block), OPPOSITE[_side(side)]))
+    return sum(state.blocks[one].weight for one in chain(state, _open(state, block), OPPOSITE[_side(side)]))
 
 
 # What follows takes ids of open blocks and is what the rest of the folder uses.
@@ -155,9 +155,9 @@ def outside(square: Square, side: str) -> list[Cell]:
     return [(at, col + i) for i in range(weight)]
 
 
-def staging(scene: Scene, block: int, side: str) -> list[Cell]:
+def staging(state: SymbolicState, block: int, side: str) -> list[Cell]:
     """Return the usable cells of a face, most central first, ties from the top or the left (CUBE spec A13, B19)."""
-    return _memo(scene.ground.memo, ("staging", block, side), lambda: _staging(scene.ground, block, side))
+    return _memo(state.ground.memo, ("staging", block, side), lambda: _staging(state.ground, block, side))
 
 
 def _staging(ground: Blocks, block: int, side: str) -> list[Cell]:
@@ -177,18 +177,18 @@ def _offset(square: Square, cell: Cell, side: str) -> int:
     return abs(2 * along - (square.weight - 1))
 
 
-def lines(scene: Scene, block: int, side: str) -> list[Line]:
+def lines(state: SymbolicState, block: int, side: str) -> list[Line]:
     """Return the lines of agents on the usable cells of a face, in the order of ``staging``."""
-    return _memo(scene.memo, ("lines", block, side), lambda: _lines(scene, block, side))
+    return _memo(state.memo, ("lines", block, side), lambda: _lines(state, block, side))
 
 
-def _lines(scene: Scene, block: int, side: str) -> list[Line]:
-    square = scene.blocks[block]
-    by_cell = scene.by_cell
-    return [line(scene, by_cell, cell, side, _offset(square, cell, side)) for cell in staging(scene, block, side)]
+def _lines(state: SymbolicState, block: int, side: str) -> list[Line]:
+    square = state.blocks[block]
+    by_cell = state.by_cell
+    return [line(state, by_cell, cell, side, _offset(square, cell, side)) for cell in staging(state, block, side)]
 
 
-def line(scene: Scene, by_cell: Mapping[Cell, AgentId], cell: Cell, side: str, offset: int) -> Line:
+def line(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, side: str, offset: int) -> Line:
     """Return the line on one cell of a face, with agents on the cells of ``by_cell``."""
     if cell not in by_cell:
         return Line((), (), cell, offset)  # the cell is usable
@@ -199,22 +199,22 @@ def line(scene: Scene, by_cell: Mapping[Cell, AgentId], cell: Cell, side: str, o
         agents.append(agent)
         taken.append(cell)
         cell = cell[0] + rows, cell[1] + cols
-    more = len(taken) < LONGEST_LINE and scene.usable(cell)
+    more = len(taken) < LONGEST_LINE and state.usable(cell)
     return Line(tuple(agents), tuple(taken), cell if more else None, offset)
 
 
-def aligned_agents(scene: Scene, block: int, side: str) -> frozenset[AgentId]:
+def aligned_agents(state: SymbolicState, block: int, side: str) -> frozenset[AgentId]:
     """Return the agents aligned with a face."""
     return _memo(
-        scene.memo,
+        state.memo,
         ("aligned", block, side),
-        lambda: frozenset(_aligned(scene, block, side)),
+        lambda: frozenset(_aligned(state, block, side)),
     )
 
 
-def _aligned(scene: Scene, block: int, side: str) -> Iterator[AgentId]:
-    (rows, cols), by_cell = DELTA[side], scene.by_cell
-    for row, col in staging(scene, block, side):
+def _aligned(state: SymbolicState, block: int, side: str) -> Iterator[AgentId]:
+    (rows, cols), by_cell = DELTA[side], state.by_cell
+    for row, col in staging(state, block, side):
         for i in range(LONGEST_LINE):
             agent = by_cell.get((row + i * rows, col + i * cols))
             if agent is None:
@@ -222,49 +222,49 @@ def _aligned(scene: Scene, block: int, side: str) -> Iterator[AgentId]:
             yield agent
 
 
-def places(scene: Scene, agent: AgentId) -> list[Place]:
+def places(state: SymbolicState, agent: AgentId) -> list[Place]:
     """Return all faces at which an agent is aligned: ``left`` first, for that is where delivery is pushed from."""
     found: list[Place] = []
-    at = scene.agents[agent]
+    at = state.agents[agent]
     for face in ("left", "right", "up", "down"):
         rows, cols = DELTA[OPPOSITE[face]]
         for step in range(1, LONGEST_LINE + 1):
             cell = at[0] + rows * step, at[1] + cols * step
-            if cell in scene.by_cell:
+            if cell in state.by_cell:
                 continue
-            if scene.inside(cell) and (block := scene.block_at(cell)) is not None:
+            if state.inside(cell) and (block := state.block_at(cell)) is not None:
                 found.append(Place(block, face))
             break
     return found
 
 
-def face_of(scene: Scene, agent: AgentId, block: int) -> str | None:
+def face_of(state: SymbolicState, agent: AgentId, block: int) -> str | None:
     """Return the face of the block at which the agent is aligned, or None."""
-    square = scene.blocks.get(block)
+    square = state.blocks.get(block)
     if square is None or square.delivered:
         return None
     weight, top, left, _ = square
-    row, col = scene.agents[agent]
+    row, col = state.agents[agent]
     if 0 <= row - top < weight:
         side, ahead = ("left", left - 1 - col) if col < left else ("right", col - left - weight)
     elif 0 <= col - left < weight:
         side, ahead = ("up", top - 1 - row) if row < top else ("down", row - top - weight)
     else:
         return None
-    return side if 0 <= ahead < LONGEST_LINE and _in_line(scene, agent, side, ahead) else None
+    return side if 0 <= ahead < LONGEST_LINE and _in_line(state, agent, side, ahead) else None
 
 
-def _in_line(scene: Scene, agent: AgentId, side: str, ahead: int) -> bool:
+def _in_line(state: SymbolicState, agent: AgentId, side: str, ahead: int) -> bool:
     """Return whether the cells from an agent to the face, so many ahead of its own, all hold agents."""
-    row, col = scene.agents[agent]
+    row, col = state.agents[agent]
     rows, cols = DELTA[OPPOSITE[side]]
-    taken = all((row + i * rows, col + i * cols) in scene.by_cell for i in range(1, ahead + 1))
-    return taken and scene.by_cell[row, col] == agent and scene.usable((row + ahead * rows, col + ahead * cols))
+    taken = all((row + i * rows, col + i * cols) in state.by_cell for i in range(1, ahead + 1))
+    return taken and state.by_cell[row, col] == agent and state.usable((row + ahead * rows, col + ahead * cols))
 
 
-def chain(scene: Scene, block: int, direction: str) -> list[int]:
+def chain(state: SymbolicState, block: int, direction: str) -> list[int]:
     """Return the blocks that move together if the block is pushed in a direction: contacts ahead (CUBE spec B1)."""
-    return _memo(scene.ground.memo, ("chain", block, direction), lambda: _chain(scene.ground, block, direction))
+    return _memo(state.ground.memo, ("chain", block, direction), lambda: _chain(state.ground, block, direction))
 
 
 def _chain(ground: Blocks, block: int, direction: str) -> list[int]:
@@ -285,16 +285,16 @@ def _memo(memo: dict[Any, Any], key: tuple[str, int, str], build: Callable[[], C
     return value
 
 
-def _known(scene: Scene, block: BlockRef) -> int:
+def _known(state: SymbolicState, block: BlockRef) -> int:
     name = block.id if isinstance(block, Entity) else block
-    if name not in scene.blocks or (isinstance(block, Entity) and block.kind != "block"):
-        raise UserError(f"no block {block} is known; known are blocks {', '.join(map(str, scene.blocks)) or 'none'}")
+    if name not in state.blocks or (isinstance(block, Entity) and block.kind != "block"):
+        raise UserError(f"no block {block} is known; known are blocks {', '.join(map(str, state.blocks)) or 'none'}")
     return name
 
 
-def _open(scene: Scene, block: BlockRef) -> int:
-    name = _known(scene, block)
-    if scene.blocks[name].delivered:
+def _open(state: SymbolicState, block: BlockRef) -> int:
+    name = _known(state, block)
+    if state.blocks[name].delivered:
         raise UserError(f"block {name} has been delivered and has no faces")
     return name
 
@@ -305,12 +305,12 @@ def _side(side: str) -> str:
     return side
 
 
-def _box(scene: Scene, thing: AgentId | BlockRef | Cell) -> tuple[int, int, int, int]:
+def _box(state: SymbolicState, thing: AgentId | BlockRef | Cell) -> tuple[int, int, int, int]:
     if isinstance(thing, tuple):
         return *thing, *thing
     if isinstance(thing, str):
-        if thing not in scene.agents:
-            raise UserError(f"no agent '{thing}' is known{suggest(thing, list(scene.agents))}")
-        return *scene.agents[thing], *scene.agents[thing]
-    weight, row, col, _ = scene.blocks[_open(scene, thing)]
+        if thing not in state.agents:
+            raise UserError(f"no agent '{thing}' is known{suggest(thing, list(state.agents))}")
+        return *state.agents[thing], *state.agents[thing]
+    weight, row, col, _ = state.blocks[_open(state, thing)]
     return row, col, row + weight - 1, col + weight - 1

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from teamworld.language import AgentId, Cell
 from teamworld.worlds.contract import Attempt, Constraint, GoalEvent
-from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.physics import push_attempt
-from teamworld.worlds.cube.scene import DELTA, OPPOSITE, PRIMITIVE, SIDES, Scene, entity, goal_name
 from teamworld.worlds.cube.state import PUSHED, STAYED, WALL
+from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, PRIMITIVE, SIDES, SymbolicState, entity, goal_name
 
 if TYPE_CHECKING:
     from teamworld.worlds.cube.state import CubeState
@@ -43,12 +43,12 @@ class Push(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Effects:
+class StepEffects:
     """The truth about one step."""
 
-    before: Scene
-    after: Scene
-    known: Scene
+    before: SymbolicState
+    after: SymbolicState
+    known: SymbolicState
     """What the team knows after the step."""
     tried: Mapping[AgentId, str]
     """The direction that each acting agent tried to go; agents that stayed are left out."""
@@ -101,7 +101,7 @@ class Effects:
 
     def have(self, push: Push) -> dict[Constraint, int]:
         """Return what a push had of each constraint (metrics spec D2), not capped."""
-        behind = concepts.aligned_agents(self.before, push.block, push.face)
+        behind = geometry.aligned_agents(self.before, push.block, push.face)
         return {
             "dependency": int(push.obstacle is None),
             "participation": max(len(self.engaged.get(push.block, frozenset()).union(push.pushers)), push.force),
@@ -166,31 +166,31 @@ class Effects:
 
     def _chain(self, push: Push) -> list[int]:
         """Return the blocks that a push moved; contacts ahead may have ended earlier in the step."""
-        chain = concepts.chain(self.before, push.block, push.direction)
+        chain = geometry.chain(self.before, push.block, push.direction)
         weight = sum(self.before.blocks[block].weight for block in chain)
         return chain if weight == push.weight else [push.block]
 
 
-def observe_step(
-    state: CubeState,
-    before: Scene,
-    after: Scene,
-    known: Scene,
+def compute_effects(
+    arrays: CubeState,
+    before: SymbolicState,
+    after: SymbolicState,
+    known: SymbolicState,
     tried: Mapping[AgentId, str],
     engaged: Mapping[int, frozenset[AgentId]],
     waiting: frozenset[AgentId],
     idle: frozenset[AgentId],
-) -> Effects:
+) -> StepEffects:
     """Read off the arrays what the last step did."""
-    now = state.steps[0]
-    results = dict(zip(before.agents, state.agent_result[0].tolist(), strict=True))
-    moved_at, moved_dir = state.moved_at[0], state.moved_dir[0]
-    shifts = {int(b): SIDES[moved_dir[b] - 1] for b in (moved_at == now).nonzero()[0]}
+    step = arrays.steps[0]
+    results = dict(zip(before.agents, arrays.agent_result[0].tolist(), strict=True))
+    moved_at, moved_dir = arrays.moved_at[0], arrays.moved_dir[0]
+    shifts = {int(b): SIDES[moved_dir[b] - 1] for b in (moved_at == step).nonzero()[0]}
     names = tuple(before.agents)
     lines = _lines(before, tried)
     pushes = []
     for (block, direction), pushers in lines.items():
-        truth = push_attempt(state, 0, block, PRIMITIVE[direction])
+        truth = push_attempt(arrays, 0, block, PRIMITIVE[direction])
         if truth is None:
             continue
         pushes.append(
@@ -204,7 +204,7 @@ def observe_step(
                 _obstacle(truth.blocker, names) if truth.blockers or truth.already_moved else None,
             )
         )
-    return Effects(
+    return StepEffects(
         before,
         after,
         known,
@@ -219,7 +219,7 @@ def observe_step(
     )
 
 
-def _lines(before: Scene, tried: Mapping[AgentId, str]) -> dict[tuple[int, str], list[AgentId]]:
+def _lines(before: SymbolicState, tried: Mapping[AgentId, str]) -> dict[tuple[int, str], list[AgentId]]:
     """Return for each block and direction the agents whose line ends on it, in the order of the agents."""
     found: dict[tuple[int, str], list[AgentId]] = {}
     for agent, direction in tried.items():

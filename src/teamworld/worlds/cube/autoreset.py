@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _THIRSTY, _FULL = 1, 2
 
 
-class Restarts:
+class AutoReset:
     """Restarts environments of one state, each from its own stream of placements, or all from one fixed layout."""
 
     def __init__(self, state: CubeState, first: Layout, stream: str | None) -> None:

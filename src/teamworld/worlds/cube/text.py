@@ -11,10 +11,10 @@ from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts, show
 from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
-from teamworld.worlds.cube import concepts
+from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.domain import CubeDomain, goals
-from teamworld.worlds.cube.scene import Scene, entity
-from teamworld.worlds.cube.sight import Knowledge, split
+from teamworld.worlds.cube.sight import TeamKnowledge, split
+from teamworld.worlds.cube.symbolic_state import SymbolicState, entity
 
 #: Actions of the history that ``text`` shows.
 TAIL = 5
@@ -29,21 +29,21 @@ class Frame:
     t: int
     horizon: int
     domain: CubeDomain
-    knowledge: Knowledge
+    knowledge: TeamKnowledge
     radius: int | None
     doing: Mapping[AgentId, Action]
     """What each busy agent is doing."""
     histories: Mapping[AgentId, Sequence[Outcome]]
 
     @property
-    def scene(self) -> Scene:
+    def state(self) -> SymbolicState:
         """What the team knows; the truth if agents see everything."""
-        return self.knowledge.scene
+        return self.knowledge.state
 
     @cached_property
     def facts(self) -> Facts:
-        """The scene as facts, the same for all agents if they see everything."""
-        return self.scene.facts
+        """The state as facts, the same for all agents if they see everything."""
+        return self.state.facts
 
     def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
         """Return an agent's facts, recall, and both together."""
@@ -70,9 +70,9 @@ class CubeView(FrameView[Frame]):
         return True
 
     @property
-    def scene(self) -> Scene:
-        """All that the agent knows of places, as a scene."""
-        return self._now.scene
+    def state(self) -> SymbolicState:
+        """All that the agent knows of places, as a state."""
+        return self._now.state
 
     @property
     def doing(self) -> Mapping[AgentId, Action]:
@@ -106,12 +106,12 @@ class CubeView(FrameView[Frame]):
     @property
     def goals(self) -> Sequence[Goal]:
         """The blocks discovered so far, by id; delivered ones are ``done``."""
-        return goals(self._now.scene)
+        return goals(self._now.state)
 
     @property
     def abilities(self) -> Sequence[ActionSchema]:
         """All actions, with the blocks that can be acted on."""
-        return tuple(self._now.domain.abilities(self._now.scene).values())
+        return tuple(self._now.domain.abilities(self._now.state).values())
 
     @property
     def options(self) -> Sequence[Option]:
@@ -121,7 +121,7 @@ class CubeView(FrameView[Frame]):
 
     @cached_property
     def _made_options(self) -> Sequence[Option]:
-        return self._frame.domain.options_in(self._frame.scene, self._agent)
+        return self._frame.domain.options_in(self._frame.state, self._agent)
 
     @property
     def history(self) -> Sequence[Outcome]:
@@ -130,7 +130,7 @@ class CubeView(FrameView[Frame]):
 
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check_in(self._now.scene, self._agent, action, planning=False)
+        return self._now.domain.check_in(self._now.state, self._agent, action, planning=False)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.
@@ -145,18 +145,18 @@ class CubeView(FrameView[Frame]):
 
 def plain(view: CubeView) -> str:
     """Return a view in words that are the same on every machine."""
-    scene, agent = view.scene, view.agent
-    goal = scene.side - 1
+    state, agent = view.state, view.agent
+    goal = state.side - 1
     rows = [
-        f"Step {view.t} of {view.t + view.left}. The grid has {scene.side} x {scene.side} cells, (row, column) from "
+        f"Step {view.t} of {view.t + view.left}. The grid has {state.side} x {state.side} cells, (row, column) from "
         f"(0, 0) at the top left; blocks are delivered to column {goal}, the right edge.",
-        f"You are {agent} at {show(scene.agents[agent])}.",
+        f"You are {agent} at {show(state.agents[agent])}.",
     ]
-    for mate, cell in scene.agents.items():
+    for mate, cell in state.agents.items():
         if mate != agent:
             rows.append(f"{mate} is at {show(cell)}{f', doing {view.doing[mate]}' if mate in view.doing else ''}.")
-    rows += [_block_line(view, block) for block in scene.blocks]
-    if not scene.blocks:
+    rows += [_block_line(view, block) for block in state.blocks]
+    if not state.blocks:
         rows.append("No block has been seen yet.")
     tail = view.history[-TAIL:]
     rows += [f"You did {_history_line(outcome)}." for outcome in tail]
@@ -164,15 +164,15 @@ def plain(view: CubeView) -> str:
 
 
 def _block_line(view: CubeView, block: int) -> str:
-    scene = view.scene
-    square = scene.blocks[block]
+    state = view.state
+    square = state.blocks[block]
     name = f"{entity(block)}, weight {square.weight},"
     if square.delivered:
         return f"{name} has been delivered."
-    text = f"{name} is at {show((square.row, square.col))}, {scene.distance(block)} columns from the goal"
-    chain = [other for other in concepts.chain(scene, block, "right") if other != block]
+    text = f"{name} is at {show((square.row, square.col))}, {state.distance(block)} columns from the goal"
+    chain = [other for other in geometry.chain(state, block, "right") if other != block]
     if chain:
-        others, need = ", ".join(str(entity(other)) for other in chain), concepts.chain_weight(scene, block, "left")
+        others, need = ", ".join(str(entity(other)) for other in chain), geometry.chain_weight(state, block, "left")
         text += f"; pushed right it moves {others} too, which takes {need} agents"
     facts = view.recall.about("AT")
     seen = next((view.recall.seen[fact] for fact in facts if fact.subject == entity(block)), None)
@@ -190,17 +190,17 @@ def observation(view: CubeView) -> dict[str, Any]:
 
     ``history`` holds the finished actions of the agent with their primitive expansion.
     """
-    scene = view.scene
+    state = view.state
     blocks = {
         f"B{block}": {
             "weight": square.weight,
             "size": square.weight,
             "location": None if square.delivered else (square.row, square.col),
-            "goal_dist": scene.distance(block),
+            "goal_dist": state.distance(block),
             "delivered": square.delivered,
-            "chain": [] if square.delivered else [b for b in concepts.chain(scene, block, "right") if b != block],
+            "chain": [] if square.delivered else [b for b in geometry.chain(state, block, "right") if b != block],
         }
-        for block, square in scene.blocks.items()
+        for block, square in state.blocks.items()
     }
     history = [
         {
@@ -216,11 +216,11 @@ def observation(view: CubeView) -> dict[str, Any]:
         for outcome in view.history
     ]
     return {
-        "grid_size": scene.side,
-        "goal_column": scene.side - 1,
+        "grid_size": state.side,
+        "goal_column": state.side - 1,
         "step": view.t,
-        "agent_positions": dict(scene.agents),
+        "agent_positions": dict(state.agents),
         "blocks": blocks,
         "history": history,
-        "team": [agent for agent in scene.agents if agent != view.agent],
+        "team": [agent for agent in state.agents if agent != view.agent],
     }

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, Entity, Measures, Term
 from teamworld.worlds.contract import ActionSchema, Param
-from teamworld.worlds.cube.scene import SIDES, Scene, entity
+from teamworld.worlds.cube.symbolic_state import SIDES, SymbolicState, entity
 
 Timeouts: TypeAlias = Literal["spec", "paper"]
 
@@ -53,10 +53,10 @@ MEASURES: Final[Measures] = {
 }
 
 
-def schemas(scene: Scene, limits: TimeLimits) -> tuple[ActionSchema, ...]:
+def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...]:
     """Return the schemas of all actions, with the blocks that can be acted on now."""
-    team = len(scene.agents)
-    block = Param("block", "entity", tuple(entity(b) for b, _ in scene.open))
+    team = len(state.agents)
+    block = Param("block", "entity", tuple(entity(b) for b, _ in state.open))
     face = Param("face", "choice", SIDES)
 
     def steps(default: int | None, verb: str) -> Param:
@@ -115,7 +115,7 @@ def schemas(scene: Scene, limits: TimeLimits) -> tuple[ActionSchema, ...]:
     )
 
 
-class Abilities(dict[str, ActionSchema]):
+class ActionSchemas(dict[str, ActionSchema]):
     """The schemas of one moment by verb, with the actions that they completed: dry runs try the same ones often."""
 
     def __init__(self, schemas: Iterable[ActionSchema]) -> None:

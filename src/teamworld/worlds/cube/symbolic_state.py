@@ -1,8 +1,8 @@
 """An immutable picture of a CUBE world: who and what stands where.
 
-Everything symbolic works on a ``Scene``: concepts, paths, skills, recipes. A scene is made from the
+Everything symbolic works on a ``SymbolicState``: concepts, paths, skills, recipes. A state is made from the
 arrays of the primitive layer (the truth), from what a team has seen, or from facts that somebody
-believes or imagines; ``Scene.facts`` and ``scene_of`` lead from one to the other.
+believes or imagines; ``SymbolicState.facts`` and ``read_state`` lead from one to the other.
 
 Faces and directions share four words: ``up``, ``down``, ``left``, ``right``. The face ``left`` of a block
 is its left side; who stands there pushes ``right`` (CUBE spec A3, A12).
@@ -39,7 +39,7 @@ NOWHERE: Final[Cell] = (-1, -1)
 
 
 class Square(NamedTuple):
-    """A block in a scene; its weight is its side in cells (CUBE spec A3)."""
+    """A block in a state; its weight is its side in cells (CUBE spec A3)."""
 
     weight: int
     row: int
@@ -54,7 +54,7 @@ class Square(NamedTuple):
 
 
 class Blocks(dict[int, Square]):
-    """The known blocks by id, with what follows from them alone: scenes that differ only in agents share one.
+    """The known blocks by id, with what follows from them alone: states that differ only in agents share one.
 
     A value: nobody changes it once it is made, so nothing that is kept with it grows old.
     """
@@ -88,8 +88,8 @@ class Blocks(dict[int, Square]):
 
 
 @dataclass(frozen=True)
-class Scene:
-    """Where everything stands; a value, equal to every scene with the same contents."""
+class SymbolicState:
+    """Where everything stands; a value, equal to every state with the same contents."""
 
     side: int
     """Side K of the grid; the goal is column K - 1 (CUBE spec A2)."""
@@ -101,7 +101,7 @@ class Scene:
     """Areas that nobody of the team has wholly seen yet, by id, each with its top-left cell; see ``sight``."""
 
     def __post_init__(self) -> None:
-        """Give the blocks what is kept with them, unless another scene with the same blocks did."""
+        """Give the blocks what is kept with them, unless another state with the same blocks did."""
         if not (isinstance(self.blocks, Blocks) and self.blocks.side == self.side):
             object.__setattr__(self, "blocks", Blocks(self.side, self.blocks))
 
@@ -117,7 +117,7 @@ class Scene:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """What was computed from this scene, agents included, kept with it: lines, ways around agents."""
+        """What was computed from this state, agents included, kept with it: lines, ways around agents."""
         return {}
 
     @cached_property
@@ -135,7 +135,7 @@ class Scene:
         """Return the framed grid, shape (K + 2, K + 2), with agent i (in the order of ``agents``) as -(i + 1)."""
         grid = self.walls.copy()
         for i, (row, col) in enumerate(self.agents.values()):
-            if grid[row + 1, col + 1] == 0:  # an imagined scene may have an agent where a block came to lie
+            if grid[row + 1, col + 1] == 0:  # an imagined state may have an agent where a block came to lie
                 grid[row + 1, col + 1] = -(i + 1)
         return grid
 
@@ -161,13 +161,13 @@ class Scene:
         square = self.blocks[block]
         return 0 if square.delivered else self.side - square.col - square.weight
 
-    def with_agents(self, agents: Mapping[AgentId, Cell]) -> Scene:
-        """Return the scene with some agents elsewhere."""
+    def with_agents(self, agents: Mapping[AgentId, Cell]) -> SymbolicState:
+        """Return the state with some agents elsewhere."""
         return replace(self, agents={**self.agents, **agents})
 
     @property
     def facts(self) -> Facts:
-        """The scene as facts; they are made when somebody reads one, and ``scene_of`` leads back to this scene."""
+        """The state as facts; they are made when somebody reads one, and ``read_state`` leads back to this state."""
         return Facts.later(self._tell, _read, self)
 
     def _tell(self) -> Iterator[Fact]:
@@ -178,31 +178,34 @@ class Scene:
         yield from unseen_facts(self)
 
     @staticmethod
-    def of_state(state: CubeState, names: tuple[AgentId, ...], env: int = 0, before: Scene | None = None) -> Scene:
-        """Return the true scene of one environment; ``before`` shares its blocks if they stand where they stood."""
-        cells = zip(*(part.tolist() for part in np.divmod(state.agent_cell[env], state.stride)), strict=True)
+    def from_arrays(
+        arrays: CubeState, names: tuple[AgentId, ...], env: int = 0, before: SymbolicState | None = None
+    ) -> SymbolicState:
+        """Return the true state of one environment; ``before`` shares its blocks if they stand where they stood."""
+        cells = zip(*(part.tolist() for part in np.divmod(arrays.agent_cell[env], arrays.stride)), strict=True)
         agents = {name: (row - 1, col - 1) for name, (row, col) in zip(names, cells, strict=True)}
         weights, rows, cols, ends = (
-            part[env].tolist() for part in (state.block_weight, state.block_row, state.block_col, state.delivered_at)
+            part[env].tolist()
+            for part in (arrays.block_weight, arrays.block_row, arrays.block_col, arrays.delivered_at)
         )
         blocks = {
             block: Square(weights[block], *NOWHERE, True)
             if ends[block]
             else Square(weights[block], rows[block], cols[block])
-            for block in range(state.num_blocks)
+            for block in range(arrays.num_blocks)
         }
-        scene = Scene(
-            state.grid_size, agents, before.blocks if before is not None and before.blocks == blocks else blocks
+        state = SymbolicState(
+            arrays.grid_size, agents, before.blocks if before is not None and before.blocks == blocks else blocks
         )
-        scene.__dict__["grid"] = state.grid[env].copy()  # cheaper than drawing it again
-        return scene
+        state.__dict__["grid"] = arrays.grid[env].copy()  # cheaper than drawing it again
+        return state
 
     @staticmethod
-    def of_layout(layout: Layout) -> Scene:
-        """Return the scene in which a layout starts."""
+    def from_layout(layout: Layout) -> SymbolicState:
+        """Return the state in which a layout starts."""
         agents = {agent_name(i): cell for i, cell in enumerate(layout.agents)}
         blocks = {b: Square(block.weight, block.row, block.col) for b, block in enumerate(layout.blocks)}
-        return Scene(layout.grid_size, agents, blocks)
+        return SymbolicState(layout.grid_size, agents, blocks)
 
 
 def agent_name(index: int) -> AgentId:
@@ -227,13 +230,13 @@ def block_facts(block: int, square: Square) -> list[Fact]:
     return known if square.delivered else [Fact(thing, "AT", (square.row, square.col)), *known]
 
 
-def unseen_facts(scene: Scene) -> list[Fact]:
+def unseen_facts(state: SymbolicState) -> list[Fact]:
     """Return where nobody has looked yet."""
-    return [Fact(Entity("area", area), "UNSEEN", cell) for area, cell in scene.unseen.items()]
+    return [Fact(Entity("area", area), "UNSEEN", cell) for area, cell in state.unseen.items()]
 
 
-def scene_of(facts: Facts) -> Scene:
-    """Return the scene that facts describe; computed once for each collection of facts.
+def read_state(facts: Facts) -> SymbolicState:
+    """Return the state that facts describe; computed once for each collection of facts.
 
     Blocks without a place (and not delivered) or without a weight are left out: nothing can be done with them.
 
@@ -243,10 +246,10 @@ def scene_of(facts: Facts) -> Scene:
     return facts.derive(_read)
 
 
-def _read(facts: Facts) -> Scene:
+def _read(facts: Facts) -> SymbolicState:
     side = facts.value(GRID, "SIDE")
     if not isinstance(side, int):
-        raise UserError(f"a CUBE scene needs the fact '{GRID} SIDE <number>', got {len(facts)} facts without it")
+        raise UserError(f"a CUBE state needs the fact '{GRID} SIDE <number>', got {len(facts)} facts without it")
     agents: dict[AgentId, Cell] = {}
     places: dict[int, Cell] = {}
     weights: dict[int, int] = {}
@@ -271,7 +274,7 @@ def _read(facts: Facts) -> Scene:
         for block in sorted(weights)
         if block in delivered or block in places
     }
-    return Scene(side, agents, blocks, unseen)
+    return SymbolicState(side, agents, blocks, unseen)
 
 
 def _cell(fact: Fact, value: Term) -> Cell:

@@ -43,12 +43,12 @@ CASES = {
 INTERVAL = 0.002
 #: Part -> where its code stands, as the beginning of a path under teamworld/ or of a function in it.
 PARTS = {
-    "dry runs, recipes": ("planning/simulate", "worlds/cube/candidate_plans", "worlds/cube/checks.py:after"),
-    "paths": ("worlds/cube/paths",),
-    "skills": ("worlds/cube/skills", "worlds/cube/crew"),
+    "dry runs, recipes": ("planning/simulate", "worlds/cube/candidate_plans"),
+    "paths": ("worlds/cube/geometry",),
+    "skills": ("worlds/cube/skills",),
     "world step": ("worlds/cube/world", "worlds/cube/physics", "worlds/cube/transition", "worlds/cube/state"),
     "layout": ("worlds/cube/levels",),
-    "views, facts, checks": ("worlds/cube/views", "worlds/cube/sight", "worlds/cube/domain.py:CubeDomain.check_in"),
+    "views, facts, checks": ("worlds/cube/actions", "worlds/cube/beliefs", "worlds/cube/domain.py:CubeDomain.check_in"),
     "questions": ("methods/drwell/questions", "methods/drwell/library", "methods/common/planning", "reasoning/"),
     "negotiation, messages": ("methods/drwell/", "episode/talk"),
     "log": ("record/log", "episode/journal"),

@@ -64,11 +64,11 @@ def arrays() -> None:
 
 def symbols() -> None:
     """Let many agents walk right by one macro-action each."""
-    from teamworld.worlds.cube.heuristic import always_right
+    from teamworld.language import Action
     from teamworld.worlds.cube.world import make
 
     world = make(f"n{WALKERS}", 0, STEPS, {})
-    (walk,) = always_right(world.state).actions
+    walk = Action("move", ("right", world.state.side))
     orders = dict.fromkeys(world.spec.agents, walk)
     begun, steps, over = time.process_time(), 0, None
     while over is None:

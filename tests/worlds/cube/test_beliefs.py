@@ -12,8 +12,7 @@ from teamworld.language import Entity, Fact, Facts
 from teamworld.worlds.contract import Option
 from teamworld.worlds.cube.beliefs import LARGEST
 from teamworld.worlds.cube.domain import CubeDomain
-from teamworld.worlds.cube.sight import within
-from teamworld.worlds.cube.symbolic_state import GRID, SymbolicState
+from teamworld.worlds.cube.symbolic_state import GRID, SymbolicState, within
 from teamworld.worlds.cube.world import CubeOptions, make
 from tests.worlds.cube.team import act, give, state, world
 

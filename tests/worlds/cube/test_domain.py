@@ -11,7 +11,7 @@ from teamworld.errors import UserError
 from teamworld.language import Action, Facts, Plan, parse_plan, prototype
 from teamworld.worlds.contract import Goal
 from teamworld.worlds.cube import candidate_plans, geometry
-from teamworld.worlds.cube.checks import shifted
+from teamworld.worlds.cube.candidate_plans import pushed_state
 from teamworld.worlds.cube.domain import CubeDomain
 from teamworld.worlds.cube.levels import generate, layout_for
 from teamworld.worlds.cube.physics import step
@@ -322,7 +322,7 @@ def test_after_a_meeting_the_partners_are_there() -> None:
 
 def test_a_chain_too_heavy_for_the_team_stops_in_the_mind_too() -> None:
     here = state(12, [(4, 3)], [(1, 4, 4), (1, 4, 6)])
-    assert shifted(here, 0, "right", 7).blocks[0].col == 5
+    assert pushed_state(here, 0, "right", 7).blocks[0].col == 5
 
 
 @given(seed=st.integers(0, 10_000), n=st.sampled_from([2, 4, 8]))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from teamworld.language import Action
 from teamworld.worlds.cube import heuristic
 from teamworld.worlds.cube.symbolic_state import Square, SymbolicState
 from teamworld.worlds.cube.world import make
@@ -10,15 +11,15 @@ from tests.worlds.cube.team import play_greedy, state, world
 
 def test_the_target_is_the_block_nearest_to_the_goal() -> None:
     here = state(20, [(0, 0)], [(2, 1, 1), (1, 8, 9), (1, 4, 9)])
-    assert heuristic.target(here) == 1  # ties to the lowest id
+    assert heuristic.nearest_block(here) == 1  # ties to the lowest id
     done = SymbolicState(20, here.agents, {block: Square(1, -1, -1, True) for block in here.blocks})
-    assert heuristic.target(done) is None
-    assert heuristic.greedy(done) is None
+    assert heuristic.nearest_block(done) is None
+    assert heuristic.greedy_plan(done) is None
 
 
 def test_the_plan_is_that_of_the_paper() -> None:
     here = state(20, [(0, 0), (1, 0)], [(3, 1, 1)])
-    assert str(heuristic.greedy(here)) == (
+    assert str(heuristic.greedy_plan(here)) == (
         "plan for block_0 { move_to_block(<block>(0), left); rendezvous(<block>(0), left, 2, 5); "
         "push_block(<block>(0), 16) }"
     )
@@ -52,11 +53,10 @@ def test_the_greedy_team_delivers_everything_on_random_layouts(level: str, seed:
 
 
 def test_always_right_ends_as_published() -> None:
-    # CUBE spec C3: n = 16 after 9 steps.
+    # the published layout for n = 16 after 9 steps
     here = make("paper-n16", 0, 50, {})
-    for plan in [heuristic.always_right(here.state)]:
-        for _ in range(9):
-            here.step(dict.fromkeys(here.spec.agents, plan.actions[0]))
+    for _ in range(9):
+        here.step(dict.fromkeys(here.spec.agents, Action("move", ("right", here.state.side))))
     assert here.state.blocks[0] == Square(9, 1, 2)
     assert here.state.blocks[4] == Square(2, 11, 2)
     assert here.state.blocks[8] == Square(1, 15, 1)

@@ -58,7 +58,7 @@ def agents_of(state: CubeState, env: int = 0) -> list[Cell]:
     return [(int(row), int(col)) for row, col in state.agent_positions(env)]
 
 
-def shifted(cells: list[Cell], row: int, col: int) -> list[Cell]:
+def pushed_state(cells: list[Cell], row: int, col: int) -> list[Cell]:
     """Return the cells moved by (row, col)."""
     return [(r + row, c + col) for r, c in cells]
 
@@ -87,7 +87,7 @@ def test_c1_1_agent_chain_and_block_chain_move_as_one() -> None:
     layout = Layout(8, ((2, 1), (3, 1), (3, 0)), (Block(2, 2, 2), Block(1, 2, 4)))
     state = play(layout, [RIGHT] * 3)
     assert blocks_of(state) == [(2, 3), (2, 5)]
-    assert agents_of(state) == shifted(list(layout.agents), 0, 1)
+    assert agents_of(state) == pushed_state(list(layout.agents), 0, 1)
     assert state.agent_result[0].tolist() == [PUSHED] * 3
 
 
@@ -186,8 +186,8 @@ def test_b2_force_on_a_later_block_counts_only_in_chain_scope(scope: ForceScope,
     # Block 0 (weight 1) touches the upper half of block 1 (weight 2); its rear is pushed by two, block 1's by one.
     layout = Layout(9, ((2, 1), (2, 0), (3, 2)), (Block(1, 2, 2), Block(2, 2, 3)))
     state = play(layout, [RIGHT] * 3, Rules(force_scope=scope))
-    assert blocks_of(state) == shifted([(2, 2), (2, 3)], 0, int(moves))
-    assert agents_of(state) == shifted(list(layout.agents), 0, int(moves))
+    assert blocks_of(state) == pushed_state([(2, 2), (2, 3)], 0, int(moves))
+    assert agents_of(state) == pushed_state(list(layout.agents), 0, int(moves))
 
 
 def test_no_pulling_a_block_without_pushers_stays_behind() -> None:
@@ -210,7 +210,7 @@ def test_b3_the_front_block_goes_first_whatever_the_ids() -> None:
     for blocks in ((Block(1, 2, 2), Block(2, 2, 3)), (Block(2, 2, 3), Block(1, 2, 2))):
         # Two push the front block, one the rear block: the front one leaves alone, then the rear one follows.
         state = play(Layout(9, ((2, 1), (3, 2), (3, 1)), blocks), [RIGHT] * 3)
-        assert blocks_of(state) == shifted([(b.row, b.col) for b in blocks], 0, 1)
+        assert blocks_of(state) == pushed_state([(b.row, b.col) for b in blocks], 0, 1)
         fronts = [push_attempt(state, 0, b, RIGHT) for b in (0, 1)]
         assert sorted(f.weight for f in fronts if f) == [1, 2]
 

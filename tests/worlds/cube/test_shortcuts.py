@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell
-from teamworld.worlds.cube import checks, geometry
+from teamworld.worlds.cube import candidate_plans, geometry
 from teamworld.worlds.cube.domain import CubeDomain
+from teamworld.worlds.cube.geometry import targets
 from teamworld.worlds.cube.levels import generate
 from teamworld.worlds.cube.physics import step
-from teamworld.worlds.cube.skills import better_place, targets
+from teamworld.worlds.cube.skills import better_place
 from teamworld.worlds.cube.state import RIGHT, make_state
 from teamworld.worlds.cube.symbolic_state import (
     DELTA,
@@ -67,7 +68,7 @@ def plain_staging(here: SymbolicState, block: int, face: str) -> list[Cell]:
     along = 0 if face in ("left", "right") else 1
     corner = (square.row, square.col)[along]
     cells = sorted(
-        geometry.outside(square, face), key=lambda cell: abs(2 * (cell[along] - corner) - (square.weight - 1))
+        geometry.cells_outside(square, face), key=lambda cell: abs(2 * (cell[along] - corner) - (square.weight - 1))
     )
     others = [other for _, other in here.open]
     return [cell for cell in cells if here.inside(cell) and not any(other.holds(cell) for other in others)]
@@ -76,7 +77,7 @@ def plain_staging(here: SymbolicState, block: int, face: str) -> list[Cell]:
 def plain_chain(here: SymbolicState, block: int, direction: str) -> set[int]:
     found = {block}
     while True:
-        cells = [cell for one in found for cell in geometry.outside(here.blocks[one], direction)]
+        cells = [cell for one in found for cell in geometry.cells_outside(here.blocks[one], direction)]
         more = {other for other, square in here.open if any(map(square.holds, cells))} - found
         if not more:
             return found
@@ -112,7 +113,7 @@ def plain_gathered(here: SymbolicState, block: int, face: str, need: int) -> Sym
 
 def plain_shifted(here: SymbolicState, block: int, direction: str, steps: int) -> SymbolicState:
     """Push a block all the way if that is clear, else cell by cell."""
-    steps = min(steps, checks.room(here, block, direction))
+    steps = min(steps, geometry.cells_to_edge(here, block, direction))
     while steps > 0 and not here.blocks[block].delivered:
         here = fresh(here)
         square = here.blocks[block]
@@ -123,7 +124,7 @@ def plain_shifted(here: SymbolicState, block: int, direction: str, steps: int) -
         leap = steps if clear else 1
         chain = plain_chain(here, block, direction)
         weight = sum(here.blocks[one].weight for one in chain)
-        if weight > len(here.agents) or any(checks.room(here, one, direction) == 0 for one in chain):
+        if weight > len(here.agents) or any(geometry.cells_to_edge(here, one, direction) == 0 for one in chain):
             break
         blocks = dict(here.blocks)
         for one in chain:
@@ -156,7 +157,7 @@ def overlap(one: Square, other: Square) -> bool:
 @given(here=states, pick=st.integers(0, 50), face=faces)
 def test_faces_chains_and_lines(here: SymbolicState, pick: int, face: str) -> None:
     block = some_block(here, pick)
-    assert geometry.staging(here, block, face) == plain_staging(here, block, face)
+    assert geometry.staging_cells(here, block, face) == plain_staging(here, block, face)
     assert set(geometry.chain(here, block, face)) == plain_chain(here, block, face)
     lines = geometry.lines(here, block, face)
     aligned = {agent for line in lines for agent in line.agents}
@@ -169,14 +170,14 @@ def test_faces_chains_and_lines(here: SymbolicState, pick: int, face: str) -> No
 @given(here=states, pick=st.integers(0, 50), face=faces, need=st.integers(1, 16))
 def test_gathering_is_lining_up_one_after_another(here: SymbolicState, pick: int, face: str, need: int) -> None:
     block = some_block(here, pick)
-    assert checks._gathered(here, block, face, need) == plain_gathered(here, block, face, need)
+    assert candidate_plans._gathered(here, block, face, need) == plain_gathered(here, block, face, need)
 
 
 @given(here=states, pick=st.integers(0, 50), face=faces)
 def test_one_agent_lines_up(here: SymbolicState, pick: int, face: str) -> None:
     block = some_block(here, pick)
     for agent in here.agents:
-        then = checks.after(here, agent, Action("move_to_block", (entity(block), face, 40)))
+        then = candidate_plans.expected_state(here, agent, Action("move_to_block", (entity(block), face, 40)))
         assert then == plain_lined_up(here, agent, block, face)
 
 
@@ -184,20 +185,20 @@ def test_one_agent_lines_up(here: SymbolicState, pick: int, face: str) -> None:
 def test_a_push_leaps_to_where_single_steps_lead(here: SymbolicState, pick: int, direction: str, steps: int) -> None:
     block = some_block(here, pick)
     expected = plain_shifted(here, block, direction, steps)
-    assert checks.shifted(here, block, direction, steps) == expected
-    assert checks.shifted(here, block, direction, steps) == expected  # now from what is kept with the blocks
+    assert candidate_plans.pushed_state(here, block, direction, steps) == expected
+    assert candidate_plans.pushed_state(here, block, direction, steps) == expected  # now from the memo
 
 
 @pytest.mark.parametrize("other", [(4, 4), (4, 2), (4, 3)])
 def test_who_is_run_over_comes_out_behind(other: Cell) -> None:
     here = SymbolicState(12, {"agent_0": (4, 1), "agent_1": other}, {0: Square(2, 4, 2), 1: Square(1, 4, 9)})
-    assert checks.shifted(here, 0, "right", 8) == plain_shifted(here, 0, "right", 8)
+    assert candidate_plans.pushed_state(here, 0, "right", 8) == plain_shifted(here, 0, "right", 8)
 
 
 def test_a_full_face_makes_room() -> None:
     here = state(10, [(0, 0), (1, 0), (2, 0), (3, 0), (5, 5)], [(2, 1, 1)])
     assert geometry.aligned_agents(here, 0, "left") == {"agent_1", "agent_2"}
-    then = checks._gathered(here, 0, "left", 4)
+    then = candidate_plans._gathered(here, 0, "left", 4)
     assert then == plain_gathered(here, 0, "left", 4)
     assert then.agents != here.agents  # somebody changed places
 
@@ -206,7 +207,7 @@ def test_ways_hold_while_no_block_moves() -> None:
     here = state(10, [(1, 0), (8, 8)], [(1, 1, 2)])
     walked = here.with_agents({"agent_1": (0, 0)})
     assert walked.ground is here.ground
-    pushed = checks.shifted(here, 0, "right", 1)
+    pushed = candidate_plans.pushed_state(here, 0, "right", 1)
     assert pushed.ground is not here.ground
     assert pushed.walls[2, 4] == 1
     assert here.walls[2, 4] == 0

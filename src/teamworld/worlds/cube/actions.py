@@ -1,14 +1,23 @@
-"""The macro-actions of CUBE: names, parameters and defaults (CUBE spec A12, B28)."""
+"""The macro-actions of CUBE: names, parameters, defaults and preconditions (CUBE spec A12, B28)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, Entity, Measures, Term
-from teamworld.worlds.contract import ActionSchema, Param
-from teamworld.worlds.cube.symbolic_state import SIDES, SymbolicState, entity
+from teamworld.language import Action, AgentId, Entity, Measures, Term
+from teamworld.worlds.contract import POSSIBLE, ActionSchema, Constraint, Param, Verdict
+from teamworld.worlds.cube.geometry import (
+    Place,
+    blocked_by,
+    cells_to_edge,
+    distances,
+    face_of,
+    path_length,
+    staging_cells,
+)
+from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity
 
 Timeouts: TypeAlias = Literal["spec", "paper"]
 
@@ -158,3 +167,105 @@ def word_of(action: Action, index: int) -> str:
     if not isinstance(value, str):
         raise TypeError(f"argument {index} of {action} is not a word")
     return value
+
+
+# ---- preconditions
+
+
+#: The word of the blocker that is neither agent nor block.
+WALL_WORD: Final = "wall"
+
+
+_WORDS: Mapping[str, str] = {
+    "block_gone": "{block} has been delivered",
+    "unknown_block": "it is not known where {block} is",
+    "face_gone": "nobody can stand at that face of {block}",
+    "unreachable": "there is no way to that face of {block}",
+    "not_aligned": "{agent} is not lined up there with {block}",
+}
+
+
+class Refusal(NamedTuple):
+    """Why an action cannot start."""
+
+    reason: str
+    constraint: Constraint | None = None
+    blocker: str | None = None
+
+
+def check_block(state: SymbolicState, block: int) -> Refusal | None:
+    """Return why nothing can be done with a block, or None if it is there."""
+    square = state.blocks.get(block)
+    if square is None:
+        return Refusal("unknown_block")
+    return Refusal("block_gone") if square.delivered else None
+
+
+def check_face(state: SymbolicState, block: int, face: str) -> Refusal | None:
+    """Return why nobody can stand at a face, or None if somebody can."""
+    if staging_cells(state, block, face):
+        return None
+    causes = blocked_by(state, block, face)
+    return Refusal("face_gone", "spatial", str(entity(causes.blocks[0])) if causes.blocks else WALL_WORD)
+
+
+def find_place(state: SymbolicState, agent: AgentId, block: int | None, face: str | None = None) -> Place | Refusal:
+    """Return the face at which the agent is aligned, or why it is not aligned there (anywhere if None)."""
+    if block is None:
+        return Refusal("unknown_block")
+    if (refusal := check_block(state, block)) is not None:
+        return refusal
+    found = face_of(state, agent, block)
+    if found is None or (face is not None and found != face):
+        return Refusal("not_aligned", "spatial")
+    return Place(block, found)
+
+
+def check_action(
+    state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas, *, planning: bool = True
+) -> Verdict:
+    """Return whether an action's preconditions hold in a state (DR. WELL spec A6, B16, B17).
+
+    A plan that pushes a block further than it can go is unsound (``planning``); when the push is to
+    start it is none the worse for a team-mate having moved the block meanwhile.
+
+    The reason starts with one of the world's words, for example ``not_aligned: ...``. Team-mates are not
+    obstacles here: they move on.
+    """
+    block = block_of(action)
+    if block is not None and block in state.blocks and state.blocks[block].delivered:
+        return _no("block_gone", agent, block)
+    try:
+        action = known.complete(action)
+    except UserError as error:
+        return Verdict(False, f"illegal: {error}")
+    if block is None:
+        return POSSIBLE
+    if action.verb == "move_to_block":
+        return _check_face(state, agent, block, word_of(action, 1))
+    place = find_place(state, agent, block, word_of(action, 1) if action.verb == "rendezvous" else None)
+    if isinstance(place, Refusal):
+        return _no(place.reason, agent, block)
+    if planning and action.verb == "push_block":
+        way, steps = OPPOSITE[place.face], count_of(action, 1)
+        if steps > (most := cells_to_edge(state, block, way)):
+            return Verdict(False, f"too_far: {entity(block)} can be pushed {way} {most} steps, not {steps}")
+    return POSSIBLE
+
+
+def _check_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> Verdict:
+    if check_face(state, block, face) is not None:
+        return _no("face_gone", agent, block)
+    if not can_reach_face(state, agent, block, face):
+        return _no("unreachable", agent, block)
+    return POSSIBLE
+
+
+def can_reach_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> bool:
+    """Return whether the agent can come to a face if no team-mate is in the way."""
+    field = distances(state, staging_cells(state, block, face), through_agents=True)
+    return path_length(field, state.agents[agent]) is not None
+
+
+def _no(word: str, agent: AgentId, block: int) -> Verdict:
+    return Verdict(False, f"{word}: {_WORDS[word].format(agent=agent, block=entity(block))}")

@@ -11,16 +11,39 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
 from teamworld.worlds.base.beliefs import UNSEEN_TOO, is_cell, overlap, readable
-from teamworld.worlds.contract import LatentVariable, Possible
-from teamworld.worlds.cube.sight import area_side, within
-from teamworld.worlds.cube.symbolic_state import Square, SymbolicState, entity, read_state
+from teamworld.worlds.contract import LatentVariable, Option, Possible
+from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.actions import block_of
+from teamworld.worlds.cube.geometry import cells_to_edge
+from teamworld.worlds.cube.symbolic_state import (
+    DELTA,
+    GRID,
+    OPPOSITE,
+    SIDES,
+    Square,
+    SymbolicState,
+    area_side,
+    block_facts,
+    entity,
+    read_state,
+    unseen_facts,
+    within,
+)
 
 #: Sectors on a side of the grid, at most.
 SECTORS: Final = 6
+
+
 #: Largest side of a grid that is believed where nobody was told the side.
 LARGEST: Final = 1024
+
+
+#: Cells by which a block is pushed that is not pushed to the goal, where the option does not say.
+ASIDE: Final = 2
 
 
 class CommonKnowledge(NamedTuple):
@@ -34,15 +57,103 @@ class CommonKnowledge(NamedTuple):
     """How far agents see, in cells; None if they see everything."""
 
 
-def sound(told: CommonKnowledge, given: Facts) -> SymbolicState | None:
+# ---- what the team has seen
+
+
+class TeamKnowledge(NamedTuple):
+    """What the team knows at one moment."""
+
+    state: SymbolicState
+    seen: dict[int, int]
+    """Tick at which each known block was last seen."""
+
+
+class TeamMemory:
+    """The team's shared memory of blocks.
+
+    An agent sees the square of cells up to ``radius`` rows and columns away; a block is seen if one of its cells is.
+    All know where all agents are, for each reports its own place, and all are told when a block is delivered.
+    A block that is not where it was last seen is forgotten until it is seen again. The grid is cut into square
+    areas of ``area_side`` cells; an area is unseen until each of its cells has been in somebody's view.
+
+    Args:
+        radius: How far agents see, in rows and columns.
+        side: Side of the grid.
+    """
+
+    def __init__(self, radius: int, side: int) -> None:
+        self.radius = radius
+        self._places: dict[int, Square] = {}
+        self._known: Mapping[int, Square] = {}
+        self._seen: dict[int, int] = {}
+        self._looked = np.zeros((side, side), np.bool_)
+        starts = [(row, col) for row in range(0, side, area_side(radius)) for col in range(0, side, area_side(radius))]
+        self._areas = dict(enumerate(starts))
+
+    def look(self, truth: SymbolicState, t: int) -> TeamKnowledge:
+        """Add what the team sees at tick ``t`` and return what it knows."""
+        cells = list(truth.agents.values())
+        self._mark(cells)
+        for block, square in truth.blocks.items():
+            if square.delivered or any(within(cell, square, self.radius) for cell in cells):
+                self._places[block], self._seen[block] = square, t
+            elif block in self._places and self._contradicted(self._places[block], cells):
+                del self._places[block], self._seen[block]
+        known = {block: self._places[block] for block in sorted(self._places)}
+        state = SymbolicState(
+            truth.side, truth.agents, self._known if known == self._known else known, dict(self._areas)
+        )
+        self._known = state.blocks  # as long as nothing has moved, what follows from the blocks stays with them
+        return TeamKnowledge(state, dict(self._seen))
+
+    def _mark(self, cells: list[Cell]) -> None:
+        """Note what is in view of agents on these cells, and which areas have now been wholly seen."""
+        far, size = self.radius, area_side(self.radius)
+        for row, col in cells:
+            self._looked[max(0, row - far) : row + far + 1, max(0, col - far) : col + far + 1] = True
+        for area, (row, col) in list(self._areas.items()):
+            if self._looked[row : row + size, col : col + size].all():
+                del self._areas[area]
+
+    def _contradicted(self, square: Square, cells: list[Cell]) -> bool:
+        return any(within(cell, square, self.radius) for cell in cells)
+
+
+def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -> tuple[Facts, Facts, Facts]:
+    """Return what an agent sees now, what it recalls of the rest, and both together."""
+    state, seen = knowledge
+    at = state.agents[agent]
+    now, then, ticks = [Fact(GRID, "SIDE", state.side)], list[Fact](), dict[Fact, int]()
+    for mate, cell in state.agents.items():
+        fact = Fact(mate, "AT", cell)
+        if max(abs(cell[0] - at[0]), abs(cell[1] - at[1])) <= radius:
+            now.append(fact)
+        else:
+            then.append(fact)
+            ticks[fact] = t
+    for block, square in state.blocks.items():
+        facts = block_facts(block, square)
+        if square.delivered or (seen[block] == t and within(at, square, radius)):
+            now += facts
+        else:
+            then += facts
+            ticks.update(dict.fromkeys(facts, seen[block]))
+    unseen = unseen_facts(state)
+    return Facts((*now, *unseen)), Facts(tuple(then), ticks), Facts((*now, *then, *unseen), ticks)
+
+
+# ---- latent variables
+
+
+def possible_state(told: CommonKnowledge, given: Facts) -> SymbolicState | None:
     """Return the state that facts tell of, without what cannot be; None where they tell of none."""
-    state = given.derive(_sound)
+    state = given.derive(_possible_state)
     if state is None or (told.side is not None and state.side != told.side):
         return None
     return state
 
 
-def _sound(given: Facts) -> SymbolicState | None:
+def _possible_state(given: Facts) -> SymbolicState | None:
     state = readable(read_state, given)
     if state is None or not 1 <= state.side <= LARGEST:
         return None
@@ -59,16 +170,13 @@ def _fits(square: Square, side: int) -> bool:
     return weight >= 1 and 0 <= row <= side - weight and 0 <= col <= side - weight
 
 
-# ---- what is not known
-
-
-def unknowns(told: CommonKnowledge, given: Facts) -> tuple[LatentVariable, ...]:
+def latent_variables(told: CommonKnowledge, given: Facts) -> tuple[LatentVariable, ...]:
     """Return for each block that was not found where it may be.
 
     All were told how many blocks there are. A block is as likely in one unseen cell as in any other (CUBE spec A5), so
     a sector counts by the cells of its unseen areas; by all its cells once there are no unseen areas left.
     """
-    state = sound(told, given)
+    state = possible_state(told, given)
     if state is None:
         return ()
     missing = [block for block in range(len(told.weights)) if block not in state.blocks]
@@ -117,10 +225,10 @@ def _cells(corner: Cell, size: int, side: int) -> int:
     return min(size, side - corner[0]) * min(size, side - corner[1])
 
 
-# ---- what is in sight
+# ---- observation probability
 
 
-def visible(told: CommonKnowledge, fact: Fact, agent: AgentId, given: Facts) -> float:
+def observation_probability(told: CommonKnowledge, fact: Fact, agent: AgentId, given: Facts) -> float:
     """Return how likely an agent perceives a fact if it is true.
 
     1 for what is within its radius, what all report or are told (places of agents, deliveries), and all where sight
@@ -128,7 +236,7 @@ def visible(told: CommonKnowledge, fact: Fact, agent: AgentId, given: Facts) -> 
     not told, and what is in view from where one stands was seen already. That an area was not seen is in nobody's
     sight; of whoever does not see all of it now it is likely.
     """
-    state = sound(told, given)
+    state = possible_state(told, given)
     if told.radius is None:
         return 1.0
     subject, value, at = fact.subject, fact.value, state.agents.get(agent) if state is not None else None
@@ -171,3 +279,156 @@ def _in_view(corner: Cell, size: int, at: Cell, side: int, radius: int) -> float
         return 0.0
     rows = overlap(row, min(row + size, side), at[0] - radius, at[0] + radius)
     return rows * overlap(col, min(col + size, side), at[1] - radius, at[1] + radius) / count
+
+
+# ---- conflict cost
+
+
+class IntendedPush(NamedTuple):
+    """What an option is about."""
+
+    block: int
+    face: str
+    verb: str
+    arrives: int
+    """Ticks until its agent is at the face."""
+    steps: int
+    """Cells that the block is to go."""
+
+    @property
+    def way(self) -> str:
+        """The direction of the push."""
+        return OPPOSITE[self.face]
+
+
+class Lane(NamedTuple):
+    """The cells that a push goes over; ends are beyond it."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+    def holds(self, cell: Cell) -> bool:
+        """Return whether a cell lies in it."""
+        return self.top <= cell[0] < self.bottom and self.left <= cell[1] < self.right
+
+    def meets(self, other: Lane) -> bool:
+        """Return whether they have cells in common."""
+        rows = max(self.top, other.top) < min(self.bottom, other.bottom)
+        return rows and max(self.left, other.left) < min(self.right, other.right)
+
+
+def conflict_cost(one: Option, other: Option, state: SymbolicState | None) -> float:
+    """Return the ticks that are lost if two agents do both; 0 where nothing is known of the blocks."""
+    pushes = [intended_push(option, state) for option in (one, other)] if state is not None else []
+    if state is None or pushes[0] is None or pushes[1] is None:
+        return 0.0
+    (first, second), ways = (pushes[0], pushes[1]), sorted((one.ticks, other.ticks))
+    if first.block == second.block and first.face == second.face:
+        return _together(state, first, second, ways)
+    if first.face == OPPOSITE[second.face] and _in_contact(state, first, second):
+        return float(sum(ways))
+    if first.block == second.block:
+        return float(ways[0])
+    return max(_in_the_way(state, first, second, ways[0]), _in_the_way(state, second, first, ways[0]))
+
+
+def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:
+    """Return what block and face an option is about; None where it is about none, or about one that is not there."""
+    verb, args = option.action.verb, option.action.args
+    block = block_of(option.action)
+    if block is None or verb not in ("move_to_block", "rendezvous", "push_block"):
+        return None
+    if block not in state.blocks or state.blocks[block].delivered:
+        return None
+    named = args[1] if len(args) > 1 else None
+    if verb == "push_block":
+        face = max(("left", "right", "up", "down"), key=lambda side: len(geometry.aligned_agents(state, block, side)))
+        most = cells_to_edge(state, block, OPPOSITE[face])
+        return IntendedPush(block, face, verb, 0, max(1, min(named, most)) if isinstance(named, int) else most)
+    if not isinstance(named, str) or named not in SIDES:
+        return None
+    most = cells_to_edge(state, block, OPPOSITE[named])
+    return IntendedPush(block, named, verb, option.ticks, most if named == "left" else min(ASIDE, most))
+
+
+def _in_contact(state: SymbolicState, one: IntendedPush, other: IntendedPush) -> bool:
+    """Whether one of the two blocks moves along if the other is pushed."""
+    return other.block in geometry.chain(state, one.block, one.way) or one.block in geometry.chain(
+        state, other.block, other.way
+    )
+
+
+def _together(state: SymbolicState, one: IntendedPush, other: IntendedPush, ways: list[int]) -> float:
+    """Return what is lost if two work at one face."""
+    need = geometry.chain_weight(state, one.block, one.face)
+    there = len(geometry.aligned_agents(state, one.block, one.face))
+    verbs = {one.verb, other.verb}
+    if verbs == {"push_block", "rendezvous"}:
+        return float(ways[0]) if there - 1 < need else 0.0
+    if verbs == {"push_block"}:
+        return float(_surprise(state, one, min(one.steps, other.steps), there))
+    coming = (one.verb, other.verb).count("move_to_block")
+    many = min(coming, max(0, there + coming - need))
+    return float(sum(ways[:many])) if many and _lacking(state, one.block) else 0.0
+
+
+def _lacking(state: SymbolicState, block: int) -> bool:
+    """Whether another block lacks agents."""
+    others = (other for other, _ in state.open if other != block)
+    return any(
+        len(geometry.aligned_agents(state, other, "left")) < geometry.chain_weight(state, other, "left")
+        for other in others
+    )
+
+
+def _surprise(state: SymbolicState, push: IntendedPush, steps: int, there: int) -> int:
+    """Return the steps of a push that are left when it meets a block and becomes too heavy; 0 if it does not."""
+    ahead = [(gap, block) for block, _ in state.open if (gap := _gap(state, push, block)) is not None and gap < steps]
+    if not ahead:
+        return 0
+    gap, met = min(ahead)
+    force = geometry.chain_weight(state, push.block, push.face)
+    if met not in geometry.chain(state, push.block, push.way):
+        force += geometry.chain_weight(state, met, push.face)
+    return steps - gap if force > there else 0
+
+
+def _gap(state: SymbolicState, push: IntendedPush, other: int) -> int | None:
+    """Return the cells between a block that is pushed and one ahead of it in its lane; None if it is not there."""
+    if other == push.block:
+        return None
+    mine, its, (rows, cols) = state.blocks[push.block], state.blocks[other], DELTA[push.way]
+    along = (mine.row, its.row) if cols else (mine.col, its.col)
+    if along[0] >= along[1] + its.weight or along[1] >= along[0] + mine.weight:
+        return None
+    start, there = (mine.col, its.col) if cols else (mine.row, its.row)
+    gap = there - start - mine.weight if rows + cols > 0 else start - there - its.weight
+    return gap if gap >= 0 else None
+
+
+def lane(state: SymbolicState, push: IntendedPush) -> Lane:
+    """Return the cells ahead of a block that a push takes it over."""
+    weight, row, col, _ = state.blocks[push.block]
+    steps = push.steps
+    return {
+        "right": Lane(row, row + weight, col + weight, col + weight + steps),
+        "left": Lane(row, row + weight, col - steps, col),
+        "down": Lane(row + weight, row + weight + steps, col, col + weight),
+        "up": Lane(row - steps, row, col, col + weight),
+    }[push.way]
+
+
+def _in_the_way(state: SymbolicState, one: IntendedPush, other: IntendedPush, short: int) -> float:
+    """Return what ``one`` loses through ``other``, who works on another block."""
+    path = lane(state, one)
+    gap = _gap(state, one, other.block)
+    if gap is not None and gap < one.steps:
+        if one.way == other.way:  # it goes ahead, as soon as it is under way
+            return float(max(0, other.arrives - one.arrives - gap))
+        return float(short)
+    places = geometry.staging_cells(state, other.block, other.face)
+    blocked = sum(path.holds(cell) for cell in places) / len(places) if places else 0.0
+    crossing = one.way != other.way and path.meets(lane(state, other))
+    return float(short) if crossing else blocked * short

@@ -1,34 +1,55 @@
-"""Plans that make sense in CUBE, good and poor ones, and where to wait without being in the way."""
+"""Candidate plans of CUBE, good and poor ones, and the expected effects of their actions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
+
+import numpy as np
 
 from teamworld.language import Action, AgentId, Cell, Plan, prototype
 from teamworld.worlds.cube import geometry
-from teamworld.worlds.cube.actions import ActionSchemas
-from teamworld.worlds.cube.checks import after, check, reachable, room, shifted
-from teamworld.worlds.cube.paths import distances, length, walk
-from teamworld.worlds.cube.sight import area_side
-from teamworld.worlds.cube.skills import targets
-from teamworld.worlds.cube.symbolic_state import OPPOSITE, SymbolicState, entity, goal_name
+from teamworld.worlds.cube.actions import ActionSchemas, block_of, can_reach_face, check_action, count_of, word_of
+from teamworld.worlds.cube.geometry import cells_to_edge, distances, path_length, straight_runs, targets
+from teamworld.worlds.cube.symbolic_state import (
+    DELTA,
+    OPPOSITE,
+    Blocks,
+    Square,
+    SymbolicState,
+    area_side,
+    entity,
+    goal_name,
+)
 
 #: Plans offered for each goal, at least.
 FEWEST = 6
+
+
 #: Prototypes among them, at least.
 KINDS = 4
+
+
 #: Cells by which a block is pushed out of its row, and back to get clear of a chain.
 ASIDE = 2
+
+
 #: Ticks of a pause before a push.
 PAUSE = 2
+
+
 #: Straight runs of one plan to explore.
 LEGS = 4
+
 
 Actions = tuple[Action, ...]
 
 
-def delivery(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
+# ---- plans to deliver a block
+
+
+def delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
     """Return plans for delivering a block, at least six of at least four prototypes, in the order of their texts.
 
     A dry run in the state tells which plans would work if team-mates play their part. Where these are too few or
@@ -36,12 +57,12 @@ def delivery(state: SymbolicState, block: int, agent: AgentId, known: ActionSche
     """
     key = ("delivery", block, agent)
     if key not in state.memo:
-        state.memo[key] = _delivery(state, block, agent, known)
+        state.memo[key] = _delivery_plans(state, block, agent, known)
     found: list[Plan] = state.memo[key]
     return found
 
 
-def _delivery(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
+def _delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
     chosen: list[Plan] = []
     rest: list[Plan] = []
     for actions in dict.fromkeys(_variants(state, block)):
@@ -58,11 +79,11 @@ def _delivery(state: SymbolicState, block: int, agent: AgentId, known: ActionSch
 def dry_run(state: SymbolicState, agent: AgentId, actions: Actions, known: ActionSchemas) -> str | None:
     """Return why a plan would fail if team-mates play their part, or None if it would not."""
     for number, action in enumerate(actions, start=1):
-        verdict = check(state, agent, action, known)
+        verdict = check_action(state, agent, action, known)
         if not verdict.ok:
             return f"{action}: {verdict.reason}"
         if number < len(actions):
-            state = after(state, agent, known.complete(action))
+            state = expected_state(state, agent, known.complete(action))
     return None
 
 
@@ -83,7 +104,7 @@ def _variants(state: SymbolicState, block: int) -> Iterator[Actions]:
         yield (align, meet, _push(block, steps // 2), meet, _push(block, steps - steps // 2))
     for face in ("up", "down"):
         yield from _aside(state, block, face)
-    back = min(ASIDE, room(state, block, "left"))
+    back = min(ASIDE, cells_to_edge(state, block, "left"))
     if back and geometry.chain_weight(state, block, "left") > state.blocks[block].weight:  # to get clear of the chain
         yield (_align(block, "right"), _meet(state, block, "right"), _push(block, back))
     yield (gather, align, push)
@@ -105,10 +126,10 @@ def _aside(state: SymbolicState, block: int, face: str) -> Iterator[Actions]:
     """Yield plans that push the block out of its row, and on to the goal from there."""
     away = OPPOSITE[face]
     cells = ASIDE
-    if room(state, block, away) < cells:
+    if cells_to_edge(state, block, away) < cells:
         return
     start = (_align(block, face), _meet(state, block, face), _push(block, cells))
-    then = shifted(state, block, away, cells)
+    then = pushed_state(state, block, away, cells)
     yield start
     yield (*start, _align(block, "left"), _meet(then, block, "left"), _push(block, then.distance(block)))
 
@@ -130,6 +151,50 @@ def _meet(state: SymbolicState, block: int, face: str) -> Action:
     return _rendezvous(state, block, face, min(len(state.agents), geometry.chain_weight(state, block, face)))
 
 
+# ---- plans of agents that are not needed
+
+
+def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = None) -> list[Plan]:
+    """Return plans for an agent that is not needed now, best first: near the heaviest block, in nobody's lane.
+
+    At a face of the largest open block the agent is at hand when it is needed; ``wait_agents`` brings it back
+    into the conversation (DR. WELL spec B13). If no face is out of all lanes, or there is no block left, the agent
+    walks to the nearest cell out of all lanes and waits there. Where agents do not see everything, plans to look at
+    areas that nobody has seen come before all these.
+
+    Args:
+        state: Where everything stands.
+        agent: Who is not needed.
+        radius: How far agents see, in cells; None if they see everything.
+    """
+    waits = Action("wait_agents", (len(state.agents),))
+    plans = [] if radius is None else exploration_plans(state, agent, radius)
+    largest = sorted(state.open, key=lambda pair: -pair[1].weight)
+    if largest:
+        block = largest[0][0]
+        for face in ("left", "up", "down", "right"):
+            if _quiet(state, agent, block, face):
+                plans.append(Plan((_align(block, face), waits)))
+    leave = tuple(Action("move", (side, steps)) for side, steps in _way_out(state, agent))
+    if leave or state.agents[agent] not in lanes(state):
+        plans.append(Plan((*leave, waits)))
+        plans.append(Plan((*leave, Action("idle", (5,)))))
+    return plans or [Plan((Action("idle", (1,)),))]
+
+
+def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list[Plan]:
+    """Return plans to walk toward the nearest areas that nobody has seen, nearest first."""
+    ways = []
+    for area, (row, col) in state.unseen.items():
+        side = range(area_side(radius))
+        cells = [cell for i in side for j in side if state.usable(cell := (row + i, col + j))]
+        field = distances(state, cells, through_agents=True)
+        if (steps := path_length(field, state.agents[agent])) is not None:
+            ways.append((steps, area, straight_runs(field, state.agents[agent])))
+    ways.sort()
+    return [Plan(tuple(Action("move", run) for run in runs[:LEGS])) for _, _, runs in ways[:FEWEST] if runs]
+
+
 def lanes(state: SymbolicState) -> frozenset[Cell]:
     """Return the cells right of the open blocks, in their rows: an agent there is in the way (DR. WELL spec B13)."""
     key, memo = ("lanes",), state.ground.memo
@@ -144,52 +209,11 @@ def lanes(state: SymbolicState) -> frozenset[Cell]:
     return found
 
 
-def standby(state: SymbolicState, agent: AgentId, radius: int | None = None) -> list[Plan]:
-    """Return plans for an agent that is not needed now, best first: near the heaviest block, in nobody's lane.
-
-    At a face of the largest open block the agent is at hand when it is needed; ``wait_agents`` brings it back
-    into the conversation (DR. WELL spec B13). If no face is out of all lanes, or there is no block left, the agent
-    walks to the nearest cell out of all lanes and waits there. Where agents do not see everything, plans to look at
-    areas that nobody has seen come before all these.
-
-    Args:
-        state: Where everything stands.
-        agent: Who is not needed.
-        radius: How far agents see, in cells; None if they see everything.
-    """
-    waits = Action("wait_agents", (len(state.agents),))
-    plans = [] if radius is None else explore(state, agent, radius)
-    largest = sorted(state.open, key=lambda pair: -pair[1].weight)
-    if largest:
-        block = largest[0][0]
-        for face in ("left", "up", "down", "right"):
-            if _quiet(state, agent, block, face):
-                plans.append(Plan((_align(block, face), waits)))
-    leave = tuple(Action("move", (side, steps)) for side, steps in _way_out(state, agent))
-    if leave or state.agents[agent] not in lanes(state):
-        plans.append(Plan((*leave, waits)))
-        plans.append(Plan((*leave, Action("idle", (5,)))))
-    return plans or [Plan((Action("idle", (1,)),))]
-
-
-def explore(state: SymbolicState, agent: AgentId, radius: int) -> list[Plan]:
-    """Return plans to walk toward the nearest areas that nobody has seen, nearest first."""
-    ways = []
-    for area, (row, col) in state.unseen.items():
-        side = range(area_side(radius))
-        cells = [cell for i in side for j in side if state.usable(cell := (row + i, col + j))]
-        field = distances(state, cells, through_agents=True)
-        if (steps := length(field, state.agents[agent])) is not None:
-            ways.append((steps, area, walk(field, state.agents[agent])))
-    ways.sort()
-    return [Plan(tuple(Action("move", run) for run in runs[:LEGS])) for _, _, runs in ways[:FEWEST] if runs]
-
-
 def _quiet(state: SymbolicState, agent: AgentId, block: int, face: str) -> bool:
     """Return whether an agent can line up at a face with no cell of it in a lane."""
     away = replace(state, agents={mate: cell for mate, cell in state.agents.items() if mate != agent})
     cells = [cell for _, cell in targets(away, block, face)]
-    return bool(cells) and not lanes(state).intersection(cells) and reachable(state, agent, block, face)
+    return bool(cells) and not lanes(state).intersection(cells) and can_reach_face(state, agent, block, face)
 
 
 def _way_out(state: SymbolicState, agent: AgentId) -> list[tuple[str, int]]:
@@ -200,4 +224,178 @@ def _way_out(state: SymbolicState, agent: AgentId) -> list[tuple[str, int]]:
         return []
     cells = ((row, col) for row in range(state.side) for col in range(state.side))
     quiet = tuple(cell for cell in cells if cell not in busy and state.free(cell))
-    return walk(distances(state, quiet), at)
+    return straight_runs(distances(state, quiet), at)
+
+
+# ---- expected effects
+
+
+def expected_state(state: SymbolicState, agent: AgentId, action: Action) -> SymbolicState:
+    """Return the state to expect after a complete action that succeeds, team-mates playing their part.
+
+    The same object at each call, for many plans begin alike; the state itself where nothing changes.
+    """
+    key = ("after", agent, action)
+    if key not in state.memo:
+        then = _expected_state(state, agent, action)
+        state.memo[key] = None if then is state else then  # a state that held itself would outlive its last reader
+    kept: SymbolicState | None = state.memo[key]
+    return state if kept is None else kept
+
+
+def _expected_state(state: SymbolicState, agent: AgentId, action: Action) -> SymbolicState:
+    block = block_of(action)
+    if action.verb == "move":
+        return _gone_on(state, agent, word_of(action, 0), count_of(action, 1))
+    if block is None or block not in state.blocks or state.blocks[block].delivered:
+        return state
+    if action.verb == "move_to_block":
+        return _lined_up(state, agent, block, word_of(action, 1))
+    face = geometry.face_of(state, agent, block)
+    if face is None:
+        return state
+    if action.verb == "rendezvous":
+        return _gathered(state, block, face, count_of(action, 2) or geometry.chain_weight(state, block, face))
+    if action.verb == "push_block":
+        return pushed_state(state, block, OPPOSITE[face], count_of(action, 1))
+    return _gone_on(state, agent, face, count_of(action, 1))
+
+
+def _gone_on(state: SymbolicState, agent: AgentId, direction: str, steps: int) -> SymbolicState:
+    at = state.agents[agent]
+    for _ in range(steps):
+        cell = at[0] + DELTA[direction][0], at[1] + DELTA[direction][1]
+        if not state.free(cell):
+            break
+        at = cell
+    return state.with_agents({agent: at})
+
+
+def _lined_up(state: SymbolicState, agent: AgentId, block: int, face: str) -> SymbolicState:
+    if geometry.face_of(state, agent, block) == face:
+        return state
+    # Its own body is not in its way: who is not aligned holds no cell that matters, but may hide another agent there.
+    away = state.with_agents({agent: (-2, -2)}) if _crowded(state) else state
+    cells = targets(away, block, face)
+    if cells:
+        return state.with_agents({agent: cells[0][1]})
+    middle = next(iter(geometry.staging_cells(state, block, face)), None)
+    if middle is None:
+        return state
+    return state.with_agents({state.by_cell[middle]: state.agents[agent], agent: middle})  # a team-mate makes room
+
+
+def _gathered(state: SymbolicState, block: int, face: str, need: int) -> SymbolicState:
+    """Return the state in which the nearest agents have come to a face, one after another, until there are enough."""
+    here = geometry.aligned_agents(state, block, face)
+    others = [agent for agent in state.agents if agent not in here]
+    weight, top, left, _ = state.blocks[block]
+
+    def way(agent: AgentId) -> int:
+        row, col = state.agents[agent]
+        return max(top - row, row - top - weight + 1, 0) + max(left - col, col - left - weight + 1, 0)
+
+    coming = sorted(others, key=way)[: max(0, need - len(here))]
+    if not _crowded(state):
+        return line_up(state, coming, block, face)
+    for agent in coming:
+        state = _lined_up(state, agent, block, face)
+    return state
+
+
+def _crowded(state: SymbolicState) -> bool:
+    """Return whether agents are imagined on one cell, so that one hides the other."""
+    return len(state.by_cell) < len(state.agents)
+
+
+def line_up(state: SymbolicState, comers: Iterable[AgentId], block: int, face: str) -> SymbolicState:
+    """Return the state after agents have lined up at a face one after another, each on the best cell left.
+
+    No two agents of the state stand on one cell. Only the line that an agent joins changes, so the lines are kept
+    by rank and each agent costs little, whatever the length of the face.
+    """
+    agents, by_cell = dict(state.agents), dict(state.by_cell)
+    lines = geometry.lines(state, block, face)
+    aligned = {agent for line in lines for agent in line.agents}
+    ends = [(len(line.agents), line.offset, i, line.next) for i, line in enumerate(lines) if line.next is not None]
+    heapify(ends)
+    cells = geometry.staging_cells(state, block, face)
+    for agent in comers:
+        if agent in aligned or not cells:
+            continue
+        at = agents[agent]
+        if ends:
+            _, offset, i, cell = heappop(ends)
+            del by_cell[at]
+            agents[agent], by_cell[cell] = cell, agent
+            line = geometry.line_at(state, by_cell, cells[i], face, offset)
+            aligned.update(line.agents)
+            if line.next is not None:
+                heappush(ends, (len(line.agents), offset, i, line.next))
+        else:
+            mate = by_cell[cells[0]]  # a team-mate makes room
+            agents[agent], agents[mate] = cells[0], at
+            by_cell[cells[0]], by_cell[at] = agent, mate
+            aligned ^= {agent, mate}
+    return replace(state, agents=agents)
+
+
+def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -> SymbolicState:
+    """Return the state after the team pushed a block: its chain and the agents behind it move along.
+
+    The block stops where the grid ends, or where its chain becomes too heavy for the whole team.
+    """
+    steps = min(steps, cells_to_edge(state, block, direction))
+    while steps > 0 and not state.blocks[block].delivered:
+        ahead = _clear(state, block, direction, steps)
+        leap = ahead if ahead == steps or (ahead and _untouched(state, block, direction, ahead)) else 1
+        moving = geometry.chain(state, block, direction)
+        weight = sum(state.blocks[one].weight for one in moving)
+        if weight > len(state.agents) or any(cells_to_edge(state, one, direction) == 0 for one in moving):
+            break
+        state = _leap(state, block, moving, direction, leap)
+        steps -= leap
+    return state
+
+
+def _clear(state: SymbolicState, block: int, direction: str, steps: int) -> int:
+    """Return how many cells a block can move, of so many, until it is in contact with another one."""
+    weight, row, col, _ = state.blocks[block]
+    rows, cols = DELTA[direction]
+    top, left = (
+        row + 1 + (weight * rows if rows > 0 else steps * rows),
+        col + 1 + (weight * cols if cols > 0 else steps * cols),
+    )
+    height, width = (steps, weight) if rows else (weight, steps)
+    taken = np.flatnonzero(state.walls[top : top + height, left : left + width].any(axis=1 if rows else 0))
+    if not taken.size:
+        return steps
+    return int(taken[0]) if rows + cols > 0 else steps - 1 - int(taken[-1])
+
+
+def _untouched(state: SymbolicState, block: int, direction: str, cells: int) -> bool:
+    """Return whether a block comes over nobody on its way, so that the same agents stay behind it all along."""
+    weight, row, col, _ = state.blocks[block]
+    rows, cols = DELTA[direction][0] * cells, DELTA[direction][1] * cells
+    top, bottom = row + min(0, rows), row + weight + max(0, rows)
+    left, right = col + min(0, cols), col + weight + max(0, cols)
+    return not _crowded(state) and not any(
+        top <= row < bottom and left <= col < right for row, col in state.agents.values()
+    )
+
+
+def _leap(state: SymbolicState, block: int, moving: list[int], direction: str, cells: int) -> SymbolicState:
+    rows, cols = DELTA[direction][0] * cells, DELTA[direction][1] * cells
+    key = ("leap", block, direction, cells)
+    if key not in state.ground.memo:  # many agents imagine the same push
+        blocks = dict(state.blocks)
+        for one in moving:
+            weight, row, col, _ = blocks[one]
+            home = direction == "right" and col + cols + weight >= state.side
+            blocks[one] = Square(weight, -1, -1, True) if home else Square(weight, row + rows, col + cols)
+        state.ground.memo[key] = Blocks(state.side, blocks)
+    agents: dict[AgentId, Cell] = {}
+    for agent in geometry.aligned_agents(state, block, OPPOSITE[direction]):
+        row, col = state.agents[agent]
+        agents[agent] = row + rows, col + cols
+    return replace(state, agents={**state.agents, **agents}, blocks=state.ground.memo[key])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Fact, Facts, GoalId, Measures, Plan
 from teamworld.worlds.contract import WAIT, Goal, LatentVariable, Option, Relation, Verdict, View
-from teamworld.worlds.cube import beliefs, candidate_plans, checks, clashes, geometry, heuristic
+from teamworld.worlds.cube import actions, beliefs, candidate_plans, geometry, heuristic
 from teamworld.worlds.cube.actions import (
     MEASURES,
     ActionSchemas,
@@ -18,7 +18,7 @@ from teamworld.worlds.cube.actions import (
     time_limits,
     word_of,
 )
-from teamworld.worlds.cube.paths import distances, length
+from teamworld.worlds.cube.geometry import distances, path_length
 from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity, goal_name, read_state
 
 #: What facts of CUBE can state.
@@ -98,11 +98,11 @@ class CubeDomain:
         """
         state = read_state(given)
         if goal is None:
-            return candidate_plans.standby(state, agent, self._radius)
+            return candidate_plans.standby_plans(state, agent, self._radius)
         block = goal.thing.id if goal.thing is not None else -1
         if block not in state.blocks or state.blocks[block].delivered:
             raise UserError(f"plans are made for blocks that are known and not delivered, not for {goal.id}")
-        return candidate_plans.delivery(state, block, agent, self.abilities(state))
+        return candidate_plans.delivery_plans(state, block, agent, self.abilities(state))
 
     def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
         """Return whether an action's preconditions hold."""
@@ -110,7 +110,7 @@ class CubeDomain:
 
     def check_in(self, state: SymbolicState, agent: AgentId, action: Action, *, planning: bool = True) -> Verdict:
         """Return whether an action's preconditions hold in a state."""
-        return checks.check(state, agent, action, self.abilities(state), planning=planning)
+        return actions.check_action(state, agent, action, self.abilities(state), planning=planning)
 
     def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds, team-mates playing their part.
@@ -122,7 +122,7 @@ class CubeDomain:
             whole = self.abilities(state).complete(action)
         except UserError:
             return given
-        then = checks.after(state, agent, whole)
+        then = candidate_plans.expected_state(state, agent, whole)
         return given if then is state else then.facts
 
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
@@ -152,15 +152,15 @@ class CubeDomain:
 
     def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """Return for each block that was not found where it may be; see ``beliefs``."""
-        return beliefs.unknowns(self._told, given)
+        return beliefs.latent_variables(self._told, given)
 
     def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
-        return beliefs.visible(self._told, fact, agent, given)
+        return beliefs.observation_probability(self._told, fact, agent, given)
 
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the ticks that are lost if two agents do both; see ``clashes``."""
-        return clashes.clash(one, other, beliefs.sound(self._told, given))
+        return beliefs.conflict_cost(one, other, beliefs.possible_state(self._told, given))
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         """Return the greedy team's plans when all have finished, which they have when the block is gone (B34).
@@ -172,12 +172,12 @@ class CubeDomain:
             return {}
         view = next(iter(views.values()))
         state = read_state(view.known)
-        plan = heuristic.greedy(state)
+        plan = heuristic.greedy_plan(state)
         if plan is not None:
             return dict.fromkeys(views, plan)
         if self._radius is None:
             return {}
-        looks = {agent: candidate_plans.explore(state, agent, self._radius) for agent in views}
+        looks = {agent: candidate_plans.exploration_plans(state, agent, self._radius) for agent in views}
         return {agent: plans[i % len(plans)] for i, (agent, plans) in enumerate(looks.items()) if plans}
 
 
@@ -187,11 +187,11 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[Acti
     here = geometry.face_of(state, agent, block)
     for face in SIDES:
         if face == here:
-            most = checks.room(state, block, OPPOSITE[face])
+            most = geometry.cells_to_edge(state, block, OPPOSITE[face])
             yield Action("rendezvous", (thing, face, min(len(state.agents), geometry.chain_weight(state, block, face))))
             yield from (Action("push_block", (thing, steps)) for steps in sorted({1, most}) if 0 < steps <= most)
             yield Action("yield_block", (thing, 2))
-        elif geometry.staging(state, block, face) and checks.reachable(state, agent, block, face):
+        elif geometry.staging_cells(state, block, face) and actions.can_reach_face(state, agent, block, face):
             yield Action("move_to_block", (thing, face))
 
 
@@ -199,9 +199,9 @@ def _ways(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int]:
     """Return the steps of each agent to a face if team-mates are not in the way; 0 for the aligned ones."""
     key = ("ways", block, face)
     if key not in state.memo:
-        field = distances(state, geometry.staging(state, block, face), through_agents=True)
+        field = distances(state, geometry.staging_cells(state, block, face), through_agents=True)
         here = geometry.aligned_agents(state, block, face)
-        steps = {agent: 0 if agent in here else length(field, cell) for agent, cell in state.agents.items()}
+        steps = {agent: 0 if agent in here else path_length(field, cell) for agent, cell in state.agents.items()}
         state.memo[key] = {agent: way for agent, way in steps.items() if way is not None}
     found: Mapping[AgentId, int] = state.memo[key]
     return found

@@ -17,7 +17,7 @@ from teamworld.worlds.base.vector import (
     spaces,
 )
 from teamworld.worlds.cube import draw, physics
-from teamworld.worlds.cube.levels import Placement, source_of, whole_seed
+from teamworld.worlds.cube.levels import Placement, check_seed, layout_source
 from teamworld.worlds.cube.observe import CHANNELS, Observer, info_lists, largest_value
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, load, make_state
 
@@ -68,7 +68,7 @@ def parallel_env(
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
     need_pettingzoo()
-    source = source_of(n, layout=layout, grid_size=grid_size, num_agents=num_agents, blocks=blocks)
+    source = layout_source(n, layout=layout, grid_size=grid_size, num_agents=num_agents, blocks=blocks)
     rules = Rules(max_steps=max_steps, step_cost=step_cost, deliver_reward=deliver_reward, force_scope=force_scope)
     return CubeEnv(source, rules, view_radius=view_radius, render_mode=render_mode)
 
@@ -154,7 +154,7 @@ class CubeEnv(ParallelBase):
             UserError: If the seed is not an integer.
         """
         if seed is not None:
-            seed = whole_seed(seed)
+            seed = check_seed(seed)
         source = self._source
         if isinstance(source, Placement):
             if seed is not None:

@@ -6,28 +6,131 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from teamworld.language import AgentId, Cell
-from teamworld.worlds.contract import FailureSpan, Transition
+from teamworld.language import Action, AgentId, Cell
+from teamworld.worlds.contract import Attempt, FailureSpan, Outcome, SkippedAction, Transition
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import block_of
 from teamworld.worlds.cube.geometry import Place
-from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, Square, SymbolicState, goal_name
-from teamworld.worlds.cube.trace import Step, trace
+from teamworld.worlds.cube.symbolic_state import DELTA, NOWHERE, OPPOSITE, SIDES, Square, SymbolicState, goal_name
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+
 #: Steps for which something has to last to be a failure and no passing by (metrics spec 10, occlusion).
 LASTING: Final = 3
+
+
 #: Steps between the shutting of a way and the agent's coming to a stop, at most.
 RECENT: Final = 10
+
+
 _AT_FACE: Final = ("push_block", "rendezvous")
 
 
-def chain_too_heavy(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+class BlockedWalk(NamedTuple):
+    """An agent on its way to a face that saw no way in a step, and stayed."""
+
+    place: Place
+    ahead: AgentId | None
+    """The agent in its way; None where blocks shut it."""
+
+
+@dataclass(frozen=True)
+class EpisodeStep:
+    """One step of an episode, with its states."""
+
+    number: int
+    before: SymbolicState
+    after: SymbolicState
+    outcomes: Mapping[AgentId, Outcome]
+    attempts: Sequence[Attempt]
+    passed: Sequence[SkippedAction]
+
+    @cached_property
+    def moved(self) -> Mapping[int, str]:
+        """The blocks that moved and are still there, and which way."""
+        ways = {delta: side for side, delta in DELTA.items()}
+        return {
+            block: ways.get((now.row - old.row, now.col - old.col), "away")
+            for block, now in self.after.open
+            if (old := self.before.blocks[block]) != now
+        }
+
+    @cached_property
+    def teams(self) -> Mapping[Place, tuple[AgentId, ...]]:
+        """The agents at work at each face of a block still there: on their way, waiting or pushing."""
+        found: dict[Place, list[AgentId]] = {}
+        for agent, outcome in self.outcomes.items():
+            place = self._place(agent, outcome.action)
+            if place is not None and not self.before.blocks[place.block].delivered:
+                found.setdefault(place, []).append(agent)
+        return {place: tuple(agents) for place, agents in found.items()}
+
+    def _place(self, agent: AgentId, action: Action) -> Place | None:
+        block = block_of(action)
+        if block is None or block not in self.before.blocks:
+            return None
+        if action.verb == "push_block":
+            face: object = geometry.face_of(self.before, agent, block)
+        else:
+            face = action.args[1] if action.verb in ("move_to_block", "rendezvous") else None
+        return Place(block, face) if isinstance(face, str) and face in SIDES else None
+
+    @cached_property
+    def lost(self) -> Mapping[AgentId, BlockedWalk]:
+        """The agents that were on their way to a face and saw no way."""
+        found = {}
+        for place, agents in self.teams.items():
+            for agent in agents:
+                outcome = self.outcomes[agent]
+                on_the_way = outcome.action.verb == "move_to_block" and outcome.status != "done" and outcome.legal
+                stays = outcome.primitives == ("STAY",)
+                if on_the_way and stays and geometry.face_of(self.before, agent, place.block) != place.face:
+                    ahead = outcome.blocker if outcome.blocker in self.before.agents else None
+                    found[agent] = BlockedWalk(place, ahead)
+        return found
+
+
+def episode_steps(
+    static: Mapping[str, Any], team: Sequence[AgentId], transitions: Sequence[Transition]
+) -> list[EpisodeStep]:
+    """Return the steps of an episode with their states.
+
+    Args:
+        static: ``grid_size`` and the ``weights`` of the blocks by id.
+        team: The agents, in the order of the snapshots.
+        transitions: The steps from 0 on, none left out.
+    """
+    steps: list[EpisodeStep] = []
+    for transition in transitions:
+        before = steps[-1].after if steps else _scene(static, team, transition.before, None)
+        after = _scene(static, team, transition.after, before)
+        steps.append(
+            EpisodeStep(transition.step, before, after, transition.outcomes, transition.attempts, transition.passed)
+        )
+    return steps
+
+
+def _scene(
+    static: Mapping[str, Any], team: Sequence[AgentId], snapshot: Mapping[str, Any], before: SymbolicState | None
+) -> SymbolicState:
+    """Return the state of a snapshot; states with the same blocks share them, and what was computed from them."""
+    agents = {agent: (row, col) for agent, (row, col) in zip(team, snapshot["agents"], strict=True)}
+    blocks = {
+        block: Square(weight, *NOWHERE, True) if at is None else Square(weight, at[0], at[1])
+        for block, (weight, at) in enumerate(zip(static["weights"], snapshot["blocks"], strict=True))
+    }
+    same = before is not None and before.blocks == blocks
+    return SymbolicState(static["grid_size"], agents, before.blocks if same and before is not None else blocks)
+
+
+def chain_too_heavy(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find pushes that would move the block alone, but not what is in contact ahead of it (A15, F-fail)."""
     for step in steps:
         for attempt in step.attempts:
@@ -39,7 +142,7 @@ def chain_too_heavy(steps: Sequence[Step]) -> Iterator[FailureSpan]:
                 yield _at(step, "chain-too-heavy", attempt.participants, block, text)
 
 
-def blocked_destination(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def blocked_destination(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find pushes on which somebody or something stood where the block would go (A15, B31)."""
     for step in steps:
         for attempt in step.attempts:
@@ -56,7 +159,7 @@ def blocked_destination(steps: Sequence[Step]) -> Iterator[FailureSpan]:
             yield _at(step, "blocked-destination", attempt.participants + others, block, text)
 
 
-def misalignment(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def misalignment(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find pushes and meetings that were given up because the agent was not at the face (A15)."""
     for step in steps:
         tried = [(agent, outcome.action, outcome.reason) for agent, outcome in step.outcomes.items()]
@@ -71,7 +174,7 @@ def misalignment(steps: Sequence[Step]) -> Iterator[FailureSpan]:
             yield _at(step, "misalignment", (agent,), block, text)
 
 
-def cell_race(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def cell_race(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find free cells that several agents went for, and one entered (A15)."""
     for step in steps:
         aims: dict[Cell, list[AgentId]] = {}
@@ -88,14 +191,14 @@ def cell_race(steps: Sequence[Step]) -> Iterator[FailureSpan]:
                 yield FailureSpan("cell-race", step.number, step.number, (*losers, winner), None, text)
 
 
-def occlusion(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def occlusion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find free cells of a face that agents shut off, and cells held by an agent that is not of the team there."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: bool(_free(step, at))):
         blockers = _in_the_way(steps, agent, first, last)
         if blockers:
             text = f"no way to the {place.face} face, though it had a free cell: {_names(blockers)} stood in it"
             yield FailureSpan("occlusion", first, last, (agent, *blockers), goal_name(place.block), text)
-    held: dict[tuple[Place, AgentId, Cell], list[Step]] = {}
+    held: dict[tuple[Place, AgentId, Cell], list[EpisodeStep]] = {}
     for step in steps:
         for place, team in step.teams.items():
             for agent, cell in _outsiders(step, place, team):
@@ -112,7 +215,7 @@ def occlusion(steps: Sequence[Step]) -> Iterator[FailureSpan]:
             )
 
 
-def _outsiders(step: Step, place: Place, team: Sequence[AgentId]) -> list[tuple[AgentId, Cell]]:
+def _outsiders(step: EpisodeStep, place: Place, team: Sequence[AgentId]) -> list[tuple[AgentId, Cell]]:
     """Return who stands on cells of a face that the team there needs, with the cells.
 
     A team whose block moves, or that is all still on its way, is held up by nobody.
@@ -120,7 +223,7 @@ def _outsiders(step: Step, place: Place, team: Sequence[AgentId]) -> list[tuple[
     moving = place.block in step.moved or step.after.blocks[place.block].delivered
     if moving or all(step.outcomes[agent].moved for agent in team):
         return []
-    staging = geometry.staging(step.before, place.block, place.face)
+    staging = geometry.staging_cells(step.before, place.block, place.face)
     on_it = {step.before.by_cell[cell]: cell for cell in staging if cell in step.before.by_cell}
     others = [
         (agent, cell)
@@ -132,18 +235,18 @@ def _outsiders(step: Step, place: Place, team: Sequence[AgentId]) -> list[tuple[
     return others if len(team) > len(staging) - len(others) else []
 
 
-def staging_congestion(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def staging_congestion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find agents that cannot line up because others hold every cell of the face (A15)."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: not _free(step, at) and _short(step, at)):
         step = steps[last]
-        holders = [step.before.by_cell[cell] for cell in geometry.staging(step.before, place.block, place.face)]
+        holders = [step.before.by_cell[cell] for cell in geometry.staging_cells(step.before, place.block, place.face)]
         if holders:
             held = f"all {len(holders)} cells of the {place.face} face were held"
             text = f"{held}, and no queue behind them could be reached"
             yield FailureSpan("staging-congestion", first, last, (agent, *holders), goal_name(place.block), text)
 
 
-def dynamic_blocking(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def dynamic_blocking(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find agents whose way to cells that stayed free was shut by an agent or block that moved in (A15)."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: True):
         now = steps[first].before
@@ -161,7 +264,7 @@ def dynamic_blocking(steps: Sequence[Step]) -> Iterator[FailureSpan]:
             yield FailureSpan("dynamic-blocking", cut.number + 1, last, (agent, *came), goal_name(place.block), text)
 
 
-def _cut(steps: Sequence[Step], agent: AgentId, first: int, targets: Set[Cell | None]) -> Step | None:
+def _cut(steps: Sequence[EpisodeStep], agent: AgentId, first: int, targets: Set[Cell | None]) -> EpisodeStep | None:
     """Return the step of an agent's walk in which its way to some cells was shut; None if it never had one."""
     action = steps[first].outcomes[agent].action
     for step in reversed(steps[max(0, first - RECENT) : first]):
@@ -180,10 +283,10 @@ def _leads(state: SymbolicState, agent: AgentId, targets: Set[Cell | None]) -> b
 
 
 def _lost_for_long(
-    steps: Sequence[Step], which: Callable[[Step, Place], bool]
+    steps: Sequence[EpisodeStep], which: Callable[[EpisodeStep, Place], bool]
 ) -> Iterator[tuple[AgentId, Place, int, int]]:
     """Yield agents that saw no way to a face for some steps in a row in which a condition held, and the steps."""
-    found: dict[tuple[AgentId, Place], list[Step]] = {}
+    found: dict[tuple[AgentId, Place], list[EpisodeStep]] = {}
     for step in steps:
         for agent, lost in step.lost.items():
             if which(step, lost.place):
@@ -193,9 +296,9 @@ def _lost_for_long(
             yield agent, place, span[0].number, span[-1].number
 
 
-def _lasting(found: Iterable[Step]) -> Iterator[list[Step]]:
+def _lasting(found: Iterable[EpisodeStep]) -> Iterator[list[EpisodeStep]]:
     """Yield the runs of consecutive steps that last long enough."""
-    span: list[Step] = []
+    span: list[EpisodeStep] = []
     for step in found:
         if span and step.number > span[-1].number + 1:
             if len(span) >= LASTING:
@@ -206,24 +309,26 @@ def _lasting(found: Iterable[Step]) -> Iterator[list[Step]]:
         yield span
 
 
-def _free(step: Step, place: Place) -> list[Cell]:
+def _free(step: EpisodeStep, place: Place) -> list[Cell]:
     """Return the free cells of a face."""
-    return [cell for cell in geometry.staging(step.before, place.block, place.face) if cell not in step.before.by_cell]
+    return [
+        cell for cell in geometry.staging_cells(step.before, place.block, place.face) if cell not in step.before.by_cell
+    ]
 
 
-def _short(step: Step, place: Place) -> bool:
+def _short(step: EpisodeStep, place: Place) -> bool:
     """Return whether the team at a face is not yet strong enough for the push."""
     aligned = geometry.aligned_agents(step.before, place.block, place.face)
     strong = len(aligned.intersection(step.teams[place]))
     return strong < geometry.chain_weight(step.before, place.block, place.face)
 
 
-def _in_the_way(steps: Sequence[Step], agent: AgentId, first: int, last: int) -> tuple[AgentId, ...]:
+def _in_the_way(steps: Sequence[EpisodeStep], agent: AgentId, first: int, last: int) -> tuple[AgentId, ...]:
     found = (steps[number].lost[agent].ahead for number in range(first, last + 1))
     return tuple(dict.fromkeys(ahead for ahead in found if ahead is not None))
 
 
-def vanishing_face(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def vanishing_face(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find faces that agents go to, or plan for, and that lost their last cell because a block moved (A15)."""
     for step in steps:
         for place, team in step.teams.items():
@@ -246,10 +351,10 @@ def _vanished(then: SymbolicState, now: SymbolicState, place: Place) -> bool:
     block, face = place
     if then.blocks[block].delivered or now.blocks[block].delivered:
         return False
-    return bool(geometry.staging(then, block, face)) and not geometry.staging(now, block, face)
+    return bool(geometry.staging_cells(then, block, face)) and not geometry.staging_cells(now, block, face)
 
 
-def _why_gone(step: Step, place: Place) -> str:
+def _why_gone(step: EpisodeStep, place: Place) -> str:
     beside = geometry.blocked_by(step.after, *place).blocks
     came = [block for block in beside if block in step.moved]
     if came:
@@ -258,7 +363,7 @@ def _why_gone(step: Step, place: Place) -> str:
     return f"{goal_name(place.block)} moved against {against}"
 
 
-def stuck_object(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def stuck_object(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find blocks that nobody can bring to the goal as things stand (A15, corner block)."""
     spans: dict[tuple[int, str], list[int]] = {}
     found: dict[int, str] = {}
@@ -277,7 +382,7 @@ def stuck_object(steps: Sequence[Step]) -> Iterator[FailureSpan]:
 def _stuck(state: SymbolicState) -> Iterator[tuple[int, str]]:
     reached = _flood(state.walls, state.agents.values())
     for block, square in state.open:
-        cells = [cell for side in SIDES for cell in geometry.staging(state, block, side)]
+        cells = [cell for side in SIDES for cell in geometry.staging_cells(state, block, side)]
         if square.col == 0:
             yield block, "it stands at the left wall: nobody can get behind it to push it to the goal"
         elif not cells:
@@ -299,7 +404,7 @@ def _flood(grid: npt.NDArray[np.int16], begin: Iterable[Cell]) -> set[Cell]:
     return {(at // stride - 1, at % stride - 1) for at in todo}
 
 
-def _pushers(step: Step, block: int) -> tuple[AgentId, ...]:
+def _pushers(step: EpisodeStep, block: int) -> tuple[AgentId, ...]:
     """Return who pushed a block into its place in a step."""
     way = (step.moved.get(block, "").upper(),)
     return tuple(agent for agent, outcome in step.outcomes.items() if outcome.effect and outcome.primitives == way)
@@ -315,7 +420,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     yield first, last
 
 
-def oscillation(steps: Sequence[Step]) -> Iterator[FailureSpan]:
+def oscillation(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find agents that stand at A, B, A, B in a row (metrics spec D13)."""
     for agent in steps[0].before.agents if steps else ():
         at = [steps[0].before.agents[agent], *(step.after.agents[agent] for step in steps)]
@@ -325,7 +430,7 @@ def oscillation(steps: Sequence[Step]) -> Iterator[FailureSpan]:
                 yield FailureSpan("oscillation", step.number, step.number + 2, (agent,), None, text)
 
 
-RULES: Final[Sequence[Callable[[Sequence[Step]], Iterator[FailureSpan]]]] = (
+RULES: Final[Sequence[Callable[[Sequence[EpisodeStep]], Iterator[FailureSpan]]]] = (
     chain_too_heavy,
     blocked_destination,
     misalignment,
@@ -339,19 +444,21 @@ RULES: Final[Sequence[Callable[[Sequence[Step]], Iterator[FailureSpan]]]] = (
 )
 
 
-def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Transition]) -> list[FailureSpan]:
-    """Return the failures that the passages of a CUBE episode show; implements ``contract.FailureFinder``.
+def failures(
+    static: Mapping[str, Any], team: Sequence[AgentId], transitions: Sequence[Transition]
+) -> list[FailureSpan]:
+    """Return the failures that the transitions of a CUBE episode show; implements ``contract.FailureFinder``.
 
     Args:
         static: ``grid_size`` and the ``weights`` of the blocks by id.
         team: The agents, in the order of the snapshots.
-        passages: The steps from 0 on, none left out.
+        transitions: The steps from 0 on, none left out.
     """
-    steps = trace(static, team, passages)
+    steps = episode_steps(static, team, transitions)
     return [finding for rule in RULES for finding in rule(steps)]
 
 
-def _at(step: Step, label: str, agents: tuple[AgentId, ...], block: int, text: str) -> FailureSpan:
+def _at(step: EpisodeStep, label: str, agents: tuple[AgentId, ...], block: int, text: str) -> FailureSpan:
     return FailureSpan(label, step.number, step.number, agents, goal_name(block), text)
 
 

@@ -1,27 +1,44 @@
-"""The symbolic concepts of CUBE: pure functions of a state (CUBE spec A14, B29-B32).
+"""Geometry of a symbolic state: distances, faces, lines of agents, chains of blocks and shortest paths.
 
-They are the words in which plans, checks and custom feedback speak of a state::
+The first part holds the symbolic concepts of the CUBE paper, in which plans, checks and custom feedback speak of a
+state::
 
-    from teamworld.worlds.cube import concepts
-    concepts.quorum_deficit(state, Entity("block", 0), "left")
+    from teamworld.worlds.cube import geometry
+    geometry.quorum_deficit(state, Entity("block", 0), "left")
 
-Blocks are given as entities or ids, sides as ``up``, ``down``, ``left``, ``right``.
+Blocks are given as entities or ids, sides as ``up``, ``down``, ``left``, ``right``. The functions of the second part
+take ids of open blocks. Shortest paths come from compiled flood fills: one flood from a target gives the distance of
+every cell, O(cells), so all agents that go to one place in one step share it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import AgentId, Cell, Entity
+from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, Blocks, Square, SymbolicState
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Codes = npt.NDArray[np.int16]
+    #: Distance in steps of each cell of the framed grid, shape (K + 2, K + 2); -1 where there is no way.
+    Distances = npt.NDArray[np.int32]
+
 
 #: An agent is aligned at most this many cells from the face, itself included (CUBE spec A13).
 LONGEST_LINE = 10
 
+
 BlockRef: TypeAlias = Entity | int
+
+
 Computed = TypeVar("Computed")
 
 
@@ -32,7 +49,7 @@ class Place(NamedTuple):
     face: str
 
 
-class Causes(NamedTuple):
+class FaceObstacles(NamedTuple):
     """What stands outside a face."""
 
     wall: bool
@@ -112,17 +129,17 @@ def blocked(state: SymbolicState, block: BlockRef, side: str) -> bool:
     return bool(causes.wall or causes.blocks or causes.agents)
 
 
-def blocked_by(state: SymbolicState, block: BlockRef, side: str) -> Causes:
+def blocked_by(state: SymbolicState, block: BlockRef, side: str) -> FaceObstacles:
     """Return what stands outside that face: the causes of ``blocked`` (CUBE spec B31)."""
     wall, blocks, agents = False, dict[int, None](), list[AgentId]()
-    for cell in outside(state.blocks[_open(state, block)], _side(side)):
+    for cell in cells_outside(state.blocks[_open(state, block)], _side(side)):
         if not state.inside(cell):
             wall = True
         elif (other := state.block_at(cell)) is not None:
             blocks[other] = None
         elif cell in state.by_cell:
             agents.append(state.by_cell[cell])
-    return Causes(wall, tuple(blocks), tuple(agents))
+    return FaceObstacles(wall, tuple(blocks), tuple(agents))
 
 
 def chain_weight(state: SymbolicState, block: BlockRef, side: str) -> int:
@@ -130,7 +147,44 @@ def chain_weight(state: SymbolicState, block: BlockRef, side: str) -> int:
     return sum(state.blocks[one].weight for one in chain(state, _open(state, block), OPPOSITE[_side(side)]))
 
 
-# What follows takes ids of open blocks and is what the rest of the folder uses.
+def _known(state: SymbolicState, block: BlockRef) -> int:
+    name = block.id if isinstance(block, Entity) else block
+    if name not in state.blocks or (isinstance(block, Entity) and block.kind != "block"):
+        raise UserError(f"no block {block} is known; known are blocks {', '.join(map(str, state.blocks)) or 'none'}")
+    return name
+
+
+def _open(state: SymbolicState, block: BlockRef) -> int:
+    name = _known(state, block)
+    if state.blocks[name].delivered:
+        raise UserError(f"block {name} has been delivered and has no faces")
+    return name
+
+
+def _side(side: str) -> str:
+    if side not in SIDES:
+        raise UserError(f"a side is one of {', '.join(SIDES)}, got '{side}'{suggest(side, list(SIDES))}")
+    return side
+
+
+def _box(state: SymbolicState, thing: AgentId | BlockRef | Cell) -> tuple[int, int, int, int]:
+    if isinstance(thing, tuple):
+        return *thing, *thing
+    if isinstance(thing, str):
+        if thing not in state.agents:
+            raise UserError(f"no agent '{thing}' is known{suggest(thing, list(state.agents))}")
+        return *state.agents[thing], *state.agents[thing]
+    weight, row, col, _ = state.blocks[_open(state, thing)]
+    return row, col, row + weight - 1, col + weight - 1
+
+
+# ---- faces, lines and chains of open blocks, by id
+
+
+def cells_to_edge(state: SymbolicState, block: int, direction: str) -> int:
+    """Return the cells from a block's edge to the end of the grid, or to the goal if pushed right."""
+    weight, row, col, _ = state.blocks[block]
+    return {"right": state.distance(block), "left": col, "up": row, "down": state.side - row - weight}[direction]
 
 
 class Line(NamedTuple):
@@ -145,7 +199,7 @@ class Line(NamedTuple):
     """Distance of the line from the middle of the face, in half cells."""
 
 
-def outside(square: Square, side: str) -> list[Cell]:
+def cells_outside(square: Square, side: str) -> list[Cell]:
     """Return the cells just outside a face, from the top or the left; some may be off the grid."""
     weight, row, col, _ = square
     if side in ("left", "right"):
@@ -155,14 +209,14 @@ def outside(square: Square, side: str) -> list[Cell]:
     return [(at, col + i) for i in range(weight)]
 
 
-def staging(state: SymbolicState, block: int, side: str) -> list[Cell]:
+def staging_cells(state: SymbolicState, block: int, side: str) -> list[Cell]:
     """Return the usable cells of a face, most central first, ties from the top or the left (CUBE spec A13, B19)."""
-    return _memo(state.ground.memo, ("staging", block, side), lambda: _staging(state.ground, block, side))
+    return _memo(state.ground.memo, ("staging", block, side), lambda: _staging_cells(state.ground, block, side))
 
 
-def _staging(ground: Blocks, block: int, side: str) -> list[Cell]:
+def _staging_cells(ground: Blocks, block: int, side: str) -> list[Cell]:
     square = ground[block]
-    cells, codes = outside(square, side), ground.beside(block, side)
+    cells, codes = cells_outside(square, side), ground.beside(block, side)
     return [cells[i] for i in _inside_out(square.weight) if codes[i] == 0]
 
 
@@ -178,17 +232,19 @@ def _offset(square: Square, cell: Cell, side: str) -> int:
 
 
 def lines(state: SymbolicState, block: int, side: str) -> list[Line]:
-    """Return the lines of agents on the usable cells of a face, in the order of ``staging``."""
+    """Return the lines of agents on the usable cells of a face, in the order of ``staging_cells``."""
     return _memo(state.memo, ("lines", block, side), lambda: _lines(state, block, side))
 
 
 def _lines(state: SymbolicState, block: int, side: str) -> list[Line]:
     square = state.blocks[block]
     by_cell = state.by_cell
-    return [line(state, by_cell, cell, side, _offset(square, cell, side)) for cell in staging(state, block, side)]
+    return [
+        line_at(state, by_cell, cell, side, _offset(square, cell, side)) for cell in staging_cells(state, block, side)
+    ]
 
 
-def line(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, side: str, offset: int) -> Line:
+def line_at(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, side: str, offset: int) -> Line:
     """Return the line on one cell of a face, with agents on the cells of ``by_cell``."""
     if cell not in by_cell:
         return Line((), (), cell, offset)  # the cell is usable
@@ -203,6 +259,24 @@ def line(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, side
     return Line(tuple(agents), tuple(taken), cell if more else None, offset)
 
 
+Rank: TypeAlias = tuple[int, int]
+
+
+def targets(state: SymbolicState, block: int, face: str) -> list[tuple[Rank, Cell]]:
+    """Return the free cells to line up on, best first, each with its rank.
+
+    The rank is the distance from the face, then from the middle of the face (CUBE spec A13, B19, B20): free cells
+    of the face come first, then the ends of the queues behind it.
+    """
+    key = ("targets", block, face)
+    if key not in state.memo:
+        ends = lines(state, block, face)
+        free = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
+        state.memo[key] = sorted(free, key=lambda one: one[0])
+    found: list[tuple[Rank, Cell]] = state.memo[key]
+    return found
+
+
 def aligned_agents(state: SymbolicState, block: int, side: str) -> frozenset[AgentId]:
     """Return the agents aligned with a face."""
     return _memo(
@@ -214,7 +288,7 @@ def aligned_agents(state: SymbolicState, block: int, side: str) -> frozenset[Age
 
 def _aligned(state: SymbolicState, block: int, side: str) -> Iterator[AgentId]:
     (rows, cols), by_cell = DELTA[side], state.by_cell
-    for row, col in staging(state, block, side):
+    for row, col in staging_cells(state, block, side):
         for i in range(LONGEST_LINE):
             agent = by_cell.get((row + i * rows, col + i * cols))
             if agent is None:
@@ -222,7 +296,7 @@ def _aligned(state: SymbolicState, block: int, side: str) -> Iterator[AgentId]:
             yield agent
 
 
-def places(state: SymbolicState, agent: AgentId) -> list[Place]:
+def aligned_faces(state: SymbolicState, agent: AgentId) -> list[Place]:
     """Return all faces at which an agent is aligned: ``left`` first, for that is where delivery is pushed from."""
     found: list[Place] = []
     at = state.agents[agent]
@@ -285,32 +359,90 @@ def _memo(memo: dict[Any, Any], key: tuple[str, int, str], build: Callable[[], C
     return value
 
 
-def _known(state: SymbolicState, block: BlockRef) -> int:
-    name = block.id if isinstance(block, Entity) else block
-    if name not in state.blocks or (isinstance(block, Entity) and block.kind != "block"):
-        raise UserError(f"no block {block} is known; known are blocks {', '.join(map(str, state.blocks)) or 'none'}")
-    return name
+# ---- shortest paths
 
 
-def _open(state: SymbolicState, block: BlockRef) -> int:
-    name = _known(state, block)
-    if state.blocks[name].delivered:
-        raise UserError(f"block {name} has been delivered and has no faces")
-    return name
+@compiled
+def _flood(grid: Codes, stride: int, queue: Distances, count: int, distance: Distances) -> None:
+    """Fill ``distance`` from the first ``count`` cells of ``queue``, over cells with code 0."""
+    for k in range(count):
+        distance[queue[k]] = 0
+    done = 0
+    while done < count:
+        cell = queue[done]
+        done += 1
+        further = distance[cell] + 1
+        for side in range(4):
+            if side == 0:
+                near = cell - stride
+            elif side == 1:
+                near = cell + stride
+            elif side == 2:
+                near = cell - 1
+            else:
+                near = cell + 1
+            if grid[near] == 0 and distance[near] < 0:
+                distance[near] = further
+                queue[count] = near
+                count += 1
 
 
-def _side(side: str) -> str:
-    if side not in SIDES:
-        raise UserError(f"a side is one of {', '.join(SIDES)}, got '{side}'{suggest(side, list(SIDES))}")
-    return side
+def distances(state: SymbolicState, targets: Iterable[Cell], *, through_agents: bool = False) -> Distances:
+    """Return the steps from each cell to the nearest target.
+
+    Args:
+        state: Where everything stands; blocks are obstacles.
+        targets: Cells to go to; those that are not free are left out.
+        through_agents: Whether agents are passed as if they were not there, because they will move on.
+    """
+    goal = tuple(targets)
+    key = ("distances", goal)
+    memo = state.ground.memo if through_agents else state.memo
+    if key not in memo:
+        grid = state.walls if through_agents else state.grid
+        stride = state.side + 2
+        flat = grid.reshape(-1)
+        cells = [(row + 1) * stride + col + 1 for row, col in goal if grid[row + 1, col + 1] == 0]
+        queue = np.empty(flat.size, np.int32)
+        queue[: len(cells)] = cells
+        distance = np.full(flat.size, -1, np.int32)
+        _flood(flat, stride, queue, len(cells), distance)
+        memo[key] = distance.reshape(grid.shape)
+    field: Distances = memo[key]
+    return field
 
 
-def _box(state: SymbolicState, thing: AgentId | BlockRef | Cell) -> tuple[int, int, int, int]:
-    if isinstance(thing, tuple):
-        return *thing, *thing
-    if isinstance(thing, str):
-        if thing not in state.agents:
-            raise UserError(f"no agent '{thing}' is known{suggest(thing, list(state.agents))}")
-        return *state.agents[thing], *state.agents[thing]
-    weight, row, col, _ = state.blocks[_open(state, thing)]
-    return row, col, row + weight - 1, col + weight - 1
+def first_step(field: Distances, cell: Cell) -> tuple[str, int] | None:
+    """Return the direction of the first step of a shortest path, and its length; None if there is no way.
+
+    Ties go to the first of up, down, left, right (CUBE spec A13). The cell itself may be an obstacle.
+    """
+    best: tuple[str, int] | None = None
+    for side in SIDES:
+        rows, cols = DELTA[side]
+        steps = int(field[cell[0] + rows + 1, cell[1] + cols + 1])
+        if steps >= 0 and (best is None or steps + 1 < best[1]):
+            best = side, steps + 1
+    return best
+
+
+def path_length(field: Distances, cell: Cell) -> int | None:
+    """Return the steps from a cell to the nearest target, 0 if it is one; None if there is no way."""
+    here = int(field[cell[0] + 1, cell[1] + 1])
+    if here >= 0:
+        return here
+    way = first_step(field, cell)
+    return way[1] if way is not None else None
+
+
+def straight_runs(field: Distances, cell: Cell) -> list[tuple[str, int]]:
+    """Return a shortest path as straight runs: (direction, cells) each."""
+    runs: list[tuple[str, int]] = []
+    while field[cell[0] + 1, cell[1] + 1] != 0 and (way := first_step(field, cell)) is not None:
+        side = way[0]
+        cell = cell[0] + DELTA[side][0], cell[1] + DELTA[side][1]
+        if runs and runs[-1][0] == side:
+            runs[-1] = side, runs[-1][1] + 1
+        else:
+            runs.append((side, 1))
+    return runs

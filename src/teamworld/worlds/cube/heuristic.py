@@ -1,31 +1,26 @@
-"""Scripted teams: the published greedy baseline, and the two reference policies (CUBE spec A16, B34, B37)."""
+"""The scripted team: the published greedy baseline (CUBE spec A16, B34)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from teamworld.language import Action, Plan
 from teamworld.worlds.cube.symbolic_state import SymbolicState, entity, goal_name
-
-if TYPE_CHECKING:
-    pass
 
 #: How long the greedy team waits in a rendezvous, in ticks (CUBE spec A16).
 PATIENCE = 5
 
 
-def target(state: SymbolicState) -> int | None:
+def nearest_block(state: SymbolicState) -> int | None:
     """Return the open block nearest to the goal, ties to the lowest id; None if there is none."""
     return min((block for block, _ in state.open), key=lambda block: (state.distance(block), block), default=None)
 
 
-def greedy(state: SymbolicState) -> Plan | None:
+def greedy_plan(state: SymbolicState) -> Plan | None:
     """Return the plan that every agent of the greedy team gets; None when all blocks are delivered.
 
     All agents work on one block, the one nearest to the goal: line up left of it, meet, push it home. There is no
     handling of congestion (CUBE spec A16).
     """
-    block = target(state)
+    block = nearest_block(state)
     if block is None:
         return None
     thing, need = entity(block), min(state.blocks[block].weight, len(state.agents))
@@ -35,8 +30,3 @@ def greedy(state: SymbolicState) -> Plan | None:
         Action("push_block", (thing, max(1, state.distance(block)))),
     )
     return Plan(actions, goal_name(block))
-
-
-def always_right(state: SymbolicState) -> Plan:
-    """Return the plan to walk right across the grid (CUBE spec B37, C3)."""
-    return Plan((Action("move", ("right", state.side)),))

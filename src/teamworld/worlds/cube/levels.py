@@ -141,7 +141,7 @@ def generate(
     return Layout(side, tuple((int(row), 0) for row in rows), _place(side, weights, rng))
 
 
-def source_of(
+def layout_source(
     n: int | None = None,
     *,
     layout: Layout | None = None,
@@ -163,7 +163,7 @@ def source_of(
     return layout
 
 
-def whole_seed(seed: object) -> int:
+def check_seed(seed: object) -> int:
     """Return a seed as an int.
 
     Raises:
@@ -174,7 +174,7 @@ def whole_seed(seed: object) -> int:
     return int(seed)
 
 
-def moved(layout: Layout, beyond: int) -> Iterator[Layout]:
+def neighbouring_layouts(layout: Layout, beyond: int) -> Iterator[Layout]:
     """Yield the layout with one block a row or column away, for blocks that begin and end right of a column."""
     for number, block in enumerate(layout.blocks):
         for rows, cols in ((0, 1), (0, -1), (1, 0), (-1, 0)):

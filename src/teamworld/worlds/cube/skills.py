@@ -7,16 +7,153 @@ A skill steers by what its team knows, recomputed at every step; whether it is d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Literal, NamedTuple
 
-from teamworld.language import AgentId, Cell
+from teamworld.language import Action, AgentId
 from teamworld.worlds.contract import Constraint
 from teamworld.worlds.cube import geometry
-from teamworld.worlds.cube.actions import count_of, word_of
-from teamworld.worlds.cube.crew import DONE, RUNNING, STAY, Refusal, Result, Skill, TeamActivity, failed
-from teamworld.worlds.cube.paths import distances, toward
+from teamworld.worlds.cube.actions import (
+    WALL_WORD,
+    Refusal,
+    TimeLimits,
+    block_of,
+    check_block,
+    check_face,
+    count_of,
+    find_place,
+    word_of,
+)
+from teamworld.worlds.cube.geometry import Rank, distances, first_step, targets
 from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState, entity, goal_name
-from teamworld.worlds.cube.transition import WALL_WORD, StepEffects
+from teamworld.worlds.cube.transition import StepEffects
+
+STAY = "stay"
+
+
+class Result(NamedTuple):
+    """How a skill stands after a step."""
+
+    status: Literal["running", "done", "failed"] = "running"
+    reason: str = ""
+    constraint: Constraint | None = None
+    blocker: str | None = None
+    ready: str | None = None
+
+
+RUNNING, DONE = Result(), Result("done")
+
+
+def fail(reason: str, constraint: Constraint | None, blocker: str | None = None) -> Result:
+    """Return the result of a skill that gives up."""
+    return Result("failed", reason, constraint, blocker)
+
+
+@dataclass
+class Skill:
+    """One running macro-action of one agent; this one does nothing for ``steps`` ticks."""
+
+    verb: ClassVar[str] = "idle"
+
+    agent: AgentId
+    action: Action
+    """Complete: defaults filled in."""
+    limits: TimeLimits
+    spent: int = field(default=0, init=False)
+    """Ticks since it started, the current one included."""
+
+    #: Where it acts, fixed at the start; only of skills that need alignment.
+    place = geometry.Place(-1, "")
+    #: It pushes a block that has still to move.
+    lacking = False
+
+    @property
+    def block(self) -> int | None:
+        """The block that the action is about."""
+        return block_of(self.action)
+
+    def begin(self, state: SymbolicState) -> Refusal | None:
+        """Check the preconditions against the truth and fix what is inferred at the start."""
+        return None
+
+    def primitive(self, known: SymbolicState) -> str:
+        """Return the direction to try in this step, or ``stay``."""
+        return STAY
+
+    def watch(self, effects: StepEffects) -> None:
+        """Count what the step did; called for all skills before any is asked for its result."""
+
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
+        """Return how the action stands after the step."""
+        return DONE if self.spent >= count_of(self.action, 0) else RUNNING
+
+
+@dataclass(frozen=True)
+class TeamActivity:
+    """Who does what in one step, once the orders are given."""
+
+    skills: Mapping[AgentId, Skill]
+
+    @cached_property
+    def unfinished(self) -> frozenset[geometry.Place]:
+        """Faces with a pusher whose block has still to move (the group session of CUBE spec A13).
+
+        To be read after all have watched the step.
+        """
+        return frozenset(skill.place for skill in self.skills.values() if skill.lacking)
+
+    @cached_property
+    def longest(self) -> Mapping[geometry.Place, int]:
+        """For each face with pushers, the largest number of steps that one of them wants."""
+        found: dict[geometry.Place, int] = {}
+        for skill in self.skills.values():
+            if skill.verb == "push_block":
+                found[skill.place] = max(found.get(skill.place, 0), count_of(skill.action, 1))
+        return found
+
+    @cached_property
+    def engaged(self) -> Mapping[int, frozenset[AgentId]]:
+        """For each block, the agents that push it or wait in a rendezvous there."""
+        found: dict[int, set[AgentId]] = {}
+        for agent, skill in self.skills.items():
+            if skill.verb in ("push_block", "rendezvous"):
+                found.setdefault(skill.place.block, set()).add(agent)
+        return {block: frozenset(agents) for block, agents in found.items()}
+
+    @cached_property
+    def bound(self) -> Mapping[int, int]:
+        """For each block, how many agents do anything that is about it."""
+        found: dict[int, int] = {}
+        for skill in self.skills.values():
+            if skill.block is not None:
+                found[skill.block] = found.get(skill.block, 0) + 1
+        return found
+
+    @cached_property
+    def meeting(self) -> Mapping[geometry.Place, frozenset[AgentId]]:
+        """For each face, the agents in the rendezvous state."""
+        found: dict[geometry.Place, set[AgentId]] = {}
+        for agent, skill in self.skills.items():
+            if skill.verb == "rendezvous":
+                found.setdefault(skill.place, set()).add(agent)
+        return {place: frozenset(agents) for place, agents in found.items()}
+
+    @cached_property
+    def waiting(self) -> frozenset[AgentId]:
+        """The agents that wait for team-mates, in a rendezvous or anywhere."""
+        return frozenset(a for a, skill in self.skills.items() if skill.verb in ("rendezvous", "wait_agents"))
+
+    @cached_property
+    def busy(self) -> int:
+        """How many agents do anything but wait for others to have nothing to do (CUBE spec B26)."""
+        return sum(skill.verb != "wait_agents" for skill in self.skills.values())
+
+
+def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> Result | None:
+    """Return the failure of an agent whose block is gone or no longer before it."""
+    now = find_place(state, agent, *place)
+    return fail(*now) if isinstance(now, Refusal) else None
 
 
 class Idle(Skill):
@@ -39,7 +176,7 @@ class WaitAgents(Skill):
         count, timeout = count_of(self.action, 0), count_of(self.action, 1)
         if len(effects.after.agents) - activity.busy >= count:
             return DONE
-        return failed("timeout", "participation") if self.spent >= timeout else RUNNING
+        return fail("timeout", "participation") if self.spent >= timeout else RUNNING
 
 
 class Move(Skill):
@@ -63,41 +200,7 @@ class Move(Skill):
         steps = count_of(self.action, 1)
         if self.spent < steps:
             return RUNNING
-        return DONE if self.went == steps else failed("blocked", "spatial", self.last)
-
-
-def face_gone(state: SymbolicState, block: int, face: str) -> Refusal | None:
-    """Return why nobody can stand at a face, or None if somebody can."""
-    if geometry.staging(state, block, face):
-        return None
-    causes = geometry.blocked_by(state, block, face)
-    return Refusal("face_gone", "spatial", str(entity(causes.blocks[0])) if causes.blocks else WALL_WORD)
-
-
-def gone(state: SymbolicState, block: int) -> Refusal | None:
-    """Return why nothing can be done with a block, or None if it is there."""
-    square = state.blocks.get(block)
-    if square is None:
-        return Refusal("unknown_block")
-    return Refusal("block_gone") if square.delivered else None
-
-
-def stand(state: SymbolicState, agent: AgentId, block: int | None, face: str | None = None) -> geometry.Place | Refusal:
-    """Return the face at which the agent is aligned, or why it is not aligned there (anywhere if None)."""
-    if block is None:
-        return Refusal("unknown_block")
-    if (refusal := gone(state, block)) is not None:
-        return refusal
-    found = geometry.face_of(state, agent, block)
-    if found is None or (face is not None and found != face):
-        return Refusal("not_aligned", "spatial")
-    return geometry.Place(block, found)
-
-
-def left_behind(state: SymbolicState, agent: AgentId, place: geometry.Place) -> Result | None:
-    """Return the failure of an agent whose block is gone or no longer before it."""
-    now = stand(state, agent, *place)
-    return failed(*now) if isinstance(now, Refusal) else None
+        return DONE if self.went == steps else fail("blocked", "spatial", self.last)
 
 
 class MoveToBlock(Skill):
@@ -113,13 +216,13 @@ class MoveToBlock(Skill):
         block = self.block
         if block is None:
             return Refusal("unknown_block")
-        return gone(state, block) or face_gone(state, block, word_of(self.action, 1))
+        return check_block(state, block) or check_face(state, block, word_of(self.action, 1))
 
     def primitive(self, known: SymbolicState) -> str:
         """Take the next step of a shortest path, recomputed now."""
         block, face = self.block, word_of(self.action, 1)
         self.lost, self.blocker = False, None
-        if block is None or gone(known, block) is not None:
+        if block is None or check_block(known, block) is not None:
             return STAY
         if (way := better_place(known, self.agent, block, face)) is not None:
             return way
@@ -127,7 +230,7 @@ class MoveToBlock(Skill):
             return STAY
         at = known.agents[self.agent]
         self.lost = True
-        near = toward(distances(known, geometry.staging(known, block, face), through_agents=True), at)
+        near = first_step(distances(known, geometry.staging_cells(known, block, face), through_agents=True), at)
         if near is None:
             return STAY
         ahead = at[0] + DELTA[near[0]][0], at[1] + DELTA[near[0]][1]
@@ -137,36 +240,18 @@ class MoveToBlock(Skill):
     def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Aligned, gone, or out of time; a face that vanishes ends the action at once (DR. WELL spec B13)."""
         block, face, timeout = self.block, word_of(self.action, 1), count_of(self.action, 2)
-        if block is None or (refusal := gone(effects.after, block)) is not None:
-            return failed("block_gone", None)
+        if block is None or (refusal := check_block(effects.after, block)) is not None:
+            return fail("block_gone", None)
         if geometry.face_of(effects.after, self.agent, block) == face:
             better = better_place(effects.known, self.agent, block, face) if block in effects.known.blocks else None
             if better is None or self.spent >= timeout:
                 return DONE
-        refusal = gone(effects.known, block) or face_gone(effects.known, block, face)
+        refusal = check_block(effects.known, block) or check_face(effects.known, block, face)
         if refusal is not None:
-            return failed(*refusal)
+            return fail(*refusal)
         if self.spent >= timeout:
-            return failed("unreachable" if self.lost else "timeout", "spatial", self.blocker)
+            return fail("unreachable" if self.lost else "timeout", "spatial", self.blocker)
         return Result(blocker=self.blocker)
-
-
-Rank: TypeAlias = tuple[int, int]
-
-
-def targets(state: SymbolicState, block: int, face: str) -> list[tuple[Rank, Cell]]:
-    """Return the free cells to line up on, best first, each with its rank.
-
-    The rank is the distance from the face, then from the middle of the face (CUBE spec A13, B19, B20): free cells
-    of the face come first, then the ends of the queues behind it.
-    """
-    key = ("targets", block, face)
-    if key not in state.memo:
-        ends = geometry.lines(state, block, face)
-        free = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
-        state.memo[key] = sorted(free, key=lambda one: one[0])
-    found: list[tuple[Rank, Cell]] = state.memo[key]
-    return found
 
 
 def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
@@ -189,7 +274,7 @@ def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) ->
     for rank, cell in targets(state, block, face):
         if own is not None and rank >= own:
             return None
-        if (way := toward(distances(state, (cell,)), state.agents[agent])) is not None:
+        if (way := first_step(distances(state, (cell,)), state.agents[agent])) is not None:
             return way[0]
     return None
 
@@ -202,7 +287,7 @@ class Rendezvous(Skill):
 
     def begin(self, state: SymbolicState) -> Refusal | None:
         """The agent is aligned on the face; a count of 0 becomes what a push needs now."""
-        place = stand(state, self.agent, self.block, word_of(self.action, 1))
+        place = find_place(state, self.agent, self.block, word_of(self.action, 1))
         if isinstance(place, Refusal):
             return place
         self.place = place
@@ -212,7 +297,7 @@ class Rendezvous(Skill):
     def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Released at the end of the step in which the last one waits."""
         block, face = self.place
-        if (behind := left_behind(effects.after, self.agent, self.place)) is not None:
+        if (behind := check_still_aligned(effects.after, self.agent, self.place)) is not None:
             return behind
         goal = goal_name(block)
         aligned = geometry.aligned_agents(effects.after, block, face)
@@ -235,7 +320,7 @@ class PushBlock(Skill):
 
     def begin(self, state: SymbolicState) -> Refusal | None:
         """The agent is aligned on some face, which gives the direction (CUBE spec B24)."""
-        place = stand(state, self.agent, self.block)
+        place = find_place(state, self.agent, self.block)
         if isinstance(place, Refusal):
             return place
         self.place, self.steps = place, count_of(self.action, 1)
@@ -264,17 +349,17 @@ class PushBlock(Skill):
 
     def _given_up(self, effects: StepEffects, activity: TeamActivity) -> Result | None:
         """Return why the agent cannot or will not go on, or None."""
-        if (behind := left_behind(effects.after, self.agent, self.place)) is not None:
+        if (behind := check_still_aligned(effects.after, self.agent, self.place)) is not None:
             return behind
         block, face = self.place
         late = self.spent >= self.limits.of_steps(count_of(self.action, 2), activity.longest[self.place])
         push = effects.push_on.get((block, OPPOSITE[face]))
         if push is None or push.moved:
-            return failed("timeout", "temporal") if late else None
+            return fail("timeout", "temporal") if late else None
         if not late and push.obstacle != WALL_WORD:
             return None
         reason = "insufficient_force" if push.obstacle is None else "blocked_destination"
-        return failed(reason, effects.unmet(push), push.obstacle or str(entity(block)))
+        return fail(reason, effects.unmet(push), push.obstacle or str(entity(block)))
 
 
 class YieldBlock(Skill):
@@ -286,7 +371,7 @@ class YieldBlock(Skill):
 
     def begin(self, state: SymbolicState) -> Refusal | None:
         """The agent is aligned on some face; away from it is where it goes."""
-        place = stand(state, self.agent, self.block)
+        place = find_place(state, self.agent, self.block)
         if isinstance(place, Refusal):
             return place
         self.place = place
@@ -313,9 +398,9 @@ class YieldBlock(Skill):
         if self.went >= steps:
             return DONE
         if self.stuck is not None:
-            return failed("blocked", "spatial", self.stuck)
+            return fail("blocked", "spatial", self.stuck)
         if self.spent >= self.limits.of_steps(count_of(self.action, 2), steps):
-            return failed("timeout", "spatial", effects.blocker(self.agent))
+            return fail("timeout", "spatial", effects.blocker(self.agent))
         return RUNNING
 
 

@@ -281,3 +281,15 @@ def _cell(fact: Fact, value: Term) -> Cell:
     if not isinstance(value, tuple):
         raise UserError(f"a place is written (row, column), got {fact}")
     return value
+
+
+def area_side(radius: int) -> int:
+    """Return the side of the areas in which unseen ground is counted, in cells: one look from within shows all."""
+    return radius + 1
+
+
+def within(cell: Cell, square: Square, radius: int) -> bool:
+    """Return whether a cell of the block is at most ``radius`` rows and columns away."""
+    rows = max(square.row - cell[0], cell[0] - (square.row + square.weight - 1))
+    cols = max(square.col - cell[1], cell[1] - (square.col + square.weight - 1))
+    return max(rows, cols) <= radius

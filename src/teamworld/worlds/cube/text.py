@@ -1,146 +1,32 @@
-"""What one agent may know now; every part is made when first read."""
+"""CUBE in words: the task, and what one agent knows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Facts, show
-from teamworld.worlds.base.views import FrameView
-from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
+from teamworld.language import show
+from teamworld.worlds.contract import Outcome
 from teamworld.worlds.cube import geometry
-from teamworld.worlds.cube.domain import CubeDomain, goals
-from teamworld.worlds.cube.sight import TeamKnowledge, split
-from teamworld.worlds.cube.symbolic_state import SymbolicState, entity
+from teamworld.worlds.cube.state import Layout
+from teamworld.worlds.cube.symbolic_state import entity
+
+if TYPE_CHECKING:
+    from teamworld.worlds.cube.world import CubeView
 
 #: Actions of the history that ``text`` shows.
 TAIL = 5
-#: The one kind of agent.
-KIND = "pusher"
 
 
-@dataclass(frozen=True)
-class Frame:
-    """One moment of the world, shared by all views of it."""
-
-    t: int
-    horizon: int
-    domain: CubeDomain
-    knowledge: TeamKnowledge
-    radius: int | None
-    doing: Mapping[AgentId, Action]
-    """What each busy agent is doing."""
-    histories: Mapping[AgentId, Sequence[Outcome]]
-
-    @property
-    def state(self) -> SymbolicState:
-        """What the team knows; the truth if agents see everything."""
-        return self.knowledge.state
-
-    @cached_property
-    def facts(self) -> Facts:
-        """The state as facts, the same for all agents if they see everything."""
-        return self.state.facts
-
-    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
-        """Return an agent's facts, recall, and both together."""
-        if self.radius is None:
-            return self.facts, _NOTHING, self.facts
-        return split(self.knowledge, agent, self.radius, self.t)
-
-
-_NOTHING = Facts()
-
-
-class CubeView(FrameView[Frame]):
-    """``contract.View`` for CUBE; reading it after the world's next step raises ``StaleView``."""
-
-    @property
-    def kind(self) -> str:
-        """``pusher``: all are."""
-        return KIND
-
-    @property
-    def able(self) -> bool:
-        """Always true: nothing keeps an agent from acting."""
-        _ = self._now
-        return True
-
-    @property
-    def state(self) -> SymbolicState:
-        """All that the agent knows of places, as a state."""
-        return self._now.state
-
-    @property
-    def doing(self) -> Mapping[AgentId, Action]:
-        """The running action of each busy agent, for the team tells one another (CUBE spec B16)."""
-        return self._now.doing
-
-    @cached_property
-    def _made(self) -> tuple[Facts, Facts, Facts]:
-        return self._frame.parts(self._agent)
-
-    @property
-    def _parts(self) -> tuple[Facts, Facts, Facts]:
-        _ = self._now
-        return self._made
-
-    @property
-    def facts(self) -> Facts:
-        """Perceived now."""
-        return self._parts[0]
-
-    @property
-    def recall(self) -> Facts:
-        """Perceived before by anyone of the team and not now by this agent, with the tick of last sight."""
-        return self._parts[1]
-
-    @property
-    def known(self) -> Facts:
-        """Both."""
-        return self._parts[2]
-
-    @property
-    def goals(self) -> Sequence[Goal]:
-        """The blocks discovered so far, by id; delivered ones are ``done``."""
-        return goals(self._now.state)
-
-    @property
-    def abilities(self) -> Sequence[ActionSchema]:
-        """All actions, with the blocks that can be acted on."""
-        return tuple(self._now.domain.abilities(self._now.state).values())
-
-    @property
-    def options(self) -> Sequence[Option]:
-        """Actions that make sense as far as the agent knows."""
-        _ = self._now
-        return self._made_options
-
-    @cached_property
-    def _made_options(self) -> Sequence[Option]:
-        return self._frame.domain.options_in(self._frame.state, self._agent)
-
-    @property
-    def history(self) -> Sequence[Outcome]:
-        """Its finished actions, oldest first; ``primitives`` holds the whole expansion, one a tick from ``start``."""
-        return tuple(self._now.histories[self._agent])
-
-    def check(self, action: Action) -> Verdict:
-        """Whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check_in(self._now.state, self._agent, action, planning=False)
-
-    def text(self, form: str = "plain") -> str:
-        """Return the view in words.
-
-        Raises:
-            UserError: There is no such form.
-        """
-        if form != "plain":
-            raise UserError(f"a CUBE view has no text form '{form}'{suggest(form, ['plain'])}")
-        return plain(self)
+def describe_task(layout: Layout) -> str:
+    """Return the task in words, as every agent is told it before the first step."""
+    n, weights = len(layout.agents), ", ".join(map(str, layout.weights))
+    return (
+        f"{n} agent{'s' if n > 1 else ''} on a grid of {layout.grid_size} x {layout.grid_size} cells push "
+        f"{len(layout.blocks)} square blocks (weights {weights}) to the right edge, column {layout.grid_size - 1}. "
+        "A block moves one cell when the agents that push it the same way from one side, lined up on its face or "
+        "behind one another, are at least as many as it weighs, together with the blocks in contact ahead of it, "
+        "and no agent or wall is in the way. It is delivered as soon as it touches the right edge."
+    )
 
 
 def plain(view: CubeView) -> str:

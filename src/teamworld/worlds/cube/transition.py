@@ -1,24 +1,29 @@
-"""What one step did: pushes tried, blocks moved, who took part, what was in the way."""
+"""One step of a CUBE episode: its effects on agents and blocks, and feedback computed from them (CUBE spec A14, B33).
+
+A feedback is a function of the effects of a step (``CubeWorld.effects``). The ones here give numbers by name;
+``combine`` puts them and your own together::
+
+    my_feedback = combine(progress, failed_pushes, lambda effects: {"crowd": float(len(effects.idle) > 2)})
+    my_feedback(world.effects)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from teamworld.language import AgentId, Cell
 from teamworld.worlds.contract import Attempt, Constraint, GoalEvent
 from teamworld.worlds.cube import geometry
+from teamworld.worlds.cube.actions import WALL_WORD
 from teamworld.worlds.cube.physics import push_attempt
 from teamworld.worlds.cube.state import PUSHED, STAYED, WALL
 from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, PRIMITIVE, SIDES, SymbolicState, entity, goal_name
 
 if TYPE_CHECKING:
     from teamworld.worlds.cube.state import CubeState
-
-#: The word of the blocker that is neither agent nor block.
-WALL_WORD: Final = "wall"
 
 
 class Push(NamedTuple):
@@ -239,3 +244,88 @@ def _obstacle(code: int, names: tuple[AgentId, ...]) -> str:
     if code == WALL:
         return WALL_WORD
     return names[-code - 1] if code < 0 else str(entity(code - 1))
+
+
+# ---- feedback
+
+
+Feedback: TypeAlias = Callable[[StepEffects], Mapping[str, float]]
+
+
+class AgentFeedback(NamedTuple):
+    """What a step meant for one agent."""
+
+    position: Cell
+    moved: bool
+    pushed: bool
+    """A block moved through it."""
+    blocker: str | None
+    """Who or what kept it from going where it tried to."""
+    places: tuple[geometry.Place, ...]
+    """Faces at which it is aligned."""
+    deficit: int | None
+    """Agents still missing at the first of these, for the block's own weight; None where it is not aligned."""
+    nearest: int | None
+    """Distance in cells to the nearest open block; None if there is none."""
+
+
+def agent_feedback(effects: StepEffects, agent: AgentId) -> AgentFeedback:
+    """Return the feedback of one agent."""
+    state = effects.after
+    places = tuple(geometry.aligned_faces(state, agent))
+    blocks = [geometry.get_distance(state, agent, block) for block, _ in state.open]
+    return AgentFeedback(
+        state.agents[agent],
+        agent in effects.moved,
+        agent in effects.pushed,
+        effects.blocker(agent),
+        places,
+        geometry.quorum_deficit(state, *places[0]) if places else None,
+        min(blocks, default=None),
+    )
+
+
+def combine(*parts: Feedback) -> Feedback:
+    """Return the feedback that gives what all parts give; of equal names the last one counts."""
+
+    def combined(effects: StepEffects) -> Mapping[str, float]:
+        return {name: value for part in parts for name, value in part(effects).items()}
+
+    return combined
+
+
+def delivered(effects: StepEffects) -> Mapping[str, float]:
+    """Return how many blocks, and how much weight, have been delivered so far."""
+    weights = [square.weight for square in effects.after.blocks.values() if square.delivered]
+    return {"delivered": float(len(weights)), "delivered_weight": float(sum(weights))}
+
+
+def progress(effects: StepEffects) -> Mapping[str, float]:
+    """Return the columns that the open blocks have still to travel, and those travelled in this step."""
+    before, after = (sum(map(state.distance, state.blocks)) for state in (effects.before, effects.after))
+    return {"distance": float(after), "progress": float(before - after)}
+
+
+def quorum(effects: StepEffects) -> Mapping[str, float]:
+    """Return the agents that are missing on the left face of each open block, for its own weight."""
+    state = effects.after
+    return {f"deficit_block_{block}": float(geometry.quorum_deficit(state, block, "left")) for block, _ in state.open}
+
+
+def activity(effects: StepEffects) -> Mapping[str, float]:
+    """Return how many agents had nothing to do, and how many waited for others."""
+    return {"idle": float(len(effects.idle)), "waiting": float(len(effects.waiting))}
+
+
+def congestion(effects: StepEffects) -> Mapping[str, float]:
+    """Return how many agents were kept from going by a team-mate."""
+    return {"congestion": float(sum(effects.blocker(agent) in effects.before.agents for agent in effects.tried))}
+
+
+def failed_pushes(effects: StepEffects) -> Mapping[str, float]:
+    """Return how many pushes moved nothing."""
+    return {"failed_pushes": float(sum(not push.moved for push in effects.pushes))}
+
+
+#: All of the above: the collective feedback of CUBE spec B33.
+team_feedback: Feedback = combine(delivered, progress, quorum, activity, congestion, failed_pushes)

@@ -17,7 +17,7 @@ from teamworld.errors import UserError
 from teamworld.worlds.base.vector import NEXT_STEP, VectorBase, batched, reset_mask, reset_seeds, spaces
 from teamworld.worlds.cube import physics
 from teamworld.worlds.cube.autoreset import AutoReset
-from teamworld.worlds.cube.levels import Placement, source_of, whole_seed
+from teamworld.worlds.cube.levels import Placement, check_seed, layout_source
 from teamworld.worlds.cube.observe import HEAVIEST, Pictures, Windows, largest_value
 from teamworld.worlds.cube.state import ACTIONS, ForceScope, Layout, Rules, make_state
 
@@ -77,7 +77,7 @@ def vector_env(
     if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or not 1 <= num_envs <= MAX_ENVS:
         raise UserError(f"num_envs must be an integer from 1 to {MAX_ENVS}, got {num_envs!r}")
     radius = _radius(observation)
-    source = source_of(n, layout=layout, grid_size=grid_size, num_agents=num_agents, blocks=blocks)
+    source = layout_source(n, layout=layout, grid_size=grid_size, num_agents=num_agents, blocks=blocks)
     rules = Rules(max_steps=max_steps, step_cost=step_cost, deliver_reward=deliver_reward, force_scope=force_scope)
     try:
         return CubeVectorEnv(source, rules, int(num_envs), radius, bool(copy))
@@ -173,7 +173,7 @@ class CubeVectorEnv(VectorBase):
             UserError: If a seed or an option cannot be used.
         """
         which = np.flatnonzero(reset_mask(options, self.num_envs, self._begun)).astype(np.int32)
-        seeds = reset_seeds(seed, self.num_envs, self._begun, whole_seed)
+        seeds = reset_seeds(seed, self.num_envs, self._begun, check_seed)
         for env in which.tolist():
             if (one := seeds[env]) is not None:
                 self._restarts.seed(env, one)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,28 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
 from teamworld.worlds.base.options import read_options
-from teamworld.worlds.contract import WAIT, Goal, IndistinguishablePair, Outcome, Over, StepResult, WorldSpec
-from teamworld.worlds.cube import geometry, physics
-from teamworld.worlds.cube.actions import Timeouts, block_of, time_limits
-from teamworld.worlds.cube.crew import STAY, Refusal, Result, Skill, TeamActivity
+from teamworld.worlds.base.views import FrameView
+from teamworld.worlds.contract import (
+    WAIT,
+    ActionSchema,
+    Goal,
+    IndistinguishablePair,
+    Option,
+    Outcome,
+    Over,
+    StepResult,
+    Verdict,
+    WorldSpec,
+)
+from teamworld.worlds.cube import geometry, physics, text
+from teamworld.worlds.cube.actions import Refusal, Timeouts, block_of, time_limits
+from teamworld.worlds.cube.beliefs import TeamKnowledge, TeamMemory, split_facts
 from teamworld.worlds.cube.domain import CubeDomain, goals
 from teamworld.worlds.cube.failures import failures
-from teamworld.worlds.cube.levels import LEVELS, layout_for, moved
-from teamworld.worlds.cube.sight import TeamKnowledge, TeamMemory
-from teamworld.worlds.cube.skills import SKILLS
+from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
+from teamworld.worlds.cube.skills import SKILLS, STAY, Result, Skill, TeamActivity
 from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
 from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
-from teamworld.worlds.cube.text import KIND, CubeView, Frame
 from teamworld.worlds.cube.transition import StepEffects, compute_effects
 
 #: Steps of an episode unless told otherwise (CUBE spec A10).
@@ -70,6 +81,131 @@ __all__ = [
     "indistinguishable_pairs",
     "make",
 ]
+
+
+#: The one kind of agent.
+KIND = "pusher"
+
+
+_NOTHING = Facts()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One moment of the world, shared by all views of it."""
+
+    t: int
+    horizon: int
+    domain: CubeDomain
+    knowledge: TeamKnowledge
+    radius: int | None
+    doing: Mapping[AgentId, Action]
+    """What each busy agent is doing."""
+    histories: Mapping[AgentId, Sequence[Outcome]]
+
+    @property
+    def state(self) -> SymbolicState:
+        """What the team knows; the truth if agents see everything."""
+        return self.knowledge.state
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The state as facts, the same for all agents if they see everything."""
+        return self.state.facts
+
+    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
+        """Return an agent's facts, recall, and both together."""
+        if self.radius is None:
+            return self.facts, _NOTHING, self.facts
+        return split_facts(self.knowledge, agent, self.radius, self.t)
+
+
+class CubeView(FrameView[Frame]):
+    """``contract.View`` for CUBE; reading it after the world's next step raises ``StaleView``."""
+
+    @property
+    def kind(self) -> str:
+        """``pusher``: all are."""
+        return KIND
+
+    @property
+    def able(self) -> bool:
+        """Always true: nothing keeps an agent from acting."""
+        _ = self._now
+        return True
+
+    @property
+    def state(self) -> SymbolicState:
+        """All that the agent knows of places, as a state."""
+        return self._now.state
+
+    @property
+    def doing(self) -> Mapping[AgentId, Action]:
+        """The running action of each busy agent, for the team tells one another (CUBE spec B16)."""
+        return self._now.doing
+
+    @cached_property
+    def _made(self) -> tuple[Facts, Facts, Facts]:
+        return self._frame.parts(self._agent)
+
+    @property
+    def _parts(self) -> tuple[Facts, Facts, Facts]:
+        _ = self._now
+        return self._made
+
+    @property
+    def facts(self) -> Facts:
+        """Perceived now."""
+        return self._parts[0]
+
+    @property
+    def recall(self) -> Facts:
+        """Perceived before by anyone of the team and not now by this agent, with the tick of last sight."""
+        return self._parts[1]
+
+    @property
+    def known(self) -> Facts:
+        """Both."""
+        return self._parts[2]
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """The blocks discovered so far, by id; delivered ones are ``done``."""
+        return goals(self._now.state)
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """All actions, with the blocks that can be acted on."""
+        return tuple(self._now.domain.abilities(self._now.state).values())
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """Actions that make sense as far as the agent knows."""
+        _ = self._now
+        return self._made_options
+
+    @cached_property
+    def _made_options(self) -> Sequence[Option]:
+        return self._frame.domain.options_in(self._frame.state, self._agent)
+
+    @property
+    def history(self) -> Sequence[Outcome]:
+        """Its finished actions, oldest first; ``primitives`` holds the whole expansion, one a tick from ``start``."""
+        return tuple(self._now.histories[self._agent])
+
+    def check(self, action: Action) -> Verdict:
+        """Whether the action's preconditions hold, by what the agent knows."""
+        return self._now.domain.check_in(self._now.state, self._agent, action, planning=False)
+
+    def text(self, form: str = "plain") -> str:
+        """Return the view in words.
+
+        Raises:
+            UserError: There is no such form.
+        """
+        if form != "plain":
+            raise UserError(f"a CUBE view has no text form '{form}'{suggest(form, ['plain'])}")
+        return text.plain(self)
 
 
 @dataclass
@@ -119,7 +255,7 @@ class CubeWorld:
             agents=self._names,
             kinds=dict.fromkeys(self._names, KIND),
             horizon=horizon,
-            task=_task(layout),
+            task=text.describe_task(layout),
             memory="team",
             options=options.model_dump(),
             static={"grid_size": layout.grid_size, "weights": list(layout.weights)},
@@ -376,21 +512,10 @@ class CubeWorld:
 def _in_place(effects: StepEffects, agent: AgentId) -> str | None:
     """Return the goal at whose face an agent stood in this step while the force was not yet there."""
     state = effects.before
-    for block, face in geometry.places(state, agent):
+    for block, face in geometry.aligned_faces(state, agent):
         if len(geometry.aligned_agents(state, block, face)) < geometry.chain_weight(state, block, face):
             return goal_name(block)
     return None
-
-
-def _task(layout: Layout) -> str:
-    n, weights = len(layout.agents), ", ".join(map(str, layout.weights))
-    return (
-        f"{n} agent{'s' if n > 1 else ''} on a grid of {layout.grid_size} x {layout.grid_size} cells push "
-        f"{len(layout.blocks)} square blocks (weights {weights}) to the right edge, column {layout.grid_size - 1}. "
-        "A block moves one cell when the agents that push it the same way from one side, lined up on its face or "
-        "behind one another, are at least as many as it weighs, together with the blocks in contact ahead of it, "
-        "and no agent or wall is in the way. It is delivered as soon as it touches the right edge."
-    )
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> CubeWorld:
@@ -413,7 +538,7 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
     """Yield pairs of instances with limited sight whose agents, all on the left, cannot see what differs."""
     layout, options = layout_for(level, seed), CubeOptions(view_radius=2)
     right = max(col for _, col in layout.agents)
-    for other in moved(layout, right + 2 + 1):
+    for other in neighbouring_layouts(layout, right + 2 + 1):
         one, two = (CubeWorld(placed, level, DEFAULT_HORIZON, options) for placed in (layout, other))
         yield IndistinguishablePair(one, two, one.spec.agents[0])
 

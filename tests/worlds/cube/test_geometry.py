@@ -63,8 +63,8 @@ def test_a_line_is_at_most_ten_long() -> None:
     assert geometry.count_aligned_agents(long, 0, "left") == 10
     assert geometry.face_of(long, "agent_2", 0) == "left"
     assert geometry.face_of(long, "agent_1", 0) is None
-    assert geometry.places(long, "agent_2") == [geometry.Place(0, "left")]
-    assert geometry.places(long, "agent_1") == []
+    assert geometry.aligned_faces(long, "agent_2") == [geometry.Place(0, "left")]
+    assert geometry.aligned_faces(long, "agent_1") == []
 
 
 def test_aligned_positions_are_the_face_and_the_ends_of_its_lines() -> None:
@@ -101,10 +101,10 @@ def test_the_chain_takes_both_of_two_blocks_side_by_side() -> None:
 
 def test_blocked_names_its_causes() -> None:
     assert geometry.blocked(SCENE, B0, "right")
-    assert geometry.blocked_by(SCENE, B0, "right") == geometry.Causes(False, (1,), ())
-    assert geometry.blocked_by(SCENE, B0, "left") == geometry.Causes(False, (), ("agent_0",))
+    assert geometry.blocked_by(SCENE, B0, "right") == geometry.FaceObstacles(False, (1,), ())
+    assert geometry.blocked_by(SCENE, B0, "left") == geometry.FaceObstacles(False, (), ("agent_0",))
     assert not geometry.blocked(SCENE, B0, "up")
-    assert geometry.blocked_by(state(6, [(5, 5)], [(2, 0, 0)]), 0, "up") == geometry.Causes(True, (), ())
+    assert geometry.blocked_by(state(6, [(5, 5)], [(2, 0, 0)]), 0, "up") == geometry.FaceObstacles(True, (), ())
 
 
 def test_wrong_arguments_say_what_was_expected() -> None:
@@ -136,7 +136,7 @@ def test_lines_and_chains_are_those_of_the_physics(seed: int, n: int, steps: int
             assert lines <= {names[agent] for agent in truth.pushers}  # equal but for lines over ten
             faces = {agent for agent in names if geometry.face_of(here, agent, block) == side}
             assert faces == geometry.aligned_agents(here, block, side)
-            assert all(geometry.Place(block, side) in geometry.places(here, agent) for agent in faces)
+            assert all(geometry.Place(block, side) in geometry.aligned_faces(here, agent) for agent in faces)
 
 
 @given(seed=st.integers(0, 10_000), n=st.sampled_from([1, 2, 4, 8]), steps=st.integers(0, 60))

@@ -43,7 +43,7 @@ def state(folder: Path) -> dict[str, object]:
     logs = {str(path.relative_to(folder)): path.read_bytes() for path in sorted((folder / "logs").rglob("*.zst"))}
     with Results(folder / "results.sqlite") as results:
         rows = [row._replace(seconds=0.0) for row in results.rows()]
-    with MemoryStore.open(folder / "memory.sqlite") as memory:
+    with MemoryStore(folder / "memory.sqlite") as memory:
         deltas = {run: memory.deltas(run) for run in memory.runs()}
     for name in ("results.sqlite", "memory.sqlite"):
         with contextlib.closing(sqlite3.connect(folder / name)) as database:

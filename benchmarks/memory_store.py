@@ -21,7 +21,7 @@ from typing import TypeVar
 import msgspec
 
 from teamworld.memory.contract import Instance, MemoryDelta, TaskOutcome
-from teamworld.memory.graph import build, export
+from teamworld.memory.graph import build, to_json
 from teamworld.memory.store import MemoryStore
 
 RUN = "cell"
@@ -91,7 +91,7 @@ def show(what: str, times: list[tuple[float, float]], aim: str) -> None:
 
 def write(path: str, writer: int, ready: Barrier) -> None:
     """Commit small deltas, one transaction each, when all are ready."""
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         found = [delta(episode, instances(1, episode)) for episode in range(EACH)]
         ready.wait()
         for one in found:
@@ -101,7 +101,7 @@ def write(path: str, writer: int, ready: Barrier) -> None:
 
 def side_by_side(path: Path) -> None:
     """Print how many transactions a second several processes get through."""
-    MemoryStore.open(path).close()
+    MemoryStore(path).close()
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(WRITERS + 1)
     processes = [context.Process(target=write, args=(str(path), writer, ready)) for writer in range(WRITERS)]
@@ -114,7 +114,7 @@ def side_by_side(path: Path) -> None:
     for process in processes:
         process.join()
     failed = sum(process.exitcode != 0 for process in processes)
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         stored = sum(len(store.episodes(run)) for run in store.runs())
     what = f"{WRITERS} writers x {EACH}"
     print(f"{what:<44} {rate:7,.0f} transactions/s, {failed} failed, {stored} stored   aim 5,000")
@@ -122,16 +122,16 @@ def side_by_side(path: Path) -> None:
 
 def answer(store: MemoryStore) -> None:
     """Ask everything that a method can ask."""
-    experience = store.experience(RUN)
+    world_model = store.world_model(RUN)
     for task in range(TASKS):
-        experience.guide(f"block_{task}", 50)
-        experience.library(f"block_{task}")
-    experience.best()
+        world_model.guide(f"block_{task}", 50)
+        world_model.library(f"block_{task}")
+    world_model.best()
 
 
 def as_json(found: tuple[MemoryDelta, ...]) -> int:
     """Write the graph and return the number of bytes."""
-    return len(msgspec.json.encode(export(found)))
+    return len(msgspec.json.encode(to_json(found)))
 
 
 def as_graph(found: tuple[MemoryDelta, ...]) -> int:
@@ -153,17 +153,16 @@ def main() -> None:
 
     for attempt in range(ROUNDS):
         path = folder / f"memory_{attempt}.sqlite"
-        with MemoryStore.open(path) as store:
+        with MemoryStore(path) as store:
             measure("insert in one transaction", partial(store.commit, RUN, whole))
             measure("all statistics", partial(answer, store))
-            measure("statistics by context", partial(store.contexts, RUN))
             found = measure("read the deltas", partial(store.deltas, RUN))
             if found != (whole,):
                 raise SystemExit("what was stored is not what came back")
             measure("graph JSON of the deltas", partial(as_json, found))
             measure("graph in networkx", partial(as_graph, found))
             del found  # what is still in memory slows down the next round
-        measure("open and check", partial(MemoryStore.open, path)).close()
+        measure("open and check", partial(MemoryStore, path)).close()
     print(f"{count:,} instances, medians of {ROUNDS}")
     for what, pairs in times.items():
         show(what, pairs, AIMS.get(what, "-"))

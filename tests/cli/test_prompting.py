@@ -57,8 +57,8 @@ def test_the_prompt_printed_is_the_one_that_was_shown(
 ) -> None:
     """Played once more with everything that was known then, here by another way than the command's."""
     cell, experiment = Cell("drwell:reflections", 0), Folder(folder).experiment()
-    with MemoryStore.open(tmp_path / "memory.sqlite") as memory:
-        with MemoryStore.open(folder / "memory.sqlite", readonly=True) as store:
+    with MemoryStore(tmp_path / "memory.sqlite") as memory:
+        with MemoryStore(folder / "memory.sqlite", readonly=True) as store:
             for delta in store.deltas(cell.name, up_to=2):
                 memory.commit(cell.name, delta)
         mind = Listening(NoisyRules(cell.streams(3), 0.7))
@@ -155,7 +155,7 @@ def test_a_prompt_without_a_run_and_a_run_that_is_none(capsys: pytest.CaptureFix
 def test_what_was_known_before_must_be_there(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(folder, tmp_path / "copy")
     where = ("drwell.propose", "--run", str(copy), "--episode")
-    with MemoryStore.open(copy / "memory.sqlite") as store:
+    with MemoryStore(copy / "memory.sqlite") as store:
         store.discard("drwell-reflections-s0", keep=[2, 3])
     assert "lacks what drwell-reflections-s0 learned in episode 1" in call(capsys, *where, "2")[2]
     for file in copy.glob("memory.sqlite*"):

@@ -15,7 +15,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.episode.perception_recorder import PerceptionRecorder
 from teamworld.language import AgentId, Entity, Fact, Facts
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import Decision, DecisionContext
 from teamworld.reasoning.rules import Rules
 from teamworld.record import (
@@ -53,7 +53,7 @@ def play(path: Path, level: LogLevel, world: ToyWorld | None = None) -> list[Eve
 
     setting = Setting(0, 0, 1, {}, MessageRule(), log_level=level)
     with LogWriter(path) as log:
-        episode = Episode(world or ToyWorld(), Scripted(telling), Rules(streams), Experience(), log, streams, setting)
+        episode = Episode(world or ToyWorld(), Scripted(telling), Rules(streams), WorldModel(), log, streams, setting)
         asyncio.run(episode.play())
         log.finish()
         return log.events

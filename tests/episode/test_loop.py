@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import Rules
@@ -72,7 +72,7 @@ def play(
 
     setting = Setting(0, 0, 1, {}, rule or MessageRule())
     with LogWriter(tmp_path / "log.jsonl.zst") as log:
-        episode = Episode(world, method, reasoner or Rules(streams), Experience(), log, streams, setting)
+        episode = Episode(world, method, reasoner or Rules(streams), WorldModel(), log, streams, setting)
         asyncio.run(episode.play())
         log.finish()
         return log.events

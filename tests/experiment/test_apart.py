@@ -27,7 +27,7 @@ GIVEN = {"methods": ["drwell", "greedy"], "seeds": [0, 1, 2], "episodes": 2, "ma
 
 
 def state(out: Path) -> dict[str, object]:
-    with MemoryStore.open(out / "memory.sqlite", readonly=True) as memory:
+    with MemoryStore(out / "memory.sqlite", readonly=True) as memory:
         deltas = {name: memory.deltas(name) for name in memory.runs()}
     logs = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
     return {"logs": logs, "memory": deltas}

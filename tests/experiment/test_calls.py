@@ -30,22 +30,6 @@ from tests.reasoning.llm.records import KEYS, RECORDS, REQUESTS, SCHEMA, complet
 CELL = Cell("drwell", 0)
 OTHER = Cell("drwell:no_memory", 1)
 
-#: The file as it was before there were calls.
-FIRST_VERSION = """
-CREATE TABLE episodes (
-    cell     TEXT NOT NULL,
-    episode  INTEGER NOT NULL,
-    method   TEXT NOT NULL,
-    seed     INTEGER NOT NULL,
-    summary  TEXT NOT NULL,
-    digest   TEXT NOT NULL,
-    seconds  REAL NOT NULL,
-    PRIMARY KEY (cell, episode)
-) WITHOUT ROWID, STRICT;
-PRAGMA application_id = 0x74777273;
-PRAGMA user_version = 1;
-"""
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -291,45 +275,6 @@ def test_a_change_is_said_exactly_where_there_is_one(one: Request, other: Reques
 # ---- files of before, of others, and damaged ones
 
 
-def first_version(path: Path) -> Path:
-    """Make a file as it was before there were calls, with one episode in it."""
-    db = sqlite3.connect(path)
-    db.executescript(FIRST_VERSION)
-    one = row()
-    values = (*one[:4], msgspec.json.encode(one.summary).decode(), *one[5:])
-    db.execute("INSERT INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-    db.commit()
-    db.execute("PRAGMA journal_mode = WAL")
-    db.close()
-    return path
-
-
-def test_a_file_without_calls_can_be_looked_at_and_stays_as_it_is(path: Path) -> None:
-    before = first_version(path).read_bytes()
-    with Results(path, readonly=True) as results, CallStore(path, readonly=True) as store:
-        assert results.rows() == [row()]
-        assert (store.rows(), store.count(), store.spent()) == ([], 0, Spent())
-        assert store.of(CELL, 1).find(key()) is None
-        assert store.form("openai:gpt-4o") is None
-        with pytest.raises(UserError, match="not on record"):
-            Recorded(store.of(CELL, 1)).find(key(), request())
-    assert path.read_bytes() == before
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
-
-
-def test_a_file_without_calls_is_brought_up_to_date_by_whoever_writes_first(path: Path) -> None:
-    with Results(first_version(path)) as results:
-        assert results.rows() == [row()]
-        with CallStore(path) as store:
-            store.of(CELL, 1).add(key(), record())
-    fresh = path.with_name("fresh.sqlite")
-    CallStore(fresh).close()
-    for pragma in ("PRAGMA user_version", "SELECT sql FROM sqlite_schema WHERE name = 'calls'"):
-        assert read(path, pragma) == read(fresh, pragma)
-    with Results(path, readonly=True) as results, CallStore(path, readonly=True) as store:
-        assert (results.rows(), store.count()) == ([row()], 1)
-
-
 def read(path: Path, statement: str) -> object:
     db = sqlite3.connect(path)
     found = db.execute(statement).fetchone()
@@ -343,11 +288,14 @@ def foreign(path: Path) -> None:
     db.close()
 
 
-def newer(path: Path) -> None:
-    CallStore(path).close()
-    db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 3")
-    db.close()
+def versioned(version: int) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        CallStore(path).close()
+        db = sqlite3.connect(path)
+        db.execute(f"PRAGMA user_version = {version}")
+        db.close()
+
+    return make
 
 
 def cut(path: Path) -> None:
@@ -363,7 +311,8 @@ def cut(path: Path) -> None:
     ("make", "words"),
     [
         (foreign, "another program"),
-        (newer, "newer teamworld"),
+        (versioned(3), "newer teamworld"),
+        (versioned(1), "an older teamworld"),
         (cut, "is damaged"),
         (lambda path: path.write_text("calls"), "not a results file"),
     ],

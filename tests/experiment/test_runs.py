@@ -130,12 +130,12 @@ def test_a_delta_without_a_result_row_is_discarded_and_its_episode_runs_again(
 
 def test_a_memory_that_lost_an_episode_learns_it_again_from_the_log(tmp_path: Path, finished: Path) -> None:
     shutil.copytree(finished, tmp_path / "run")
-    with MemoryStore.open(tmp_path / "run" / "memory.sqlite") as memory:
+    with MemoryStore(tmp_path / "run" / "memory.sqlite") as memory:
         memory.discard("drwell-s0", keep=[2])
     run("cube", **SHORT, out=tmp_path / "run")
     with (
-        MemoryStore.open(tmp_path / "run" / "memory.sqlite") as one,
-        MemoryStore.open(finished / "memory.sqlite") as other,
+        MemoryStore(tmp_path / "run" / "memory.sqlite") as one,
+        MemoryStore(finished / "memory.sqlite") as other,
     ):
         assert one.deltas("drwell-s0") == other.deltas("drwell-s0")
 

@@ -41,7 +41,7 @@ def differences(folder: Path, scratch: Path) -> list[str | None]:
 
 
 def world_models(folder: Path) -> dict[str, object]:
-    with MemoryStore.open(folder / "memory.sqlite", readonly=True) as memory:
+    with MemoryStore(folder / "memory.sqlite", readonly=True) as memory:
         return {name: memory.deltas(name) for name in memory.runs()}
 
 
@@ -59,7 +59,7 @@ def test_rows_have_labels_and_folders_have_names_for_every_file_system(finished:
     assert experiment.options["drwell:no_memory"]["memory"] == "none"
     assert experiment.options["drwell:mine"]["explore"] == 2
     assert experiment.resolved() == experiment
-    with MemoryStore.open(finished / "memory.sqlite", readonly=True) as memory:
+    with MemoryStore(finished / "memory.sqlite", readonly=True) as memory:
         assert set(memory.runs()) == {
             f"drwell{name}-s{seed}" for name in ("", "-free_chat", "-mine") for seed in (0, 1)
         }
@@ -102,7 +102,7 @@ def test_a_resumed_run_does_not_learn_what_is_frozen(tmp_path: Path, finished: P
     shutil.copytree(finished, tmp_path / "run")
     (tmp_path / "run" / "memory.sqlite").unlink()
     run("cube", **SHORT, seed=[0, 1], out=tmp_path / "run")
-    with MemoryStore.open(tmp_path / "run" / "memory.sqlite") as memory:
+    with MemoryStore(tmp_path / "run" / "memory.sqlite") as memory:
         assert memory.episodes("drwell-mine-s0") == (1,)
         assert memory.episodes("drwell-s0") == (1, 2)
         assert memory.episodes("drwell-no_memory-s0") == ()
@@ -232,11 +232,11 @@ def test_a_frozen_run_reads_what_another_learned_and_is_whole_by_itself(tmp_path
     cold = frozen(source, tmp_path / "cold", memory=None)
     assert [row.summary.steps for row in rows] != [row.summary.steps for row in cold]
     with (
-        MemoryStore.open(tmp_path / "warm" / "before.sqlite", readonly=True) as brought,
-        MemoryStore.open(source / "memory.sqlite", readonly=True) as theirs,
+        MemoryStore(tmp_path / "warm" / "before.sqlite", readonly=True) as brought,
+        MemoryStore(source / "memory.sqlite", readonly=True) as theirs,
     ):
         assert brought.deltas("drwell-frozen-s0") == theirs.deltas("drwell-s0")
-    with MemoryStore.open(tmp_path / "warm" / "memory.sqlite", readonly=True) as memory:
+    with MemoryStore(tmp_path / "warm" / "memory.sqlite", readonly=True) as memory:
         assert memory.runs() == ()
     shutil.rmtree(source)
     assert frozen(source, tmp_path / "warm") == rows  # goes on, and finds all done
@@ -250,9 +250,9 @@ def test_what_goes_on_learning_continues_as_if_it_had_never_stopped(tmp_path: Pa
     run("cube", method="drwell", episodes=1, memory=learned, out=tmp_path / "second")
     run("cube", method="drwell", episodes=1, memory=tmp_path / "second", out=tmp_path / "third")
     with (
-        MemoryStore.open(tmp_path / "third" / "before.sqlite", readonly=True) as brought,
-        MemoryStore.open(learned / "memory.sqlite", readonly=True) as first,
-        MemoryStore.open(tmp_path / "second" / "memory.sqlite", readonly=True) as second,
+        MemoryStore(tmp_path / "third" / "before.sqlite", readonly=True) as brought,
+        MemoryStore(learned / "memory.sqlite", readonly=True) as first,
+        MemoryStore(tmp_path / "second" / "memory.sqlite", readonly=True) as second,
     ):
         assert brought.episodes("drwell-s0") == (1, 2, 3, 4)
         assert brought.deltas("drwell-s0", up_to=3) == first.deltas("drwell-s0")
@@ -264,7 +264,7 @@ def test_what_goes_on_learning_continues_as_if_it_had_never_stopped(tmp_path: Pa
 def test_whose_memory_a_cell_takes(learned: Path) -> None:
     def taken(given: Mapping[str, Any]) -> dict[str, int]:
         brought = gather(build({"memory": str(learned), **given}).resolved())
-        with MemoryStore.open(learned / "memory.sqlite", readonly=True) as memory:
+        with MemoryStore(learned / "memory.sqlite", readonly=True) as memory:
             deltas = {seed: list(memory.deltas(f"drwell-s{seed}")) for seed in (0, 1)}
         return {name: next(seed for seed, found in deltas.items() if found == mine) for name, mine in brought.items()}
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.memory.contract import MemoryDelta, Reflection, TaskOutcome
-from teamworld.memory.graph import UNIVERSE, aggregate, build, export, name, overlaps, to_graphml, to_json
+from teamworld.memory.graph import UNIVERSE, build, name, to_graphml, to_json
 from tests.memory.samples import delta, instance, runs
 
 DONE = TaskOutcome(task="block_1", goal="block_1", success=True, end=30, order=1)
@@ -126,22 +126,6 @@ def same(one: Any, other: Any) -> bool:  # noqa: ANN401
 
 @pytest.mark.heavy
 @given(runs())
-def test_overlaps_are_the_pairs_that_share_a_tick(deltas: list[MemoryDelta]) -> None:
-    graph = build(deltas)
-    leaves = [(node, data) for node, data in graph.nodes(data=True) if data["level"] == "instance"]
-    expected = {
-        frozenset((one, other))
-        for one, a in leaves
-        for other, b in leaves
-        if one != other and one[1] == other[1] and set(range(a["start"], a["end"])) & set(range(b["start"], b["end"]))
-    }
-    found = overlaps(graph)
-    assert {frozenset(pair) for pair in found} == expected
-    assert len(found) == len(expected)
-
-
-@pytest.mark.heavy
-@given(runs())
 def test_names_are_as_different_as_nodes(deltas: list[MemoryDelta]) -> None:
     graph = build(deltas)
     assert len({name(node) for node in graph}) == len(graph)
@@ -157,20 +141,10 @@ def test_names_cannot_be_mixed_up() -> None:
 @given(runs())
 def test_json_says_all_and_nothing_else(deltas: list[MemoryDelta]) -> None:
     graph = build(deltas)
-    document = msgspec.json.decode(msgspec.json.encode(to_json(graph, overlaps(graph))))
+    document = msgspec.json.decode(msgspec.json.encode(to_json(deltas)))
     assert (document["format"], document["version"], document["directed"]) == ("teamworld.memory.graph", 1, True)
     assert {node.pop("id"): node for node in document["nodes"]} == {name(n): d for n, d in graph.nodes(data=True)}
     assert {(e["source"], e["target"]) for e in document["edges"]} == {(name(a), name(b)) for a, b in graph.edges}
-    assert len(document["overlaps"]) == len(overlaps(graph))
-
-
-@given(runs())
-def test_the_short_way_to_json_says_the_same(deltas: list[MemoryDelta]) -> None:
-    short, long = export(deltas), to_json(build(deltas))
-    assert sorted(map(tuple, map(dict.values, short.pop("edges")))) == sorted(
-        map(tuple, map(dict.values, long.pop("edges")))
-    )
-    assert short == long
 
 
 @given(runs())
@@ -185,27 +159,6 @@ def test_graphml_can_be_read_again(deltas: list[MemoryDelta]) -> None:
             assert (json.loads(value) if isinstance(data[key], list | dict) else value) == data[key]
 
 
-def test_the_view_over_episodes() -> None:
-    graph = aggregate(EXAMPLE)
-    task, prototype = graph.nodes["task", "block_1"], graph.nodes["prototype", "block_1", "push"]
-    assert (task["attempts"], task["successes"], task["goals"], task["goals_done"]) == (3, 2, 2, 2)
-    assert (prototype["attempts"], prototype["rate"], prototype["duration_mean"]) == (2, 0.5, 30.0)
-    assert set(graph.successors(UNIVERSE)) == {("task", "block_1"), ("task", "block_2")}
-    assert set(graph.successors(("task", "block_1"))) == {
-        ("prototype", "block_1", "push"),
-        ("prototype", "block_1", "meet > push"),
-    }
-
-
-@given(runs())
-def test_the_view_over_episodes_counts_every_instance_once(deltas: list[MemoryDelta]) -> None:
-    graph = aggregate(deltas)
-    for level in ("task", "prototype"):
-        found = sum(data["attempts"] for _, data in graph.nodes(data=True) if data["level"] == level)
-        assert found == sum(len(one.instances) for one in deltas)
-    assert json.dumps(to_json(graph))
-
-
 def test_the_contract_costs_no_library_that_it_does_not_use() -> None:
     heavy = {"networkx", "matplotlib", "sqlite3", "lark"}
     code = f"import sys, teamworld.memory.contract; print({heavy} & set(sys.modules))"
@@ -215,8 +168,7 @@ def test_the_contract_costs_no_library_that_it_does_not_use() -> None:
 def test_reflections_stand_in_the_export() -> None:
     told = tuple(Reflection(agent="a", tick=n, text=text) for n, text in enumerate(("Meet.", "Push.")))
     again = (Reflection(agent="b", tick=9, text="meet"),)
-    document = export([delta(1, reflections=told), delta(2, reflections=again)])
-    assert document == to_json(build([delta(1, reflections=told), delta(2, reflections=again)]))
+    document = to_json([delta(1, reflections=told), delta(2, reflections=again)])
     nodes = {node["id"]: node for node in document["nodes"]}
     assert nodes["universe"]["notes"] == ["Push.", "meet"]
     assert nodes["episode/1"]["reflections"][1] == {"agent": "a", "tick": 1, "text": "Push."}

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.memory.contract import MemoryDelta, Ranking, Reflection, TaskOutcome
-from teamworld.memory.experience import Experience
 from teamworld.memory.store import MemoryStore
+from teamworld.memory.world_model import WorldModel
 from tests.memory.samples import TASKS, delta, deltas, instance, runs
 
 
@@ -29,20 +29,20 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore.open(path) as opened:
+    with MemoryStore(path) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
     """One file for all examples of a property; each example is a run of its own."""
-    with MemoryStore.open(tmp_path_factory.mktemp("shared") / "memory.sqlite") as opened:
+    with MemoryStore(tmp_path_factory.mktemp("shared") / "memory.sqlite") as opened:
         yield opened
 
 
-def answers(experience: Experience) -> list[object]:
-    guides = [experience.guide(task, now) for task in TASKS for now in (0, 17, 60)]
-    return [experience.best(), *guides, *map(experience.library, TASKS)]
+def answers(world_model: WorldModel) -> list[object]:
+    guides = [world_model.guide(task, now) for task in TASKS for now in (0, 17, 60)]
+    return [world_model.best(), *guides, *map(world_model.library, TASKS)]
 
 
 @given(found=runs(), ranking=st.sampled_from(get_args(Ranking)))
@@ -54,16 +54,16 @@ def test_what_was_committed_comes_back_and_is_summed_up(
         shared.commit(run, one)
     assert shared.deltas(run) == tuple(found)
     assert shared.episodes(run) == tuple(one.episode for one in found)
-    slow = Experience(ranking)
+    slow = WorldModel(ranking)
     for one in found:
         for leaf in one.instances:
             slow.add(leaf)
         for told in one.reflections:
             slow.remember(told.text)
-    summed = shared.experience(run, ranking)
+    summed = shared.world_model(run, ranking)
     assert answers(summed) == answers(slow)
     assert list(summed.rows()) == list(slow.rows())
-    assert list(summed.starts()) == list(slow.starts())
+    assert list(summed.start_rows()) == list(slow.start_rows())
     assert summed.notes == slow.notes
 
 
@@ -91,37 +91,11 @@ def test_runs_are_apart(store: MemoryStore) -> None:
     store.commit("two", delta(1, instance()))
     store.commit("one", delta(1, instance(success=False)))
     assert store.runs() == ("one", "two")
-    assert store.experience("one").guide("block_1").successes == 0
-    assert store.experience("two").guide("block_1").successes == 1
-    assert store.experience("three").guide("block_1").attempts == 0
+    assert store.world_model("one").guide("block_1").successes == 0
+    assert store.world_model("two").guide("block_1").successes == 1
+    assert store.world_model("three").guide("block_1").attempts == 0
     assert not store.deltas("three")
     assert not store.episodes("three")
-    assert not store.contexts("three")
-
-
-def before_reflections(path: Path) -> None:
-    """Make a file as the first version of the schema wrote it."""
-    with MemoryStore.open(path) as store:
-        store.commit("run", delta(1, instance()))
-    db = sqlite3.connect(path)
-    db.executescript("DROP TABLE reflections; PRAGMA user_version = 1;")
-    db.close()
-
-
-def test_a_file_of_the_first_version_is_read_as_it_is_and_upgraded_when_written(path: Path) -> None:
-    before_reflections(path)
-    before = path.read_bytes()
-    with MemoryStore.open(path, readonly=True) as store:
-        assert store.deltas("run") == (delta(1, instance()),)
-        assert store.experience("run").notes == ()
-    assert path.read_bytes() == before
-    told = delta(2, reflections=(Reflection(agent="a", tick=3, text="Meet first."),))
-    with MemoryStore.open(path) as store:
-        assert store.deltas("run") == (delta(1, instance()),)
-        store.commit("run", told)
-    with MemoryStore.open(path) as store:  # once more: nothing left to do
-        assert store.deltas("run") == (delta(1, instance()), told)
-        assert store.experience("run").notes == ("Meet first.",)
 
 
 def test_notes_are_told_once_by_episode_whatever_the_order_of_commits(store: MemoryStore) -> None:
@@ -130,11 +104,11 @@ def test_notes_are_told_once_by_episode_whatever_the_order_of_commits(store: Mem
 
     for one in (told(2, "Meet FIRST", "Stay close."), told(1, "Meet first.", "Go."), told(1, "Meet first.", "Go.")):
         store.commit("run", one)
-    assert store.experience("run").notes == ("Go.", "Meet FIRST", "Stay close.")
+    assert store.world_model("run").notes == ("Go.", "Meet FIRST", "Stay close.")
     store.commit("run", told(2))
-    assert store.experience("run").notes == ("Meet first.", "Go.")
+    assert store.world_model("run").notes == ("Meet first.", "Go.")
     store.discard("run", keep=[2])
-    assert store.experience("run").notes == ()
+    assert store.world_model("run").notes == ()
 
 
 def test_deltas_up_to_an_episode(store: MemoryStore) -> None:
@@ -154,7 +128,7 @@ def test_discard_keeps_only_what_has_a_result(store: MemoryStore) -> None:
     assert store.discard("run", keep=(1,)) == ()
     assert store.episodes("run") == (1,)
     assert store.episodes("other") == (1, 2, 3)
-    assert store.experience("run").guide("block_1").attempts == 1
+    assert store.world_model("run").guide("block_1").attempts == 1
 
 
 def test_a_delta_that_cannot_be_stored_leaves_nothing(store: MemoryStore) -> None:
@@ -176,27 +150,27 @@ def test_more_texts_than_one_question_takes(store: MemoryStore) -> None:
     many = delta(1, *(instance(plan=f"plan {n}", lifted=f"lifted {n}", task=f"task {n}") for n in range(1203)))
     store.commit("run", many)
     assert store.deltas("run") == (many,)
-    assert store.experience("run").library("task 1202").plans[0].text == "lifted 1202"
+    assert store.world_model("run").library("task 1202").plans[0].text == "lifted 1202"
 
 
 def test_one_file_is_left_after_a_clean_end(path: Path) -> None:
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         store.commit("run", delta(1, instance()))
     assert os.listdir(path.parent) == [path.name]
     store.close()  # once more does nothing
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         assert store.runs() == ("run",)
 
 
 def test_a_closed_store_is_an_error_of_the_program(path: Path) -> None:
-    store = MemoryStore.open(path)
+    store = MemoryStore(path)
     store.close()
     with pytest.raises(sqlite3.ProgrammingError):
         store.runs()
 
 
 def test_a_reader_sees_what_is_there_while_others_write(path: Path, store: MemoryStore) -> None:
-    with MemoryStore.open(path) as other:
+    with MemoryStore(path) as other:
         other.commit("run", delta(1))
         assert store.episodes("run") == (1,)
         with other._db.transaction() as db:
@@ -224,7 +198,7 @@ def foreign_with_log(path: Path) -> None:
 
 
 def ours(path: Path) -> bytearray:
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         store.commit("run", delta(1, *(instance(plan=f"plan {n}") for n in range(2000))))
     return bytearray(path.read_bytes())
 
@@ -268,9 +242,9 @@ def header_damaged(path: Path) -> None:
         (foreign_with_log, "another program"),
         (lambda path: path.write_text("dear diary, " * 50), "not a world model"),
         (lambda path: path.write_bytes(b""), "not a world model"),
-        (lambda path: path.write_bytes(b"SQLite format 3\x00" + b"\x10"), "damaged"),
+        (lambda path: path.write_bytes(b"SQLite format 3\x00" + b"\x10"), "another program"),
         (newer, "newer teamworld"),
-        (older, "never existed"),
+        (older, "older teamworld"),
         (cut, "damaged"),
         (overwritten, "damaged"),
         (header_damaged, "damaged"),
@@ -282,7 +256,7 @@ def test_a_file_that_is_no_world_model_of_ours_stays_as_it_is(
     make(path)
     before = contents(path.parent)
     with pytest.raises(UserError, match=words) as caught:
-        MemoryStore.open(path)
+        MemoryStore(path)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
     assert contents(path.parent) == before
@@ -297,7 +271,7 @@ def contents(folder: Path) -> dict[str, tuple[str, int]]:
 def test_paths_that_cannot_be_used(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "memory.sqlite", Path("/dev/null")):
         with pytest.raises(UserError, match=str(path)):
-            MemoryStore.open(path)
+            MemoryStore(path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -310,7 +284,7 @@ def test_a_file_that_must_not_be_written_is_refused_before_it_is_touched(
     # The superuser may write anything, so the answer of the system is played.
     monkeypatch.setattr(os, "access", lambda target, mode: Path(target) != path)
     with pytest.raises(UserError, match="allow writing"):
-        MemoryStore.open(path)
+        MemoryStore(path)
     assert contents(path.parent) == before
 
 
@@ -319,7 +293,7 @@ def test_a_file_system_without_hard_links(path: Path, monkeypatch: pytest.Monkey
         raise PermissionError("no links here")
 
     monkeypatch.setattr(os, "link", refused)
-    MemoryStore.open(path).close()
+    MemoryStore(path).close()
     assert os.listdir(path.parent) == [path.name]
 
 
@@ -330,13 +304,13 @@ def test_after_a_kill_the_committed_is_there_and_the_rest_is_not(path: Path) -> 
     child.join()
     assert child.exitcode == 9
     assert Path(f"{path}-wal").stat().st_size > 0
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         assert store.episodes("run") == (1,)
     assert os.listdir(path.parent) == [path.name]
 
 
 def _killed(path: str) -> None:
-    store = MemoryStore.open(path)
+    store = MemoryStore(path)
     store.commit("run", delta(1, instance()))
     with store._db.transaction() as db:
         db.execute("INSERT INTO episodes (run, episode, completed, ticks) VALUES ('run', 2, 0, 0)")
@@ -351,19 +325,19 @@ def _killed(path: str) -> None:
     [("PRAGMA max_page_count = 1", "disk is full"), ("PRAGMA query_only = ON", "allow writing")],
 )
 def test_what_the_disk_refuses_is_told_in_one_line_and_loses_nothing(path: Path, pragma: str, words: str) -> None:
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         store.commit("run", delta(1, instance()))
         store._db._db.execute(pragma)
         with pytest.raises(UserError, match=words) as caught:
             store.commit("run", delta(2, *(instance(plan="p" * 5000 + str(n)) for n in range(50))))
         assert "\n" not in str(caught.value)
         assert store.episodes("run") == (1,)
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         assert store.episodes("run") == (1,)
 
 
 def test_a_lock_that_does_not_go_away(path: Path, store: MemoryStore) -> None:
-    with MemoryStore.open(path) as other, other._db.transaction():
+    with MemoryStore(path) as other, other._db.transaction():
         store._db._db.execute("PRAGMA busy_timeout = 20")
         with pytest.raises(UserError, match="another process"):
             store.commit("run", delta(1))
@@ -378,7 +352,7 @@ def test_several_processes_write_at_once(path: Path) -> None:
     for child in children:
         child.join()
     assert [child.exitcode for child in children] == [0] * 8
-    with MemoryStore.open(path) as store:
+    with MemoryStore(path) as store:
         assert store.runs() == (*(f"run {number}" for number in range(8)), "shared")
         assert all(store.episodes(f"run {number}") == tuple(range(20)) for number in range(8))
         assert len(store.deltas("shared")) == 20
@@ -386,7 +360,7 @@ def test_several_processes_write_at_once(path: Path) -> None:
 
 
 def _write(path: str, number: int) -> None:
-    with MemoryStore.open(path) as store:  # the file is made by whoever comes first
+    with MemoryStore(path) as store:  # the file is made by whoever comes first
         for episode in range(20):
             store.commit(f"run {number}", delta(episode, instance(episode=episode, agent=f"agent_{number}")))
             store.commit("shared", delta(episode, instance(episode=episode, agent=f"agent_{number}")))

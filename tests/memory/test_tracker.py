@@ -17,8 +17,8 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import Instance, TaskOutcome
-from teamworld.memory.experience import Experience
 from teamworld.memory.tracker import Tracker, delta
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, NoOptions
 from teamworld.reasoning.rules import Rules
 from teamworld.record import Commit, Event, GoalChange, LogWriter, PlanEnd, PlanStart, Release, StepDone
@@ -214,7 +214,7 @@ def test_a_method_in_a_real_episode_learns_live_what_the_log_says(tmp_path: Path
     world = ToyWorld(jobs=((3, 1), (4, 2), (50, 1)), horizon=15)
     with LogWriter(tmp_path / "log.jsonl.zst") as writer:
         setting = Setting(0, 0, 1, {}, MessageRule())
-        episode = Episode(world, method, Rules(streams), Experience(), writer, streams, setting)
+        episode = Episode(world, method, Rules(streams), WorldModel(), writer, streams, setting)
         asyncio.run(episode.play())
         writer.finish()
     learnt = delta(writer.events)

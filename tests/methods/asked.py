@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.experiment.config import Cell
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.drwell.questions import Chat, Draft, Negotiation
@@ -79,7 +79,7 @@ def play(
     world: World,
     mind: Reasoner,
     label: str = "drwell",
-    memory: Experience | None = None,
+    memory: WorldModel | None = None,
     rule: MessageRule | None = None,
     log: Path | None = None,
 ) -> list[Event]:
@@ -87,7 +87,7 @@ def play(
     options = methods.resolve(label, {}).model_dump()
     setting = Setting(0, 0, 1, options, rule or MessageRule())
     with tempfile.TemporaryDirectory() as scratch, LogWriter(log or Path(scratch) / "log.jsonl.zst") as writer:
-        method, known = methods.make(label, options), memory or Experience()
+        method, known = methods.make(label, options), memory or WorldModel()
         asyncio.run(Episode(world, method, mind, known, writer, CELL.streams(1), setting).play())
         writer.finish()
         return writer.events
@@ -98,7 +98,7 @@ def asked(
     label: str = "drwell",
     inner: Reasoner | None = None,
     twist: Twist = lambda question, answer: answer,
-    memory: Experience | None = None,
+    memory: WorldModel | None = None,
     rule: MessageRule | None = None,
 ) -> list[Asked]:
     """Return all prompts of an episode."""

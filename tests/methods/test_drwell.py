@@ -14,7 +14,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import parse_plan
 from teamworld.memory.contract import Instance, Ranking
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
@@ -37,8 +37,8 @@ from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 
 
-class Spy(Experience):
-    """An experience that keeps what was added to it."""
+class Spy(WorldModel):
+    """A world model that keeps what was added to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ def play(
     level: str = "paper-n2",
     horizon: int = 150,
     world_options: dict[str, object] | None = None,
-    memory: Experience | None = None,
+    memory: WorldModel | None = None,
     reasoner: Reasoner | None = None,
     **options: object,
 ) -> tuple[list[Event], Method, World]:
@@ -87,7 +87,7 @@ def play(
     mind = reasoner or make("rules", streams)
     setting = Setting(0, 0, 1, options, MessageRule())
     with LogWriter(tmp_path / "log.jsonl.zst") as log:
-        asyncio.run(Episode(world, method, mind, memory or Experience(), log, streams, setting).play())
+        asyncio.run(Episode(world, method, mind, memory or WorldModel(), log, streams, setting).play())
         log.finish()
         return log.events, method, world
 

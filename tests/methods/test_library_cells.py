@@ -22,8 +22,8 @@ def offered(*texts: tuple[str, ...]) -> tuple[Page, tuple[tuple[str, ...], ...]]
     lifted = [
         str(lift(Plan(tuple(map(parse_action, text))), binding, world.domain.measures)) for text in texts or recipes
     ]
-    records = tuple(PlanRecord(text, 3, 3, 5.0, 1.0, 1.0) for text in lifted)
-    return page(Library("fire", 9, (), records), goal, view, world.domain, 6, None, 0), recipes
+    records = tuple(PlanRecord(text, 3, 3, 5.0, 1.0) for text in lifted)
+    return page(Library(9, (), records), goal, view, world.domain, 6, None, 0), recipes
 
 
 def test_plans_with_cells_of_elsewhere_are_left_out() -> None:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from teamworld.episode.messages import MessageRule
 from teamworld.language import Binding
 from teamworld.memory.contract import GuideEntry
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.library import Page
@@ -124,9 +124,9 @@ def test_what_others_heard_is_not_shown_to_who_did_not_hear_it(label: str, kind:
 
 
 @cache
-def rich(*notes: str) -> Experience:
+def rich(*notes: str) -> WorldModel:
     """A memory of two episodes, with notes."""
-    memory = Experience()
+    memory = WorldModel()
     for _ in range(2):
         asked(worlds.make("cube", "paper-n2", 0, 150, {}), "drwell", memory=memory)
     for note in notes:
@@ -134,8 +134,8 @@ def rich(*notes: str) -> Experience:
     return memory
 
 
-def copy(memory: Experience) -> Experience:
-    return Experience.from_rows(memory.rows(), memory.starts(), notes=memory.notes)
+def copy(memory: WorldModel) -> WorldModel:
+    return WorldModel.from_rows(memory.rows(), memory.start_rows(), notes=memory.notes)
 
 
 @pytest.mark.heavy
@@ -144,10 +144,10 @@ def test_memory_is_shown_where_the_variant_reads_it_and_nowhere_else(variant: st
     label = "drwell" if variant is None else f"drwell:{variant}"
     guided, looks_up = ASKED[variant][1:] if variant is not None else (True, True)
 
-    def told(memory: Experience) -> list[Asked]:
+    def told(memory: WorldModel) -> list[Asked]:
         return asked(worlds.make("cube", "paper-n2", 0, 40, {}), label, Plain(), memory=memory)
 
-    nothing, something = told(Experience()), told(copy(rich("meet first")))
+    nothing, something = told(WorldModel()), told(copy(rich("meet first")))
     talk = TALK & {question.kind for question in nothing}
     expected = (talk if guided else set()) | ({"drwell.revise"} if looks_up else set())
     if variant == "class_identity":  # what was learned there stands under the tasks' ids
@@ -158,10 +158,10 @@ def test_memory_is_shown_where_the_variant_reads_it_and_nowhere_else(variant: st
 
 
 def test_zero_shot_reads_no_memory() -> None:
-    def told(memory: Experience) -> list[Asked]:
+    def told(memory: WorldModel) -> list[Asked]:
         return asked(worlds.make("cube", "paper-n2", 0, 40, {}), "zero_shot", Plain(), memory=memory)
 
-    assert differ(told(Experience()), told(copy(rich("meet first")))) == set()
+    assert differ(told(WorldModel()), told(copy(rich("meet first")))) == set()
 
 
 # ---- words of other minds
@@ -177,7 +177,7 @@ def with_words(kind: str, said: str, place: CubeWorld) -> Question[Any]:
         "members": ("agent_0", "agent_1", "agent_2"),
         "team": 3,
         "working": {},
-        "guide": {goal.id: Experience().guide(goal.id) for goal in goals},
+        "guide": {goal.id: WorldModel().guide(goal.id) for goal in goals},
         "guided": True,
         "best": goals[0].id,
         "heard": heard,
@@ -194,7 +194,7 @@ def with_words(kind: str, said: str, place: CubeWorld) -> Question[Any]:
         case "drwell.choose":
             return Choose(**told, **room)
         case "drwell.revise":
-            draft, library = candidate_texts(goals[0], view, place.domain)[0], Experience().library(goals[0].id)
+            draft, library = candidate_texts(goals[0], view, place.domain)[0], WorldModel().library(goals[0].id)
             return Revise(**told, **plan, draft=draft, library=library, page=page, notes=(said,))
         case _:
             return Draft(**told, **plan)
@@ -258,7 +258,7 @@ CHARACTERS_A_TOKEN = 2.5
 @pytest.mark.heavy
 @pytest.mark.parametrize("label", ["drwell", "drwell:free_chat"])
 def test_a_proposal_among_eight_is_asked_for_in_less_than_2000_tokens(label: str) -> None:
-    memory = Experience()
+    memory = WorldModel()
     for _ in range(2):
         last = asked(worlds.make("cube", "n8", 0, 150, {}), label, memory=memory)
     assert max(question.t for question in last) > 30

@@ -19,7 +19,7 @@ from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.language import parse_plan
 from teamworld.memory.contract import GuideEntry, Library
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Message, Method
 from teamworld.methods.drwell.options import VARIANTS, DrWellOptions
@@ -79,7 +79,7 @@ def play(
     level: str = "paper-n2",
     horizon: int = 60,
     episode: int = 1,
-    known: Experience | None = None,
+    known: WorldModel | None = None,
     reasoner: Reasoner | None = None,
     world_options: Mapping[str, object] | None = None,
     rule: MessageRule | None = None,
@@ -92,7 +92,7 @@ def play(
     setting = Setting(0, 0, episode, filled, rule or MessageRule())
     with LogWriter(tmp_path / "log.jsonl.zst") as log:
         mind = reasoner or make("rules", streams)
-        asyncio.run(Episode(world, method, mind, known or Experience(), log, streams, setting).play())
+        asyncio.run(Episode(world, method, mind, known or WorldModel(), log, streams, setting).play())
         log.finish()
         return log.events, method
 
@@ -275,7 +275,7 @@ class Sight:
 
 def choose(goals: list[Goal], said: list[tuple[str, str | None]], working: dict[str, str], team: int) -> Choose:
     members = tuple(f"a{number}" for number in range(team) if f"a{number}" not in working) if said else ()
-    blank = Experience()
+    blank = WorldModel()
     return Choose(
         respondent="a0",
         views={"a0": Sight(goals)},  # type: ignore[dict-item]
@@ -405,7 +405,7 @@ class Telling(Listening):
 
 
 def test_reflections_are_shown_in_the_next_planning_and_learned_from_the_log(tmp_path: Path) -> None:
-    known = Experience()
+    known = WorldModel()
     mind = Telling("Meet at the face\nfirst.", "MEET at the face first!", "Keep\x1b out of lanes.", "")
     events, method = play(tmp_path, "reflections", known=known, reasoner=mind, horizon=150)
     delta = method.learn(events)
@@ -420,7 +420,7 @@ def test_reflections_are_shown_in_the_next_planning_and_learned_from_the_log(tmp
     assert not any("> " in prompt for question, prompt in mind.asked if question.kind == "drwell.draft")
     # the next episode begins with them
     later = Telling("")
-    play(tmp_path, "reflections", known=Experience.from_rows((), (), notes=known.notes), reasoner=later, horizon=3)
+    play(tmp_path, "reflections", known=WorldModel.from_rows((), (), notes=known.notes), reasoner=later, horizon=3)
     assert all(f"- «{note}»" in later.asked[-1][1] for note in known.notes)
 
 
@@ -435,7 +435,7 @@ def test_reflections_are_shown_in_the_next_planning_and_learned_from_the_log(tmp
     ],
 )
 def test_nothing_is_noted_where_notes_are_off(tmp_path: Path, options: dict[str, Any]) -> None:
-    known = Experience()
+    known = WorldModel()
     events, method = play(tmp_path, known=known, reasoner=Telling("Meet first."), **options)
     assert known.notes == ()
     delta = method.learn(events)
@@ -443,7 +443,7 @@ def test_nothing_is_noted_where_notes_are_off(tmp_path: Path, options: dict[str,
 
 
 def test_notes_after_the_episode_only(tmp_path: Path) -> None:
-    known = Experience()
+    known = WorldModel()
     events, method = play(tmp_path, "reflections", known=known, reasoner=Telling("Meet first."), update="episode")
     delta = method.learn(events)
     assert known.notes == ()

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, NoOptions
 from teamworld.metrics.failures import Tag
 from teamworld.reasoning.rules import Rules
@@ -180,6 +180,6 @@ def play(path: Path, world: World, method: Method, log_level: LogLevel = "play")
 
     with LogWriter(path) as writer:
         setting = Setting(0, 0, 1, {}, MessageRule(), log_level=log_level)
-        asyncio.run(Episode(world, method, Rules(streams), Experience(), writer, streams, setting).play())
+        asyncio.run(Episode(world, method, Rules(streams), WorldModel(), writer, streams, setting).play())
         writer.finish()
         return writer.events

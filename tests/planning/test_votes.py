@@ -23,7 +23,7 @@ def entry(name: str, duration: float | None = None) -> GuideEntry:
     """A task that went well twice when begun at any time, or one that was never tried."""
     record = StartRecord(3, 2) if duration is not None else StartRecord(0, 0)
     verdict = "moderate" if duration is not None else "untested"
-    return GuideEntry(name, *record, duration, None, None, None, None, None, None, verdict, (), record)  # type: ignore[arg-type]
+    return GuideEntry(*record, duration, None, None, None, verdict, record)  # type: ignore[arg-type]
 
 
 def settled(

@@ -290,14 +290,14 @@ def export_memory(folder: Path, method: str, seed: int | None, episode: int | No
     Raises:
         UserError: There is no such world model, or the file's ending says nothing.
     """
-    from teamworld.memory import graph, picture
+    from teamworld.memory import drawing, graph
     from teamworld.memory.store import MemoryStore
 
     place = Folder(folder)
     cell = Cell(method, place.experiment().seeds[0] if seed is None else seed)
     if not place.memory_file.exists():
         raise UserError(f"{folder} has no world model yet")
-    with MemoryStore.open(place.memory_file, readonly=True) as store:
+    with MemoryStore(place.memory_file, readonly=True) as store:
         if cell.name not in store.runs():
             raise UserError(f"{folder} has no world model of {cell.name}; it has: {', '.join(store.runs()) or 'none'}")
         last = store.episodes(cell.name)[-1]
@@ -306,11 +306,11 @@ def export_memory(folder: Path, method: str, seed: int | None, episode: int | No
         deltas = store.deltas(cell.name, up_to=episode)
     match out.suffix.lower():
         case ".json":
-            out.write_text(json.dumps(graph.to_json(graph.build(deltas)), indent=1), "utf-8")
+            out.write_text(json.dumps(graph.to_json(deltas), indent=1), "utf-8")
         case ".graphml":
             out.write_text(graph.to_graphml(graph.build(deltas)), "utf-8")
         case _:
-            picture.draw(deltas, out, (len(deltas),), title=f"World model of {method}, seed {cell.seed}")
+            drawing.draw(deltas, out, (len(deltas),), title=f"World model of {method}, seed {cell.seed}")
     print(f"written: {out}")
 
 

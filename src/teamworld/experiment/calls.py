@@ -14,7 +14,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.config import Cell
 from teamworld.experiment.results import FORM
 from teamworld.reasoning.human import HUMAN
-from teamworld.reasoning.llm.budget import Spent, Tally
+from teamworld.reasoning.llm.budget import Spent, UsageTotal
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Form, Request, Turn, Usage
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.record.database import Database
@@ -41,7 +41,6 @@ _WORDS = {
     "max_tokens": "token limit",
     "seed": "sampling seed",
 }
-_NO_CALLS = 1  # the last version of the file that had none
 _SHOWN = 40  # characters of a text before and after its first change
 
 
@@ -117,8 +116,6 @@ class CallStore:
 
     def form(self, model: str) -> Form | None:
         """Return how the form of an answer was asked of a model so far, None if it was asked nothing."""
-        if self._db.version <= _NO_CALLS:
-            return None
         with self._db.reading() as db:
             found = db.execute("SELECT request FROM calls WHERE model = ? LIMIT 1", (model,)).fetchone()
         try:
@@ -133,11 +130,9 @@ class CallStore:
             " count(prompt_tokens + output_tokens), count(*) - count(prompt_tokens + output_tokens)"
         )
         found = self._select(columns, "", cell, episode, f"finish IS NOT NULL AND NOT cached AND model <> '{HUMAN}'")
-        return Spent(Tally(*found[0][:3]), Tally(*found[0][3:])) if found else Spent()
+        return Spent(UsageTotal(*found[0][:3]), UsageTotal(*found[0][3:])) if found else Spent()
 
     def _select(self, what: str, end: str, cell: Cell | None, episode: int | None, *where: str) -> list[Any]:
-        if self._db.version <= _NO_CALLS:
-            return []
         given = {"cell = ?": cell and cell.name, "episode = ?": episode}
         given = {condition: value for condition, value in given.items() if value is not None}
         conditions = " AND ".join((*given, *where)) or "TRUE"
@@ -174,8 +169,6 @@ class EpisodeCalls:
         Raises:
             UserError: The record is damaged, or answers another request.
         """
-        if self._db.version <= _NO_CALLS:
-            return None
         with self._db.reading() as db:
             row = db.execute(_FIND, (*self._place, *key)).fetchone()
         if row is None:

@@ -109,6 +109,6 @@ def estimate(experiment: Experiment, prices: Prices) -> list[Expected]:
 
 def _counted(experiment: Experiment, cell: Cell, scratch: Path) -> _Counting:
     mind = _Counting(experiment, Rules(cell.streams(1)))
-    with MemoryStore.open(scratch / f"{cell.name}.sqlite") as memory:
+    with MemoryStore(scratch / f"{cell.name}.sqlite") as memory:
         completed(play(experiment, cell, 1, scratch / f"{cell.name}.jsonl.zst", Memories(memory), mind))
     return mind

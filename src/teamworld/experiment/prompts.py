@@ -114,7 +114,7 @@ def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path,
         raise UserError(f"{which.respondent} was not asked {which.kind} number {which.number} again {attempt} times")
     mind = _Playback(log, which)
     with (
-        MemoryStore.open(scratch / "memory.sqlite") as memory,
+        MemoryStore(scratch / "memory.sqlite") as memory,
         opened(folder, experiment) as brought,
     ):
         _before(folder, experiment, cell, episode, memory)
@@ -150,7 +150,7 @@ def _before(folder: Folder, experiment: Experiment, cell: Cell, episode: int, me
         return
     if not folder.memory_file.exists():
         raise UserError(f"{folder.memory_file} is missing: make it again with teamworld resume {folder.path}")
-    with MemoryStore.open(folder.memory_file, readonly=True) as store:
+    with MemoryStore(folder.memory_file, readonly=True) as store:
         for delta in store.deltas(cell.name, up_to=episode - 1):
             memory.commit(cell.name, delta)
     if missing := needed.difference(memory.episodes(cell.name)):

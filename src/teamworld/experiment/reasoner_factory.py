@@ -21,7 +21,7 @@ from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN, Nobody, Person, Terminal
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm import keys, providers
-from teamworld.reasoning.llm.budget import Budget, Limit, Spent, Tally
+from teamworld.reasoning.llm.budget import Budget, Limit, Spent, UsageTotal
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request
 from teamworld.reasoning.llm.gateway import Gateway, Patience
 from teamworld.reasoning.llm.keys import Secret
@@ -227,7 +227,7 @@ def spent(calls: CallStore, prices: Prices, cell: Cell | None = None, episode: i
     found = calls.spent(cell, episode)
     if not found.usd.uncounted:
         return found
-    usd = Tally()
+    usd = UsageTotal()
     for row in calls.rows(cell, episode):
         if row.finish is not None and not row.cached and row.model != HUMAN:
             usd = usd.plus(row.price(prices))

@@ -45,7 +45,7 @@ def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Ch
     if not any(rows.values()):
         raise UserError(f"{folder.path} has no finished episode yet: nothing to replay")
     with (
-        MemoryStore.open(scratch / "memory.sqlite") as memory,
+        MemoryStore(scratch / "memory.sqlite") as memory,
         opened(folder, experiment) as brought,
         CallStore(folder.results_file, readonly=True) as calls,
     ):

@@ -61,7 +61,6 @@ CREATE TABLE episodes (
 """
     + _CALLS,
     synchronous="FULL",
-    upgrades={1: _CALLS},
 )
 
 

@@ -144,7 +144,7 @@ def _check_world(experiment: Experiment, folder: Folder) -> None:
 
 def _apart(experiment: Experiment, folder: Folder, processes: int, progress: Progress) -> list[Row]:
     cells = experiment.cells()
-    with Results(folder.results_file) as results, MemoryStore.open(folder.memory_file):
+    with Results(folder.results_file) as results, MemoryStore(folder.memory_file):
         missing = [cell for cell in cells if len(results.rows(cell)) < experiment.episodes]
         for cell in cells:
             for row in results.rows(cell) if cell not in missing else ():
@@ -162,7 +162,7 @@ def run_cell(experiment: Experiment, folder: Folder, cell: Cell) -> list[Row]:
     async def whole() -> list[Row]:
         with (
             Results(folder.results_file) as results,
-            MemoryStore.open(folder.memory_file) as memory,
+            MemoryStore(folder.memory_file) as memory,
             warm_start.opened(folder, experiment) as earlier,
         ):
             memories, turn = Memories(memory, earlier), asyncio.Semaphore(1)
@@ -178,7 +178,7 @@ async def _run(
     cells = experiment.cells()
     with (
         Results(folder.results_file) as results,
-        MemoryStore.open(folder.memory_file) as memory,
+        MemoryStore(folder.memory_file) as memory,
         warm_start.opened(folder, experiment) as earlier,
     ):
         memories = Memories(memory, earlier)
@@ -273,7 +273,7 @@ async def play(
             world=world,
             method=methods.make(cell.method, options[cell.method]),
             reasoner=reasoner,
-            memory=memories.experience(cell),
+            memory=memories.world_model(cell),
             log=log,
             streams=cell.streams(episode),
             setting=Setting(

@@ -17,8 +17,8 @@ from teamworld.errors import UserError
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
 from teamworld.memory.contract import MemoryDelta
-from teamworld.memory.experience import Experience, joined
 from teamworld.memory.store import MemoryStore
+from teamworld.memory.world_model import WorldModel, merge
 from teamworld.methods import registry as methods
 
 #: What cells begin with, by their names.
@@ -33,10 +33,10 @@ class Memories(NamedTuple):
     brought: MemoryStore | None = None
     """What they began with; None where with nothing."""
 
-    def experience(self, cell: Cell) -> Experience:
+    def world_model(self, cell: Cell) -> WorldModel:
         """Return what a cell knows by now."""
-        learned = self.learned.experience(cell.name)
-        return learned if self.brought is None else joined(self.brought.experience(cell.name), learned)
+        learned = self.learned.world_model(cell.name)
+        return learned if self.brought is None else merge(self.brought.world_model(cell.name), learned)
 
 
 def gather(experiment: Experiment) -> Brought:
@@ -61,7 +61,7 @@ def gather(experiment: Experiment) -> Brought:
         raise UserError(f"--memory {source.path}: none of {', '.join(experiment.methods)} has a memory; leave it out")
     if not source.memory_file.exists():
         raise UserError(f"{source.path} has no world model yet: run it first")
-    with MemoryStore.open(source.memory_file, readonly=True) as memory, opened(source, held) as earlier:
+    with MemoryStore(source.memory_file, readonly=True) as memory, opened(source, held) as earlier:
         brought = {}
         for cell in experiment.cells():
             if cell.method in learners:
@@ -104,7 +104,7 @@ def bring(folder: Folder, brought: Brought) -> None:
     ):  # of a call that was killed
         rest.unlink()
     draft = folder.before_file.with_name(f"{folder.before_file.name}.tmp")
-    with MemoryStore.open(draft) as store:
+    with MemoryStore(draft) as store:
         for name, deltas in brought.items():
             for delta in deltas:
                 store.commit(name, delta)
@@ -123,5 +123,5 @@ def opened(folder: Folder, experiment: Experiment) -> Iterator[MemoryStore | Non
         return
     if not folder.before_file.exists():
         raise UserError(f"{folder.before_file} is missing: put back a copy of it, or start with another --out")
-    with MemoryStore.open(folder.before_file, readonly=True) as store:
+    with MemoryStore(folder.before_file, readonly=True) as store:
         yield store

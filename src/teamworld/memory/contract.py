@@ -1,4 +1,4 @@
-"""What the symbolic world model holds, and what a method may ask of it (DR. WELL spec A7-A9)."""
+"""What the symbolic world model holds, and what a method may ask of it (DR. WELL, symbolic world model)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
-#: Key of a task over episodes: the goal's id, or its class where layouts change (DR. WELL spec B8).
+#: Key of a task over episodes: the goal's id, or its class where layouts change.
 TaskKey: TypeAlias = str
 Identity: TypeAlias = Literal["id", "class"]
 #: How a team came to its commitments.
 Communication: TypeAlias = Literal["negotiated", "chat", "none"]
-#: How plans are ranked when only few samples are known, see ``teamworld.memory.experience``.
+#: How plans are ranked when only few samples are known, see ``teamworld.memory.world_model``.
 Ranking: TypeAlias = Literal["expected", "wilson", "rate"]
+#: The guidebook's word for a success rate.
+Verdict: TypeAlias = Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
 
 
 class Instance(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,15 +35,15 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     """Tick at which it was taken up."""
     end: int
     success: bool
-    """The goal was done by the end of the plan (DR. WELL spec B4)."""
+    """Whether the goal was done by the end of the plan."""
     truncated: bool
-    """Cut off by the end of the episode (DR. WELL spec B5)."""
+    """Whether the end of the episode cut it off."""
     units: int
     """Work left at the start, in the world's own measure."""
     progress: int
     """Of it, done by the end."""
     team: int
-    """Agents committed to the task when the plan was taken up (DR. WELL spec B7)."""
+    """Agents committed to the task when the plan was taken up."""
     communication: Communication
 
     @property
@@ -51,7 +53,7 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TaskOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a task in an episode."""
+    """How a task ended in an episode."""
 
     task: TaskKey
     goal: str
@@ -63,7 +65,7 @@ class TaskOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reflection(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent told the team when it revised a plan (DR. WELL spec B18)."""
+    """What an agent told the team when it revised a plan."""
 
     agent: str
     tick: int
@@ -82,16 +84,6 @@ class MemoryDelta(msgspec.Struct, frozen=True, kw_only=True):
     reflections: tuple[Reflection, ...] = ()
 
 
-class TeamRecord(NamedTuple):
-    """How a task went with one team size."""
-
-    team: int
-    attempts: int
-    successes: int
-    mean_duration: float | None
-    """Of the successes."""
-
-
 class StartRecord(NamedTuple):
     """How a task went when begun about a certain time of the episode."""
 
@@ -100,35 +92,24 @@ class StartRecord(NamedTuple):
 
 
 class GuideEntry(NamedTuple):
-    """The guidebook's line on one task (DR. WELL spec A8)."""
+    """The guidebook's line on one task."""
 
-    task: TaskKey
     attempts: int
     successes: int
     mean_duration: float | None
-    shortest: int | None
-    smallest_team: int | None
-    """Smallest team that succeeded."""
+    """Of the successes."""
     team: int | None
     """Recommended team size."""
-    mean_start: float | None
-    """Tick at which successes were begun, as are the next two."""
     earliest_start: int | None
+    """Tick at which the first of the successes was begun."""
     latest_start: int | None
-    verdict: Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
-    teams: tuple[TeamRecord, ...]
-    """By team size, ascending."""
+    verdict: Verdict
     about_now: StartRecord = StartRecord(0, 0)
-    """Of the attempts begun in the same ten ticks of an episode (DR. WELL spec A7, derived views)."""
-
-    @property
-    def rate(self) -> float | None:
-        """Successes over attempts; None where never tried."""
-        return self.successes / self.attempts if self.attempts else None
+    """Of the attempts begun in the same ten ticks of an episode."""
 
 
 class PlanRecord(NamedTuple):
-    """The library's line on one plan or prototype (DR. WELL spec A9)."""
+    """The plan library's line on one plan or prototype."""
 
     text: str
     """A lifted plan in written form, or a prototype."""
@@ -137,14 +118,11 @@ class PlanRecord(NamedTuple):
     mean_duration: float | None
     """Of the successes."""
     mean_team: float
-    mean_progress: float
-    """Mean share of the work left that was done."""
 
 
 class Library(NamedTuple):
-    """What is known about plans for one task, best first."""
+    """The plan library's page for one task, best first."""
 
-    task: TaskKey
     attempts: int
     prototypes: tuple[PlanRecord, ...]
     plans: tuple[PlanRecord, ...]
@@ -154,23 +132,23 @@ class Memory(Protocol):
     """What a method may ask of the world model during an episode."""
 
     def guide(self, task: TaskKey, now: int = 0) -> GuideEntry:
-        """The guidebook's entry at a tick of the episode; an untested one for an unknown task."""
+        """Return the guidebook's entry at a tick of the episode; an untested one for an unknown task."""
 
     def library(self, task: TaskKey) -> Library:
-        """The plan library's page for a task; empty for an unknown one."""
+        """Return the plan library's page for a task; an empty one for an unknown task."""
 
     def best(self) -> TaskKey | None:
-        """The task that went best so far."""
+        """Return the task that went best so far."""
 
     def ranked(self, by: Ranking) -> Memory:
-        """The same memory, ranking plans, tasks and team sizes another way."""
+        """Return the same memory under another ranking of plans, tasks and team sizes."""
 
     def add(self, instance: Instance) -> None:
-        """Take in an instance while the episode runs (DR. WELL spec B3)."""
+        """Add an instance while the episode runs."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What agents told the team so far, oldest first, each once (DR. WELL spec B18)."""
+        """What agents told the team so far, oldest first, each once."""
 
     def remember(self, text: str) -> None:
-        """Take in what an agent tells the team while the episode runs."""
+        """Add a note of an agent while the episode runs."""

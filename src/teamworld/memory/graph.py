@@ -1,6 +1,6 @@
 """The world model as a graph: G = (V, E) with episodes, tasks, plan prototypes and plan instances.
 
-Nodes are tuples that name themselves (DR. WELL spec A7, B9), so the union of graphs is well defined:
+Nodes are tuples that name themselves, so the union of graphs is well defined:
 
 | level | node | attributes |
 | --- | --- | --- |
@@ -19,18 +19,19 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, TypeAlias
 
 import networkx as nx
 
 from teamworld.memory.contract import Instance, MemoryDelta, TaskKey, TaskOutcome
-from teamworld.memory.notes import collected
-from teamworld.memory.tally import Tally, sums
+from teamworld.memory.notes import recent_notes
+from teamworld.memory.statistics import PlanStatistics
 
 Node: TypeAlias = tuple[str | int, ...]
 Vertex: TypeAlias = tuple[Node, dict[str, Any]]
 Pair: TypeAlias = tuple[Node, Node]
-Tallies: TypeAlias = dict[tuple[str, str], Tally]
+Sums: TypeAlias = dict[tuple[str, str], PlanStatistics]
 
 #: Version of the JSON form; a reader refuses newer ones.
 VERSION = 1
@@ -56,26 +57,20 @@ def _elements(deltas: Iterable[MemoryDelta]) -> tuple[list[Vertex], list[Pair]]:
     """The nodes with their attributes and the edges of G, parents before children."""
     episodes = {delta.episode: delta for delta in deltas}
     ordered = [episodes[number] for number in sorted(episodes)]
-    tallies = [_prototypes(delta) for delta in ordered]
-    nodes: list[Vertex] = [(UNIVERSE, {**_universe(ordered), "tasks": _task_sums(ordered, tallies)})]
+    sums = [_sums(delta) for delta in ordered]
+    nodes: list[Vertex] = [(UNIVERSE, {**_universe(ordered), "tasks": _task_sums(ordered, sums)})]
     edges: list[Pair] = []
-    for delta, found in zip(ordered, tallies, strict=True):
-        _add_episode(nodes, edges, delta, found)
+    for delta, prototypes in zip(ordered, sums, strict=True):
+        _add_episode(nodes, edges, delta, prototypes)
     return nodes, edges
 
 
-def _prototypes(delta: MemoryDelta) -> Tallies:
-    """How each (task, prototype) went in an episode, in order."""
-    return sums(delta.instances, lambda instance: (instance.task, instance.prototype))
-
-
-def _merged(tallies: Iterable[Tallies], length: int) -> dict[tuple[str, ...], Tally]:
-    """The tallies of several episodes by the first ``length`` parts of their keys, in order."""
-    found: dict[tuple[str, ...], Tally] = defaultdict(Tally)
-    for one in tallies:
-        for key, tally in one.items():
-            found[key[:length]].merge(tally)
-    return dict(sorted(found.items()))
+def _sums(delta: MemoryDelta) -> Sums:
+    """Return how each (task, prototype) went in an episode, in order."""
+    groups: dict[tuple[TaskKey, str], list[Instance]] = defaultdict(list)
+    for instance in delta.instances:
+        groups[instance.task, instance.prototype].append(instance)
+    return {key: PlanStatistics.of(*groups[key]) for key in sorted(groups)}
 
 
 def _universe(deltas: list[MemoryDelta]) -> dict[str, Any]:
@@ -89,15 +84,17 @@ def _universe(deltas: list[MemoryDelta]) -> dict[str, Any]:
         "ticks_min": min(ticks, default=None),
         "ticks_mean": sum(ticks) / len(ticks) if ticks else None,
         "ticks_max": max(ticks, default=None),
-        "notes": list(collected(told.text for delta in deltas for told in delta.reflections)),
+        "notes": list(recent_notes(note.text for delta in deltas for note in delta.reflections)),
     }
 
 
-def _task_sums(deltas: list[MemoryDelta], tallies: list[Tallies]) -> dict[TaskKey, dict[str, Any]]:
+def _task_sums(deltas: list[MemoryDelta], sums: list[Sums]) -> dict[TaskKey, dict[str, Any]]:
     """Per task over episodes: how many goals there were and were done, how plans went, and when it was done."""
     goals: Counter[TaskKey] = Counter()
     ends: dict[TaskKey, list[int]] = defaultdict(list)
-    plans = _merged(tallies, 1)
+    plans: dict[TaskKey, PlanStatistics] = defaultdict(PlanStatistics)
+    for (task, _), statistics in chain.from_iterable(by_prototype.items() for by_prototype in sums):
+        plans[task].merge(statistics)
     for delta in deltas:
         for outcome in delta.tasks:
             goals[outcome.task] += 1
@@ -110,24 +107,24 @@ def _task_sums(deltas: list[MemoryDelta], tallies: list[Tallies]) -> dict[TaskKe
             "end_min": min(ends[task], default=None),
             "end_mean": sum(ends[task]) / len(ends[task]) if ends[task] else None,
             "end_max": max(ends[task], default=None),
-            **_counts(plans.get((task,), Tally())),
+            **_counts(plans[task]),
         }
-        for task in sorted(goals.keys() | {task for (task,) in plans})
+        for task in sorted(goals.keys() | plans.keys())
     }
 
 
-def _counts(tally: Tally) -> dict[str, Any]:
+def _counts(statistics: PlanStatistics) -> dict[str, Any]:
     return {
-        "attempts": tally.attempts,
-        "successes": tally.successes,
-        "rate": tally.rate,
-        "duration_mean": tally.mean_duration,
-        "duration_min": tally.shortest,
-        "duration_max": tally.longest,
+        "attempts": statistics.attempts,
+        "successes": statistics.successes,
+        "rate": statistics.rate,
+        "duration_mean": statistics.mean_duration,
+        "duration_min": statistics.shortest,
+        "duration_max": statistics.longest,
     }
 
 
-def _add_episode(nodes: list[Vertex], edges: list[Pair], delta: MemoryDelta, prototypes: Tallies) -> None:
+def _add_episode(nodes: list[Vertex], edges: list[Pair], delta: MemoryDelta, prototypes: Sums) -> None:
     """Add ΔG_k: the episode with all below it."""
     number = delta.episode
     episode: Node = ("episode", number)
@@ -136,8 +133,8 @@ def _add_episode(nodes: list[Vertex], edges: list[Pair], delta: MemoryDelta, pro
     for task, outcomes in _tasks(delta).items():
         nodes.append((("task", number, task), _task(outcomes)))
         edges.append((episode, ("task", number, task)))
-    for (task, actions), tally in prototypes.items():
-        counts = {"attempts": tally.attempts, "successes": tally.successes}
+    for (task, actions), statistics in prototypes.items():
+        counts = {"attempts": statistics.attempts, "successes": statistics.successes}
         nodes.append((("prototype", number, task, actions), {"level": "prototype", "actions": actions, **counts}))
         edges.append((("task", number, task), ("prototype", number, task, actions)))
     seen: dict[Node, int] = {}
@@ -160,7 +157,7 @@ def _episode(delta: MemoryDelta) -> dict[str, Any]:
         "goals": len(delta.tasks),
         "done": [[o.task, o.end, o.order] for o in done],
         "undone": [o.task for o in delta.tasks if not o.success],
-        "reflections": [{"agent": told.agent, "tick": told.tick, "text": told.text} for told in delta.reflections],
+        "reflections": [{"agent": note.agent, "tick": note.tick, "text": note.text} for note in delta.reflections],
     }
 
 
@@ -172,9 +169,11 @@ def _tasks(delta: MemoryDelta) -> dict[TaskKey, list[TaskOutcome | None]]:
     """
     by_goal = {outcome.goal: outcome for outcome in delta.tasks}
     goals: dict[TaskKey, dict[str, None]] = {}
-    for task, goal in ((one.task, one.goal) for part in (delta.tasks, delta.instances) for one in part):
-        goals.setdefault(task, {})[goal] = None
-    return {task: [by_goal.get(goal) for goal in mine] for task, mine in goals.items()}
+    for outcome in delta.tasks:
+        goals.setdefault(outcome.task, {})[outcome.goal] = None
+    for instance in delta.instances:
+        goals.setdefault(instance.task, {})[instance.goal] = None
+    return {task: [by_goal.get(goal) for goal in of_task] for task, of_task in goals.items()}
 
 
 def _task(outcomes: list[TaskOutcome | None]) -> dict[str, Any]:
@@ -210,46 +209,6 @@ def _leaf(instance: Instance) -> dict[str, Any]:
     }
 
 
-def overlaps(graph: nx.DiGraph[Node]) -> list[Pair]:
-    """Return the pairs of instances of one episode that ran at the same time, the earlier first.
-
-    An instance runs from its start up to, not including, its end. Not edges of G: only a picture
-    of the teamwork (DR. WELL spec A7, dotted edges).
-    """
-    spans: dict[str | int, list[tuple[int, int, Node]]] = defaultdict(list)
-    for node, data in graph.nodes(data=True):
-        if data["level"] == "instance" and data["end"] > data["start"]:
-            spans[node[1]].append((data["start"], data["end"], node))
-    pairs: list[Pair] = []
-    for group in spans.values():
-        running: list[tuple[int, Node]] = []
-        for start, end, node in sorted(group, key=lambda span: span[:2]):
-            running = [(until, other) for until, other in running if until > start]
-            pairs.extend((other, node) for _, other in running)
-            running.append((end, node))
-    return pairs
-
-
-def aggregate(deltas: Iterable[MemoryDelta]) -> nx.DiGraph[Node]:
-    """Return the view over episodes: universe -> ``("task", task)`` -> ``("prototype", task, actions)``.
-
-    Tasks and prototypes carry attempts, successes, rate, and mean, least and greatest duration of
-    the successes in ticks; tasks also in how many goals they occurred, how many of these were done,
-    and when.
-    """
-    ordered = list({delta.episode: delta for delta in deltas}.values())
-    graph: nx.DiGraph[Node] = nx.DiGraph()
-    tallies = [_prototypes(delta) for delta in ordered]
-    graph.add_node(UNIVERSE, **_universe(ordered))
-    for task, attributes in _task_sums(ordered, tallies).items():
-        graph.add_node(("task", task), level="task", **attributes)
-        graph.add_edge(UNIVERSE, ("task", task))
-    for (task, actions), tally in _merged(tallies, 2).items():
-        graph.add_node(("prototype", task, actions), level="prototype", actions=actions, **_counts(tally))
-        graph.add_edge(("task", task), ("prototype", task, actions))
-    return graph
-
-
 def name(node: Node) -> str:
     """Return a node's identity as one text: its parts, joined by slashes."""
     text = "/".join(map(str, node))
@@ -258,39 +217,19 @@ def name(node: Node) -> str:
     return text
 
 
-def to_json(graph: nx.DiGraph[Node], pairs: Iterable[Pair] | None = None) -> dict[str, Any]:
-    """Return the graph as plain data: node-link form.
+def to_json(deltas: Iterable[MemoryDelta]) -> dict[str, Any]:
+    """Return the graph as plain data in node-link form.
 
-    ``format`` and ``version`` say what it is; ``nodes`` have ``id``, ``level`` and their
-    attributes (None where there is no value); ``edges`` have ``source`` and ``target``, and so have
-    the ``overlaps``, if pairs are given.
-
-    Args:
-        graph: Made by ``build`` or ``aggregate``.
-        pairs: What ``overlaps`` returned.
+    ``format`` and ``version`` say what it is; ``nodes`` have ``id``, ``level`` and their attributes (None where there
+    is no value); ``edges`` have ``source`` and ``target``.
     """
-    document = _document(graph.nodes(data=True), graph.edges)
-    if pairs is not None:
-        document["overlaps"] = [{"source": name(source), "target": name(target)} for source, target in pairs]
-    return document
-
-
-def export(deltas: Iterable[MemoryDelta]) -> dict[str, Any]:
-    """Return ``to_json(build(deltas))``, except for the order of the edges, without the graph between."""
-    return _document(*_elements(deltas))
-
-
-def _document(nodes: Iterable[Vertex], edges: Iterable[Pair]) -> dict[str, Any]:
-    names: dict[Node, str] = {}
-    points = []
-    for node, data in nodes:
-        names[node] = text = name(node)
-        points.append({"id": text, **data})
+    nodes, edges = _elements(deltas)
+    names = {node: name(node) for node, _ in nodes}
     return {
         "format": _FORMAT,
         "version": VERSION,
         "directed": True,
-        "nodes": points,
+        "nodes": [{"id": names[node], **data} for node, data in nodes],
         "edges": [{"source": names[source], "target": names[target]} for source, target in edges],
     }
 

@@ -1,5 +1,5 @@
--- The symbolic world model on disk. A task lives over episodes (DR. WELL spec B8), a prototype belongs
--- to a task (B9), plan texts are kept once. Times are ticks.
+-- The symbolic world model on disk. A task lives over episodes, a prototype belongs to a task, plan texts are
+-- kept once. Times are ticks.
 CREATE TABLE episodes (
     id INTEGER PRIMARY KEY,
     run TEXT NOT NULL,
@@ -51,5 +51,13 @@ CREATE TABLE instances (
     progress INTEGER NOT NULL,
     team INTEGER NOT NULL,
     communication TEXT NOT NULL,
+    PRIMARY KEY (episode_id, place)
+) WITHOUT ROWID;
+CREATE TABLE reflections (
+    episode_id INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    tick INTEGER NOT NULL,
+    text TEXT NOT NULL,
     PRIMARY KEY (episode_id, place)
 ) WITHOUT ROWID;

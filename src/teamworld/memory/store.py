@@ -1,53 +1,49 @@
 """The symbolic world model on disk: one SQLite file, many readers and writers on one machine.
 
-G_{k+1} = G_k ∪ ΔG_k (DR. WELL spec A7): an episode's delta is stored under (run, episode) and replaces
+G_{k+1} = G_k ∪ ΔG_k: an episode's delta is stored under (run, episode) and replaces
 an earlier attempt, so storing it again changes nothing, and the order of episodes does not matter.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.resources import files
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
+
+import msgspec
 
 from teamworld.memory.contract import Instance, MemoryDelta, Ranking, Reflection, TaskOutcome
-from teamworld.memory.experience import Experience, Key, Row, StartRow
-from teamworld.memory.notes import newest
-from teamworld.memory.tally import BUCKET, PARTS, Tally
-from teamworld.memory.views import Context, ContextRow
+from teamworld.memory.notes import recent_notes
+from teamworld.memory.statistics import PARTS, START_BUCKET, PlanStatistics
+from teamworld.memory.world_model import PlanKey, PlanRow, StartRow, WorldModel
 from teamworld.record.database import Database, Format
 
 _MANY = 500  # values in one IN (...); SQLite takes at least 999 of them
-# The columns of a Tally; the share of the work done is that of ``tally.share``.
-_TALLY = f"""
+# The columns of ``PlanStatistics``; the share of the work done is that of ``statistics.done_share``.
+_STATISTICS = f"""
     COUNT(*), SUM(i.success),
     COALESCE(SUM(i.end_tick - i.start_tick) FILTER (WHERE i.success), 0),
     MIN(i.end_tick - i.start_tick) FILTER (WHERE i.success),
     MAX(i.end_tick - i.start_tick) FILTER (WHERE i.success),
-    COALESCE(SUM(i.start_tick) FILTER (WHERE i.success), 0),
     MIN(i.start_tick) FILTER (WHERE i.success),
     MAX(i.start_tick) FILTER (WHERE i.success),
     SUM(CASE WHEN i.units > 0 THEN MIN({PARTS}, MAX(0, i.progress * {PARTS} / i.units)) ELSE i.success * {PARTS} END),
     SUM(i.team)
 """
 _OF_RUN = "FROM episodes e JOIN instances i ON i.episode_id = e.id WHERE e.run = ?"
-_PLANS = f"SELECT i.prototype_id, i.lifted_id, i.team, {_TALLY} {_OF_RUN} GROUP BY 1, 2, 3"
-_STARTS = f"SELECT i.prototype_id, i.start_tick / {BUCKET}, COUNT(*), SUM(i.success) {_OF_RUN} GROUP BY 1, 2"
-_CONTEXTS = f"""
-    SELECT i.prototype_id, i.start_tick / {BUCKET}, i.team, i.communication, {_TALLY} {_OF_RUN} GROUP BY 1, 2, 3, 4
-"""
+_PLANS = f"SELECT i.prototype_id, i.lifted_id, i.team, {_STATISTICS} {_OF_RUN} GROUP BY 1, 2, 3"
+_STARTS = f"SELECT i.prototype_id, i.start_tick / {START_BUCKET}, COUNT(*), SUM(i.success) {_OF_RUN} GROUP BY 1, 2"
 _PROTOTYPES = """
     SELECT p.id, t.task, p.actions FROM tasks t JOIN prototypes p ON p.task_id = t.id WHERE t.run = ?
 """
 _EPISODES = "SELECT episode, completed, ticks FROM episodes WHERE run = ? AND episode <= ? ORDER BY episode"
 _INSTANCES = """
-    SELECT e.episode, i.agent, t.task, i.goal, a.text, l.text, p.actions, i.origin, i.start_tick, i.end_tick,
-           i.success, i.truncated, i.units, i.progress, i.team, i.communication
+    SELECT e.episode, i.agent, t.task, i.goal, a.text AS plan, l.text AS lifted, p.actions AS prototype, i.origin,
+           i.start_tick AS start, i.end_tick AS "end", i.success, i.truncated, i.units, i.progress, i.team,
+           i.communication
     FROM episodes e
     CROSS JOIN instances i ON i.episode_id = e.id
     JOIN prototypes p ON p.id = i.prototype_id
@@ -58,58 +54,43 @@ _INSTANCES = """
     ORDER BY e.episode, i.place
 """
 _OUTCOMES = """
-    SELECT e.episode, t.task, o.goal, o.success, o.end_tick, o.done_order
+    SELECT e.episode, t.task, o.goal, o.success, o.end_tick AS "end", o.done_order AS "order"
     FROM episodes e CROSS JOIN outcomes o ON o.episode_id = e.id JOIN tasks t ON t.id = o.task_id
     WHERE e.run = ? AND e.episode <= ?
     ORDER BY e.episode, o.place
 """
 _REFLECTIONS = """
     SELECT e.episode, r.agent, r.tick, r.text FROM episodes e CROSS JOIN reflections r ON r.episode_id = e.id
-    WHERE e.run = ? AND e.episode <= ? ORDER BY e.episode DESC, r.place DESC
+    WHERE e.run = ? AND e.episode <= ? ORDER BY e.episode, r.place
 """
 _LAST = 2**63 - 1
-_WITH_REFLECTIONS = 2  # version of the schema since which there are reflections
 
-Part = TypeVar("Part")
 Value = TypeVar("Value", int, str)
+Record = TypeVar("Record", Instance, TaskOutcome, Reflection)
 
-
-def _form() -> Format:
-    home = files("teamworld.memory")
-    schema, reflections = ((home / name).read_text("utf-8") for name in ("schema.sql", "reflections.sql"))
-    # The application id spells "tw" and "wm"; the version is that of the schema.
-    return Format(
-        "world model",
-        "memory.sqlite",
-        application=0x7477_776D,
-        version=_WITH_REFLECTIONS,
-        schema=schema + reflections,
-        upgrades={1: reflections},
-    )
+_FORMAT = Format(
+    "world model",
+    "memory.sqlite",
+    application=0x7477_776D,  # "tw" and "wm"
+    version=2,
+    schema=(files("teamworld.memory") / "schema.sql").read_text("utf-8"),
+)
 
 
 class MemoryStore:
-    """The world models of all runs in one file; made by ``open``. One connection for each process.
+    """The world models of all runs in one file. One connection for each process.
 
-    Closing a store that was opened for reading only changes nothing.
+    Args:
+        path: The file, created where there is none; its folder exists.
+        readonly: Read only: a missing file is an error, ``commit`` is refused, and closing changes nothing.
+
+    Raises:
+        UserError: Not a world model, of another version, damaged, or not writable (with ``readonly``: not there).
+            The file is left as it was.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._db = database
-
-    @classmethod
-    def open(cls, path: Path | str, *, readonly: bool = False) -> MemoryStore:
-        """Open the file, or create it where there is none; its folder exists.
-
-        Args:
-            path: The file.
-            readonly: Only look: a missing file is an error, and ``commit`` is refused.
-
-        Raises:
-            UserError: Not a world model, of a newer version, damaged, or not writable (with
-                ``readonly``: not there). The file is left as it was.
-        """
-        return cls(Database(Path(path), _form(), readonly=readonly))
+    def __init__(self, path: Path | str, *, readonly: bool = False) -> None:
+        self._db = Database(Path(path), _FORMAT, readonly=readonly)
 
     def __enter__(self) -> MemoryStore:
         return self
@@ -167,12 +148,12 @@ class MemoryStore:
     def discard(self, run: str, keep: Collection[int]) -> tuple[int, ...]:
         """Remove the deltas of a run's episodes that are not to be kept, and return which these were.
 
-        A resumed run calls it with the episodes that have a result (DESIGN section 5).
+        A resumed run calls it with the episodes that have a result.
         """
         with self._db.transaction() as db:
-            gone = tuple(sorted(set(_numbers(db, run)) - set(keep)))
-            db.executemany("DELETE FROM episodes WHERE run = ? AND episode = ?", ((run, number) for number in gone))
-        return gone
+            removed = tuple(sorted(set(_numbers(db, run)) - set(keep)))
+            db.executemany("DELETE FROM episodes WHERE run = ? AND episode = ?", ((run, number) for number in removed))
+        return removed
 
     def runs(self) -> tuple[str, ...]:
         """Return the names of the runs that have a delta here, in order."""
@@ -184,31 +165,20 @@ class MemoryStore:
         with self._db.reading() as db:
             return tuple(_numbers(db, run))
 
-    def experience(self, run: str, ranking: Ranking = "expected") -> Experience:
-        """Return what a run has learnt so far, summed up by the database."""
+    def world_model(self, run: str, ranking: Ranking = "expected") -> WorldModel:
+        """Return what a run has learned so far, summed up by the database."""
         with self._db.reading() as db:
             names = _names(db, run)
-            sums = db.execute(_PLANS, (run,)).fetchall()
-            begun = db.execute(_STARTS, (run,)).fetchall()
-            texts = _texts(db, {lifted for _, lifted, *_ in sums})
-            told = newest(text for *_, text in self._reflections(db, (run, _LAST)))
+            plans = db.execute(_PLANS, (run,)).fetchall()
+            starts = db.execute(_STARTS, (run,)).fetchall()
+            texts = _texts(db, {lifted for _, lifted, *_ in plans})
+            notes = recent_notes(text for *_, text in db.execute(_REFLECTIONS, (run, _LAST)))
         rows = []
-        for prototype, lifted, team, *tally in sums:
+        for prototype, lifted, team, *counts in plans:
             task, actions = names[prototype]
-            rows.append(Row(Key(task, team, texts[lifted], actions), Tally(*tally)))
-        starts = (StartRow(names[prototype][0], bucket, *counts) for prototype, bucket, *counts in begun)
-        return Experience.from_rows(rows, starts, ranking, told)
-
-    def contexts(self, run: str) -> tuple[ContextRow, ...]:
-        """Return what ``teamworld.memory.views`` reads, summed up by the database, ordered by context."""
-        with self._db.reading() as db:
-            names = _names(db, run)
-            sums = db.execute(_CONTEXTS, (run,)).fetchall()
-        rows = []
-        for prototype, bucket, team, communication, *tally in sums:
-            task, actions = names[prototype]
-            rows.append(ContextRow(Context(task, bucket, team, communication, actions), Tally(*tally)))
-        return tuple(sorted(rows, key=itemgetter(0)))
+            rows.append(PlanRow(PlanKey(task, team, texts[lifted], actions), PlanStatistics(*counts)))
+        begun = (StartRow(names[prototype][0], bucket, *counts) for prototype, bucket, *counts in starts)
+        return WorldModel.from_rows(rows, begun, ranking, notes)
 
     def deltas(self, run: str, up_to: int | None = None) -> tuple[MemoryDelta, ...]:
         """Return a run's deltas by episode, as they were committed.
@@ -220,9 +190,9 @@ class MemoryStore:
         where = (run, _LAST if up_to is None else up_to)
         with self._db.reading() as db:
             episodes = db.execute(_EPISODES, where).fetchall()
-            outcomes = _by_episode(db.execute(_OUTCOMES, where), _outcome)
-            instances = _by_episode(db.execute(_INSTANCES, where), _instance)
-            told = _by_episode(self._reflections(db, where), _reflection)  # newest first
+            outcomes = _by_episode(db.execute(_OUTCOMES, where), TaskOutcome)
+            instances = _by_episode(db.execute(_INSTANCES, where), Instance)
+            reflections = _by_episode(db.execute(_REFLECTIONS, where), Reflection)
         return tuple(
             MemoryDelta(
                 episode=number,
@@ -230,14 +200,10 @@ class MemoryStore:
                 ticks=ticks,
                 tasks=tuple(outcomes.get(number, ())),
                 instances=tuple(instances.get(number, ())),
-                reflections=tuple(reversed(told.get(number, ()))),
+                reflections=tuple(reflections.get(number, ())),
             )
             for number, completed, ticks in episodes
         )
-
-    def _reflections(self, db: sqlite3.Connection, where: tuple[str, int]) -> Iterable[tuple[Any, ...]]:
-        """Episode, agent, tick and text of a run's reflections, newest first; an older file only read has none."""
-        return db.execute(_REFLECTIONS, where) if self._db.version >= _WITH_REFLECTIONS else ()
 
 
 def _numbers(db: sqlite3.Connection, run: str) -> Iterator[int]:
@@ -292,39 +258,11 @@ def _prototypes(
     }
 
 
-def _by_episode(rows: Iterable[tuple[Any, ...]], make: Callable[[tuple[Any, ...]], Part]) -> dict[int, list[Part]]:
-    """Group rows that are ordered by their first column, the episode."""
-    return {episode: [make(row) for row in group] for episode, group in groupby(rows, key=itemgetter(0))}
-
-
-def _outcome(row: tuple[Any, ...]) -> TaskOutcome:
-    _, task, goal, success, end, order = row
-    return TaskOutcome(task=task, goal=goal, success=bool(success), end=end, order=order)
-
-
-def _reflection(row: tuple[Any, ...]) -> Reflection:
-    _, agent, tick, text = row
-    return Reflection(agent=agent, tick=tick, text=text)
-
-
-def _instance(row: tuple[Any, ...]) -> Instance:
-    episode, agent, task, goal, plan, lifted, prototype, origin, start, end, success, truncated, *rest = row
-    units, progress, team, communication = rest
-    return Instance(
-        episode=episode,
-        agent=agent,
-        task=task,
-        goal=goal,
-        plan=plan,
-        lifted=lifted,
-        prototype=prototype,
-        origin=origin,
-        start=start,
-        end=end,
-        success=bool(success),
-        truncated=bool(truncated),
-        units=units,
-        progress=progress,
-        team=team,
-        communication=communication,
-    )
+def _by_episode(rows: sqlite3.Cursor, kind: type[Record]) -> dict[int, list[Record]]:
+    """Return records by episode, in the order of the rows, whose columns are named like the fields."""
+    names = [column[0] for column in rows.description]
+    records: dict[int, list[Record]] = {}
+    for row in rows:
+        record = msgspec.convert(dict(zip(names, row, strict=True)), kind, strict=False)  # SQLite has no booleans
+        records.setdefault(row[0], []).append(record)
+    return records

@@ -1,15 +1,16 @@
-"""Opening our SQLite files without ever harming a file that is not one, and errors in plain words."""
+"""Open the SQLite files of a run without harming a file that is not one, and explain errors in plain words."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
+
+import msgspec
 
 from teamworld.errors import UserError
 
@@ -24,27 +25,22 @@ class Format(NamedTuple):
     application: int
     """PRAGMA application_id."""
     version: int
-    """PRAGMA user_version, the version of ``schema``; a reader refuses newer ones."""
+    """PRAGMA user_version, the version of ``schema``; files of other versions are refused."""
     schema: str
     """SQL that makes an empty one."""
     synchronous: str = "NORMAL"
     """PRAGMA synchronous: FULL where a commit must survive a power cut."""
-    upgrades: Mapping[int, str] = MappingProxyType({})
-    """By older version, the one statement that makes the next one of it; other older versions never existed."""
 
 
 _WAIT = 30.0  # seconds to wait for another process's transaction
-_MAGIC = b"SQLite format 3\x00"
-_HEADER = 100  # bytes; fields below are offsets into it (sqlite.org/fileformat2.html, section 1.3)
-_USER_VERSION, _APPLICATION_ID = 60, 68
 _RESUME = "then give the same command again; nothing that was stored is lost"
 
 
 class Database:
     """One connection to a file of one kind; creates the file where there is none.
 
-    Whose file it is and its version are read from its header before SQLite gets to see it, because
-    SQLite writes beside a file even to read it, and would bring a foreign one up to date.
+    The kind and version of a file are read from its header before SQLite opens it, because SQLite writes beside a
+    file even to read it, and would bring a foreign one up to date.
 
     Args:
         path: The file; its folder exists.
@@ -55,8 +51,8 @@ class Database:
             Read no longer than needed: a writer that opens the file afterwards cannot know of the reader.
 
     Raises:
-        UserError: Not of this kind, of a newer version, damaged, or not writable (with ``readonly``: not
-            there). The file is left as it was.
+        UserError: Not of this kind and version, damaged, or not writable (with ``readonly``: not there). The file
+            is left as it was.
     """
 
     def __init__(self, path: Path, form: Format, *, readonly: bool = False) -> None:
@@ -75,10 +71,8 @@ class Database:
                 target, timeout=_WAIT, isolation_level=None, uri=readonly, check_same_thread=False
             )
             try:
-                self.version = _check_body(path, form, self._db)
-                """Of the file's schema: older than the form's only where the file is just read."""
+                _check_content(path, form, self._db)
                 if not readonly:
-                    self.version = _upgrade(form, self._db)
                     self._db.execute(f"PRAGMA synchronous = {form.synchronous}")
                     self._db.execute("PRAGMA foreign_keys = ON")
             except BaseException:
@@ -139,18 +133,20 @@ class Database:
 
 @contextmanager
 def explained(path: Path, form: Format, *, readonly: bool = False) -> Iterator[None]:
-    """Turn what the disk or SQLite refuses into one line for the user; errors of the program pass."""
+    """Turn errors of the disk or of SQLite into one line for the user; errors of the program pass."""
     try:
         yield
     except (sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.InterfaceError):
         raise
     except sqlite3.DatabaseError as error:
-        raise UserError(f"{path} {_in_words(error, form, readonly)}") from None
+        raise UserError(f"{path} {_describe(error, form, readonly)}") from None
+    except msgspec.ValidationError as error:
+        raise UserError(f"{path} {_damaged(str(error), form)}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be used as {form.what}: {error.strerror or error}") from None
 
 
-def _in_words(error: sqlite3.DatabaseError, form: Format, readonly: bool) -> str:
+def _describe(error: sqlite3.DatabaseError, form: Format, readonly: bool) -> str:
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:  # the primary code; the rest says more than is needed
         case sqlite3.SQLITE_FULL:
             return f"cannot be written: the disk is full; make room, {_RESUME}"
@@ -174,30 +170,21 @@ def _damaged(why: str, form: Format) -> str:
 
 
 def _check_header(path: Path, form: Format) -> None:
-    """Refuse what is not of this kind and a known version; reads 100 bytes and touches nothing."""
+    """Refuse what is not of this kind and version; reads 100 bytes and touches nothing."""
     with path.open("rb") as file:
-        header = file.read(_HEADER)
-    if not header.startswith(_MAGIC):
+        header = file.read(100)
+    if not header.startswith(b"SQLite format 3\x00"):
         raise UserError(f"{path} is not a {form.what}: expected a {form.name} of teamworld; name another file")
-    if len(header) < _HEADER:
-        raise UserError(f"{path} {_damaged(f'it ends after {len(header)} bytes', form)}")
-    if _number(header, _APPLICATION_ID, 4) != form.application:
+    # Offsets of the fields: sqlite.org/fileformat2.html, section 1.3.
+    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
+    if application != form.application:
         raise UserError(f"{path} is a database of another program: expected a {form.name}; name another file")
-    _check_version(path, form, _number(header, _USER_VERSION, 4))
-
-
-def _number(header: bytes, offset: int, size: int) -> int:
-    return int.from_bytes(header[offset : offset + size], "big")
-
-
-def _check_version(path: Path, form: Format, version: int) -> None:
-    if version > form.version:
+    if version != form.version:
+        age, advice = ("a newer", "upgrade it") if version > form.version else ("an older", "run it anew")
         raise UserError(
-            f"{path} was written by a newer teamworld ({form.what} format {version}, "
-            f"this one reads up to {form.version}): upgrade it"
+            f"{path} was written by {age} teamworld ({form.what} format {version}, this one reads {form.version}): "
+            f"{advice}"
         )
-    if version != form.version and version not in form.upgrades:
-        raise UserError(f"{path} {_damaged(f'{form.what} format {version} never existed', form)}")
 
 
 def _read_uri(path: Path) -> str:
@@ -219,41 +206,19 @@ def _check_writable(path: Path) -> None:
             raise UserError(f"{path} cannot be written: allow writing to {needed}, {_RESUME}")
 
 
-def _check_body(path: Path, form: Format, connection: sqlite3.Connection) -> int:
-    """Return the version of the file's schema, having looked at all of the file."""
+def _check_content(path: Path, form: Format, connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA query_only = ON")  # looking must not repair or change anything
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    _check_version(path, form, version)
-    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise UserError(f"{path} {_damaged(found, form)}")
+    (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
+        raise UserError(f"{path} {_damaged(result, form)}")
     connection.execute("PRAGMA query_only = OFF")
-    return version
-
-
-def _upgrade(form: Format, connection: sqlite3.Connection) -> int:
-    """Bring an older file up to date, all or nothing, and return its version now."""
-    if connection.execute("PRAGMA user_version").fetchone()[0] == form.version:
-        return form.version  # the usual case takes no lock
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Read again: of several processes that open the file together, the first brings it up to date.
-        for version in range(connection.execute("PRAGMA user_version").fetchone()[0], form.version):
-            connection.execute(form.upgrades[version])
-        connection.execute(f"PRAGMA user_version = {form.version}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    return form.version
 
 
 def _create(path: Path, form: Format) -> None:
     """Make an empty file of this kind under another name and put it in place whole.
 
     So a kill leaves no half-made file behind, and of several processes that start together the first
-    wins while the others use what it made.
+    wins while the others use its file.
     """
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
     try:

@@ -100,12 +100,12 @@ def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float | None], label
 
 
 def _world_models(folder: Folder, experiment: Experiment, target: Path) -> list[Path]:
-    from teamworld.memory.picture import draw_stages
+    from teamworld.memory.drawing import draw_stages
 
     if not folder.memory_file.exists():
         return []
     drawn = []
-    with MemoryStore.open(folder.memory_file, readonly=True) as memory:
+    with MemoryStore(folder.memory_file, readonly=True) as memory:
         for method in experiment.methods:
             name = Cell(method, experiment.seeds[0]).name
             if deltas := memory.deltas(name):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
-from teamworld.memory.experience import Experience
 from teamworld.memory.store import MemoryStore
 from teamworld.memory.tracker import delta
+from teamworld.memory.world_model import WorldModel
 from teamworld.metrics import runs
 from teamworld.metrics.definition import NULL, Value, mean
 from teamworld.record import ActionStep, Event, read_log
@@ -57,9 +57,9 @@ def honesty(folder: Folder, experiment: Experiment, cell: Cell) -> dict[str, Val
     last = options.get("freeze_after")
     if not last or last >= experiment.episodes:
         return {}
-    with MemoryStore.open(folder.memory_file, readonly=True) as store:
-        reported = store.experience(cell.name)
-    found = Experience()
+    with MemoryStore(folder.memory_file, readonly=True) as store:
+        reported = store.world_model(cell.name)
+    found = WorldModel()
     for episode in range(last + 1, experiment.episodes + 1):
         held_out = delta(read_log(folder.log(cell, episode)), identity=options["task_identity"])
         for instance in held_out.instances:
@@ -67,8 +67,8 @@ def honesty(folder: Folder, experiment: Experiment, cell: Cell) -> dict[str, Val
     rates, durations = [], []
     for task in sorted({row.key.task for row in found.rows()}):
         told, seen = reported.guide(task), found.guide(task)
-        if told.rate is not None and seen.rate is not None:
-            rates.append(abs(told.rate - seen.rate))
+        if told.attempts and seen.attempts:
+            rates.append(abs(told.successes / told.attempts - seen.successes / seen.attempts))
         if told.mean_duration is not None and seen.mean_duration is not None:
             durations.append(abs(told.mean_duration - seen.mean_duration))
     return {"B13.rate": mean(rates), "B13.T": mean(durations)}

@@ -15,7 +15,7 @@ from teamworld.episode.messages import MessageRule
 from teamworld.experiment import message_protocol
 from teamworld.language import AgentId
 from teamworld.memory.contract import MemoryDelta
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
@@ -211,7 +211,7 @@ def play(
             world=world or scenario.make(),
             method=MethodMonitor(methods.make(label, resolved), complaints, view_log),
             reasoner=QuestionMonitor(reasoner, complaints, methods.kinds([label])) if check_questions else reasoner,
-            memory=Experience(),
+            memory=WorldModel(),
             log=log,
             streams=streams,
             setting=Setting(scenario.seed, scenario.seed, 1, resolved, rule),

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
-from teamworld.memory.experience import Experience
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
 from teamworld.methods.common.translation import Translation
@@ -225,7 +225,7 @@ def _play(world: World, mind: Scripted, options: dict[str, Any], rule: MessageRu
     with tempfile.TemporaryDirectory() as folder, LogWriter(Path(folder) / "log.jsonl.zst") as log:
         setting = Setting(0, 0, 1, given, rule)
         method = methods.make("coela", given)
-        asyncio.run(Episode(world, method, mind, Experience(), log, CELL.streams(1), setting).play())
+        asyncio.run(Episode(world, method, mind, WorldModel(), log, CELL.streams(1), setting).play())
         log.finish()
         return list(log.events)
 

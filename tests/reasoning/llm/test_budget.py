@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.budget import Budget, Limit, OutOfBudget, Spent, Tally, check, parse
+from teamworld.reasoning.llm.budget import Budget, Limit, OutOfBudget, Spent, UsageTotal, check, parse
 from teamworld.reasoning.llm.contract import CallRecord
 from tests.reasoning.llm.records import failed, record
 
@@ -129,7 +129,7 @@ def test_without_a_limit_nothing_is_refused() -> None:
 def test_what_a_call_took_is_known_of_answers_alone() -> None:
     budget = Budget(parse("1usd,1ktok"))
     use(budget, failed(), failed("late"), record(0.25, 100))
-    assert budget.spent == Spent(Tally(0.25, 1), Tally(100, 1))
+    assert budget.spent == Spent(UsageTotal(0.25, 1), UsageTotal(100, 1))
     assert Spent().plus(record(5.0, 100, cached=True)) == Spent()
     assert budget.flying == 0
 
@@ -137,7 +137,7 @@ def test_what_a_call_took_is_known_of_answers_alone() -> None:
 def test_an_answer_that_nobody_counted_counts_as_the_mean_of_the_others() -> None:
     budget = Budget(parse("1ktok"))
     use(budget, record(tokens=300), record(tokens=None), record(tokens=None))
-    assert budget.spent.tokens == Tally(300, 1, 2)
+    assert budget.spent.tokens == UsageTotal(300, 1, 2)
     with pytest.raises(OutOfBudget, match="900 tokens of 1,000"):
         budget.reserve()
 
@@ -167,7 +167,7 @@ def test_an_episode_has_a_limit_of_its_own_within_the_run() -> None:
     ):
         second.reserve()
     assert (second.flying, run.flying) == (1, 1)  # a refused call is under way nowhere
-    assert run.spent.usd == Tally(pytest.approx(0.8), 4)  # type: ignore[arg-type]
+    assert run.spent.usd == UsageTotal(pytest.approx(0.8), 4)  # type: ignore[arg-type]
 
 
 COSTS = st.lists(st.integers(1, 100), min_size=1, max_size=60)
@@ -255,7 +255,7 @@ def test_a_call_is_asked_for_again_when_it_is_sent() -> None:
 
 
 def test_others_under_way_do_not_stop_a_call_that_was_let_through() -> None:
-    budget = Budget(Limit(tokens=100), Spent(tokens=Tally(40, 2)))
+    budget = Budget(Limit(tokens=100), Spent(tokens=UsageTotal(40, 2)))
     for _ in range(3):
         budget.reserve()
     budget.confirm()

@@ -17,8 +17,8 @@ from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import Communication, Memory, MemoryDelta
-from teamworld.memory.experience import Experience
 from teamworld.memory.tracker import Tracker, delta
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods.common.plan_answers import PlanAnswer, make_plan, normalize_texts, standby_plan
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Meeting, Message, Method, Variant
 from teamworld.methods.drwell.library import page
@@ -69,7 +69,7 @@ class DrWell(Method):
         """Start with what the memory holds."""
         self._domain = briefing.domain
         self._memory = briefing.memory.ranked(self._options.ranking)
-        unread = Experience()
+        unread = WorldModel()
         self._guidebook: Memory = self._memory if self._options.guided else unread
         self._library: Memory = self._memory if self._options.looks_up else unread
         self._writes = self._options.update == "live" and self._options.learns_in(briefing.episode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from teamworld.memory.contract import Reflection
-from teamworld.memory.notes import MOST, alike, clean
+from teamworld.memory.notes import MOST, clean_note, note_key
 from teamworld.methods.drwell.questions import Revise
 from teamworld.record import Event, QuestionAsked
 
@@ -15,8 +15,8 @@ def reflections(log: Iterable[Event]) -> tuple[Reflection, ...]:
     told: dict[str, Reflection] = {}
     for event in log:
         if isinstance(event, QuestionAsked) and event.purpose == Revise.kind and not event.fallback:
-            text = clean(str(event.answer.get("reflection", "")))
-            if key := alike(text):
+            text = clean_note(str(event.answer.get("reflection", "")))
+            if key := note_key(text):
                 told.pop(key, None)  # said again, it counts as new
                 told[key] = Reflection(agent=event.agent, tick=event.tick, text=text)
     return tuple(told.values())[-MOST:]

@@ -17,7 +17,7 @@ from teamworld.errors import UserError
 from teamworld.experiment import run
 from teamworld.experiment.config import Cell, Experiment
 from teamworld.experiment.folder import Folder
-from teamworld.memory.picture import draw_stages
+from teamworld.memory.drawing import draw_stages
 from teamworld.memory.store import MemoryStore
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.drwell import figures
@@ -329,7 +329,7 @@ def _draw(target: Path, folder: Folder, result: Result) -> dict[str, Figure]:
     values = [runs.seconds for runs in (*paper.runs.values(), *result.ours.values())]
     top = float(np.ceil(max(part[np.isfinite(part)].max(initial=1.0) for part in values) / 10) * 10)
     title = f"World model of DR. WELL, seed {seed}; {reasoner}"
-    with MemoryStore.open(folder.memory_file, readonly=True) as memory:
+    with MemoryStore(folder.memory_file, readonly=True) as memory:
         deltas = memory.deltas(Cell("drwell", seed).name)
     draw_stages(deltas, target / "world_model.svg", title=title)
     return {

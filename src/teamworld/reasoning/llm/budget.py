@@ -60,7 +60,7 @@ def parse(text: str) -> Limit:
     return Limit(usd, tokens)
 
 
-class Tally(NamedTuple):
+class UsageTotal(NamedTuple):
     """What calls took of one thing, dollars or tokens."""
 
     total: float = 0.0
@@ -69,7 +69,7 @@ class Tally(NamedTuple):
     uncounted: int = 0
     """Calls of which nobody knows how much."""
 
-    def plus(self, amount: float | None) -> Tally:
+    def plus(self, amount: float | None) -> UsageTotal:
         """Return it with one more call."""
         if amount is None:
             return self._replace(uncounted=self.uncounted + 1)
@@ -89,8 +89,8 @@ class Tally(NamedTuple):
 class Spent(NamedTuple):
     """What calls took: those that were answered, and not from a cache of earlier runs."""
 
-    usd: Tally = Tally()
-    tokens: Tally = Tally()
+    usd: UsageTotal = UsageTotal()
+    tokens: UsageTotal = UsageTotal()
 
     def plus(self, record: CallRecord) -> Spent:
         """Return it with one more call."""
@@ -172,7 +172,7 @@ class Budget:
         self._check_one("usd", self.limit.usd, self.spent.usd, flying)
         self._check_one("tokens", self.limit.tokens, self.spent.tokens, flying)
 
-    def _check_one(self, unit: str, limit: float | None, spent: Tally, flying: int) -> None:
+    def _check_one(self, unit: str, limit: float | None, spent: UsageTotal, flying: int) -> None:
         if limit is None:
             return
         if spent.uncounted and not spent.counted:

@@ -11,8 +11,8 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.memory.contract import MemoryDelta, TaskOutcome
+from teamworld.memory.drawing import draw, draw_stages, kind, layout
 from teamworld.memory.graph import UNIVERSE, build
-from teamworld.memory.picture import draw, draw_stages, kind, layout
 from tests.memory.samples import delta, instance
 
 pytest.importorskip("matplotlib")
@@ -91,9 +91,9 @@ def test_what_a_node_looks_like_says_what_became_of_it() -> None:
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_the_same_world_model_gives_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     one, other, less = (tmp_path / f"{name}{suffix}" for name in ("one", "other", "less"))
-    draw(TEN[:3], one, together=True)
-    draw(TEN[:3], other, together=True)
-    draw(TEN[:2], less, together=True)
+    draw(TEN[:3], one)
+    draw(TEN[:3], other)
+    draw(TEN[:2], less)
     assert one.read_bytes() == other.read_bytes() != less.read_bytes()
     assert [word for word in (b"CreationDate", b"dc:date", b"Software") if word in one.read_bytes()] == []
 

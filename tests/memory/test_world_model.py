@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.memory.contract import GuideEntry, Instance, Memory, Ranking, StartRecord, TeamRecord
-from teamworld.memory.experience import Experience, verdict, wilson
+from teamworld.memory.contract import GuideEntry, Instance, Memory, Ranking, StartRecord
+from teamworld.memory.world_model import WorldModel, verdict, wilson
 from tests.memory.samples import TASKS, instance, instances
 
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
@@ -33,12 +33,12 @@ def tried(
     ]
 
 
-def learnt(*groups: list[Instance], ranking: Ranking = "expected") -> Experience:
-    experience = Experience(ranking)
+def learnt(*groups: list[Instance], ranking: Ranking = "expected") -> WorldModel:
+    world_model = WorldModel(ranking)
     for group in groups:
         for one in group:
-            experience.add(one)
-    return experience
+            world_model.add(one)
+    return world_model
 
 
 def order(*groups: list[Instance], ranking: Ranking = "expected") -> list[str]:
@@ -48,7 +48,7 @@ def order(*groups: list[Instance], ranking: Ranking = "expected") -> list[str]:
 
 
 def test_a_page_of_the_guidebook() -> None:
-    experience = learnt(
+    world_model = learnt(
         [
             instance(team=2, start=0, end=20),
             instance(team=2, start=10, end=22),
@@ -58,33 +58,26 @@ def test_a_page_of_the_guidebook() -> None:
             instance(task="block_2", team=9),
         ]
     )
-    guide = experience.guide("block_1")
+    guide = world_model.guide("block_1")
     assert guide == GuideEntry(
-        task="block_1",
         attempts=5,
         successes=3,
         mean_duration=24.0,
-        shortest=12,
-        smallest_team=1,
         team=2,
-        mean_start=5.0,  # of the successes, as are the next two
-        earliest_start=0,
+        earliest_start=0,  # of the successes, as is the latest
         latest_start=10,
         verdict="moderate",
-        teams=(TeamRecord(1, 2, 1, 40.0), TeamRecord(2, 2, 2, 16.0), TeamRecord(3, 1, 0, None)),
         about_now=StartRecord(3, 2),  # begun at ticks 0, 3 and 5
     )
-    assert guide.rate == 0.6
 
 
 def test_what_is_not_known_is_untested_and_empty() -> None:
-    memory: Memory = Experience()
+    memory: Memory = WorldModel()
     guide = memory.guide("block_1")
-    assert (guide.attempts, guide.rate, guide.verdict, guide.team) == (0, None, "untested", None)
-    assert (guide.mean_start, guide.mean_duration, guide.teams) == (None, None, ())
-    assert memory.library("block_1") == ("block_1", 0, (), ())
+    assert (guide.attempts, guide.mean_duration, guide.verdict, guide.team) == (0, None, "untested", None)
+    assert memory.library("block_1") == (0, (), ())
     assert memory.best() is None
-    assert list(Experience().rows()) == []
+    assert list(WorldModel().rows()) == []
 
 
 @pytest.mark.parametrize(
@@ -110,17 +103,17 @@ def test_the_recommended_team_performs_best_or_is_the_smallest_that_succeeded() 
 
 
 def test_how_it_went_about_that_time() -> None:
-    experience = learnt([instance(start=start, success=start > 25) for start in (0, 9, 10, 19, 20, 29, 30, 39, 40)])
-    found = [experience.guide("block_1", now).about_now for now in (0, 10, 19, 25, 45, 60, 1000)]
+    world_model = learnt([instance(start=start, success=start > 25) for start in (0, 9, 10, 19, 20, 29, 30, 39, 40)])
+    found = [world_model.guide("block_1", now).about_now for now in (0, 10, 19, 25, 45, 60, 1000)]
     assert found == [(2, 0), (2, 0), (2, 0), (2, 1), (1, 1), (0, 0), (0, 0)]
-    assert experience.guide("block_1").about_now == experience.guide("block_1", 0).about_now
+    assert world_model.guide("block_1").about_now == world_model.guide("block_1", 0).about_now
 
 
 def test_a_page_of_the_library() -> None:
     library = learnt(tried("p", 1, 2, team=2, progress=1), tried("p", 1, 2, team=1, duration=30)).library("block_1")
     (record,) = library.plans
     assert library.attempts == 4
-    assert record == ("p", 4, 2, 20.0, 1.5, 0.5625)  # (1 + 1/4 + 1 + 0) / 4 of the work
+    assert record == ("p", 4, 2, 20.0, 1.5)
 
 
 def test_few_samples_do_not_beat_many() -> None:
@@ -174,9 +167,9 @@ def test_another_ranking_of_the_same_memory() -> None:
     assert memory.library("block_1").attempts == paper.library("block_1").attempts == 12
 
 
-def everything(experience: Experience) -> list[object]:
-    guides = [experience.guide(task, now) for task in TASKS for now in (0, 17, 60)]
-    return [experience.best(), *guides, *map(experience.library, TASKS)]
+def everything(world_model: WorldModel) -> list[object]:
+    guides = [world_model.guide(task, now) for task in TASKS for now in (0, 17, 60)]
+    return [world_model.best(), *guides, *map(world_model.library, TASKS)]
 
 
 @pytest.mark.heavy
@@ -188,35 +181,30 @@ def test_neither_order_nor_summing_up_changes_an_answer(
     mixed = list(found)
     shuffler.shuffle(mixed)
     assert everything(learnt(mixed, ranking=ranking)) == everything(one)
-    summed = Experience.from_rows(one.rows(), one.starts(), ranking)
-    assert list(summed.starts()) == list(one.starts())
+    summed = WorldModel.from_rows(one.rows(), one.start_rows(), ranking)
+    assert list(summed.start_rows()) == list(one.start_rows())
     assert everything(summed) == everything(one)
     assert list(summed.rows()) == list(one.rows())
 
 
 @given(st.lists(instances(1), min_size=1, max_size=25))
 def test_a_page_adds_up(found: list[Instance]) -> None:
-    experience = learnt(found)
+    world_model = learnt(found)
     for task in TASKS:
         mine = [one for one in found if one.task == task]
         wins = [one.duration for one in mine if one.success]
         starts = [one.start for one in mine if one.success]
-        guide, library = experience.guide(task), experience.library(task)
+        guide, library = world_model.guide(task), world_model.library(task)
         assert (guide.attempts, guide.successes) == (len(mine), len(wins))
         assert guide.mean_duration == (sum(wins) / len(wins) if wins else None)
-        assert guide.shortest == min(wins, default=None)
-        assert guide.smallest_team == min((one.team for one in mine if one.success), default=None)
         assert guide.team in {one.team for one in mine if one.success} | ({None} if not wins else set())
         assert guide.earliest_start == min(starts, default=None)
         assert guide.latest_start == max(starts, default=None)
-        assert guide.mean_start == (sum(starts) / len(starts) if starts else None)
-        assert sum(team.attempts for team in guide.teams) == library.attempts == len(mine)
+        assert library.attempts == len(mine)
         for part in (library.plans, library.prototypes):
             assert sum(record.attempts for record in part) == len(mine)
             worked = [bool(record.successes) for record in part]
             assert worked == sorted(worked, reverse=True)
         for record in library.plans:
             same = [one for one in mine if one.lifted == record.text]
-            shares = [one.progress / one.units if one.units else float(one.success) for one in same]
-            assert record.mean_progress == pytest.approx(sum(shares) / len(shares), abs=1e-6)
             assert record.mean_team == sum(one.team for one in same) / len(same)

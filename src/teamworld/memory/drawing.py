@@ -1,4 +1,4 @@
-"""Pictures of the world model's graph: how it grows from episode to episode (DR. WELL spec A7, C5).
+"""Pictures of the world model's graph: how it grows from episode to episode (DR. WELL, figure of the world model).
 
 A tree drawn outward from the universe, one ring for each level. What failed is hollow, what the end of
 the episode cut off is a cross: no cue is by colour alone.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
 from teamworld.memory.contract import MemoryDelta
-from teamworld.memory.graph import UNIVERSE, Node, build, overlaps
+from teamworld.memory.graph import UNIVERSE, Node, build
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -52,7 +52,7 @@ class _Style(NamedTuple):
     filled: bool
 
 
-# Colours after the scheme described for the paper's figure (DR. WELL spec C5), green and red moved to
+# Colours after the scheme of the paper's figure, green and red moved to
 # bluish green and vermilion, which colour-blind people tell apart (Okabe & Ito 2008); darker outward.
 _STYLES: dict[tuple[str, str], _Style] = {
     ("universe", ""): _Style("universe", "h", 260, "#37474F", True),
@@ -84,7 +84,6 @@ def draw(
     after: Sequence[int] | None = None,
     *,
     title: str | None = None,
-    together: bool = False,
 ) -> None:
     """Write a picture of the world model; the same deltas give the same bytes.
 
@@ -93,7 +92,6 @@ def draw(
         path: A ``.png``, ``.svg`` or ``.pdf`` file.
         after: One panel for each number of episodes, for example 1, 5 and 10; None: one with all.
         title: A line over all panels.
-        together: Join instances that ran at the same time by dotted lines.
 
     Raises:
         UserError: matplotlib is missing, the format is unknown, the file cannot be written, or there
@@ -119,7 +117,7 @@ def draw(
         side = _PANEL if len(panels) > 1 else _ONLY_PANEL
         figure = Figure(figsize=(side * columns, (side + 0.35) * rows + 0.9 + _TITLE * bool(title)), dpi=200)
         for place, count in enumerate(panels, start=1):
-            _panel(figure.add_subplot(rows, columns, place), build(deltas[:count]), together)
+            _panel(figure.add_subplot(rows, columns, place), build(deltas[:count]))
         if title:
             figure.suptitle(title, fontsize=11, y=1 - 0.12 / figure.get_figheight(), va="top")
         _legend(figure, columns, _TITLE * bool(title))
@@ -182,7 +180,7 @@ def layout(graph: nx.DiGraph[Node]) -> dict[Node, Point]:
     return points
 
 
-def _panel(axes: Axes, graph: nx.DiGraph[Node], together: bool) -> None:
+def _panel(axes: Axes, graph: nx.DiGraph[Node]) -> None:
     from matplotlib.collections import LineCollection
 
     points = layout(graph)
@@ -191,13 +189,8 @@ def _panel(axes: Axes, graph: nx.DiGraph[Node], together: bool) -> None:
         groups.setdefault(kind(data), []).append(node)
     leaves = sum(len(nodes) for (level, _), nodes in groups.items() if level == "instance")
     scale = min(1.0, sqrt(70 / max(1, leaves)))
-    edges = [(points[one], points[other]) for one, other in graph.edges]
+    edges = [(points[parent], points[child]) for parent, child in graph.edges]
     axes.add_collection(LineCollection(edges, colors="#B4BCC2", linewidths=0.35 + 0.55 * scale, zorder=1))
-    if together:
-        chords = [(points[one], points[other]) for one, other in overlaps(graph)]
-        axes.add_collection(
-            LineCollection(chords, colors="#5B7FA6", linewidths=0.5, linestyles="dotted", alpha=0.6, zorder=0)
-        )
     for key, nodes in sorted(groups.items()):
         _scatter(axes, _STYLES[key], [points[node] for node in nodes], scale)
     _label(axes, graph, points)

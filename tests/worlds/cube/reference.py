@@ -1,6 +1,6 @@
 """A second implementation of CUBE's rules of motion, to test the first one against.
 
-Written from the prose of the specification: slow, plain, no arrays and no incremental state. Entities are kept in
+Written from the rules in prose: slow, plain, no arrays and no incremental state. Entities are kept in
 dictionaries, and everything else is worked out anew from their positions whenever it is needed. Shares no code
 with the package.
 """
@@ -75,11 +75,11 @@ class Scene:
         for block in sorted(self.blocks, key=lambda block: (-reach(block), block)):
             if block not in self.blocks or block in self.moved:
                 continue
-            own = self._line_agents({block}, direction, wishes)
+            own = self.line_agents({block}, direction, wishes)
             if not own:
                 continue
-            chain = self._chain(block, direction)
-            helpers = own if self.scope == "rear" else self._line_agents(chain, direction, wishes)
+            chain = self.chain(block, direction)
+            helpers = own if self.scope == "rear" else self.line_agents(chain, direction, wishes)
             if len(helpers) < sum(self.blocks[member][0] for member in chain):
                 continue
             if any(member in self.moved for member in chain):
@@ -103,7 +103,7 @@ class Scene:
                 del self.blocks[member]
         return weight_in
 
-    def _chain(self, block: int, direction: Cell) -> set[int]:
+    def chain(self, block: int, direction: Cell) -> set[int]:
         """The block and all that it would run into, directly or through others."""
         chain = {block}
         while True:
@@ -117,7 +117,7 @@ class Scene:
                 return chain
             chain |= hit
 
-    def _line_agents(self, chain: set[int], direction: Cell, wishes: dict[int, Cell]) -> set[int]:
+    def line_agents(self, chain: set[int], direction: Cell, wishes: dict[int, Cell]) -> set[int]:
         """Agents that act in the direction in an unbroken line right behind a block of the chain."""
         standing = {cell: agent for agent, cell in self.agents.items()}
         found: set[int] = set()

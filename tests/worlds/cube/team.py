@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from teamworld.language import Action, AgentId, Plan, parse_action
 from teamworld.worlds.contract import Outcome, StepResult
-from teamworld.worlds.cube.state import Block, Layout
+from teamworld.worlds.cube import observe
+from teamworld.worlds.cube.state import Block, CubeState, Layout
 from teamworld.worlds.cube.symbolic_state import SymbolicState, agent_name
 from teamworld.worlds.cube.world import CubeOptions, CubeWorld
 
@@ -89,3 +93,15 @@ def play_greedy(here: CubeWorld) -> list[StepResult]:
         step = follow(here, here.domain.scripted(free, {}))
         reports += step or [here.step({})]
     return reports
+
+
+def render_array(state: CubeState, env: int = 0) -> npt.NDArray[np.float32]:
+    """Build the (K, K, 5) float32 observation of one environment from its grid, O(cells)."""
+    codes = state.grid[env, 1:-1, 1:-1].astype(np.int32)
+    array = np.zeros((*codes.shape, observe.CHANNELS), np.float32)
+    array[:, :, observe.AGENT] = codes < 0
+    array[:, :, observe.AGENT_INDEX] = np.maximum(-codes, 0)
+    array[:, :, observe.BLOCK_ID] = np.maximum(codes, 0)
+    array[:, :, observe.WEIGHT] = np.append(0, state.block_weight[env])[np.maximum(codes, 0)]
+    array[:, -1, observe.GOAL] = 1.0
+    return array

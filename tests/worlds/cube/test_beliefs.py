@@ -31,7 +31,7 @@ def clash(here: SymbolicState, one: str, other: str, ticks: tuple[int, int] = (4
     return lost
 
 
-# ---- the table of spec B1, row by row
+# ---- the table of conflict costs, row by row
 
 
 def test_over_commitment_loses_the_way_of_who_is_too_many() -> None:
@@ -49,7 +49,7 @@ def test_over_commitment_costs_nothing_where_no_other_block_lacks_agents() -> No
     assert clash(alone, "move_to_block(0, left)", "move_to_block(0, left)") == 0
 
 
-def test_at_a_weight_2_block_two_choose_the_same_face_and_a_third_goes_elsewhere() -> None:  # D12
+def test_at_a_weight_2_block_two_choose_the_same_face_and_a_third_goes_elsewhere() -> None:
     here = state(20, [(12, 8), (9, 0), (12, 0)], [(1, 4, 4), (2, 12, 9)])
     (quorum,) = [goal.quorum for goal in DOMAIN.goals(here.facts) if goal.id == "block_1"]
     assert quorum == 2

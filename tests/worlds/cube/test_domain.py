@@ -197,7 +197,7 @@ def test_standby_leads_out_of_all_lanes(here: SymbolicState) -> None:
 
 
 def test_standby_waits_at_the_heaviest_block_and_leaves_a_lane() -> None:
-    # DR. WELL spec B13: after B2 of the published layout is delivered, an agent at (1, 18) blocks B1.
+    # After B2 of the published layout is delivered, an agent at (1, 18) blocks B1.
     start = SymbolicState.from_layout(layout_for("paper-n2", 0))
     here = SymbolicState(20, {"agent_0": (1, 18), "agent_1": (8, 8)}, {**start.blocks, 2: Square(1, -1, -1, True)})
     assert (1, 18) in candidate_plans.lanes(here)

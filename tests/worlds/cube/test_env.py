@@ -22,8 +22,8 @@ from pettingzoo.utils.conversions import parallel_to_aec
 from teamworld.errors import UserError
 from teamworld.worlds.cube.env import CubeEnv, parallel_env
 from teamworld.worlds.cube.levels import layout_for
-from teamworld.worlds.cube.observe import render_array
 from teamworld.worlds.cube.state import LEFT, RIGHT, STAY, Block, Layout
+from tests.worlds.cube.team import render_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

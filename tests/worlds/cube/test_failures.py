@@ -51,7 +51,7 @@ def test_the_registry_knows_the_finder() -> None:
 
 
 def test_a_chain_that_is_too_heavy(path: Path) -> None:
-    """The example of the paper: three agents against weights 3 + 1 (CUBE spec A15)."""
+    """The example of the paper: three agents against weights 3 + 1."""
     three, push = [(1, 0), (2, 0), (3, 0)], {i: ["push_block(0, 1, 4)"] for i in range(3)}
     all_found = found(path, push, three, [(3, 1, 1), (1, 2, 4)])
     (tag,) = of(all_found, "chain-too-heavy")

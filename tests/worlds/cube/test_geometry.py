@@ -9,17 +9,18 @@ from teamworld.errors import UserError
 from teamworld.language import Entity, Fact, Facts
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.levels import generate
-from teamworld.worlds.cube.physics import push_report, step
+from teamworld.worlds.cube.physics import step
 from teamworld.worlds.cube.state import make_state
 from teamworld.worlds.cube.symbolic_state import (
+    DELTA,
     OPPOSITE,
-    PRIMITIVE,
     SIDES,
     Square,
     SymbolicState,
     agent_name,
     read_state,
 )
+from tests.worlds.cube.reference import Scene
 from tests.worlds.cube.team import state
 
 # A block of weight 2 at rows 2-3, columns 4-5, another of weight 1 right of its upper row.
@@ -127,13 +128,17 @@ def test_lines_and_chains_are_those_of_the_physics(seed: int, n: int, steps: int
         step(arrays, rng.choice(5, size=n, p=[0.05, 0.1, 0.1, 0.05, 0.7]))
     names = tuple(map(agent_name, range(n)))
     here = SymbolicState.from_arrays(arrays, names)
+    agents = dict(enumerate(here.agents.values()))
+    scene = Scene(here.side, agents, {block: (square.weight, (square.row, square.col)) for block, square in here.open})
     for block, _ in here.open:
         for side in SIDES:
-            truth = push_report(arrays, 0, block, PRIMITIVE[OPPOSITE[side]])
-            assert set(geometry.chain(here, block, OPPOSITE[side])) == set(truth.chain)
-            assert geometry.chain_weight(here, block, side) == truth.weight
-            lines = {agent for one in truth.chain for agent in geometry.aligned_agents(here, one, side)}
-            assert lines <= {names[agent] for agent in truth.pushers}  # equal but for lines over ten
+            way = DELTA[OPPOSITE[side]]
+            chain = scene.chain(block, way)
+            assert set(geometry.chain(here, block, OPPOSITE[side])) == chain
+            assert geometry.chain_weight(here, block, side) == sum(here.blocks[member].weight for member in chain)
+            pushers = scene.line_agents(chain, way, dict.fromkeys(scene.agents, way))
+            lines = {agent for member in chain for agent in geometry.aligned_agents(here, member, side)}
+            assert lines <= {names[agent] for agent in pushers}  # equal but for lines over ten
             faces = {agent for agent in names if geometry.face_of(here, agent, block) == side}
             assert faces == geometry.aligned_agents(here, block, side)
             assert all(geometry.Place(block, side) in geometry.aligned_faces(here, agent) for agent in faces)

@@ -38,7 +38,7 @@ def test_everybody_asked_gets_the_same_plan() -> None:
 
 @pytest.mark.parametrize(("level", "steps"), [("paper-n1", 34), ("paper-n2", 94), ("paper-n4", 101), ("paper-n8", 177)])
 def test_the_greedy_team_delivers_everything_on_the_published_layouts(level: str, steps: int) -> None:
-    # CUBE spec A17: means of 29, 100, 105 and 165 steps. The numbers here pin our own behaviour.
+    # Published: means of 29, 100, 105 and 165 steps. The numbers here pin our own behaviour.
     here = make(level, 42, 200, {})
     reports = play_greedy(here)
     assert reports[-1].over == "all_done"

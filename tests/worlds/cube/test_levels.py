@@ -11,8 +11,9 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.worlds.cube.levels import LEVELS, curriculum, generate, layout_for
-from teamworld.worlds.cube.physics import push_report, step
+from teamworld.worlds.cube.physics import step
 from teamworld.worlds.cube.state import RIGHT, Block, CubeState, Layout, Rules, load, make_state, name_of
+from tests.worlds.cube.reference import Scene
 
 
 @pytest.mark.parametrize(
@@ -77,9 +78,9 @@ def test_c2_paper_layouts(n: int) -> None:
     assert layout == layout_for(f"paper-n{n}", 42)
     assert list(layout.weights) == sorted((w for w, count in counts.items() for _ in range(count)), reverse=True)
     assert {col for _, col in layout.agents} == {0}
-    state = make_state(layout)
-    for b in range(len(layout.blocks)):  # all movable at the start: in contact with nothing
-        assert push_report(state, 0, b, RIGHT).chain == (b,)
+    scene = Scene(side, {}, {b: (block.weight, (block.row, block.col)) for b, block in enumerate(layout.blocks)})
+    for b in scene.blocks:  # all movable at the start: in contact with nothing
+        assert scene.chain(b, (0, 1)) == {b}
 
 
 def test_some_published_positions() -> None:
@@ -220,6 +221,5 @@ def test_states_are_loaded_copied_and_pickled_whole() -> None:
 
 def test_codes_have_names() -> None:
     state = make_state(Layout(8, ((0, 0),), (Block(1, 2, 2),)))
-    codes = [state.code_at(*cell) for cell in ((-1, 0), (0, 0), (2, 2), (5, 5))]
+    codes = [int(state.grid[0, row + 1, col + 1]) for row, col in ((-1, 0), (0, 0), (2, 2), (5, 5))]
     assert [name_of(code) for code in codes] == ["wall", "agent 0", "block 0", "empty"]
-    assert state.position(state.cell(3, 5)) == (3, 5)

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.worlds.cube.levels import layout_for
-from teamworld.worlds.cube.observe import CHANNELS, Observer, info_lists, largest_value, render_array
+from teamworld.worlds.cube.observe import CHANNELS, Observer, info_lists, largest_value
 from teamworld.worlds.cube.physics import step
 from teamworld.worlds.cube.state import DOWN, LEFT, RIGHT, STAY, UP, Block, Layout, Rules, load, make_state
+from tests.worlds.cube.team import render_array
 from tests.worlds.cube.test_physics import biased_actions, runs
 
 

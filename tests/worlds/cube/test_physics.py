@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.levels import layout_for
-from teamworld.worlds.cube.physics import push_attempt, push_report, step
+from teamworld.worlds.cube.physics import push_attempt, step
 from teamworld.worlds.cube.state import (
     DOWN,
     LEFT,
@@ -33,7 +33,7 @@ from teamworld.worlds.cube.state import (
     load,
     make_state,
 )
-from tests.worlds.cube.reference import Scene
+from tests.worlds.cube.reference import DIRECTIONS, Scene
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -105,7 +105,7 @@ def test_c1_3_a_pushed_block_can_take_another_blocks_face() -> None:
     layout = Layout(8, ((3, 1),), (Block(1, 3, 4), Block(1, 3, 2)))
     state = play(layout, [RIGHT])
     assert blocks_of(state) == [(3, 4), (3, 3)]
-    assert state.code_at(3, 3) == 2  # the only cell of block 0's left face
+    assert state.grid[0, 4, 4] == 2  # the only cell of block 0's left face
 
 
 def test_c1_4_smallest_index_wins_a_free_cell() -> None:
@@ -322,22 +322,6 @@ def test_actions_must_be_integers_of_the_right_shape() -> None:
     assert state.steps[0] == 1
 
 
-def test_push_report_explains_a_chain() -> None:
-    layout = Layout(8, ((2, 1), (2, 0), (3, 4)), (Block(2, 2, 2), Block(1, 2, 4)))
-    report = push_report(make_state(layout), 0, 0, RIGHT)
-    assert report.chain == (0, 1)
-    assert report.weight == 3
-    assert report.pushers == (0, 1)
-    assert report.blocked == {(3, 4): -3}
-    assert not report.moves
-    report = push_report(make_state(layout), 0, 0, RIGHT, actions=[STAY, RIGHT, STAY])
-    assert report.force == 0
-    assert push_report(make_state(layout), 0, 1, UP).weight == 1
-    done = play(Layout(6, ((2, 3),), (Block(1, 2, 4),)), [RIGHT])
-    with pytest.raises(UserError, match="delivered"):
-        push_report(done, 0, 0, RIGHT)
-
-
 def test_kernels_compile_without_a_place_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_place(self: object) -> None:
         raise RuntimeError("cannot cache function: no locator available")
@@ -522,14 +506,16 @@ def test_nothing_moves_without_enough_force(run: tuple[Layout, int, ForceScope],
     layout, _, scope = run
     state = make_state(layout, Rules(force_scope=scope))
     n = len(layout.agents)
-    reports = {b: push_report(state, 0, b, direction, [direction] * n) for b in range(len(layout.blocks))}
-    idle = push_report(state, 0, 0, direction, [STAY] * n)
-    assert idle.force == 0
+    scene = scene_of(layout, Rules(force_scope=scope))
+    way = DIRECTIONS[direction]
+    chains = {b: scene.chain(b, way) for b in scene.blocks}
+    pushers = {b: chain if scope == "chain" else {b} for b, chain in chains.items()}
+    forces = {b: len(scene.line_agents(pushers[b], way, dict.fromkeys(range(n), way))) for b in chains}
     step(state, np.full(n, direction))
     moved = set(np.flatnonzero(state.moved_at[0] == 1).tolist())
     assert sum(layout.blocks[b].weight for b in moved) <= n
-    for b, report in reports.items():
-        if report.force < layout.blocks[b].weight and not any(b in reports[c].chain for c in reports if c != b):
+    for b, force in forces.items():
+        if force < layout.blocks[b].weight and not any(b in chains[c] for c in chains if c != b):
             assert b not in moved
     step(state, np.full(n, STAY))
     assert not (state.moved_at[0] == 2).any()

@@ -118,7 +118,7 @@ def test_two_agents_racing_for_one_cell_both_end_lined_up() -> None:
 
 
 def test_a_face_that_vanishes_ends_the_action_at_once() -> None:
-    # CUBE spec C1.3: block 0 is pushed against block 1, whose left face then has no free cell.
+    # Block 0 is pushed against block 1, whose left face then has no free cell.
     here = world(10, [(4, 1), (9, 9)], [(1, 4, 2), (1, 4, 4)])
     reports = run(here, "push_block(0, 1)", "move_to_block(1, left)")
     assert len(reports) == 1
@@ -308,7 +308,6 @@ def test_who_asked_for_less_stays_with_the_group_or_leaves_in_time_and_done() ->
 
 
 def test_a_chain_too_heavy_stays() -> None:
-    # CUBE spec C1.2
     here = world(12, [(3, 2), (4, 2), (5, 2)], [(3, 3, 3), (1, 4, 6)])
     report = give(here, *["push_block(0, 2)"] * 3)
     assert {outcome.status for outcome in report.outcomes.values()} == {"running"}
@@ -318,7 +317,6 @@ def test_a_chain_too_heavy_stays() -> None:
 
 
 def test_a_line_of_agents_and_a_chain_of_blocks_move_together() -> None:
-    # CUBE spec C1.1
     here = world(12, [(3, 2), (4, 2), (4, 1)], [(2, 3, 3), (1, 3, 5)])
     report = give(here, *["push_block(0, 1)"] * 3)
     assert {outcome.status for outcome in report.outcomes.values()} == {"done"}

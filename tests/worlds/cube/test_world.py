@@ -122,7 +122,6 @@ def test_delivery_on_the_last_step_is_success() -> None:
 
 
 def test_rewards_are_those_of_the_paper() -> None:
-    # CUBE spec C4
     here = world(10, [(4, 6), (5, 6)], [(2, 4, 7), W1])
     assert give(here).score == {"reward": -0.01}
     assert give(here, "push_block(0, 1)", "push_block(0, 1)").score == {"reward": pytest.approx(-0.01 + 1.0)}
@@ -191,7 +190,7 @@ def test_a_lone_push_is_an_attempt_only_if_its_way_is_not_clear() -> None:
 
 
 def classes(reports: list[StepResult], agents: int) -> Counter[str]:
-    """Class every agent-step as metrics spec 3 says, first match first."""
+    """Class every agent-step by what it was spent on, first match first."""
     found: Counter[str] = Counter()
     for report in reports:
         assert len(report.outcomes) == agents
@@ -210,7 +209,7 @@ def classes(reports: list[StepResult], agents: int) -> Counter[str]:
 
 
 def test_the_golden_example_is_accounted_for() -> None:
-    # Metrics spec 12, one step longer: on a grid agent_1 needs three moves from one block to the other.
+    # On a grid agent_1 needs three moves from one block to the other.
     here = world(7, [(2, 2), (4, 2)], [(1, 4, 4), (2, 2, 4)])
     script = [
         ("move_to_block(1, left)", "move_to_block(0, left)"),

@@ -1,4 +1,7 @@
-"""The macro-actions of CUBE: names, parameters, defaults and preconditions (CUBE spec A12, B28)."""
+"""The macro-actions of CUBE: names, parameters, defaults and preconditions.
+
+The table in ``docs/reference/worlds/cube.md`` says when each is done and how it fails.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +45,8 @@ def time_limits(preset: Timeouts, side: int) -> TimeLimits:
     """Return the default time-outs in ticks.
 
     ``spec`` scales with the grid side K: move_to_block 2K, rendezvous K/2 and at least 10, push_block and
-    yield_block 2 steps + 10, wait_agents 20 (CUBE spec B28, DR. WELL spec B15). ``paper`` is what the published
-    controller used: 40, 10, 30, 30 (CUBE spec A12), and 20 for wait_agents, for which no number is known.
+    yield_block 2 steps + 10, wait_agents 20. ``paper`` is what the published
+    controller used: 40, 10, 30, 30, and 20 for wait_agents, for which no number is known.
     """
     return TimeLimits(40, 10, 30, 30, 20) if preset == "paper" else TimeLimits(2 * side, max(10, side // 2), 0, 0, 20)
 
@@ -224,7 +227,7 @@ def find_place(state: SymbolicState, agent: AgentId, block: int | None, face: st
 def check_action(
     state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas, *, planning: bool = True
 ) -> Verdict:
-    """Return whether an action's preconditions hold in a state (DR. WELL spec A6, B16, B17).
+    """Return whether an action's preconditions hold in a state.
 
     A plan that pushes a block further than it can go is unsound (``planning``); when the push is to
     start it is none the worse for a team-mate having moved the block meanwhile.

@@ -173,7 +173,7 @@ def _fits(square: Square, side: int) -> bool:
 def latent_variables(told: CommonKnowledge, given: Facts) -> tuple[LatentVariable, ...]:
     """Return for each block that was not found where it may be.
 
-    All were told how many blocks there are. A block is as likely in one unseen cell as in any other (CUBE spec A5), so
+    All were told how many blocks there are. A block is as likely in one unseen cell as in any other, so
     a sector counts by the cells of its unseen areas; by all its cells once there are no unseen areas left.
     """
     state = possible_state(told, given)

@@ -143,7 +143,7 @@ def _push(block: int, steps: int) -> Action:
 
 
 def _rendezvous(state: SymbolicState, block: int, face: str, count: int) -> Action:
-    """Wait for partners as long as one may take to cross the grid (DR. WELL spec B15: scaled with K)."""
+    """Wait for partners as long as one may take to cross the grid."""
     return Action("rendezvous", (entity(block), face, count, state.side))
 
 
@@ -158,7 +158,7 @@ def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = Non
     """Return plans for an agent that is not needed now, best first: near the heaviest block, in nobody's lane.
 
     At a face of the largest open block the agent is at hand when it is needed; ``wait_agents`` brings it back
-    into the conversation (DR. WELL spec B13). If no face is out of all lanes, or there is no block left, the agent
+    into the conversation. If no face is out of all lanes, or there is no block left, the agent
     walks to the nearest cell out of all lanes and waits there. Where agents do not see everything, plans to look at
     areas that nobody has seen come before all these.
 
@@ -196,7 +196,7 @@ def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list
 
 
 def lanes(state: SymbolicState) -> frozenset[Cell]:
-    """Return the cells right of the open blocks, in their rows: an agent there is in the way (DR. WELL spec B13)."""
+    """Return the cells right of the open blocks, in their rows: an agent there is in the way."""
     key, memo = ("lanes",), state.ground.memo
     if key not in memo:
         memo[key] = frozenset(

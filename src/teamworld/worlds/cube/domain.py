@@ -163,9 +163,9 @@ class CubeDomain:
         return beliefs.conflict_cost(one, other, beliefs.possible_state(self._told, given))
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
-        """Return the greedy team's plans when all have finished, which they have when the block is gone (B34).
+        """Return the greedy team's plans when all have finished, which they have when the block is gone.
 
-        All get the same plan for the block nearest to the goal (CUBE spec A16). Without a known block, agents that do
+        All get the same plan for the block nearest to the goal. Without a known block, agents that do
         not see everything go and look.
         """
         if not views or running:

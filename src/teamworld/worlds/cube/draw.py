@@ -1,4 +1,4 @@
-"""Pictures of a CUBE world, as pixels or as text (CUBE spec A19).
+"""Pictures of a CUBE world, as pixels or as text.
 
 One pixel per cell needs numpy only. Larger pictures have a grid, round agents and, if Pillow is installed (extra
 ``[plots]``), labels.

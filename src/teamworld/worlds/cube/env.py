@@ -1,4 +1,4 @@
-"""CUBE as a PettingZoo parallel environment (CUBE spec A9-A11, B9, B15, B17)."""
+"""CUBE as a PettingZoo parallel environment."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def parallel_env(
 
     With ``n`` it is the curriculum; with ``layout`` a fixed scene; with some of ``grid_size``, ``num_agents`` and
     ``blocks`` a custom size whose missing values are 15, 3 and {1: 3, 2: 2, 3: 1}, as they are without any
-    argument (CUBE spec A4).
+    argument.
 
     Args:
         n: Number of agents of the curriculum; sets the grid side and the blocks too.
@@ -59,7 +59,7 @@ def parallel_env(
         max_steps: Steps after which an unfinished episode is truncated.
         step_cost: Taken from each agent's reward at each step.
         deliver_reward: Reward for each unit of delivered weight, divided by the number of agents.
-        force_scope: Whose force a chain feels: ``"chain"`` or ``"rear"`` (CUBE spec B2).
+        force_scope: Whose force a chain feels: ``"chain"`` or ``"rear"``.
         view_radius: None to show everything to everybody in one shared array; else cells further away than this
             are blank in an agent's own array, except the goal channel.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.

@@ -1,4 +1,4 @@
-"""Failures that only CUBE can see in its snapshots: faces, cells, chains and ways (CUBE spec A15).
+"""Failures that only CUBE can see in its snapshots: faces, cells, chains and ways.
 
 ``failures`` is the world's ``contract.FailureFinder``. Each rule is a function of the steps of an episode.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-#: Steps for which something has to last to be a failure and no passing by (metrics spec 10, occlusion).
+#: Steps for which something has to last to be a failure and no passing by.
 LASTING: Final = 3
 
 
@@ -131,7 +131,7 @@ def _scene(
 
 
 def chain_too_heavy(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find pushes that would move the block alone, but not what is in contact ahead of it (A15, F-fail)."""
+    """Find pushes that would move the block alone, but not what is in contact ahead of it."""
     for step in steps:
         for attempt in step.attempts:
             block, have = _block(attempt.goal), dict(attempt.have)
@@ -143,7 +143,7 @@ def chain_too_heavy(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 
 def blocked_destination(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find pushes on which somebody or something stood where the block would go (A15, B31)."""
+    """Find pushes on which somebody or something stood where the block would go."""
     for step in steps:
         for attempt in step.attempts:
             if attempt.success or dict(attempt.have)["dependency"]:
@@ -160,7 +160,7 @@ def blocked_destination(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 
 def misalignment(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find pushes and meetings that were given up because the agent was not at the face (A15)."""
+    """Find pushes and meetings that were given up because the agent was not at the face."""
     for step in steps:
         tried = [(agent, outcome.action, outcome.reason) for agent, outcome in step.outcomes.items()]
         for agent, action, reason in [*((one.agent, one.action, one.reason) for one in step.passed), *tried]:
@@ -175,7 +175,7 @@ def misalignment(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 
 def cell_race(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find free cells that several agents went for, and one entered (A15)."""
+    """Find free cells that several agents went for, and one entered."""
     for step in steps:
         aims: dict[Cell, list[AgentId]] = {}
         for agent, outcome in step.outcomes.items():
@@ -236,7 +236,7 @@ def _outsiders(step: EpisodeStep, place: Place, team: Sequence[AgentId]) -> list
 
 
 def staging_congestion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find agents that cannot line up because others hold every cell of the face (A15)."""
+    """Find agents that cannot line up because others hold every cell of the face."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: not _free(step, at) and _short(step, at)):
         step = steps[last]
         holders = [step.before.by_cell[cell] for cell in geometry.staging_cells(step.before, place.block, place.face)]
@@ -247,7 +247,7 @@ def staging_congestion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 
 def dynamic_blocking(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find agents whose way to cells that stayed free was shut by an agent or block that moved in (A15)."""
+    """Find agents whose way to cells that stayed free was shut by an agent or block that moved in."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: True):
         now = steps[first].before
         targets = {line.next for line in geometry.lines(now, place.block, place.face)} - {None}
@@ -329,7 +329,7 @@ def _in_the_way(steps: Sequence[EpisodeStep], agent: AgentId, first: int, last: 
 
 
 def vanishing_face(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find faces that agents go to, or plan for, and that lost their last cell because a block moved (A15)."""
+    """Find faces that agents go to, or plan for, and that lost their last cell because a block moved."""
     for step in steps:
         for place, team in step.teams.items():
             if _vanished(step.before, step.after, place):
@@ -364,7 +364,7 @@ def _why_gone(step: EpisodeStep, place: Place) -> str:
 
 
 def stuck_object(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find blocks that nobody can bring to the goal as things stand (A15, corner block)."""
+    """Find blocks that nobody can bring to the goal as things stand."""
     spans: dict[tuple[int, str], list[int]] = {}
     found: dict[int, str] = {}
     last: Mapping[int, Square] | None = None
@@ -421,7 +421,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def oscillation(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find agents that stand at A, B, A, B in a row (metrics spec D13)."""
+    """Find agents that stand at A, B, A, B in a row."""
     for agent in steps[0].before.agents if steps else ():
         at = [steps[0].before.agents[agent], *(step.after.agents[agent] for step in steps)]
         for step, (one, two, three, four) in zip(steps, zip(at, at[1:], at[2:], at[3:], strict=False), strict=False):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Distances = npt.NDArray[np.int32]
 
 
-#: An agent is aligned at most this many cells from the face, itself included (CUBE spec A13).
+#: An agent is aligned at most this many cells from the face, itself included.
 LONGEST_LINE = 10
 
 
@@ -60,7 +60,7 @@ class FaceObstacles(NamedTuple):
 def get_distance(state: SymbolicState, one: AgentId | BlockRef | Cell, other: AgentId | BlockRef | Cell) -> int:
     """Return the Manhattan distance in cells between two agents, blocks or positions.
 
-    For a block the cell nearest to the other one counts (CUBE spec B29).
+    For a block the cell nearest to the other one counts.
 
     Raises:
         UserError: Something is unknown, or a block has been delivered and is nowhere.
@@ -71,7 +71,7 @@ def get_distance(state: SymbolicState, one: AgentId | BlockRef | Cell, other: Ag
 
 
 def is_aligned_with_block(state: SymbolicState, block: BlockRef, side: str, agent: AgentId | None = None) -> bool:
-    """Return whether an agent is on that face, or behind it in an unbroken line of agents (CUBE spec A13, A14).
+    """Return whether an agent is on that face, or behind it in an unbroken line of agents.
 
     Args:
         state: Where everything stands.
@@ -104,7 +104,7 @@ def all_aligned_positions(state: SymbolicState, block: BlockRef, side: str) -> f
 
 
 def block_progress(state: SymbolicState, block: BlockRef) -> int:
-    """Return the columns that the block has still to travel to the goal, 0 once delivered (CUBE spec A8, B32)."""
+    """Return the columns that the block has still to travel to the goal, 0 once delivered."""
     return state.distance(_known(state, block))
 
 
@@ -114,12 +114,12 @@ def delivered(state: SymbolicState, block: BlockRef) -> bool:
 
 
 def quorum_status(state: SymbolicState, block: BlockRef, side: str) -> bool:
-    """Return whether the aligned agents meet or exceed the block's own weight (CUBE spec B30)."""
+    """Return whether the aligned agents meet or exceed the block's own weight."""
     return quorum_deficit(state, block, side) == 0
 
 
 def quorum_deficit(state: SymbolicState, block: BlockRef, side: str) -> int:
-    """Return how many more agents the block's own weight needs on that face (CUBE spec B30)."""
+    """Return how many more agents the block's own weight needs on that face."""
     return max(0, state.blocks[_open(state, block)].weight - count_aligned_agents(state, block, side))
 
 
@@ -130,7 +130,7 @@ def blocked(state: SymbolicState, block: BlockRef, side: str) -> bool:
 
 
 def blocked_by(state: SymbolicState, block: BlockRef, side: str) -> FaceObstacles:
-    """Return what stands outside that face: the causes of ``blocked`` (CUBE spec B31)."""
+    """Return what stands outside that face: the causes of ``blocked``."""
     wall, blocks, agents = False, dict[int, None](), list[AgentId]()
     for cell in cells_outside(state.blocks[_open(state, block)], _side(side)):
         if not state.inside(cell):
@@ -143,7 +143,7 @@ def blocked_by(state: SymbolicState, block: BlockRef, side: str) -> FaceObstacle
 
 
 def chain_weight(state: SymbolicState, block: BlockRef, side: str) -> int:
-    """Return the weight that a push on that face has to move: the block and all blocks in contact ahead (B1, B30)."""
+    """Return the weight that a push on that face has to move: the block and all blocks in contact ahead."""
     return sum(state.blocks[one].weight for one in chain(state, _open(state, block), OPPOSITE[_side(side)]))
 
 
@@ -210,7 +210,7 @@ def cells_outside(square: Square, side: str) -> list[Cell]:
 
 
 def staging_cells(state: SymbolicState, block: int, side: str) -> list[Cell]:
-    """Return the usable cells of a face, most central first, ties from the top or the left (CUBE spec A13, B19)."""
+    """Return the usable cells of a face, most central first, ties from the top or the left."""
     return _memo(state.ground.memo, ("staging", block, side), lambda: _staging_cells(state.ground, block, side))
 
 
@@ -265,7 +265,7 @@ Rank: TypeAlias = tuple[int, int]
 def targets(state: SymbolicState, block: int, face: str) -> list[tuple[Rank, Cell]]:
     """Return the free cells to line up on, best first, each with its rank.
 
-    The rank is the distance from the face, then from the middle of the face (CUBE spec A13, B19, B20): free cells
+    The rank is the distance from the face, then from the middle of the face: free cells
     of the face come first, then the ends of the queues behind it.
     """
     key = ("targets", block, face)
@@ -337,7 +337,7 @@ def _in_line(state: SymbolicState, agent: AgentId, side: str, ahead: int) -> boo
 
 
 def chain(state: SymbolicState, block: int, direction: str) -> list[int]:
-    """Return the blocks that move together if the block is pushed in a direction: contacts ahead (CUBE spec B1)."""
+    """Return the blocks that move together if the block is pushed in a direction: contacts ahead."""
     return _memo(state.ground.memo, ("chain", block, direction), lambda: _chain(state.ground, block, direction))
 
 
@@ -415,7 +415,7 @@ def distances(state: SymbolicState, targets: Iterable[Cell], *, through_agents: 
 def first_step(field: Distances, cell: Cell) -> tuple[str, int] | None:
     """Return the direction of the first step of a shortest path, and its length; None if there is no way.
 
-    Ties go to the first of up, down, left, right (CUBE spec A13). The cell itself may be an obstacle.
+    Ties go to the first of up, down, left, right. The cell itself may be an obstacle.
     """
     best: tuple[str, int] | None = None
     for side in SIDES:

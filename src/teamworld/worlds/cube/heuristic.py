@@ -1,11 +1,11 @@
-"""The scripted team: the published greedy baseline (CUBE spec A16, B34)."""
+"""The scripted team: the published greedy baseline."""
 
 from __future__ import annotations
 
 from teamworld.language import Action, Plan
 from teamworld.worlds.cube.symbolic_state import SymbolicState, entity, goal_name
 
-#: How long the greedy team waits in a rendezvous, in ticks (CUBE spec A16).
+#: How long the greedy team waits in a rendezvous, in ticks.
 PATIENCE = 5
 
 
@@ -18,7 +18,7 @@ def greedy_plan(state: SymbolicState) -> Plan | None:
     """Return the plan that every agent of the greedy team gets; None when all blocks are delivered.
 
     All agents work on one block, the one nearest to the goal: line up left of it, meet, push it home. There is no
-    handling of congestion (CUBE spec A16).
+    handling of congestion.
     """
     block = nearest_block(state)
     if block is None:

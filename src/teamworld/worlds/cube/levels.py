@@ -1,4 +1,4 @@
-"""Instances of the CUBE world, by name and seed (CUBE spec A4, A5, B11, B12).
+"""Instances of the CUBE world, by name and seed.
 
 ``n4`` is the curriculum at n = 4 with seeded placement; ``paper-n4`` is the published seed-42 layout. Custom
 instances come from ``generate`` with a grid size, a number of agents and a map from weight to count.
@@ -16,14 +16,14 @@ from teamworld.errors import UserError, suggest
 from teamworld.seeding import generator
 from teamworld.worlds.cube.state import MAX_GRID, MIN_GRID, Block, Layout
 
-#: What an instance falls back to without n (CUBE spec A4): grid side, agents, weight -> count.
+#: What an instance falls back to without n: grid side, agents, weight -> count.
 DEFAULT_GRID, DEFAULT_AGENTS = 15, 3
 DEFAULT_BLOCKS = {1: 3, 2: 2, 3: 1}
 
 #: Whole placements tried before giving up. At n = 22, the worst curriculum level, one in three succeeds.
 ATTEMPTS = 1000
 
-#: The published layouts: (weight, row, col) of each block, and the row of each agent, all on column 0 (CUBE spec C2).
+#: The published layouts: (weight, row, col) of each block, and the row of each agent, all on column 0.
 _PAPER: dict[int, tuple[tuple[tuple[int, int, int], ...], tuple[int, ...]]] = {
     1: (((1, 1, 1),), (16,)),
     2: (((2, 1, 1), (1, 1, 5), (1, 1, 8)), (0, 1)),
@@ -57,7 +57,7 @@ LEVELS: dict[str, str] = {
 
 
 def curriculum(n: int) -> tuple[int, dict[int, int]]:
-    """Return the grid side and the weight -> count map for n agents (CUBE spec A4).
+    """Return the grid side and the weight -> count map for n agents.
 
     The side is max(20, n). The heaviest weight is W = n // 2 + 1, and for j = 0, 1, 2, ... there are j + 1 blocks
     of weight W // 2**j, while that is at least 1.
@@ -109,7 +109,7 @@ def generate(
     """Place agents and blocks at random.
 
     Agents stand on column 0 in different rows. Blocks are placed heaviest first, each uniformly over the top-left
-    cells from 1 to K - w - 2 that keep a moat of one cell around every block (CUBE spec A5, B11), so each can be
+    cells from 1 to K - w - 2 that keep a moat of one cell around every block, so each can be
     pushed at the start. When a block finds no place, everything is placed anew.
 
     Args:

@@ -1,4 +1,4 @@
-"""What CUBE shows as arrays: the five-channel picture of the grid, and the lists that go with it (CUBE spec A9, B15).
+"""What CUBE shows as arrays: the five-channel picture of the grid, and the lists that go with it.
 
 A picture is kept up to date edge by edge as things move, and copied once for each step that somebody looks at.
 Copies are read-only and never change, so all agents can share one.
@@ -48,18 +48,6 @@ def largest_value(state: CubeState, env: int = 0) -> int:
     """Return the largest number an observation can hold: max(n, heaviest weight, number of blocks)."""
     weights = (int(weight) for weight in state.block_weight[env])
     return max(state.num_agents, state.num_blocks, *weights)
-
-
-def render_array(state: CubeState, env: int = 0) -> npt.NDArray[np.float32]:
-    """Build the (K, K, 5) float32 observation of one environment from its grid, O(cells)."""
-    codes = state.grid[env, 1:-1, 1:-1].astype(np.int32)
-    array = np.zeros((*codes.shape, CHANNELS), np.float32)
-    array[:, :, AGENT] = codes < 0
-    array[:, :, AGENT_INDEX] = np.maximum(-codes, 0)
-    array[:, :, BLOCK_ID] = np.maximum(codes, 0)
-    array[:, :, WEIGHT] = np.append(0, state.block_weight[env])[np.maximum(codes, 0)]
-    array[:, -1, GOAL] = 1.0
-    return array
 
 
 class _Drawn:
@@ -447,7 +435,7 @@ def _listing(rows: tuple[Row, ...]) -> LazyRows[Row]:
 
 
 def info_lists(state: CubeState, names: Sequence[str], env: int = 0) -> tuple[LazyRows[AgentRow], LazyRows[BlockRow]]:
-    """Return the agents and the blocks of now as lazy lists; they do not change when the state does (CUBE spec A9)."""
+    """Return the agents and the blocks of now as lazy lists; they do not change when the state does."""
     cells, blocks, stride = state.agent_cell[env].copy(), state.blocks[env].copy(), state.stride
 
     def agents() -> tuple[AgentRow, ...]:

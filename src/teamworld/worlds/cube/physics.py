@@ -1,4 +1,4 @@
-"""The rules of motion: one step of E environments in one compiled call (CUBE spec A7, A8, B1-B6).
+"""The rules of motion: one step of E environments in one compiled call.
 
 Order within a step:
 
@@ -48,7 +48,6 @@ from teamworld.worlds.cube.state import (
     FORCE,
     GRID_SIZE,
     HEAD,
-    LEFT,
     MAX_STEPS,
     MOVED_AT,
     MOVED_DIR,
@@ -60,22 +59,17 @@ from teamworld.worlds.cube.state import (
     RESULT,
     RIGHT,
     ROW,
-    STAY,
     STEP,
     STEP_COST,
-    STEPS,
     STEPS_DONE,
     TOO_HEAVY,
     TOTAL,
-    UP,
     WALL,
     WEIGHT,
     WHOLE_CHAIN,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from teamworld.worlds.cube.state import CubeState
@@ -87,7 +81,7 @@ def step(state: CubeState, actions: npt.ArrayLike) -> None:
     Args:
         state: The environments.
         actions: Integers of shape (E, n), or (n,) for one environment: 0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT;
-            any other value acts as STAY (CUBE spec A6). An int8 array is used without a copy.
+            any other value acts as STAY. An int8 array is used without a copy.
 
     Raises:
         UserError: If the actions are not integers or their shape is wrong.
@@ -107,34 +101,11 @@ class PushAttempt(NamedTuple):
     too_heavy: bool
     """The force was less than the weight."""
     already_moved: bool
-    """A block of the chain had moved in this step before (CUBE spec B4)."""
+    """A block of the chain had moved in this step before."""
     blockers: tuple[str, ...]
     """Kinds of things that held a destination cell: ``"wall"``, ``"agent"``."""
     blocker: int
     """Grid code of one of the things in the way, 0 if none: see ``state.name_of``."""
-
-
-class PushReport(NamedTuple):
-    """What a push on one block in one direction would meet now."""
-
-    chain: tuple[int, ...]
-    """Ids of the blocks that would have to move together, the pushed block first."""
-    weight: int
-    """Sum of their weights: the force needed."""
-    pushers: tuple[int, ...]
-    """Indices of the agents whose force counts, ascending; see ``push_report``."""
-    blocked: dict[tuple[int, int], int]
-    """Destination cells (row, column) that are not free: grid code of what holds each, an agent or WALL."""
-
-    @property
-    def force(self) -> int:
-        """Units of force, one per pusher."""
-        return len(self.pushers)
-
-    @property
-    def moves(self) -> bool:
-        """Whether the chain would move, if none of its blocks has moved in the same step before."""
-        return self.force >= self.weight and not self.blocked
 
 
 def push_attempt(state: CubeState, env: int, block: int, direction: int) -> PushAttempt | None:
@@ -160,59 +131,6 @@ def push_attempt(state: CubeState, env: int, block: int, direction: int) -> Push
         blockers=tuple(kind for bit, kind in kinds if result & bit),
         blocker=int(record[BLOCKER]),
     )
-
-
-def push_report(
-    state: CubeState, env: int, block: int, direction: int, actions: Sequence[int] | None = None
-) -> PushReport:
-    """Analyse a push on ``block`` in ``direction`` in the present positions (not for hot paths).
-
-    Args:
-        state: The environments.
-        env: Which environment.
-        block: Id of a block that is not delivered.
-        direction: UP, DOWN, LEFT or RIGHT.
-        actions: Action of each agent. If None, every agent that stands in an unbroken line behind a rear face
-            counts as a pusher, whatever it is about to do.
-
-    Raises:
-        UserError: If the block has been delivered.
-    """
-    if state.delivered_at[env, block]:
-        raise UserError(f"block {block} has been delivered: ask about a block that is still on the grid")
-    dr, dc = STEPS[direction]
-    chain, blocked, pushers = [block], dict[tuple[int, int], int](), list[int]()
-    for b in chain:  # grows while it is walked
-        for row, col in face_cells(state, env, b, direction):
-            code = state.code_at(row, col, env)
-            if code > 0 and code - 1 not in chain:
-                chain.append(code - 1)
-            elif code < 0:
-                blocked[row, col] = code
-    for b in chain if state.rules.force_scope == "chain" else chain[:1]:
-        for row, col in face_cells(state, env, b, _OPPOSITE[direction]):
-            code = state.code_at(row, col, env)
-            while WALL < code < 0 and (actions is None or actions[-code - 1] == direction):
-                pushers.append(-code - 1)
-                row, col = row - dr, col - dc
-                code = state.code_at(row, col, env)
-    weight = int(state.block_weight[env, chain].sum())
-    return PushReport(tuple(chain), weight, tuple(sorted(pushers)), blocked)
-
-
-_OPPOSITE = (STAY, DOWN, UP, RIGHT, LEFT)
-
-
-def face_cells(state: CubeState, env: int, block: int, direction: int) -> list[tuple[int, int]]:
-    """Return the (row, column) cells just outside a block's face in ``direction``, in rising order.
-
-    Cells of the frame, one outside the grid, are among them when the block stands at a wall.
-    """
-    row, col = int(state.block_row[env, block]), int(state.block_col[env, block])
-    side = int(state.block_weight[env, block])
-    if direction in (UP, DOWN):
-        return [(row - 1 if direction == UP else row + side, col + k) for k in range(side)]
-    return [(row + k, col - 1 if direction == LEFT else col + side) for k in range(side)]
 
 
 def as_int8(actions: npt.ArrayLike, num_envs: int, num_agents: int) -> npt.NDArray[np.int8]:
@@ -427,7 +345,7 @@ def advance(
                 arena[u(at + (ROW if direction <= DOWN else COL))] += -1 if ahead < 0 else 1
                 arena[u(at + MOVED_AT)] = now
                 arena[u(at + MOVED_DIR)] = direction
-                # Delivery (CUBE spec A8): the block goes as soon as one of its cells is in the goal column.
+                # Delivery: the block goes as soon as one of its cells is in the goal column.
                 if int(arena[u(at + COL)]) + side == grid_size:
                     arena[u(at + DELIVERED_AT)] = now
                     arena[u(episode + BLOCKS_LEFT)] -= 1

@@ -1,7 +1,7 @@
 """Macro-actions at work: each unrolls into one primitive a step until it is done or has failed.
 
-A skill steers by what its team knows, recomputed at every step; whether it is done is judged by the truth
-(CUBE spec A12, A13, with the choices B18-B27).
+A skill steers by what its team knows, recomputed at every step; whether it is done is judged by the truth.
+Differences from the published controller, and their reasons, stand in ``docs/reference/worlds/cube.md``.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class TeamActivity:
 
     @cached_property
     def unfinished(self) -> frozenset[geometry.Place]:
-        """Faces with a pusher whose block has still to move (the group session of CUBE spec A13).
+        """Faces with a pusher whose block has still to move.
 
         To be read after all have watched the step.
         """
@@ -146,7 +146,7 @@ class TeamActivity:
 
     @cached_property
     def busy(self) -> int:
-        """How many agents do anything but wait for others to have nothing to do (CUBE spec B26)."""
+        """How many agents do anything but wait for others to have nothing to do."""
         return sum(skill.verb != "wait_agents" for skill in self.skills.values())
 
 
@@ -180,7 +180,7 @@ class WaitAgents(Skill):
 
 
 class Move(Skill):
-    """Try to go one way for a number of steps; done if it went that far (CUBE spec B18)."""
+    """Try to go one way for a number of steps; done if it went that far."""
 
     verb = "move"
     went: int = 0
@@ -204,7 +204,7 @@ class Move(Skill):
 
 
 class MoveToBlock(Skill):
-    """Walk to a face and line up: a free cell, most central first, else the shortest queue (CUBE spec B19, B20)."""
+    """Walk to a face and line up: a free cell, most central first, else the shortest queue."""
 
     verb = "move_to_block"
     lost: bool = False
@@ -238,7 +238,7 @@ class MoveToBlock(Skill):
         return near[0] if self.blocker is None else STAY
 
     def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
-        """Aligned, gone, or out of time; a face that vanishes ends the action at once (DR. WELL spec B13)."""
+        """Aligned, gone, or out of time; a face that vanishes ends the action at once."""
         block, face, timeout = self.block, word_of(self.action, 1), count_of(self.action, 2)
         if block is None or (refusal := check_block(effects.after, block)) is not None:
             return fail("block_gone", None)
@@ -267,8 +267,8 @@ def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]
 def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) -> str | None:
     """Return the first step to a free cell that is better than where the agent stands; None if it should stay.
 
-    An agent on the way in steps on toward the middle, so that it does not shut others out (CUBE spec A13);
-    each such step leads to a better cell, so nobody dithers (B19).
+    An agent on the way in steps on toward the middle, so that it does not shut others out;
+    each such step leads to a better cell, so nobody dithers.
     """
     own = ranks(state, block, face).get(agent)
     for rank, cell in targets(state, block, face):
@@ -280,7 +280,7 @@ def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) ->
 
 
 class Rendezvous(Skill):
-    """Wait on the face until enough agents wait there; all present are released together (CUBE spec A13, B21)."""
+    """Wait on the face until enough agents wait there; all present are released together."""
 
     verb = "rendezvous"
     need: int = 0
@@ -312,14 +312,14 @@ class Rendezvous(Skill):
 
 
 class PushBlock(Skill):
-    """Push until the block has moved the steps that any of the group on this face wants (CUBE spec A13, B23)."""
+    """Push until the block has moved the steps that any of the group on this face wants."""
 
     verb = "push_block"
     steps: int = 0
     went: int = 0
 
     def begin(self, state: SymbolicState) -> Refusal | None:
-        """The agent is aligned on some face, which gives the direction (CUBE spec B24)."""
+        """The agent is aligned on some face, which gives the direction."""
         place = find_place(state, self.agent, self.block)
         if isinstance(place, Refusal):
             return place
@@ -327,7 +327,7 @@ class PushBlock(Skill):
         return None
 
     def primitive(self, known: SymbolicState) -> str:
-        """Push toward the block, whatever the force: physics decides (DR. WELL spec B16)."""
+        """Push toward the block, whatever the force: physics decides."""
         return OPPOSITE[self.place.face]
 
     def watch(self, effects: StepEffects) -> None:
@@ -363,7 +363,7 @@ class PushBlock(Skill):
 
 
 class YieldBlock(Skill):
-    """Back away from the block; a wall or a block in the way ends it early, an agent is waited for (B25)."""
+    """Back away from the block; a wall or a block in the way ends it early, an agent is waited for."""
 
     verb = "yield_block"
     went: int = 0

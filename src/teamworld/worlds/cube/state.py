@@ -4,7 +4,7 @@ A ``Layout`` is a value that a person can write down. A ``CubeState`` holds E en
 shape as flat numpy arrays, so that one kernel call steps them all (see ``physics``).
 
 Coordinates are (row, column) with the origin at the top left; rows grow downward, columns rightward,
-and the goal is the right-most column (CUBE spec A2). The arrays store a position as a *cell*: an index
+and the goal is the right-most column. The arrays store a position as a *cell*: an index
 into the grid with a wall of one cell around it, ``cell = (row + 1) * stride + column + 1``,
 ``stride = K + 2``. The wall spares the kernel every test of bounds.
 """
@@ -31,7 +31,7 @@ ForceScope = Literal["chain", "rear"]
 # The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only:
 # who changes one of them must also touch physics.py and observe.py.
 
-#: The primitive actions (CUBE spec A6); the four directions are also the values of ``moved_dir``.
+#: The primitive actions; the four directions are also the values of ``moved_dir``.
 STAY, UP, DOWN, LEFT, RIGHT = range(5)
 ACTIONS = ("STAY", "UP", "DOWN", "LEFT", "RIGHT")
 #: (rows, columns) that each action moves.
@@ -66,13 +66,13 @@ PUSH_FIELDS = 8
 #: Bits of a push record's RESULT; no bit set means that the block moved.
 TOO_HEAVY, BY_WALL, BY_AGENT, ALREADY_MOVED = 1, 2, 4, 8
 
-#: Smallest grid side (CUBE spec A2), the largest whose agents fit the 16-bit codes, and how many blocks fit them.
+#: Smallest grid side, the largest whose agents fit the 16-bit codes, and how many blocks fit them.
 MIN_GRID, MAX_GRID, MAX_BLOCKS = 5, 32_766, 32_767
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A square block; its weight is the length of its side and the force that moves it (CUBE spec A3)."""
+    """A square block; its weight is the length of its side and the force that moves it."""
 
     weight: int
     """Side in cells, and units of force needed to move it one cell; at least 1."""
@@ -84,7 +84,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything stands at the start of an episode; checked when made (CUBE spec A2-A5, B13).
+    """Where everything stands at the start of an episode; checked when made.
 
     Blocks may touch walls and one another, and agents may start on any free cell, the goal column included.
     A layout without blocks is allowed; its episode ends at the first step.
@@ -217,7 +217,7 @@ def name_of(code: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What an episode counts: length, reward, and which agents' force a chain feels (CUBE spec A10, B2).
+    """What an episode counts: length, reward, and which agents' force a chain feels.
 
     Raises:
         UserError: If a value cannot be used.
@@ -361,19 +361,10 @@ class CubeState:
         """Return the cell index of (row, column)."""
         return (row + 1) * (self.grid_size + 2) + col + 1
 
-    def position(self, cell: int) -> tuple[int, int]:
-        """Return the (row, column) of a cell index."""
-        row, col = divmod(int(cell), self.grid_size + 2)
-        return row - 1, col - 1
-
     def agent_positions(self, env: int = 0) -> npt.NDArray[np.int32]:
         """Return the (n, 2) rows and columns of the agents of one environment, freshly made."""
         rows, cols = np.divmod(self.agent_cell[env], np.int32(self.grid_size + 2))
         return np.stack((rows - 1, cols - 1), axis=1)
-
-    def code_at(self, row: int, col: int, env: int = 0) -> int:
-        """Return the grid code at (row, column); cells of the frame, one outside the grid, are WALL."""
-        return int(self.grid[env, row + 1, col + 1])
 
     def layout(self, env: int = 0) -> Layout:
         """Return the present positions as a layout; delivered blocks are left out, so ids close ranks."""

@@ -5,7 +5,7 @@ arrays of the primitive layer (the truth), from what a team has seen, or from fa
 believes or imagines; ``SymbolicState.facts`` and ``read_state`` lead from one to the other.
 
 Faces and directions share four words: ``up``, ``down``, ``left``, ``right``. The face ``left`` of a block
-is its left side; who stands there pushes ``right`` (CUBE spec A3, A12).
+is its left side; who stands there pushes ``right``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from teamworld.worlds.cube.state import CubeState, Layout
 
-#: The words for faces and directions, in the order in which paths try them (CUBE spec A13).
+#: The words for faces and directions, in the order in which paths try them.
 SIDES: Final = ("up", "down", "left", "right")
 #: The primitive that moves in a direction.
 PRIMITIVE: Final[Mapping[str, int]] = {"up": UP, "down": DOWN, "left": LEFT, "right": RIGHT}
@@ -39,7 +39,7 @@ NOWHERE: Final[Cell] = (-1, -1)
 
 
 class Square(NamedTuple):
-    """A block in a state; its weight is its side in cells (CUBE spec A3)."""
+    """A block in a state; its weight is its side in cells."""
 
     weight: int
     row: int
@@ -92,7 +92,7 @@ class SymbolicState:
     """Where everything stands; a value, equal to every state with the same contents."""
 
     side: int
-    """Side K of the grid; the goal is column K - 1 (CUBE spec A2)."""
+    """Side K of the grid; the goal is column K - 1."""
     agents: Mapping[AgentId, Cell]
     """(row, column) of each agent."""
     blocks: Mapping[int, Square]
@@ -157,7 +157,7 @@ class SymbolicState:
         return self.usable(cell) and cell not in self.by_cell
 
     def distance(self, block: int) -> int:
-        """Return the columns that a block's right edge has still to travel, 0 if delivered (CUBE spec A8, B32)."""
+        """Return the columns that a block's right edge has still to travel, 0 if delivered."""
         square = self.blocks[block]
         return 0 if square.delivered else self.side - square.col - square.weight
 
@@ -209,7 +209,7 @@ class SymbolicState:
 
 
 def agent_name(index: int) -> AgentId:
-    """Return the name of the agent with an index (CUBE spec A4)."""
+    """Return the name of the agent with an index."""
     return f"agent_{index}"
 
 

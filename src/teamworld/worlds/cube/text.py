@@ -72,7 +72,7 @@ def _history_line(outcome: Outcome) -> str:
 
 
 def observation(view: CubeView) -> dict[str, Any]:
-    """Return the structured observation of the paper: plain data, with the keys of CUBE spec B16.
+    """Return the structured observation of the paper: plain data.
 
     ``history`` holds the finished actions of the agent with their primitive expansion.
     """

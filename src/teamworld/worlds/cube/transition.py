@@ -1,4 +1,4 @@
-"""One step of a CUBE episode: its effects on agents and blocks, and feedback computed from them (CUBE spec A14, B33).
+"""One step of a CUBE episode: its effects on agents and blocks, and feedback computed from them.
 
 A feedback is a function of the effects of a step (``CubeWorld.effects``). The ones here give numbers by name;
 ``combine`` puts them and your own together::
@@ -105,7 +105,7 @@ class StepEffects:
         return None if block is None else str(entity(block))
 
     def have(self, push: Push) -> dict[Constraint, int]:
-        """Return what a push had of each constraint (metrics spec D2), not capped."""
+        """Return what a push had of each constraint, not capped."""
         behind = geometry.aligned_agents(self.before, push.block, push.face)
         return {
             "dependency": int(push.obstacle is None),
@@ -115,7 +115,7 @@ class StepEffects:
         }
 
     def unmet(self, push: Push) -> Constraint | None:
-        """Return the first unmet constraint of a push, in the order of metrics spec D3."""
+        """Return the first unmet constraint of a push."""
         have = self.have(push)
         return next((name for name in have if have[name] < (1 if name == "dependency" else push.weight)), None)
 
@@ -327,5 +327,5 @@ def failed_pushes(effects: StepEffects) -> Mapping[str, float]:
     return {"failed_pushes": float(sum(not push.moved for push in effects.pushes))}
 
 
-#: All of the above: the collective feedback of CUBE spec B33.
+#: All of the above.
 team_feedback: Feedback = combine(delivered, progress, quorum, activity, congestion, failed_pushes)

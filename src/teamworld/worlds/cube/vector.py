@@ -1,4 +1,4 @@
-"""CUBE as a vector environment: many episodes at once as arrays, for learning (CUBE spec A9-A11, B9).
+"""CUBE as a vector environment: many episodes at once as arrays, for learning.
 
 The physics and the observations are those of ``parallel_env``, bit by bit; here one call steps all environments, and
 nothing is made for single agents.
@@ -69,7 +69,7 @@ def vector_env(
         max_steps: Steps after which an unfinished episode is truncated.
         step_cost: Taken from the reward at each step.
         deliver_reward: Reward for each unit of delivered weight, divided by the number of agents.
-        force_scope: Whose force a chain feels: ``"chain"`` or ``"rear"`` (CUBE spec B2).
+        force_scope: Whose force a chain feels: ``"chain"`` or ``"rear"``.
 
     Raises:
         UserError: If an argument cannot be used.

@@ -42,7 +42,7 @@ from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
 from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
 from teamworld.worlds.cube.transition import StepEffects, compute_effects
 
-#: Steps of an episode unless told otherwise (CUBE spec A10).
+#: Steps of an episode unless told otherwise.
 DEFAULT_HORIZON = 500
 DEFAULT_LEVEL = "paper-n2"
 
@@ -53,17 +53,17 @@ class CubeOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     step_cost: float = Field(default=0.01, ge=-1e6, le=1e6)
-    """r_s: taken from every agent at every step (CUBE spec A10)."""
+    """r_s: taken from every agent at every step."""
     deliver_reward: float = Field(default=1.0, ge=-1e6, le=1e6)
-    """r_d: shared by all agents for each unit of delivered weight (CUBE spec A10)."""
+    """r_d: shared by all agents for each unit of delivered weight."""
     force_scope: ForceScope = "chain"
-    """chain: lines behind any block of a chain push it; rear: only lines behind its first block (CUBE spec B2)."""
+    """chain: lines behind any block of a chain push it; rear: only lines behind its first block."""
     view_radius: int | None = Field(default=None, ge=1)
-    """How many rows and columns away an agent sees; none: everything (CUBE spec B17)."""
+    """How many rows and columns away an agent sees; none: everything."""
     agents: int | None = Field(default=None, ge=1)
     """How many of the level's agents take part, the first so many; none: all. Blocks and places stay as they are."""
     timeouts: Timeouts = "spec"
-    """Default time-outs: spec: scaled with the grid; paper: the published controller's (CUBE spec B28)."""
+    """Default time-outs: spec: scaled with the grid; paper: the published controller's."""
 
 
 #: What ``teamworld.worlds.registry`` reads, beside LEVELS, DEFAULT_HORIZON, ``make`` and ``failures``.
@@ -141,7 +141,7 @@ class CubeView(FrameView[Frame]):
 
     @property
     def doing(self) -> Mapping[AgentId, Action]:
-        """The running action of each busy agent, for the team tells one another (CUBE spec B16)."""
+        """The running action of each busy agent, for the team tells one another."""
         return self._now.doing
 
     @cached_property

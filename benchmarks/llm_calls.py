@@ -1,6 +1,6 @@
 """Language models as minds: wall time over the longest chain of calls, own cost of a call, replay. On a real server.
 
-    python benchmarks/llm_minds.py [wall] [cost] [replay]
+    python benchmarks/llm_calls.py [wall] [cost] [replay]
 
 The server is a process on loopback that answers after a set time. Wall time counts from the first call to the last log;
 a chain is the calls of an episode that had to wait for one another.

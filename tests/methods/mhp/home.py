@@ -9,23 +9,30 @@ import numpy as np
 
 from teamworld.language import Entity, Fact, Facts
 from teamworld.methods.mhp.belief import Belief
-from teamworld.methods.mhp.sight import Sight, sight
-from teamworld.methods.mhp.stock import Number, Stock, stock
+from teamworld.methods.mhp.inventory import Index, Inventory, make_inventory
+from teamworld.methods.mhp.percept import Percept, perceive
 from teamworld.seeding import generator
-from teamworld.worlds.contract import Goal, Relation, View
+from teamworld.worlds.contract import Goal, Relation, Role, View
 
 KITCHEN, BEDROOM = Entity("kitchen", 11), Entity("bedroom", 12)
 FRIDGE, CUPBOARD, CABINET = Entity("fridge", 21), Entity("kitchencabinet", 22), Entity("cabinet", 23)
 TABLE = Entity("coffeetable", 31)
 APPLE, OTHER, CAKE = Entity("apple", 41), Entity("apple", 42), Entity("cupcake", 43)
 ROSTER: Final = (KITCHEN, BEDROOM, FRIDGE, CUPBOARD, CABINET, TABLE, APPLE, OTHER, CAKE)
+WORDS: Final[tuple[tuple[str, Role, tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...]] = (
+    ("AT", "at", ("agent",), ("kitchen", "bedroom"), ()),
+    ("HOLD", "held", ("agent",), ("apple", "cupcake"), ("grab",)),
+    ("NEAR", "near", ("agent",), ("apple", "cupcake", "fridge"), ("go",)),
+    ("POSITION", "position", ("agent",), ("cell",), ()),
+    ("EXPLORED", "search", ("kitchen", "bedroom"), ("part", "all"), ("explore",)),
+    ("STATE", "access", ("fridge", "kitchencabinet", "cabinet"), ("open", "closed"), ("open", "close", "check")),
+    ("IN", "room", ("apple", "cupcake"), ("kitchen", "bedroom"), ()),
+    ("INSIDE", "container", ("apple", "cupcake"), ("fridge", "kitchencabinet", "cabinet"), ("put",)),
+    ("ON", "surface", ("apple", "cupcake"), ("coffeetable",), ("put",)),
+)
 RELATIONS: Final = tuple(
-    Relation(predicate, kind, values)
-    for predicate, kinds, values in (
-        ("EXPLORED", ("kitchen", "bedroom"), ("part", "all")),
-        ("STATE", ("fridge", "kitchencabinet", "cabinet"), ("open", "closed")),
-        ("INSIDE", ("apple", "cupcake"), ("fridge", "kitchencabinet", "cabinet")),
-    )
+    Relation(predicate, kind, values, role=role, verbs=verbs)
+    for predicate, role, kinds, values, verbs in WORDS
     for kind in kinds
 )
 
@@ -40,9 +47,9 @@ ON_TABLE: Final = (goal("apple", "ON", TABLE, 2), goal("cupcake", "ON", TABLE, 1
 IN_FRIDGE: Final = (goal("apple", "INSIDE", FRIDGE, 2),)
 
 
-def home(goals: Sequence[Goal] = ON_TABLE) -> Stock:
+def home(goals: Sequence[Goal] = ON_TABLE) -> Inventory:
     """Return what there is."""
-    return stock(ROSTER, goals, RELATIONS)
+    return make_inventory(ROSTER, goals, RELATIONS)
 
 
 class Eyes:
@@ -66,9 +73,9 @@ def facts(text: Mapping[Any, Any] | None = None, *, room: Entity = KITCHEN, agen
     return found + [Fact(subject, predicate, value) for (subject, predicate), value in (text or {}).items()]
 
 
-def seen(known: Stock, text: Mapping[Any, Any] | None = None, *, room: Entity = KITCHEN) -> Sight:
+def seen(known: Inventory, text: Mapping[Any, Any] | None = None, *, room: Entity = KITCHEN) -> Percept:
     """Return what an agent perceives."""
-    found = sight(eyes(facts(text, room=room)), known)
+    found = perceive(eyes(facts(text, room=room)), known)
     assert found is not None
     return found
 
@@ -88,7 +95,7 @@ STANDS: Final[Mapping[Any, Any]] = {
 
 
 def believed(
-    known: Stock,
+    known: Inventory,
     place: Mapping[Entity, Entity],
     *,
     on: Mapping[Entity, Entity] | None = None,
@@ -96,10 +103,10 @@ def believed(
 ) -> Belief:
     """Return a belief whose drawn world is given; what is not named is where the draw put it."""
     belief = Belief(known, rng("belief"))
-    belief.opened = {known.numbers[one] for one in opened}
+    belief.opened = {known.indices[one] for one in opened}
     for one, into in place.items():
         surface = (on or {}).get(one)
-        belief.put(known.numbers[one], known.numbers[into], None if surface is None else known.numbers[surface])
+        belief.put(known.indices[one], known.indices[into], None if surface is None else known.indices[surface])
     return belief
 
 
@@ -115,6 +122,6 @@ PLACES: Final[Mapping[Entity, Entity]] = {
 }
 
 
-def numbers(known: Stock, *entities: Entity) -> tuple[Number, ...]:
+def numbers(known: Inventory, *entities: Entity) -> tuple[Index, ...]:
     """Return the numbers of some entities."""
-    return tuple(known.numbers[one] for one in entities)
+    return tuple(known.indices[one] for one in entities)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.language import Entity, Fact
 from teamworld.methods.mhp.belief import OPEN, Belief
-from teamworld.methods.mhp.sight import Sight, glimpses, sight
-from teamworld.methods.mhp.stock import stock
+from teamworld.methods.mhp.inventory import make_inventory
+from teamworld.methods.mhp.percept import Percept, perceive, sees_in_part
 from teamworld.worlds.contract import Goal
 from tests.methods.mhp import home as h
 
 HOME = h.home()
-N = HOME.numbers
+N = HOME.indices
 ROOMS, BOXES = set(HOME.rooms), set(HOME.containers)
 KITCHEN, BEDROOM, FRIDGE, CUPBOARD, CABINET, TABLE, APPLE = h.numbers(
     HOME, h.KITCHEN, h.BEDROOM, h.FRIDGE, h.CUPBOARD, h.CABINET, h.TABLE, h.APPLE
@@ -34,7 +34,7 @@ def test_the_roster_is_sorted_by_what_facts_can_state() -> None:
     assert [HOME.entities[one] for one in HOME.furniture] == [h.TABLE]
     assert [HOME.entities[one] for one in HOME.things] == [h.APPLE, h.OTHER, h.CAKE]
     assert HOME.units == 3
-    assert [need.number for need in HOME.needs] == [2, 1]
+    assert [need.number for need in HOME.demands] == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_roster_is_sorted_by_what_facts_can_state() -> None:
 )
 def test_goals_that_it_cannot_plan_for_are_refused(goal: Goal) -> None:
     with pytest.raises(UserError, match="mhp plans for goals that put things"):
-        stock(h.ROSTER, [goal], h.RELATIONS)
+        make_inventory(h.ROSTER, [goal], h.RELATIONS)
 
 
 def test_at_the_start_all_places_are_alike_and_furniture_is_anywhere() -> None:
@@ -134,8 +134,8 @@ def test_a_guess_stays_until_it_is_contradicted() -> None:
 
 def test_what_is_in_hands_is_in_the_room_of_whoever_holds_it() -> None:
     found = h.seen(HOME, {**h.STANDS, ("Alice", "HOLD"): h.APPLE, ("Bob", "HOLD"): h.CAKE, ("Bob", "AT"): h.KITCHEN})
-    assert found.hands == h.numbers(HOME, h.APPLE)
-    assert found.taken == frozenset(h.numbers(HOME, h.CAKE))
+    assert found.held == h.numbers(HOME, h.APPLE)
+    assert found.held_by_others == frozenset(h.numbers(HOME, h.CAKE))
     assert found.place[APPLE] == found.place[N[h.CAKE]] == KITCHEN
 
 
@@ -144,20 +144,20 @@ def test_what_lies_ahead_only_counts_with_what_was_seen_in_this_room() -> None:
     now = [Fact("Alice", "AT", h.KITCHEN), Fact(h.KITCHEN, "EXPLORED", "part"), Fact(h.FRIDGE, "IN", h.KITCHEN)]
     before = [Fact(h.APPLE, "IN", h.KITCHEN), Fact(h.TABLE, "IN", h.BEDROOM), Fact("Bob", "HOLD", h.CAKE)]
     view = h.eyes(now, [*now, *before])
-    assert glimpses(view)
-    assert not glimpses(h.eyes(h.facts()))
-    found = sight(view, HOME, ahead=True)
+    assert sees_in_part(view, HOME)
+    assert not sees_in_part(h.eyes(h.facts()), HOME)
+    found = perceive(view, HOME, in_part=True)
     assert found is not None
     assert set(found.place) == {FRIDGE, APPLE}
-    assert not found.whole
-    belief = Belief(HOME, h.rng("ahead"), ahead=True)
+    assert not found.is_whole
+    belief = Belief(HOME, h.rng("ahead"), in_part=True)
     belief.update(found)
     assert belief.rooms[TABLE] == ROOMS
-    assert sight(view, HOME) == sight(h.eyes(now), HOME)  # whoever sees a whole room goes by what it sees
+    assert perceive(view, HOME) == perceive(h.eyes(now), HOME)  # whoever sees a whole room goes by what it sees
 
 
 def test_nothing_is_known_where_it_does_not_know_where_it_is() -> None:
-    assert sight(h.eyes([Fact(h.FRIDGE, "IN", h.KITCHEN)]), HOME) is None
+    assert perceive(h.eyes([Fact(h.FRIDGE, "IN", h.KITCHEN)]), HOME) is None
 
 
 def test_facts_of_what_is_not_in_the_roster_are_passed_over() -> None:
@@ -166,8 +166,8 @@ def test_facts_of_what_is_not_in_the_roster_are_passed_over() -> None:
 
 def test_being_told_counts_until_it_is_seen_otherwise() -> None:
     belief = fresh()
-    belief.tell(CABINET, BEDROOM)
-    belief.tell(APPLE, CABINET)
+    belief.accept(CABINET, BEDROOM)
+    belief.accept(APPLE, CABINET)
     assert (belief.place[APPLE], belief.room_of(APPLE)) == (CABINET, BEDROOM)
     belief.rule_out(N[h.OTHER], CABINET)
     assert CABINET not in belief.boxes[N[h.OTHER]]
@@ -194,7 +194,7 @@ SIGHTS = st.builds(
 
 
 @given(st.lists(SIGHTS, max_size=8), st.integers(0, 20))
-def test_whatever_is_seen_there_is_always_a_world(sights: list[Sight], number: int) -> None:
+def test_whatever_is_seen_there_is_always_a_world(sights: list[Percept], number: int) -> None:
     belief = fresh(number)
     for one in sights:
         belief.update(one)

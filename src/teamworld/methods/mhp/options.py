@@ -1,4 +1,4 @@
-"""What can be set in MHP, and its named variants (household spec A13, C14, C18)."""
+"""What can be set in MHP, and its named variants."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MhpOptions(BaseModel):
     )
 
     @property
-    def errands(self) -> bool:
+    def plans_trips(self) -> bool:
         """Whether things are fetched and delivered apart, so that more than one can be carried or ways be compared."""
         return self.hands > 1 or self.costs == "metres"
 

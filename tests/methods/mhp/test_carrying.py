@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from teamworld.language import Entity
 from teamworld.methods.mhp.belief import Belief
-from teamworld.methods.mhp.model import Model, Step, Subgoal
+from teamworld.methods.mhp.carrying import CarryModel, PrimitiveStep, Subgoal
 from teamworld.worlds.contract import Goal
 from tests.methods.mhp import home as h
 from tests.methods.mhp.slow import run
@@ -21,15 +21,15 @@ KITCHEN, BEDROOM, FRIDGE, CUPBOARD, CABINET, TABLE, APPLE, OTHER, CAKE = range(9
 
 def model(
     belief: Belief | None = None, shows: dict[Any, Any] | None = None, *, room: Entity = h.KITCHEN, **given: Any
-) -> Model:
-    known = TABLED if belief is None else belief.stock
-    return Model(belief or h.believed(known, h.PLACES, **given), h.seen(known, shows, room=room))
+) -> CarryModel:
+    known = TABLED if belief is None else belief.inventory
+    return CarryModel(belief or h.believed(known, h.PLACES, **given), h.seen(known, shows, room=room))
 
 
-def told(found: Model, subgoal: Subgoal) -> tuple[list[str], float]:
-    done = found.bring(subgoal, found.root)
-    names = [found.stock.entities[one] for one in range(9)]
-    steps = [f"{step.verb} {names[step.what].kind}" + (" >" if step.verb == "put" else "") for step in done.steps]
+def told(found: CarryModel, subgoal: Subgoal) -> tuple[list[str], float]:
+    done = found.plan(subgoal, found.root)
+    names = [found.inventory.entities[one] for one in range(9)]
+    steps = [f"{step.verb} {names[step.entity].kind}" + (" >" if step.verb == "put" else "") for step in done.steps]
     return steps, round(done.cost, 9)
 
 
@@ -104,10 +104,10 @@ def test_a_container_that_is_the_target_is_opened_and_closed_unless_it_was_the_l
     steps, cost = told(found, Subgoal(APPLE, 0))
     assert steps == ["go apple", "grab apple", "go fridge", "open fridge", "put apple >", "close fridge"]
     assert cost == pytest.approx(1 + 0.05 + 1 + 0.05 + 0.05 + 0.05)
-    after = found.bring(Subgoal(APPLE, 0), found.root).then
-    last = found.bring(Subgoal(OTHER, 0), after)
+    after = found.carry_out(Subgoal(APPLE, 0), found.root).state
+    last = found.plan(Subgoal(OTHER, 0), after)
     assert [step.verb for step in last.steps] == ["go", "grab", "go", "open", "put"]
-    assert found.units(last.then) == 2
+    assert found.units(last.state) == 2
 
 
 def test_what_a_team_mate_holds_is_waited_for() -> None:
@@ -135,14 +135,14 @@ def test_things_at_their_target_count_guesses_too() -> None:
 
 def test_what_others_said_they_do_is_left_to_them() -> None:
     belief = h.believed(TABLED, h.PLACES)
-    found = Model(belief, h.seen(TABLED), [Subgoal(CAKE, 1)])
+    found = CarryModel(belief, h.seen(TABLED), [Subgoal(CAKE, 1)])
     assert found.subgoals(found.root) == [Subgoal(APPLE, 0), Subgoal(OTHER, 0)]
-    found = Model(belief, h.seen(TABLED), [Subgoal(APPLE, 0)])
+    found = CarryModel(belief, h.seen(TABLED), [Subgoal(APPLE, 0)])
     assert found.subgoals(found.root) == [Subgoal(OTHER, 0), Subgoal(CAKE, 1)]  # two apples are missing
     mine = h.believed(TABLED, h.PLACES, on={h.CAKE: h.TABLE, h.APPLE: h.TABLE})
-    served = Model(mine, h.seen(TABLED), [Subgoal(APPLE, 0)])  # the last apple: whoever brings which
+    served = CarryModel(mine, h.seen(TABLED), [Subgoal(APPLE, 0)])  # the last apple: whoever brings which
     assert served.subgoals(served.root) == [Subgoal(OTHER, 0)]
-    served = Model(mine, h.seen(TABLED), [Subgoal(OTHER, 0)])
+    served = CarryModel(mine, h.seen(TABLED), [Subgoal(OTHER, 0)])
     assert served.subgoals(served.root) == [Subgoal(OTHER, 0)]  # nothing else is left: nobody stands idle
 
 
@@ -173,18 +173,18 @@ def test_the_model_says_what_a_plain_world_does(
 ) -> None:
     known = h.home(goals)
     belief = h.believed(known, place, opened=opened)
-    found = Model(belief, h.seen(known, room=room))
+    found = CarryModel(belief, h.seen(known, room=room))
     state = found.root
-    plain = run(known, belief, known.numbers[room], [])
+    plain = run(known, belief, known.indices[room], [])
     for index in order:
-        moves = [Subgoal(thing, number) for number, need in enumerate(known.needs) for thing in need.things]
+        moves = [Subgoal(thing, number) for number, need in enumerate(known.demands) for thing in need.things]
         move = moves[index % len(moves)]
         if move not in found.subgoals(state):
             continue
-        done = found.bring(move, state)
-        plain = run(known, belief, known.numbers[room], done.steps, plain)  # every step must be possible
-        state = done.then
+        done = found.plan(move, state)
+        plain = run(known, belief, known.indices[room], done.steps, plain)  # every step must be possible
+        state = done.state
         assert (state.room, found.units(state)) == (plain.room, plain.units(known))
-        assert {box for box in known.containers if found.open_(box, state)} == plain.opened
+        assert {box for box in known.containers if found.is_open(box, state)} == plain.opened
         assert done.cost == pytest.approx(plain.cost)
-        assert Step("put", move.thing, known.needs[move.need].target) in done.steps
+        assert PrimitiveStep("put", move.thing, known.demands[move.demand].target) in done.steps

@@ -5,8 +5,8 @@ from __future__ import annotations
 from teamworld.language import Entity, Fact
 from teamworld.methods.contract import Message
 from teamworld.methods.mhp.belief import OPEN, Belief
-from teamworld.methods.mhp.model import Subgoal
-from teamworld.methods.mhp.talk import Talk
+from teamworld.methods.mhp.carrying import Subgoal
+from teamworld.methods.mhp.messages import Messenger
 from tests.methods.mhp import home as h
 
 HOME = h.home(h.IN_FRIDGE)
@@ -20,16 +20,18 @@ def fresh() -> Belief:
     return Belief(HOME, h.rng("talk"))
 
 
-def due(talk: Talk, subgoal: Subgoal | None, belief: Belief, shows: object = None, room: Entity = h.KITCHEN) -> str:
+def due(
+    talk: Messenger, subgoal: Subgoal | None, belief: Belief, shows: object = None, room: Entity = h.KITCHEN
+) -> str:
     """Return what is told; the agent looks round before."""
     seen = h.seen(HOME, shows, room=room)  # type: ignore[arg-type]
     belief.update(seen)
-    message = talk.due(subgoal, seen, belief)
+    message = talk.next_message(subgoal, seen, belief)
     return "" if message is None else message.text
 
 
 def test_a_new_subgoal_is_told_once_and_whether_its_thing_was_found() -> None:
-    talk, belief = Talk("Alice", HOME, 5), fresh()
+    talk, belief = Messenger("Alice", HOME, 5), fresh()
     text = due(talk, Subgoal(APPLE, 0), belief, h.STANDS)
     assert text == "I am going to bring <apple>(41) to <fridge>(21); I have not found it yet."
     assert due(talk, Subgoal(APPLE, 0), belief, h.STANDS) == ""
@@ -38,7 +40,7 @@ def test_a_new_subgoal_is_told_once_and_whether_its_thing_was_found() -> None:
 
 
 def test_a_delivery_is_told_with_its_room() -> None:
-    talk, belief = Talk("Alice", HOME, 5), fresh()
+    talk, belief = Messenger("Alice", HOME, 5), fresh()
     due(talk, Subgoal(APPLE, 0), belief, HOLDING)
     brought = {**h.STANDS, (h.FRIDGE, "STATE"): "open", (h.APPLE, "INSIDE"): h.FRIDGE}
     assert (
@@ -49,7 +51,7 @@ def test_a_delivery_is_told_with_its_room() -> None:
 
 def test_findings_are_told_when_the_room_is_left_and_they_are_worth_it() -> None:
     found = {**h.STANDS, (h.CUPBOARD, "STATE"): "open", (h.APPLE, "INSIDE"): h.CUPBOARD}
-    talk, belief = Talk("Alice", HOME, 5), fresh()
+    talk, belief = Messenger("Alice", HOME, 5), fresh()
     assert due(talk, None, belief, found) == ""
     text = due(talk, None, belief, room=h.BEDROOM)  # a thing 4, the room 1, the cupboard 1
     assert text == (
@@ -57,19 +59,19 @@ def test_findings_are_told_when_the_room_is_left_and_they_are_worth_it() -> None
     )
     due(talk, None, belief, found)
     assert due(talk, None, belief, room=h.BEDROOM) == ""  # was told before
-    dear, belief = Talk("Alice", HOME, 7), fresh()
+    dear, belief = Messenger("Alice", HOME, 7), fresh()
     due(dear, None, belief, found)
     assert due(dear, None, belief, room=h.BEDROOM) == ""
 
 
 def test_an_empty_room_alone_is_not_worth_telling() -> None:
-    talk, belief = Talk("Alice", HOME, 5), fresh()
+    talk, belief = Messenger("Alice", HOME, 5), fresh()
     due(talk, None, belief, h.STANDS)
     assert due(talk, None, belief, room=h.BEDROOM) == ""
 
 
 def test_one_message_a_step_and_no_stale_subgoal() -> None:
-    talk, belief = Talk("Alice", HOME, 5), fresh()
+    talk, belief = Messenger("Alice", HOME, 5), fresh()
     due(talk, Subgoal(APPLE, 0), belief, HOLDING)
     brought = {**h.STANDS, (h.FRIDGE, "STATE"): "open", (h.APPLE, "INSIDE"): h.FRIDGE}
     assert "I have brought" in due(talk, Subgoal(OTHER, 0), belief, brought)
@@ -78,13 +80,13 @@ def test_one_message_a_step_and_no_stale_subgoal() -> None:
 
 
 def said(
-    talk: Talk, belief: Belief, act: str, text: str = "", facts: tuple[Fact, ...] = (), goal: str | None = None
+    talk: Messenger, belief: Belief, act: str, text: str = "", facts: tuple[Fact, ...] = (), goal: str | None = None
 ) -> None:
     talk.hear([Message("Bob", act, text, goal, facts)], belief)  # type: ignore[arg-type]
 
 
 def test_what_is_told_of_places_rules_things_out() -> None:
-    talk, belief = Talk("Alice", HOME, 5), fresh()
+    talk, belief = Messenger("Alice", HOME, 5), fresh()
     facts = (
         Fact(h.APPLE, "INSIDE", h.CUPBOARD),
         Fact(h.KITCHEN, "EXPLORED", "all"),
@@ -101,17 +103,17 @@ def test_what_is_told_of_places_rules_things_out() -> None:
 
 
 def test_a_subgoal_that_is_told_is_left_to_its_speaker_until_it_is_done() -> None:
-    speaker, listener, belief = Talk("Bob", HOME, 5), Talk("Alice", HOME, 5), fresh()
-    told = speaker.due(Subgoal(OTHER, 0), h.seen(HOME, h.STANDS), belief)
+    speaker, listener, belief = Messenger("Bob", HOME, 5), Messenger("Alice", HOME, 5), fresh()
+    told = speaker.next_message(Subgoal(OTHER, 0), h.seen(HOME, h.STANDS), belief)
     assert told is not None
     listener.hear([told], belief)
     assert listener.served == (Subgoal(OTHER, 0),)
-    said(listener, belief, "inform", goal=HOME.needs[0].goal)
+    said(listener, belief, "inform", goal=HOME.demands[0].goal)
     assert not listener.served
 
 
 def test_words_and_facts_that_name_nothing_stop_nothing() -> None:
-    talk, belief = Talk("Alice", HOME, 5), fresh()
+    talk, belief = Messenger("Alice", HOME, 5), fresh()
     before = dict(belief.place)
     sofa = Entity("sofa", 99)
     said(talk, belief, "commit", "I am going to bring <sofa>(99) to <fridge>(21); I have found it.")

@@ -82,6 +82,7 @@ def _do(world: Plain, inventory: Inventory, step: PrimitiveStep, *, first: bool)
         world.on.pop(one, None)
     else:
         assert step.verb == "put"
+        assert step.target is not None
         assert world.hand == one
         world.hand, world.beside = None, step.target
         need = next(need for need in inventory.demands if one in need.things)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from teamworld import run
-from teamworld.experiment.results import Row
+from teamworld.experiment.results import EpisodeRow
 from teamworld.report.statistics import Interval, mean_interval, paired_interval
 
 EPISODES = 10
@@ -80,7 +80,7 @@ class Measure(NamedTuple):
     """One number of an episode, averaged over some of a seed's episodes."""
 
     name: str
-    value: Callable[[Row], float | None]
+    value: Callable[[EpisodeRow], float | None]
     first: int
     """First episode that counts."""
     digits: int
@@ -95,7 +95,7 @@ MEASURES = (
 )
 
 
-def by_seed(rows: Sequence[Row], method: str, measure: Measure) -> list[float]:
+def by_seed(rows: Sequence[EpisodeRow], method: str, measure: Measure) -> list[float]:
     """Return the mean of a measure over the episodes of each seed, in the order of seeds."""
     found: dict[int, list[float]] = {}
     for row in rows:
@@ -110,7 +110,7 @@ def excludes_zero(interval: Interval) -> bool:
     return interval.n > 1 and (interval.low > 0 or interval.high < 0)
 
 
-def compared(rows: Sequence[Row], methods: Sequence[str], against: Sequence[str]) -> list[dict[str, Any]]:
+def compared(rows: Sequence[EpisodeRow], methods: Sequence[str], against: Sequence[str]) -> list[dict[str, Any]]:
     """Return one line a method and measure: its interval, and the paired differences to those it is compared to."""
     lines = []
     for measure in MEASURES:

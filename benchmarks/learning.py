@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from teamworld import run
-from teamworld.experiment.results import Row
+from teamworld.experiment.results import EpisodeRow
 from teamworld.report.statistics import Interval, mean_interval, paired_interval, slope
 
 EPISODES = 10
@@ -22,9 +22,9 @@ def mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def by_seed(rows: list[Row], method: str) -> dict[int, list[Row]]:
+def by_seed(rows: list[EpisodeRow], method: str) -> dict[int, list[EpisodeRow]]:
     """Return each seed's episodes in order."""
-    found: dict[int, list[Row]] = {}
+    found: dict[int, list[EpisodeRow]] = {}
     for row in rows:
         if row.method == method:
             found.setdefault(row.seed, []).append(row)
@@ -37,7 +37,7 @@ def show(name: str, interval: Interval | None) -> None:
         print(f"{name}: {interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}] (n = {interval.n})")
 
 
-def learning(rows: list[Row]) -> None:
+def learning(rows: list[EpisodeRow]) -> None:
     """Print what is claimed of learning on the rules."""
     team, alone = by_seed(rows, "drwell"), by_seed(rows, "zero_shot")
     for name, seeds in (("drwell", team), ("zero_shot", alone)):
@@ -70,7 +70,7 @@ def learning(rows: list[Row]) -> None:
     )
 
 
-def noise(rows: list[Row]) -> None:
+def noise(rows: list[EpisodeRow]) -> None:
     """Print what is claimed under noise."""
     team, alone = by_seed(rows, "drwell"), by_seed(rows, "zero_shot")
     one = [mean([row.summary.completion for row in team[seed]]) for seed in team]

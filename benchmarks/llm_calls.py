@@ -20,11 +20,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Experiment, build
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec, build
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Results
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.papers.drwell import timeline
 from teamworld.reasoning.llm import providers
@@ -41,7 +41,7 @@ WALLS = [
 ]
 
 
-def given(server: Peer, **more: object) -> Experiment:
+def given(server: Peer, **more: object) -> ExperimentSpec:
     """Return an experiment with the server's model as the mind."""
     return build({"reasoner": server.name(), "methods": ["drwell"]} | more)
 
@@ -95,16 +95,16 @@ async def bare(server: Peer, requests: list[Request], flying: int) -> float:
 
 async def ours(server: Peer, requests: list[Request], flying: int, scratch: Path) -> tuple[float, list[float]]:
     """Return CPU seconds of a call through gateway, budget, prices and record, and memory in MB as calls go on."""
-    from teamworld.experiment.reasoner_factory import Watch, live, prepare
+    from teamworld.experiment.reasoner_factory import RunMonitor, live, prepare
 
     experiment = given(server)
-    running = Running(calls=flying)
+    running = RunOptions(calls=flying)
     memory = []
     scratch.mkdir()
     with Results(scratch / "results.sqlite"):
         pass
-    plan = prepare(experiment, running, Watch())
-    async with live(experiment, Folder(scratch), plan, running, Watch()) as minds:
+    plan = prepare(experiment, running, RunMonitor())
+    async with live(experiment, RunFolder(scratch), plan, running, RunMonitor()) as minds:
         line = minds.line(server.name(), experiment.cells()[0], 1)
 
         async def one(number: int, request: Request) -> None:
@@ -154,7 +154,7 @@ def replays(server: Peer, scratch: Path) -> None:
     live = time.perf_counter() - begun
     (scratch / "again").mkdir()
     begun = time.perf_counter()
-    found = list(replay(Folder(out), Folder(out).experiment(), scratch / "again"))
+    found = list(replay(RunFolder(out), RunFolder(out).experiment(), scratch / "again"))
     took = time.perf_counter() - begun
     same = sum(one.difference is None for one in found)
     print(

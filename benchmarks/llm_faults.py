@@ -22,9 +22,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
-from teamworld.experiment.config import Experiment, build
-from teamworld.experiment.reasoner_factory import Watch
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.config import ExperimentSpec, build
+from teamworld.experiment.reasoner_factory import RunMonitor
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from tests.experiment.ledger import Ledger, balance, logs
 from tests.reasoning.llm.behaviour import FLAWED, HIDDEN
@@ -41,7 +41,7 @@ EVERY = (*ON_THE_WAY, *FLAWED, "usageless", "long", "moderated")
 #: Such an experiment makes at least so many calls for each seed.
 CALLS = 150
 SECONDS = 0.02
-CARRIED = Running(timeout=3.0, calls=32, jobs=32)
+CARRIED = RunOptions(timeout=3.0, calls=32, jobs=32)
 
 
 def rates(faults: Sequence[str]) -> dict[str, float]:
@@ -49,7 +49,7 @@ def rates(faults: Sequence[str]) -> dict[str, float]:
     return SLOW | dict.fromkeys(faults, (SHARE - sum(SLOW.values())) / len(faults))
 
 
-def experiment(server: Peer, seeds: int) -> Experiment:
+def experiment(server: Peer, seeds: int) -> ExperimentSpec:
     """Return one of that many seeds, two episodes each."""
     given = {"reasoner": server.name(), "level": "n4", "max_steps": 60, "episodes": 2, "seeds": list(range(seeds))}
     return build(given)
@@ -62,7 +62,7 @@ def played(server: Peer, out: Path, seeds: int, faults: Mapping[str, float], **m
     server.set(seconds=SECONDS, drip=0.2, retry_after="1", seed=1, faults=dict(faults), script=script, **more)
     told: list[str] = []
     begun = time.perf_counter()
-    rows = run(experiment(server, seeds), out, running=CARRIED, watch=Watch(notice=told.append))
+    rows = run(experiment(server, seeds), out, running=CARRIED, watch=RunMonitor(notice=told.append))
     wall, stats = time.perf_counter() - begun, server.stats()
     found = balance(stats, out)
     wrong = list(found.wrong)

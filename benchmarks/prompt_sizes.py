@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
-from teamworld.experiment.config import Cell
+from teamworld.experiment.config import RunCell
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
@@ -78,7 +78,7 @@ class Measuring:
 
 def measure(label: str, agents: int, episodes: int, said: int | None, count: Callable[[str], int]) -> list[Size]:
     """Return the sizes of all prompts of the last of some episodes that share a memory."""
-    options, memory, cell = methods.resolve(label, {}).model_dump(), WorldModel(), Cell(label, 0)
+    options, memory, cell = methods.resolve(label, {}).model_dump(), WorldModel(), RunCell(label, 0)
     for episode in range(1, episodes + 1):
         streams = cell.streams(episode)
         mind = Measuring(Rules(streams), said, count)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from teamworld.experiment.results import Row
+    from teamworld.experiment.results import EpisodeRow
 
 MEGA = 2**20
 #: Agents and steps of the walk to the right.
@@ -96,7 +96,7 @@ def memory(episodes: int) -> None:
 
     samples: list[tuple[int, float, float]] = []
 
-    def progress(row: Row) -> None:
+    def progress(row: EpisodeRow) -> None:
         if row.episode % (episodes // SAMPLES) == 0:
             samples.append((row.episode, resident(), time.process_time()))
 

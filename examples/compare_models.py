@@ -13,14 +13,14 @@ from pathlib import Path
 
 import teamworld
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.results import Row
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.run_options import RunOptions
 from teamworld.metrics.bill import cost
 from teamworld.report.compare import LEVEL
 from teamworld.report.statistics import paired
 
 
-def play(mind: str, given: argparse.Namespace) -> tuple[list[Row], Path]:
+def play(mind: str, given: argparse.Namespace) -> tuple[list[EpisodeRow], Path]:
     """Run a mind, or go on where it stopped; return its episodes and its folder."""
     out = Path(given.out) / re.sub(r"[^A-Za-z0-9._-]+", "_", mind)
     rows = teamworld.run(
@@ -31,12 +31,12 @@ def play(mind: str, given: argparse.Namespace) -> tuple[list[Row], Path]:
         episodes=given.episodes,
         seed=range(given.seeds),
         out=out,
-        running=Running(budget=given.budget),
+        running=RunOptions(budget=given.budget),
     )
     return rows, out
 
 
-def by_seed(rows: list[Row], value: Callable[[Row], float | None]) -> dict[int, float]:
+def by_seed(rows: list[EpisodeRow], value: Callable[[EpisodeRow], float | None]) -> dict[int, float]:
     """Return the mean of a value over the episodes of each seed."""
     found: dict[int, list[float]] = {}
     for row in rows:
@@ -69,7 +69,7 @@ def main() -> None:
             f"{mind}: {len(rows)} episodes, {len(calls):,} calls, {tokens:,} tokens, {dollars if calls else 'no bill'}"
         )
     one, other = (rows for rows, _ in played.values())
-    measures: dict[str, Callable[[Row], float | None]] = {
+    measures: dict[str, Callable[[EpisodeRow], float | None]] = {
         "completion": lambda row: row.summary.completion,
         "steps": lambda row: float(row.summary.steps),
     }

@@ -13,8 +13,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import teamworld
-from teamworld.experiment.config import Cell
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.record import EpisodeStart, Frame, read_log
 from teamworld.report.figures import draw_all
 from teamworld.worlds.cube.draw import Snapshot, frame
@@ -42,11 +42,11 @@ def fire(scratch: Path, path: Path) -> None:
     """Draw what is left of a forest when nobody does anything, and when a team on rules does, at the same moments."""
     names = {"do_nothing": "nobody does anything", "coela": "COELA on rules: a firebreak in time"}
     level, seed, steps = "suppress_fire_contain", 47, (5, 10, 25, 99)
-    folder = Folder(scratch / "fire")
+    folder = RunFolder(scratch / "fire")
     teamworld.run("wildfire", level=level, method=list(names), seed=seed, out=folder.path)
     figure, axes = plt.subplots(len(names), len(steps), figsize=(12, 6.4), layout="constrained")
     for (method, told), row in zip(names.items(), axes, strict=True):
-        events = list(read_log(folder.log(Cell(method, seed), 1)))
+        events = list(read_log(folder.log(RunCell(method, seed), 1)))
         start = next(event for event in events if isinstance(event, EpisodeStart))
         frames = [event for event in events if isinstance(event, Frame)]
         for panel, step in zip(row, steps, strict=True):
@@ -67,13 +67,13 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         fire(Path(scratch), given.out / "wildfire.png")
-        folder = Folder(Path(scratch) / "run")
+        folder = RunFolder(Path(scratch) / "run")
         rows = teamworld.run(
             "cube", method=["zero_shot", "drwell"], episodes=10, seed=range(given.seeds), out=folder.path
         )
         for drawn in draw_all(folder, folder.experiment(), rows):
             shutil.copy(drawn, given.out / drawn.name.replace("_drwell-s0", ""))
-        last = folder.log(Cell("drwell", 0), 10)
+        last = folder.log(RunCell("drwell", 0), 10)
         steps = next(row.summary.steps for row in rows if (row.method, row.seed, row.episode) == ("drwell", 0, 10))
         episode(last, (0, 12, steps // 2, steps - 4), given.out / "episode.png")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from teamworld.cli import run as command
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.grid import runs
 from teamworld.record import EpisodeStart, read_log
 from teamworld.report import comparison
@@ -85,10 +85,10 @@ def test_parquet_holds_what_csv_does(out: Path) -> None:
 
 
 def test_silence_is_a_run_in_which_nobody_hears(out: Path) -> None:
-    silent = Folder(out / "silent").experiment()
+    silent = RunFolder(out / "silent").experiment()
     assert silent.methods == ("drwell",)  # zero_shot says nothing anyway
     assert silent.options["messages"]["loss"] == 1.0
-    assert Folder(out / "run").experiment().options["messages"]["loss"] == 0.0
+    assert RunFolder(out / "run").experiment().options["messages"]["loss"] == 0.0
 
 
 def test_sentences_say_what_is_supported(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +112,7 @@ def test_one_method_alone_and_without_references(tmp_path: Path, capsys: pytest.
     )
     assert {row["method"] for row in found["rows"]} == {"greedy"}
     assert found["paired"] == []
-    alone = comparison.Setting("", {}, Folder(tmp_path / "c" / "run").experiment())
+    alone = comparison.Setting("", {}, RunFolder(tmp_path / "c" / "run").experiment())
     assert comparison.in_silence(alone, tmp_path, ()) is None
 
 
@@ -131,7 +131,7 @@ def test_teams_of_several_sizes_meet_the_same_instances(sizes: Path, capsys: pyt
     teams: dict[tuple[str, int], list[tuple[object, ...]]] = {}
     for path, experiment in runs(sizes):
         for cell in experiment.cells():
-            start = next(iter(read_log(Folder(path).log(cell, 1))))
+            start = next(iter(read_log(RunFolder(path).log(cell, 1))))
             assert isinstance(start, EpisodeStart)
             teams.setdefault((cell.method, start.world_seed), []).append((len(start.team), start.goals))
     assert {seed for _, seed in teams} == {1, 2}

@@ -10,10 +10,10 @@ import yaml
 
 from teamworld import run as run_experiment
 from teamworld.cli import run
-from teamworld.experiment.config import Cell
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.runner import completed, play
-from teamworld.experiment.warm_start import Memories
+from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods.registry import kinds
 from teamworld.reasoning.prompts import info, versions
@@ -56,15 +56,15 @@ def test_the_prompt_printed_is_the_one_that_was_shown(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
     """Played once more with everything that was known then, here by another way than the command's."""
-    cell, experiment = Cell("drwell:reflections", 0), Folder(folder).experiment()
+    cell, experiment = RunCell("drwell:reflections", 0), RunFolder(folder).experiment()
     with MemoryStore(tmp_path / "memory.sqlite") as memory:
         with MemoryStore(folder / "memory.sqlite", readonly=True) as store:
             for delta in store.deltas(cell.name, up_to=2):
                 memory.commit(cell.name, delta)
         mind = Listening(NoisyRules(cell.streams(3), 0.7))
         log = tmp_path / "log.zst"
-        completed(play(experiment, cell, 3, log, Memories(memory), mind))
-    assert log.read_bytes() == Folder(folder).log(cell, 3).read_bytes()
+        completed(play(experiment, cell, 3, log, RunMemories(memory), mind))
+    assert log.read_bytes() == RunFolder(folder).log(cell, 3).read_bytes()
     records = [event for event in read_log(log) if isinstance(event, QuestionAsked)]
     assert any(event.fallback for event in records)
     first: dict[tuple[str, str, int], Asked] = {}
@@ -98,7 +98,7 @@ def test_what_came_later_changes_no_prompt(capsys: pytest.CaptureFixture[str], f
 def test_a_run_records_versions_and_hashes_and_a_change_since_is_told(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
-    assert Folder(folder).prompts() == {name: found._asdict() for name, found in versions().items()}
+    assert RunFolder(folder).prompts() == {name: found._asdict() for name, found in versions().items()}
     assert call(capsys, "zero_shot.plan", "--run", str(folder), "--method", "zero_shot")[2].count("\n") == 1
     copy = shutil.copytree(folder, tmp_path / "copy")
     data = yaml.safe_load((copy / "experiment.yaml").read_text("utf-8"))
@@ -165,10 +165,10 @@ def test_what_was_known_before_must_be_there(capsys: pytest.CaptureFixture[str],
 
 
 def test_a_log_of_another_course_is_refused(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
-    short, cell = tmp_path / "short", Cell("drwell:reflections", 0)
+    short, cell = tmp_path / "short", RunCell("drwell:reflections", 0)
     run_experiment("cube", method="drwell:reflections", reasoner=SLIPS, max_steps=5, out=short)
     # The log of a longer episode stands in its place: the last questions are never asked.
-    log = shutil.copy(Folder(folder).log(cell, 1), Folder(short).log(cell, 1))
+    log = shutil.copy(RunFolder(folder).log(cell, 1), RunFolder(short).log(cell, 1))
     asked = [event for event in read_log(log) if isinstance(event, QuestionAsked) and event.agent == "agent_0"]
     count = sum(event.purpose == "drwell.propose" for event in asked)
     assert asked[-1].step > 5

@@ -16,7 +16,7 @@ from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.api import run
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.results import Results
 from tests.reasoning.llm.server import running
 
@@ -45,8 +45,8 @@ def test_another_run_is_played_from_its_record_and_is_a_whole_run_then(recorded:
     out = tmp_path / "again"
     run(reasoner=f"replay:{recorded.out}", episodes=2, max_steps=12, out=out)
     assert logs(out) == logs(recorded.out)
-    held = Folder(out).experiment()
-    assert held == Folder(recorded.out).experiment()
+    held = RunFolder(out).experiment()
+    assert held == RunFolder(recorded.out).experiment()
     assert held.reasoner == recorded.reasoner
     with CallStore(out / "results.sqlite", readonly=True) as new, CallStore(recorded.out / "results.sqlite") as old:
         assert [row._replace(cached=False) for row in new.rows()] == old.rows()
@@ -86,7 +86,7 @@ def test_what_is_not_on_record_is_named_and_nothing_is_asked(recorded: Recorded,
     [
         ("replay", "holds none; name another run's as replay:DIR"),
         ("replay:nowhere", "nowhere holds none"),
-        ("agent_0=replay:nowhere,*=rules", "replay answers for all minds of a run"),
+        ("agent_0=replay:nowhere,*=rules", "replay answers for all reasoners of a run"),
     ],
 )
 def test_there_must_be_a_record(reasoner: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

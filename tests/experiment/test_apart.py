@@ -15,10 +15,10 @@ import pytest
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
 from teamworld.experiment.config import build
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.results import Row
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.memory.store import MemoryStore
 from tests.experiment.squares import squared
@@ -35,39 +35,39 @@ def state(out: Path) -> dict[str, object]:
 
 @pytest.mark.heavy
 def test_a_run_in_several_processes_is_the_same(tmp_path: Path) -> None:
-    told: list[Row] = []
-    rows = run(build(GIVEN), tmp_path / "several", told.append, Running(processes=3))
-    alone = run(build(GIVEN), tmp_path / "one", running=Running(processes=1))
+    told: list[EpisodeRow] = []
+    rows = run(build(GIVEN), tmp_path / "several", told.append, RunOptions(processes=3))
+    alone = run(build(GIVEN), tmp_path / "one", running=RunOptions(processes=1))
     assert [row._replace(seconds=0.0) for row in rows] == [row._replace(seconds=0.0) for row in alone]
     assert state(tmp_path / "several") == state(tmp_path / "one")
     assert sorted(row[:2] for row in told) == sorted(row[:2] for row in rows)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    folder = Folder(tmp_path / "several")
+    folder = RunFolder(tmp_path / "several")
     assert {checked.difference for checked in replay(folder, folder.experiment(), scratch)} == {None}
 
 
 @pytest.mark.heavy
 def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    first = run(build(GIVEN), out, running=Running(processes=2))
+    first = run(build(GIVEN), out, running=RunOptions(processes=2))
     for path in out.glob("logs/greedy-s1/*.zst"):
         path.unlink()  # a finished episode's log is not needed to know that it is finished
-    told: list[Row] = []
-    assert run(build(GIVEN), out, told.append, Running(processes=2)) == first
+    told: list[EpisodeRow] = []
+    assert run(build(GIVEN), out, told.append, RunOptions(processes=2)) == first
     assert len(told) == len(first)
     assert not list(out.glob("logs/greedy-s1/*.zst"))
 
 
 def test_an_error_in_a_cell_is_one_error(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    run(build(GIVEN), out, running=Running(processes=1))
+    run(build(GIVEN), out, running=RunOptions(processes=1))
     (out / "memory.sqlite").unlink()
     next(out.glob("logs/drwell-s1/*0001*")).unlink()
     more = build(GIVEN | {"episodes": 3})
     (out / "experiment.yaml").write_text((out / "experiment.yaml").read_text().replace("episodes: 2", "episodes: 3"))
     with pytest.raises(UserError, match=r"drwell-s1.* is missing or altered"):
-        run(more, out, running=Running(processes=2))
+        run(more, out, running=RunOptions(processes=2))
 
 
 def test_short_runs_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,9 +99,9 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import teamworld\n"
-        "from teamworld.experiment.run_options import Running\n"
+        "from teamworld.experiment.run_options import RunOptions\n"
         f"rows = teamworld.run(method='greedy', seed=[0, 1], max_steps=3, out={str(tmp_path / 'run')!r},"
-        " running=Running(processes=2))\n"
+        " running=RunOptions(processes=2))\n"
         "print(len(rows), __name__)\n",
         "utf-8",
     )

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.experiment.cache import Cache
+from teamworld.experiment.cache import AnswerCache
 from teamworld.experiment.calls import CallStore
 from teamworld.reasoning.llm.contract import CallKey, Completion, Request, Turn
 from tests.reasoning.llm.records import COMPLETIONS, KEYS, REQUESTS, SCHEMA, completion, key, request
@@ -27,8 +27,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cache(path: Path) -> Iterator[Cache]:
-    with Cache(path) as opened:
+def cache(path: Path) -> Iterator[AnswerCache]:
+    with AnswerCache(path) as opened:
         yield opened
 
 
@@ -42,12 +42,12 @@ def test_whole_answers_come_back_and_the_first_stays(added: list[tuple[Place, Co
     held: dict[tuple[int, int, CallKey, str], Completion] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "c.sqlite"
-        with Cache(path) as cache:
+        with AnswerCache(path) as cache:
             for (seed, episode, one, asked), answer in added:
                 cache.of(seed, episode).add(one, asked, answer)
                 if answer.finish == "stop":
                     held.setdefault((seed, episode, one, asked.digest()), answer)
-        with Cache(path) as cache:
+        with AnswerCache(path) as cache:
             for (seed, episode, one, asked), _ in added:
                 found = cache.of(seed, episode).find(one, asked)
                 assert found == held.get((seed, episode, one, asked.digest()))
@@ -67,7 +67,7 @@ def test_whole_answers_come_back_and_the_first_stays(added: list[tuple[Place, Co
         {"seed": 1},
     ],
 )
-def test_anything_that_can_change_an_answer_asks_for_another(cache: Cache, other: dict[str, object]) -> None:
+def test_anything_that_can_change_an_answer_asks_for_another(cache: AnswerCache, other: dict[str, object]) -> None:
     assert set(other) <= set(Request.__struct_fields__)
     calls = cache.of(0, 1)
     calls.add(key(), request(), completion())
@@ -97,14 +97,14 @@ def test_every_field_of_a_request_was_tried() -> None:
     ],
 )
 def test_the_same_question_elsewhere_gets_a_sample_of_its_own(
-    cache: Cache, seed: int, episode: int, place: CallKey
+    cache: AnswerCache, seed: int, episode: int, place: CallKey
 ) -> None:
     cache.of(0, 1).add(key(), request(), completion())
     assert cache.of(seed, episode).find(place, request()) is None
 
 
 @pytest.mark.parametrize("finish", ["length", "refused"])
-def test_half_an_answer_is_not_kept(cache: Cache, finish: str) -> None:
+def test_half_an_answer_is_not_kept(cache: AnswerCache, finish: str) -> None:
     calls = cache.of(0, 1)
     calls.add(key(), request(), msgspec.structs.replace(completion(), finish=finish))
     assert calls.find(key(), request()) is None
@@ -112,7 +112,7 @@ def test_half_an_answer_is_not_kept(cache: Cache, finish: str) -> None:
     assert calls.find(key(), request()) == completion()
 
 
-def test_the_first_answer_stays(cache: Cache) -> None:
+def test_the_first_answer_stays(cache: AnswerCache) -> None:
     calls = cache.of(0, 1)
     calls.add(key(), request(), completion("first"))
     calls.add(key(), request(), completion("second"))
@@ -122,13 +122,13 @@ def test_the_first_answer_stays(cache: Cache) -> None:
 SHARING = """
 import sys
 from pathlib import Path
-from teamworld.experiment.cache import Cache
+from teamworld.experiment.cache import AnswerCache
 from tests.reasoning.llm.records import completion, key, request
 
 name, path = sys.argv[1], Path(sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()
-with Cache(path) as cache:
+with AnswerCache(path) as cache:
     calls = cache.of(0, 1)
     for number in range(300):
         if calls.find(key(number), request()) is None:
@@ -159,7 +159,7 @@ def test_two_processes_share_a_file_that_neither_has_made(path: Path) -> None:
     assert [child.wait(60) for child in children] == [0, 0]
     for child in children:
         child.communicate()
-    with Cache(path) as cache:
+    with AnswerCache(path) as cache:
         calls = cache.of(0, 1)
         for number in range(300):
             shared = calls.find(key(number), request())
@@ -182,14 +182,14 @@ def results(path: Path) -> None:
 
 
 def newer(path: Path) -> None:
-    Cache(path).close()
+    AnswerCache(path).close()
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 2")
     db.close()
 
 
 def cut(path: Path) -> None:
-    with Cache(path) as cache:
+    with AnswerCache(path) as cache:
         for number in range(200):
             cache.of(0, 1).add(key(number), request(), completion())
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -209,19 +209,19 @@ def test_a_file_that_is_no_cache_stays_as_it_is(path: Path, make: Callable[[Path
     make(path)
     before = path.read_bytes()
     with pytest.raises(UserError, match=words) as caught:
-        Cache(path)
+        AnswerCache(path)
     assert "\n" not in str(caught.value)
     assert path.read_bytes() == before
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be used as cache of answers|cannot be written") as caught:
-        Cache(tmp_path / "nowhere" / "c.sqlite")
+        AnswerCache(tmp_path / "nowhere" / "c.sqlite")
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"text": "x", "finish": "tired", "usage": {}}'])
-def test_an_answer_that_does_not_parse_is_told(cache: Cache, path: Path, text: str) -> None:
+def test_an_answer_that_does_not_parse_is_told(cache: AnswerCache, path: Path, text: str) -> None:
     cache.of(0, 1).add(key(), request(), completion())
     db = sqlite3.connect(path)
     db.execute("UPDATE answers SET completion = ?", (text,))

@@ -18,17 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.experiment.calls import CallStore, Copied, Recorded, changed
-from teamworld.experiment.config import Cell
-from teamworld.experiment.results import Results, Row
+from teamworld.experiment.calls import CallStore, CopiedCalls, RecordedCalls, changed
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Spent
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Fault, Request, Turn, Usage
 from tests.reasoning.llm.records import KEYS, RECORDS, REQUESTS, SCHEMA, completion, failed, key, record, request
 
-CELL = Cell("drwell", 0)
-OTHER = Cell("drwell:no_memory", 1)
+CELL = RunCell("drwell", 0)
+OTHER = RunCell("drwell:no_memory", 1)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def store(path: Path) -> Iterator[CallStore]:
         yield opened
 
 
-def row(episode: int = 1) -> Row:
+def row(episode: int = 1) -> EpisodeRow:
     """Return a finished episode."""
     summary = Summary(
         completion=0.5,
@@ -59,7 +59,7 @@ def row(episode: int = 1) -> Row:
         fallbacks=0,
         reason="horizon",
     )
-    return Row(CELL.name, episode, "drwell", 0, summary, "abc", 1.5)
+    return EpisodeRow(CELL.name, episode, "drwell", 0, summary, "abc", 1.5)
 
 
 # ---- what was added comes back
@@ -67,7 +67,7 @@ def row(episode: int = 1) -> Row:
 
 @settings(max_examples=40)  # each makes a file
 @given(st.dictionaries(st.tuples(st.sampled_from([CELL, OTHER]), st.integers(1, 2), KEYS), RECORDS, max_size=12))
-def test_interleaved_episodes_each_find_their_own(made: dict[tuple[Cell, int, CallKey], CallRecord]) -> None:
+def test_interleaved_episodes_each_find_their_own(made: dict[tuple[RunCell, int, CallKey], CallRecord]) -> None:
     with tempfile.TemporaryDirectory() as folder, CallStore(Path(folder) / "results.sqlite") as store:
         calls = {(cell, episode): store.of(cell, episode) for cell in (CELL, OTHER) for episode in (1, 2)}
         for (cell, episode, one), added in made.items():
@@ -181,7 +181,7 @@ def test_half_a_character_is_no_reason_to_lose_a_call(store: CallStore) -> None:
 
 def test_a_replay_finds_what_is_on_record_and_names_what_is_not(store: CallStore) -> None:
     store.of(CELL, 4).add(key(), record())
-    recorded = Recorded(store.of(CELL, 4))
+    recorded = RecordedCalls(store.of(CELL, 4))
     assert recorded.find(key(), request()) == record()
     with pytest.raises(UserError) as caught:
         recorded.find(key(7, attempt=2), request())
@@ -195,7 +195,7 @@ def test_what_was_another_request_is_refused_and_the_change_is_named(store: Call
     calls = store.of(CELL, 4)
     calls.add(key(), record())
     assert calls.find(key(), request()) == record()
-    for found in (calls, Recorded(calls)):
+    for found in (calls, RecordedCalls(calls)):
         with pytest.raises(UserError) as caught:
             found.find(key(), request(temperature=0.1))
         assert "call drwell.propose 1 of agent_0, episode 4 of drwell-s0 was another request" in str(caught.value)
@@ -206,7 +206,7 @@ def test_calls_of_another_run_are_copied_as_they_are_asked_for(store: CallStore,
     store.of(CELL, 4).add(key(), record(usd=0.5))
     store.of(CELL, 4).add(key(2), record(usd=0.5))
     with CallStore(tmp_path / "new.sqlite") as new:
-        copied = Copied(new.of(CELL, 4), store.of(CELL, 4))
+        copied = CopiedCalls(new.of(CELL, 4), store.of(CELL, 4))
         with pytest.raises(UserError, match="temperature"):
             copied.find(key(), request(temperature=0.1))
         assert new.count() == 0  # what does not fit is not kept
@@ -372,11 +372,11 @@ ADDING = """
 import sys
 from pathlib import Path
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Cell
+from teamworld.experiment.config import RunCell
 from tests.reasoning.llm.records import key, record, request
 
 store = CallStore(Path(sys.argv[1]))
-calls = [store.of(Cell("drwell", 0), episode) for episode in (1, 2)]
+calls = [store.of(RunCell("drwell", 0), episode) for episode in (1, 2)]
 number = store.count() // 2
 while True:
     number += 1

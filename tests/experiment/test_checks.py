@@ -9,7 +9,7 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.experiment.config import build
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 from teamworld.methods import registry
 from teamworld.methods.drwell.method import DrWell
 
@@ -59,7 +59,7 @@ def test_kinds_that_no_method_of_the_run_asks_are_refused(methods: list[str], ki
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Running)])
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(RunOptions)])
 def test_how_a_run_is_carried_out_is_no_part_of_an_experiment(name: str) -> None:
     for written in (name, name.replace("_", "-")):
         with pytest.raises(UserError) as caught:

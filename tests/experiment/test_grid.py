@@ -16,8 +16,8 @@ import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment import grid
-from teamworld.experiment.config import Cell
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.record import EpisodeStart, read_log
 
 DATA: dict[str, Any] = {
@@ -106,9 +106,9 @@ def test_options_that_are_none_are_refused(options: object) -> None:
 
 def test_a_named_instance_is_the_same_for_all_seeds(out: Path) -> None:
     part = next(part for part in grid.expand(DATA) if part.values["instances"] == 5)
-    folder = Folder(out / part.name)
+    folder = RunFolder(out / part.name)
     for seed in (0, 1):
-        start = next(iter(read_log(folder.log(Cell("greedy", seed), 1))))
+        start = next(iter(read_log(folder.log(RunCell("greedy", seed), 1))))
         assert isinstance(start, EpisodeStart)
         assert (start.world_seed, start.seed) == (5, seed)
 
@@ -165,7 +165,7 @@ def test_status_tells_how_far_all_are(out: Path, tmp_path: Path, capsys: pytest.
     assert command(["status", str(out), "--json"]) == 0
     runs = json.loads(capsys.readouterr().out)["runs"]
     assert [(one["done"], one["wanted"], one["running"]) for one in runs] == [(4, 4, False)] * 8
-    with Folder(Path(runs[0]["run"])).locked():
+    with RunFolder(Path(runs[0]["run"])).locked():
         assert command(["status", str(out)]) == 0
     told = capsys.readouterr().out
     assert told.count("running") == 1
@@ -181,7 +181,7 @@ def test_status_tells_how_far_all_are(out: Path, tmp_path: Path, capsys: pytest.
 def test_status_takes_no_lock_and_writes_nothing(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
-    folder = Folder(next(iter(grid.runs(out)))[0])
+    folder = RunFolder(next(iter(grid.runs(out)))[0])
     with folder.locked():
         assert folder.held() is True
     with folder.lock_file.open("rb") as other:
@@ -208,7 +208,7 @@ def test_status_takes_no_lock_and_writes_nothing(out: Path, monkeypatch: pytest.
 def test_a_run_begins_while_somebody_looks(out: Path) -> None:
     import fcntl
 
-    folder = Folder(next(iter(grid.runs(out)))[0])
+    folder = RunFolder(next(iter(grid.runs(out)))[0])
     other = folder.lock_file.open("rb")
     fcntl.flock(other, fcntl.LOCK_SH)
     threading.Timer(0.1, other.close).start()
@@ -219,7 +219,7 @@ def test_a_run_begins_while_somebody_looks(out: Path) -> None:
 def test_a_lock_that_cannot_be_seen_is_told(
     out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(Folder, "held", lambda _: None)
+    monkeypatch.setattr(RunFolder, "held", lambda _: None)
     assert command(["status", str(out), "--json"]) == 0
     assert {one["running"] for one in json.loads(capsys.readouterr().out)["runs"]} == {None}
     assert command(["status", str(out)]) == 0

@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Experiment, build, load
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.reasoner_factory import Watch
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.config import ExperimentSpec, build, load
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.reasoner_factory import RunMonitor
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.reasoning.llm.budget import OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices
@@ -34,7 +34,7 @@ def server(shared: Peer) -> Peer:
     return shared
 
 
-def small(server: Peer, **given: Any) -> Experiment:
+def small(server: Peer, **given: Any) -> ExperimentSpec:
     return build({"reasoner": server.name(), "methods": ["drwell"], "max_steps": 12} | given)
 
 
@@ -53,9 +53,9 @@ def logs(out: Path) -> dict[str, bytes]:
 def test_in_flight_is_what_flies_and_the_rest_waits(server: Peer, tmp_path: Path, names: str) -> None:
     server.set(seconds=0.02)
     told: list[tuple[int, int]] = []
-    watch = Watch(spent=lambda spent, flying, waiting: told.append((flying, waiting)))
+    watch = RunMonitor(spent=lambda spent, flying, waiting: told.append((flying, waiting)))
     reasoner = names.format(server.name("a"), server.name("b"))
-    run(small(server, reasoner=reasoner, seeds=range(6)), tmp_path / "a", running=Running(calls=2), watch=watch)
+    run(small(server, reasoner=reasoner, seeds=range(6)), tmp_path / "a", running=RunOptions(calls=2), watch=watch)
     models = 1 + names.count("1")
     assert len(told) == server.stats()["completions"]
     assert server.stats()["peak"] <= 2 * models
@@ -68,20 +68,20 @@ def test_prices_are_named_beside_the_run_and_not_in_its_log(server: Peer, tmp_pa
     experiment, out = small(server), tmp_path / "a"
     first, second = (prices(tmp_path / f"{date}.yaml", server.name(), date) for date in ("2026-01-01", "2026-02-02"))
     with pytest.raises(OutOfBudget):
-        run(experiment, out, running=Running(prices=first, budget="2usd"))
-    assert Folder(out).price_tables() == (Prices.load(first).table(),)
+        run(experiment, out, running=RunOptions(prices=first, budget="2usd"))
+    assert RunFolder(out).price_tables() == (Prices.load(first).table(),)
     before = (out / "experiment.yaml").read_text()
     with pytest.raises(OutOfBudget):
-        run(experiment, out, running=Running(prices=first, budget="3usd"))
+        run(experiment, out, running=RunOptions(prices=first, budget="3usd"))
     assert (out / "experiment.yaml").read_text() == before
-    run(experiment, out, running=Running(prices=second))
-    assert Folder(out).price_tables() == (Prices.load(first).table(), Prices.load(second).table())
-    assert Folder(out).experiment() == experiment.resolved()
-    assert Folder(out).prompts()
+    run(experiment, out, running=RunOptions(prices=second))
+    assert RunFolder(out).price_tables() == (Prices.load(first).table(), Prices.load(second).table())
+    assert RunFolder(out).experiment() == experiment.resolved()
+    assert RunFolder(out).prompts()
     run(experiment, out)  # finished: no call is made, at no price
-    assert len(Folder(out).price_tables()) == 2
+    assert len(RunFolder(out).price_tables()) == 2
     assert "price_tables" not in load(out / "experiment.yaml")  # and the file can be run again
-    table = next(bills.of_run(Folder(out)))
+    table = next(bills.of_run(RunFolder(out)))
     assert "prices: a test, 2026-01-01" in table.caption
     assert " | a test, 2026-02-02" in table.caption
     run(experiment, tmp_path / "b")
@@ -90,7 +90,7 @@ def test_prices_are_named_beside_the_run_and_not_in_its_log(server: Peer, tmp_pa
 
 def test_rules_have_no_prices(tmp_path: Path) -> None:
     run(build({"methods": ["greedy"], "max_steps": 2}), tmp_path / "a")
-    assert Folder(tmp_path / "a").price_tables() == ()
+    assert RunFolder(tmp_path / "a").price_tables() == ()
     assert "price" not in (tmp_path / "a" / "experiment.yaml").read_text()
 
 
@@ -99,16 +99,16 @@ def test_the_bill_says_what_the_budget_says(server: Peer, tmp_path: Path) -> Non
     experiment, out = small(server), tmp_path / "a"
     told: list[Spent] = []
     with pytest.raises(OutOfBudget):
-        run(experiment, out, running=Running(budget="3ktok"))
-    assert next(bills.of_run(Folder(out))).rows[0][6] == "unknown"
+        run(experiment, out, running=RunOptions(budget="3ktok"))
+    assert next(bills.of_run(RunFolder(out))).rows[0][6] == "unknown"
     costs = Prices.load(prices(tmp_path / "prices.yaml", server.name(), "2026-01-01"))
-    watch = Watch(spent=lambda spent, flying, waiting: told.append(spent))
-    run(experiment, out, running=Running(prices=tmp_path / "prices.yaml", budget="500usd"), watch=watch)
-    assert next(bills.of_run(Folder(out), costs)).rows[0][6] == f"{told[-1].usd.total:.4f}"
-    assert next(bills.of_run(Folder(out))).rows[0][6].startswith("at least ")
+    watch = RunMonitor(spent=lambda spent, flying, waiting: told.append(spent))
+    run(experiment, out, running=RunOptions(prices=tmp_path / "prices.yaml", budget="500usd"), watch=watch)
+    assert next(bills.of_run(RunFolder(out), costs)).rows[0][6] == f"{told[-1].usd.total:.4f}"
+    assert next(bills.of_run(RunFolder(out))).rows[0][6].startswith("at least ")
 
 
 def test_a_file_of_prices_that_cannot_be_used_is_refused(server: Peer, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read"):
-        run(small(server), tmp_path / "a", running=Running(prices=tmp_path / "none.yaml"))
+        run(small(server), tmp_path / "a", running=RunOptions(prices=tmp_path / "none.yaml"))
     assert not (tmp_path / "a").exists()

@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
-from teamworld.experiment.config import Experiment, build
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.config import ExperimentSpec, build
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from tests.experiment.ledger import balance, logs
 from tests.reasoning.llm.behaviour import FLAWED, PASSING
@@ -24,7 +24,7 @@ ON_THE_WAY = (*PASSING, "choiceless", "null", "inband", "drip", "mislabelled")
 EVERY = (*ON_THE_WAY, *FLAWED, "usageless", "long", "moderated")
 #: What holds up everybody, or a call for as long as a try may take: rarely.
 SLOW = ("busy", "busy-after", "stall", "stall-body")
-RUNNING = Running(timeout=1.5, calls=32)
+RUNNING = RunOptions(timeout=1.5, calls=32)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def server() -> Iterator[Peer]:
         yield peer
 
 
-def experiment(server: Peer) -> Experiment:
+def experiment(server: Peer) -> ExperimentSpec:
     """Return one of some 300 calls."""
     return build({"reasoner": server.name(), "level": "n4", "max_steps": 20, "seeds": list(range(12))})
 

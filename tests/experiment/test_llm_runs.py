@@ -20,12 +20,12 @@ pytest.importorskip("pydantic_ai")
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallRow, CallStore
-from teamworld.experiment.config import Experiment, build
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.reasoner_factory import Watch
+from teamworld.experiment.config import ExperimentSpec, build
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Results
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.reasoning.llm.budget import OutOfBudget
 from teamworld.reasoning.llm.contract import CallKey
@@ -49,7 +49,7 @@ def server(shared: Peer) -> Peer:
     return shared
 
 
-def plain(server: Peer, **given: Any) -> Experiment:
+def plain(server: Peer, **given: Any) -> ExperimentSpec:
     """Return a small experiment with the server's model as the mind."""
     return build({"reasoner": server.name(), "methods": ["drwell"], "max_steps": STEPS} | given)
 
@@ -83,7 +83,7 @@ def test_two_runs_are_equal_whatever_the_order_of_answers(server: Peer, tmp_path
     experiment = plain(server, level="n4", seeds=[0, 1])
     run(experiment, tmp_path / "a")
     server.set(seconds=0.001, jitter=0.02, seed=3)
-    run(experiment, tmp_path / "b", running=Running(calls=3, jobs=1))
+    run(experiment, tmp_path / "b", running=RunOptions(calls=3, jobs=1))
     assert logs(tmp_path / "a") == logs(tmp_path / "b")
 
 
@@ -98,7 +98,7 @@ def test_a_replay_opens_no_socket(server: Peer, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(socket, "create_connection", refuse)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    checked = list(replay(Folder(tmp_path / "a"), Folder(tmp_path / "a").experiment(), scratch))
+    checked = list(replay(RunFolder(tmp_path / "a"), RunFolder(tmp_path / "a").experiment(), scratch))
     assert [one.difference for one in checked] == [None, None]
 
 
@@ -108,7 +108,7 @@ def test_a_replay_names_a_prompt_that_changed(server: Peer, tmp_path: Path, monk
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with pytest.raises(UserError, match=r"call drwell.propose 1 of agent_0.*was another request.*prompt"):
-        list(replay(Folder(tmp_path / "a"), Folder(tmp_path / "a").experiment(), scratch))
+        list(replay(RunFolder(tmp_path / "a"), RunFolder(tmp_path / "a").experiment(), scratch))
 
 
 def test_a_run_stops_at_its_budget_and_goes_on_with_a_larger_one(server: Peer, tmp_path: Path) -> None:
@@ -118,10 +118,10 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_larger_one(server: Peer, t
     server.reset()
     out = tmp_path / "a"
     with pytest.raises(OutOfBudget, match=r"the run has spent .* tokens.*--budget"):
-        run(experiment, out, running=Running(budget=f"{whole // 2}tok"))
+        run(experiment, out, running=RunOptions(budget=f"{whole // 2}tok"))
     spent = sum((call.prompt_tokens or 0) + (call.output_tokens or 0) for call in calls(out))
     assert whole // 4 < spent <= whole // 2
-    run(experiment, out, running=Running(budget=f"{2 * whole}tok"))
+    run(experiment, out, running=RunOptions(budget=f"{2 * whole}tok"))
     assert logs(out) == logs(tmp_path / "whole")
     assert server.stats()["completions"] == len(calls(out))  # nothing was asked twice
 
@@ -133,7 +133,7 @@ def test_calls_that_wait_for_their_turn_are_not_sent_once_a_budget_is_spent(
     experiment = plain(server, methods=["zero_shot"], level="n4", episodes=16, max_steps=3)
     server.set(seconds=0.02)
     with pytest.raises(OutOfBudget, match=r"the run has spent .* tokens.*--budget"):
-        run(experiment, tmp_path / "a", running=Running(budget="500tok", calls=2))
+        run(experiment, tmp_path / "a", running=RunOptions(budget="500tok", calls=2))
     assert 0 < len(calls(tmp_path / "a")) == sum(server.stats()["came"].values()) <= 2
     gc.collect()
     assert not caplog.records  # a call that nobody waits for any more is not said to have failed unseen
@@ -145,7 +145,7 @@ def test_a_run_does_not_go_on_with_other_prompts(server: Peer, tmp_path: Path, m
     """Also where no question of an unfinished episode is on record yet, which would tell."""
     experiment, out = plain(server, methods=["zero_shot"], episodes=2), tmp_path / "a"
     with pytest.raises(OutOfBudget):
-        run(experiment, out, running=Running(budget="1tok"))
+        run(experiment, out, running=RunOptions(budget="1tok"))
     now = versions()
     changed = {"zero_shot/prompts/plan.md.j2", "drwell/prompts/propose.md.j2"}
     assert changed <= set(now)
@@ -194,7 +194,7 @@ def test_a_key_stands_in_no_file(server: Peer, tmp_path: Path, monkeypatch: pyte
     key = "sk-test-0123456789abcdefghij"
     server.set(key=key, faults={"error": 0.2}, seed=1)
     monkeypatch.setenv("TEAMWORLD_API_KEY", key)
-    run(plain(server, max_steps=10), tmp_path / "a", running=Running(cache=tmp_path / "cache.sqlite"))
+    run(plain(server, max_steps=10), tmp_path / "a", running=RunOptions(cache=tmp_path / "cache.sqlite"))
     monkeypatch.setenv("TEAMWORLD_API_KEY", f"{key}-wrong")
     with pytest.raises(UserError, match="--key-env") as error:
         run(plain(server, max_steps=10), tmp_path / "b")
@@ -207,9 +207,9 @@ def test_a_key_stands_in_no_file(server: Peer, tmp_path: Path, monkeypatch: pyte
 
 def test_a_cache_answers_a_second_run(server: Peer, tmp_path: Path) -> None:
     experiment, cache = plain(server), tmp_path / "cache.sqlite"
-    run(experiment, tmp_path / "a", running=Running(cache=cache))
+    run(experiment, tmp_path / "a", running=RunOptions(cache=cache))
     first = server.stats()["completions"]
-    run(experiment, tmp_path / "b", running=Running(cache=cache))
+    run(experiment, tmp_path / "b", running=RunOptions(cache=cache))
     assert server.stats()["completions"] == first
     assert logs(tmp_path / "a") == logs(tmp_path / "b")
     assert all(call.cached for call in calls(tmp_path / "b"))
@@ -262,7 +262,7 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     with pytest.raises(UserError, match="openai:gpt-4o needs a key"):
         run(build({"reasoner": "openai:gpt-4o"}), tmp_path / "a")
     with pytest.raises(UserError, match="a budget in usd needs a price"):
-        run(build({"reasoner": "http://127.0.0.1:9/v1#m"}), tmp_path / "a", running=Running(budget="5usd"))
+        run(build({"reasoner": "http://127.0.0.1:9/v1#m"}), tmp_path / "a", running=RunOptions(budget="5usd"))
     with pytest.raises(UserError, match="a person answers at a terminal"):
         run(build({"reasoner": "agent_0=human,*=rules"}), tmp_path / "a")
     assert not (tmp_path / "a").exists()
@@ -278,10 +278,10 @@ def test_a_finished_run_needs_neither_server_nor_key(tmp_path: Path) -> None:
 def test_a_change_of_sampling_is_the_same_once_it_was_written(server: Peer, tmp_path: Path) -> None:
     experiment = plain(server, max_steps=5, sampling={"drwell.*": {"temperature": None, "seed": 1}})
     run(experiment, tmp_path / "a")
-    held = Folder(tmp_path / "a").experiment()
+    held = RunFolder(tmp_path / "a").experiment()
     assert held.overrides() == experiment.overrides()
     (tmp_path / "scratch").mkdir()
-    assert [one.difference for one in replay(Folder(tmp_path / "a"), held, tmp_path / "scratch")] == [None]
+    assert [one.difference for one in replay(RunFolder(tmp_path / "a"), held, tmp_path / "scratch")] == [None]
 
 
 @pytest.mark.heavy
@@ -289,7 +289,7 @@ def test_calls_on_their_way_when_a_run_stops_come_back(server: Peer, tmp_path: P
     experiment, told = plain(server, level="n4", seeds=[0, 1, 2, 3]), list[str]()
     server.set(seconds=0.2, jitter=0.4)  # far apart: some come back long before others, on a busy machine too
     with pytest.raises(OutOfBudget):
-        run(experiment, tmp_path / "a", running=Running(budget="30ktok"), watch=Watch(notice=told.append))
+        run(experiment, tmp_path / "a", running=RunOptions(budget="30ktok"), watch=RunMonitor(notice=told.append))
     time.sleep(0.8)  # whatever else the server may still be asked
     assert len(calls(tmp_path / "a")) == sum(server.stats()["came"].values())
     assert any("on their way" in line for line in told)
@@ -302,22 +302,22 @@ def test_a_cache_gets_what_a_kill_kept_from_it(server: Peer, tmp_path: Path) -> 
     with change:
         change.execute("DELETE FROM episodes")  # as if the process had been killed after its last call
     change.close()
-    run(experiment, tmp_path / "a", running=Running(cache=cache))
+    run(experiment, tmp_path / "a", running=RunOptions(cache=cache))
     first = server.stats()["completions"]
-    run(experiment, tmp_path / "b", running=Running(cache=cache))
+    run(experiment, tmp_path / "b", running=RunOptions(cache=cache))
     assert server.stats()["completions"] == first
 
 
 def test_a_price_that_is_given_later_holds_for_earlier_calls(server: Peer, tmp_path: Path) -> None:
     experiment, prices = plain(server), tmp_path / "prices.yaml"
     with pytest.raises(OutOfBudget):
-        run(experiment, tmp_path / "a", running=Running(budget="9ktok"))
+        run(experiment, tmp_path / "a", running=RunOptions(budget="9ktok"))
     spent = sum((call.prompt_tokens or 0) + (call.output_tokens or 0) for call in calls(tmp_path / "a"))
     costs = "{prompt: 1, cached: 1, output: 1}"
     prices.write_text(f'date: 2026-01-01\nsource: a test\nmodels:\n  "{server.name()}": {costs}\n')
     with pytest.raises(OutOfBudget, match=f"has spent {spent / 1e6:.6f}".rstrip("0")):
-        run(experiment, tmp_path / "a", running=Running(budget="0.000001usd", prices=prices))
-    run(experiment, tmp_path / "a", running=Running(budget="5usd", prices=prices))
+        run(experiment, tmp_path / "a", running=RunOptions(budget="0.000001usd", prices=prices))
+    run(experiment, tmp_path / "a", running=RunOptions(budget="5usd", prices=prices))
 
 
 @pytest.mark.heavy

@@ -12,7 +12,7 @@ import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.episode_metrics import of_runs
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.record import LogWriter, read_log
 
 
@@ -25,7 +25,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def measured(folder: Path, processes: int = 1) -> list[str]:
-    place = Folder(folder)
+    place = RunFolder(folder)
     runs = [(place, place.experiment())]
     return [f"{one.cell.name}/{one.row.episode}" for _, one in of_runs(runs, processes)]
 

@@ -15,9 +15,9 @@ pytest.importorskip("pydantic_ai")
 from teamworld.cli import run as command
 from teamworld.experiment import grid
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.run_options import Running
-from teamworld.experiment.shared_budget import Purse
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.reasoning.llm.budget import OutOfBudget
 from tests.reasoning.llm.server import Peer, running
 
@@ -39,7 +39,7 @@ def file(server: Peer, path: Path) -> Path:
 
 
 def tokens(folder: Path) -> float:
-    with CallStore(Folder(folder).results_file, readonly=True) as calls:
+    with CallStore(RunFolder(folder).results_file, readonly=True) as calls:
         return calls.spent().tokens.total
 
 
@@ -87,12 +87,12 @@ def test_where_nothing_is_left_nothing_begins(server: Peer, tmp_path: Path) -> N
     (asked, one), (_, other) = (
         (folder, experiment) for folder, experiment in grid.runs(out) if experiment.reasoner != "rules"
     )
-    purse = Purse(Running(budget="1tok"), [folder for folder, _ in grid.runs(out)])
+    purse = SharedBudget(RunOptions(budget="1tok"), [folder for folder, _ in grid.runs(out)])
     with pytest.raises(OutOfBudget, match="spent by the other runs"):
         purse.running(tmp_path / "new", other)
-    assert purse.running(asked, one) == Running()  # all its episodes are there: nothing is asked
-    assert purse.running(tmp_path / "new", other.model_copy(update={"reasoner": "rules"})) == Running()
-    assert Purse(Running(), [asked]).running(asked, one) == Running()
+    assert purse.running(asked, one) == RunOptions()  # all its episodes are there: nothing is asked
+    assert purse.running(tmp_path / "new", other.model_copy(update={"reasoner": "rules"})) == RunOptions()
+    assert SharedBudget(RunOptions(), [asked]).running(asked, one) == RunOptions()
 
 
 def test_the_sections_of_a_page_share_one_budget(

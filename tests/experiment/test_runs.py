@@ -23,10 +23,10 @@ from teamworld import run
 from teamworld.cli import run as command
 from teamworld.cli.running import default_folder
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, build
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell, build
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.results import Results, Row
+from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.experiment.runner import completed
 from teamworld.memory.store import MemoryStore
 from teamworld.record import LogWriter, StepDone, read_log
@@ -52,7 +52,7 @@ def logs(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
-def scores(rows: list[Row]) -> list[Row]:
+def scores(rows: list[EpisodeRow]) -> list[EpisodeRow]:
     """Return rows without their wall time."""
     return [row._replace(seconds=0.0) for row in rows]
 
@@ -169,10 +169,10 @@ def test_replay_finds_no_difference_and_then_every_kind_of_alteration(
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     (tmp_path / "scratch").mkdir()
-    found = list(replay(Folder(folder), Folder(folder).experiment(), tmp_path / "scratch"))
+    found = list(replay(RunFolder(folder), RunFolder(folder).experiment(), tmp_path / "scratch"))
     assert [checked.difference for checked in found] == [None] * 4
     assert command(["replay", str(folder)]) == 0
-    path = Folder(folder).log(Cell("drwell", 0), 2)
+    path = RunFolder(folder).log(RunCell("drwell", 0), 2)
     events = list(read_log(path))
     with LogWriter(path) as log:
         for event in events:
@@ -207,7 +207,7 @@ def test_folders_that_are_no_run_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "run")
+    folder = RunFolder(tmp_path / "run")
     with folder.locked(), pytest.raises(UserError, match="another process"):
         run("cube", **SHORT, out=tmp_path / "run")
 
@@ -236,7 +236,7 @@ def test_foreign_and_damaged_databases_are_told_and_left_untouched(
 
 
 def test_the_experiment_file_is_the_experiment(finished: Path) -> None:
-    experiment = Folder(finished).experiment()
+    experiment = RunFolder(finished).experiment()
     assert experiment.methods == ("drwell", "zero_shot")
     assert experiment.options["cube"]["step_cost"] == 0.01
     assert experiment.resolved() == experiment
@@ -251,7 +251,7 @@ def test_every_seed_has_a_memory_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_run_works_where_an_event_loop_runs_already(tmp_path: Path) -> None:
-    async def cell() -> list[Row]:
+    async def cell() -> list[EpisodeRow]:
         return run("cube", method="random", max_steps=5, out=tmp_path / "run")
 
     assert len(asyncio.run(cell())) == 1
@@ -342,7 +342,7 @@ def test_a_default_folder_tells_experiments_apart() -> None:
 
 def test_a_replay_works_in_a_notebook(tmp_path: Path, finished: Path) -> None:
     async def cell() -> list[str | None]:
-        folder = Folder(finished)
+        folder = RunFolder(finished)
         return [one.difference for one in replay(folder, folder.experiment(), tmp_path)]
 
     assert asyncio.run(cell()) == [None] * 4

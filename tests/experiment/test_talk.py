@@ -13,8 +13,8 @@ from pydantic import BaseModel
 import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, build
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell, build
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.language import AgentId
 from teamworld.methods import registry
@@ -51,14 +51,14 @@ def _talker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rule(folder: Path, method: str) -> dict[str, Any]:
     """Return the rule in a method's first log."""
-    start = next(iter(read_log(Folder(folder).log(Cell(method, 0), 1))))
+    start = next(iter(read_log(RunFolder(folder).log(RunCell(method, 0), 1))))
     assert isinstance(start, EpisodeStart)
     return start.message_rule
 
 
 def talks(folder: Path, method: str) -> int:
     """Return in how many steps agents talked instead of acting."""
-    log = read_log(Folder(folder).log(Cell(method, 0), 1))
+    log = read_log(RunFolder(folder).log(RunCell(method, 0), 1))
     return sum(isinstance(event, ActionStep) and event.verb == "talk" for event in log)
 
 
@@ -68,7 +68,7 @@ def test_each_talks_by_its_own_rule_unless_told_otherwise(tmp_path: Path) -> Non
     assert rule(out, "talker") == {**FREE, **PAID}
     assert rule(out, "zero_shot") == FREE
     assert talks(out, "talker") > 0
-    held = Folder(out).experiment()
+    held = RunFolder(out).experiment()
     assert held.talk == "native"
     assert "messages" not in held.options
 
@@ -81,7 +81,7 @@ def test_one_rule_holds_for_all_if_wanted(tmp_path: Path) -> None:
     teamworld.run(**SMALL, method=["talker", "zero_shot"], options=options, out=tmp_path / "short")
     for method in ("talker", "zero_shot"):
         assert rule(tmp_path / "short", method) == {**FREE, "maximum": 5}
-    assert Folder(tmp_path / "short").experiment().talk == "equal"
+    assert RunFolder(tmp_path / "short").experiment().talk == "equal"
 
 
 def test_where_only_one_rule_could_apply_runs_are_recorded_as_ever(tmp_path: Path) -> None:
@@ -136,19 +136,19 @@ def test_losses_may_stand_beside_native_rules(tmp_path: Path) -> None:
     assert rule(out, "talker") == {**FREE, **PAID, "loss": 0.5}
     teamworld.run(**told)
     assert command(["resume", str(out)]) == 0
-    assert Folder(out).experiment().resolved() == Folder(out).experiment()
+    assert RunFolder(out).experiment().resolved() == RunFolder(out).experiment()
 
 
 @pytest.mark.parametrize("talk", ["native", "equal"])
 def test_a_run_is_resumed_and_replayed_by_its_protocol(talk: Any, tmp_path: Path) -> None:  # noqa: ANN401
     out = tmp_path / "run"
     teamworld.run(**SMALL, method="talker", talk=talk, out=out)
-    Folder(out).log(Cell("talker", 0), 1).rename(tmp_path / "first")
-    Folder(out).results_file.unlink()
+    RunFolder(out).log(RunCell("talker", 0), 1).rename(tmp_path / "first")
+    RunFolder(out).results_file.unlink()
     assert command(["resume", str(out)]) == 0
-    assert Folder(out).log(Cell("talker", 0), 1).read_bytes() == (tmp_path / "first").read_bytes()
+    assert RunFolder(out).log(RunCell("talker", 0), 1).read_bytes() == (tmp_path / "first").read_bytes()
     (tmp_path / "scratch").mkdir()
-    found = [one.difference for one in replay(Folder(out), Folder(out).experiment(), tmp_path / "scratch")]
+    found = [one.difference for one in replay(RunFolder(out), RunFolder(out).experiment(), tmp_path / "scratch")]
     assert found == [None]
 
 

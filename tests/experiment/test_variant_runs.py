@@ -13,10 +13,10 @@ import pytest
 from teamworld import run
 from teamworld.cli import run as command
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, build, load, settings
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell, build, load, settings
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.results import Row
+from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.warm_start import gather
 from teamworld.memory.store import MemoryStore
 from teamworld.record import EpisodeStart, read_log
@@ -37,7 +37,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def differences(folder: Path, scratch: Path) -> list[str | None]:
     scratch.mkdir()
-    return [one.difference for one in replay(Folder(folder), Folder(folder).experiment(), scratch)]
+    return [one.difference for one in replay(RunFolder(folder), RunFolder(folder).experiment(), scratch)]
 
 
 def world_models(folder: Path) -> dict[str, object]:
@@ -45,14 +45,14 @@ def world_models(folder: Path) -> dict[str, object]:
         return {name: memory.deltas(name) for name in memory.runs()}
 
 
-def start_of(folder: Path, cell: Cell, episode: int) -> EpisodeStart:
-    start = next(iter(read_log(Folder(folder).log(cell, episode))))
+def start_of(folder: Path, cell: RunCell, episode: int) -> EpisodeStart:
+    start = next(iter(read_log(RunFolder(folder).log(cell, episode))))
     assert isinstance(start, EpisodeStart)
     return start
 
 
 def test_rows_have_labels_and_folders_have_names_for_every_file_system(finished: Path) -> None:
-    experiment = Folder(finished).experiment()
+    experiment = RunFolder(finished).experiment()
     names = sorted(folder.name for folder in (finished / "logs").iterdir())
     assert names == sorted(f"{label.replace(':', '-')}-s{seed}" for label in METHODS for seed in (0, 1))
     assert list(experiment.methods) == METHODS
@@ -68,9 +68,9 @@ def test_rows_have_labels_and_folders_have_names_for_every_file_system(finished:
 
 def test_the_log_names_the_method_and_its_options_not_the_label(tmp_path: Path, finished: Path) -> None:
     for label in METHODS:
-        start = start_of(finished, Cell(label, 0), 1)
+        start = start_of(finished, RunCell(label, 0), 1)
         assert start.method == "drwell"
-        assert start.method_options == Folder(finished).experiment().options[label]
+        assert start.method_options == RunFolder(finished).experiment().options[label]
     run(
         "cube",
         method="drwell:same",
@@ -80,8 +80,8 @@ def test_the_log_names_the_method_and_its_options_not_the_label(tmp_path: Path, 
         out=tmp_path / "r",
     )
     for episode in (1, 2):  # another label for the same options: the same bytes
-        same = Folder(tmp_path / "r").log(Cell("drwell:same", 0), episode)
-        assert same.read_bytes() == Folder(finished).log(Cell("drwell", 0), episode).read_bytes()
+        same = RunFolder(tmp_path / "r").log(RunCell("drwell:same", 0), episode)
+        assert same.read_bytes() == RunFolder(finished).log(RunCell("drwell", 0), episode).read_bytes()
 
 
 @pytest.mark.heavy
@@ -151,7 +151,7 @@ def test_a_file_the_command_line_and_python_mean_the_same(tmp_path: Path, capsys
         options=options,
         out=tmp_path / "python",
     )
-    found = [Folder(tmp_path / name).experiment() for name in ("file", "flags", "python")]
+    found = [RunFolder(tmp_path / name).experiment() for name in ("file", "flags", "python")]
     assert found[0] == found[1] == found[2]
     assert logs(tmp_path / "file") == logs(tmp_path / "flags") == logs(tmp_path / "python")
     out = capsys.readouterr().out
@@ -187,7 +187,7 @@ def test_fresh_instances_differ_by_episode_and_seed_and_replay(tmp_path: Path) -
     given: dict[str, Any] = {"level": "n2", "method": ["drwell:class_identity", "zero_shot"], "max_steps": 20}
     run("cube", **given, episodes=3, seed=[0, 1], instances="fresh", out=folder)
     starts = {
-        (label, seed, episode): start_of(folder, Cell(label, seed), episode)
+        (label, seed, episode): start_of(folder, RunCell(label, seed), episode)
         for label in given["method"]
         for seed in (0, 1)
         for episode in (1, 2, 3)
@@ -205,7 +205,7 @@ def test_fresh_instances_differ_by_episode_and_seed_and_replay(tmp_path: Path) -
 
 def test_fixed_instances_are_one(tmp_path: Path) -> None:
     run("cube", level="n2", method="random", episodes=2, max_steps=5, seed=7, out=tmp_path / "run")
-    assert [start_of(tmp_path / "run", Cell("random", 7), episode).world_seed for episode in (1, 2)] == [7, 7]
+    assert [start_of(tmp_path / "run", RunCell("random", 7), episode).world_seed for episode in (1, 2)] == [7, 7]
 
 
 # ---- beginning with a world model
@@ -219,7 +219,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def frozen(source: Path, out: Path, **given: object) -> list[Row]:
+def frozen(source: Path, out: Path, **given: object) -> list[EpisodeRow]:
     all_given: dict[str, Any] = {"method": "drwell:frozen", "episodes": 2, "memory": source, "out": out} | given
     return run("cube", **all_given)
 
@@ -330,4 +330,4 @@ def test_a_lost_memory_is_told_and_a_damaged_one_too(tmp_path: Path, learned: Pa
 def test_the_experiment_file_names_the_memory_as_it_was_given(tmp_path: Path, learned: Path) -> None:
     frozen(learned, tmp_path / "run", max_steps=5)
     assert load(tmp_path / "run" / "experiment.yaml")["memory"] == learned.as_posix()
-    assert Folder(tmp_path / "run").experiment().resolved().memory == learned.as_posix()
+    assert RunFolder(tmp_path / "run").experiment().resolved().memory == learned.as_posix()

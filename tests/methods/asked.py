@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
-from teamworld.experiment.config import Cell
+from teamworld.experiment.config import RunCell
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.common.plan_answers import candidate_texts
@@ -25,7 +25,7 @@ from teamworld.worlds.contract import World
 
 #: Changes an answer before it is given.
 Twist = Callable[[Question[Any], BaseModel], BaseModel]
-CELL = Cell("drwell", 0)
+CELL = RunCell("drwell", 0)
 
 
 class Asked(NamedTuple):

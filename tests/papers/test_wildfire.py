@@ -8,9 +8,9 @@ import pytest
 
 import teamworld
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Row
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.results import EpisodeRow
 from teamworld.papers.page import data
 from teamworld.papers.wildfire import LABELS, METHODS, OTHER_METHODS, WildfirePlan, choose
 from teamworld.papers.wildfire.scores import (
@@ -90,10 +90,10 @@ def test_published_shares_count_from_doing_nothing_where_a_fire_is_fought() -> N
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, list[Row], list[physics.Score]]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, list[EpisodeRow], list[physics.Score]]:
     """Return a short run on fire, and what the world itself said at the end of each episode."""
     worlds: list[WildfireWorld] = []
-    folder = Folder(tmp_path_factory.mktemp("wildfire") / "run")
+    folder = RunFolder(tmp_path_factory.mktemp("wildfire") / "run")
     with pytest.MonkeyPatch.context() as patch:
         reset = WildfireWorld.reset
 
@@ -107,10 +107,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, list[Row],
     return folder, rows, [physics.score(world.incident) for world in worlds[-2:]]
 
 
-def test_the_score_of_a_log_is_the_worlds_own(played: tuple[Folder, list[Row], list[physics.Score]]) -> None:
+def test_the_score_of_a_log_is_the_worlds_own(played: tuple[RunFolder, list[EpisodeRow], list[physics.Score]]) -> None:
     folder, rows, said = played
     for row, score in zip(rows, said, strict=True):
-        log = list(read_log(folder.log(Cell(row.method, row.seed), row.episode)))
+        log = list(read_log(folder.log(RunCell(row.method, row.seed), row.episode)))
         score_of_log = episode_score(row.method, row.seed, row.summary, log)
         assert (score_of_log.reference, score_of_log.burnt) == score
         assert score_of_log.steps == sum(isinstance(event, StepDone) for event in log)
@@ -120,9 +120,9 @@ def test_the_score_of_a_log_is_the_worlds_own(played: tuple[Folder, list[Row], l
     assert said[1].reference < said[1].burnt  # and trees were cut
 
 
-def test_a_log_without_scores_is_refused(played: tuple[Folder, list[Row], list[physics.Score]]) -> None:
+def test_a_log_without_scores_is_refused(played: tuple[RunFolder, list[EpisodeRow], list[physics.Score]]) -> None:
     folder, rows, _ = played
-    log = list(read_log(folder.log(Cell(IDLE, 42), 1)))
+    log = list(read_log(folder.log(RunCell(IDLE, 42), 1)))
     empty = [event for event in log if not isinstance(event, StepDone)]
     with pytest.raises(UserError, match="do_nothing, seed 42, has no score"):
         episode_score(IDLE, 42, rows[0].summary, empty)

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Cell, build
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell, build
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import spent
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.contract import CallRecord, Usage
@@ -23,9 +23,9 @@ from tests.reasoning.llm.records import completion, failed, key, record, request
 PRICES = Prices({"gpu:m": Rates(((0, 1.0),), ((0, 0.5),), ((0, 100.0),), ((0, 10.0),))}, "a test, 2026-01-01")
 
 
-def run(path: Path, *tables: str, **given: Any) -> Folder:
+def run(path: Path, *tables: str, **given: Any) -> RunFolder:
     """Return the folder of a run that asked nobody yet."""
-    folder = Folder(path)
+    folder = RunFolder(path)
     experiment = build({"reasoner": "openai:gpt-4o"} | given)
     folder.path.mkdir(exist_ok=True)
     for table in tables or (None,):
@@ -42,12 +42,12 @@ def unpriced(**counts: int) -> CallRecord:
 def test_calls_are_told_by_method_model_question_mind_and_episode(tmp_path: Path) -> None:
     folder = run(tmp_path / "run", methods=["drwell", "zero_shot"], episodes=2)
     with CallStore(folder.results_file) as store:
-        one = store.of(Cell("drwell", 0), 1)
+        one = store.of(RunCell("drwell", 0), 1)
         one.add(key(1, "agent_0"), record(usd=0.25))
         one.add(key(1, "agent_1"), record(usd=None))
         one.add(key(2, "agent_1"), failed())
-        store.of(Cell("zero_shot", 0), 2).add(key(1, "agent_0", "zero_shot.plan"), record(usd=0.5))
-        store.of(Cell("drwell", 0), 2).add(key(1, "agent_0"), record(request=request(model=HUMAN)))
+        store.of(RunCell("zero_shot", 0), 2).add(key(1, "agent_0", "zero_shot.plan"), record(usd=0.5))
+        store.of(RunCell("drwell", 0), 2).add(key(1, "agent_0"), record(request=request(model=HUMAN)))
     tables = list(bills.of_run(folder))
     assert [table.columns[0] for table in tables] == ["method", "model", "question", "mind", "episode"]
     methods = {row[0]: dict(zip(tables[0].columns, row, strict=True)) for row in tables[0].rows}
@@ -69,7 +69,7 @@ def test_rules_have_no_bill(tmp_path: Path) -> None:
 def test_a_call_made_before_a_price_was_known_is_billed_at_what_is_known_now(tmp_path: Path) -> None:
     folder = run(tmp_path / "run")
     with CallStore(folder.results_file) as store:
-        calls = store.of(Cell("drwell", 0), 1)
+        calls = store.of(RunCell("drwell", 0), 1)
         calls.add(key(1), unpriced(prompt=1000, cached=200, written=300, output=40))
         calls.add(key(2), unpriced(prompt=1000, output=40))
         told = spent(store, PRICES).usd
@@ -100,16 +100,16 @@ def test_what_was_priced_free_or_not_counted_stays_so(
     tmp_path: Path, made: Callable[[], CallRecord], usd: float | None
 ) -> None:
     with CallStore(tmp_path / "results.sqlite") as store:
-        store.of(Cell("drwell", 0), 1).add(key(), made())
+        store.of(RunCell("drwell", 0), 1).add(key(), made())
         assert [row.price(PRICES) for row in store.rows()] == [usd]
 
 
 def test_a_sum_that_lacks_some_calls_says_so_and_prices_are_named(tmp_path: Path) -> None:
     folder = run(tmp_path / "run", "first", "second", "first")
     with CallStore(folder.results_file) as store:
-        store.of(Cell("drwell", 0), 1).add(key(1), record(0.25))
-        store.of(Cell("drwell", 0), 1).add(key(2), unpriced(prompt=10))
-        store.of(Cell("drwell", 0), 1).add(key(3), failed())  # takes nothing, so nothing lacks
+        store.of(RunCell("drwell", 0), 1).add(key(1), record(0.25))
+        store.of(RunCell("drwell", 0), 1).add(key(2), unpriced(prompt=10))
+        store.of(RunCell("drwell", 0), 1).add(key(3), failed())  # takes nothing, so nothing lacks
     table = next(bills.of_run(folder, PRICES))
     told = dict(zip(table.columns, table.rows[0], strict=True))
     assert told["USD"] == "at least 0.2500"

@@ -10,8 +10,8 @@ import pytest
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment import run
-from teamworld.experiment.config import Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.folder import RunFolder
 from teamworld.metrics.failures import LABELS, Tag
 from teamworld.record import read_log
 from teamworld.report.failures import Tagged, counts, finished, lines, plain, tagged, tags
@@ -34,7 +34,7 @@ def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_counts_keep_what_they_are_a_share_of() -> None:
-    experiment = Experiment(methods=("greedy", "random", "drwell"))
+    experiment = ExperimentSpec(methods=("greedy", "random", "drwell"))
     found = [
         Tagged("greedy", 0, 1, (tag("deadlock"), tag("deadlock", 20), tag("cell-race"))),
         Tagged("greedy", 1, 1, ()),
@@ -51,7 +51,7 @@ def test_counts_keep_what_they_are_a_share_of() -> None:
 
 
 def test_what_no_log_can_show_is_not_said_to_be_absent() -> None:
-    experiment = Experiment(methods=("greedy", "random"))
+    experiment = ExperimentSpec(methods=("greedy", "random"))
     takes = {"withheld": "eyes"}
     found = [Tagged("greedy", 0, 1, (), takes), Tagged("random", 0, 1, (), takes)]
     caption = counts(found, experiment).caption
@@ -113,10 +113,10 @@ def test_json_has_every_tag(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_what_cannot_be_read(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place, experiment = Folder(folder), Folder(folder).experiment()
+    place, experiment = RunFolder(folder), RunFolder(folder).experiment()
     with pytest.raises(UserError, match="episodes 1 to 2, got 3"):
         finished(place, experiment, 3)
-    empty = Folder(tmp_path)
+    empty = RunFolder(tmp_path)
     with pytest.raises(UserError, match="no finished episode yet"):
         finished(empty, experiment)
     rows = finished(place, experiment, 1)
@@ -151,7 +151,7 @@ def test_episodes_still_to_come_are_counted(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_plain_of_nothing_is_null() -> None:
-    data = plain([], Experiment(methods=("greedy",)))
+    data = plain([], ExperimentSpec(methods=("greedy",)))
     assert data["tags"] == []
     assert all(row["tags"] is None and row["episodes"] == {"num": 0, "den": 0} for row in data["counts"])
 

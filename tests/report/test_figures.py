@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Experiment
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Row
+from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.results import EpisodeRow
 from teamworld.report.figure_style import COLOURS, STYLES, look
 from teamworld.report.figures import draw_all, learning_curve
 from tests.report.test_tables import DRWELL, EXPERIMENT, GREEDY
@@ -32,14 +32,14 @@ def test_the_learning_curve_has_the_same_bytes_every_time(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("rows", [DRWELL, [*DRWELL[1:], *GREEDY]], ids=["a method less", "an episode less"])
-def test_the_learning_curve_shows_the_rows(tmp_path: Path, rows: list[Row]) -> None:
+def test_the_learning_curve_shows_the_rows(tmp_path: Path, rows: list[EpisodeRow]) -> None:
     whole = learning_curve([*DRWELL, *GREEDY], EXPERIMENT, tmp_path / "whole.png")
     part = learning_curve(rows, EXPERIMENT, tmp_path / "part.png")
     assert part.read_bytes() != whole.read_bytes()
 
 
 def test_one_seed_is_drawn_without_a_band(tmp_path: Path) -> None:
-    one = Experiment(methods=("drwell",), episodes=2, seeds=(0,))
+    one = ExperimentSpec(methods=("drwell",), episodes=2, seeds=(0,))
     assert learning_curve(DRWELL[:2], one, tmp_path / "one.png").read_bytes().startswith(PNG)
 
 
@@ -53,7 +53,7 @@ def test_no_two_of_many_lines_look_alike(tmp_path: Path) -> None:
 
 
 def test_figures_of_a_run(tmp_path: Path) -> None:
-    drawn = draw_all(Folder(tmp_path), EXPERIMENT, [*DRWELL, *GREEDY])
+    drawn = draw_all(RunFolder(tmp_path), EXPERIMENT, [*DRWELL, *GREEDY])
     assert drawn == [tmp_path / "figures" / "learning_curve.png"]  # no memory file: no world model
     assert drawn[0].read_bytes().startswith(PNG)
     assert [path.name for path in tmp_path.iterdir()] == ["figures"]
@@ -61,6 +61,6 @@ def test_figures_of_a_run(tmp_path: Path) -> None:
 
 def test_without_episodes_there_is_nothing_to_draw(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no finished episode") as caught:
-        draw_all(Folder(tmp_path), EXPERIMENT, [])
+        draw_all(RunFolder(tmp_path), EXPERIMENT, [])
     assert str(tmp_path) in str(caught.value)
     assert list(tmp_path.iterdir()) == []

@@ -8,8 +8,8 @@ from typing import Literal
 import pytest
 
 import teamworld
-from teamworld.experiment.config import Cell
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.memory.store import MemoryStore
 from teamworld.record import ActionStep, PlanEnd, PlanStart, read_log
 from teamworld.report import trajectories
@@ -65,20 +65,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_scripted_team_is_its_own_reference(folder: Path) -> None:
-    run, greedy = Folder(folder), Cell("greedy", 0)
+    run, greedy = RunFolder(folder), RunCell("greedy", 0)
     reference = run.log(greedy, 1)
     assert trajectories.trajectory(reference, reference)["E13"].value == pytest.approx(1.0)
-    other = trajectories.trajectory(run.log(Cell("drwell", 0), 1), reference)["E13"]
+    other = trajectories.trajectory(run.log(RunCell("drwell", 0), 1), reference)["E13"]
     assert other.value is not None
     assert 0.0 <= other.value < 1.0
     assert other.den == 2  # agents
-    assert trajectories.trajectory(reference, run.log(Cell("random", 0), 1))["E13"].value is None  # not run
+    assert trajectories.trajectory(reference, run.log(RunCell("random", 0), 1))["E13"].value is None  # not run
 
 
 def test_a_memory_is_held_against_the_episodes_after_it_was_frozen(folder: Path) -> None:
-    run, cell = Folder(folder), Cell("drwell:half", 0)
+    run, cell = RunFolder(folder), RunCell("drwell:half", 0)
     found = trajectories.honesty(run, run.experiment(), cell)
-    assert trajectories.honesty(run, run.experiment(), Cell("drwell", 0)) == {}
+    assert trajectories.honesty(run, run.experiment(), RunCell("drwell", 0)) == {}
     with MemoryStore(run.memory_file, readonly=True) as store:
         assert store.episodes(cell.name) == (1, 2)
         reported = store.world_model(cell.name)

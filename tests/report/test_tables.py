@@ -8,14 +8,14 @@ import re
 import pytest
 from rich.console import Console
 
-from teamworld.experiment.config import Experiment
-from teamworld.experiment.message_protocol import Talk
-from teamworld.experiment.results import Row
+from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.message_protocol import MessageProtocol
+from teamworld.experiment.results import EpisodeRow
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.report.tables import Table, by_episode, by_method, describe_reasoner, of_run, rich_tables
 
 METHODS = ("drwell", "greedy")
-EXPERIMENT = Experiment(level="n2", methods=METHODS, episodes=2, seeds=(0, 1, 2), max_steps=150)
+EXPERIMENT = ExperimentSpec(level="n2", methods=METHODS, episodes=2, seeds=(0, 1, 2), max_steps=150)
 
 
 def row(
@@ -29,7 +29,7 @@ def row(
     attempts: Rate = Rate(0, 0),  # noqa: B008  (an immutable value)
     plans: Rate = Rate(0, 0),  # noqa: B008
     asked: tuple[int, int] = (0, 0),
-) -> Row:
+) -> EpisodeRow:
     summary = Summary(
         completion=completion,
         success=None if completion is None else completion == 1.0,
@@ -45,7 +45,7 @@ def row(
         fallbacks=0,
         reason="all_done" if completion == 1.0 else "horizon",
     )
-    return Row(f"{method}-s{seed}", episode, method, seed, summary, "digest", 1.0)
+    return EpisodeRow(f"{method}-s{seed}", episode, method, seed, summary, "digest", 1.0)
 
 
 DRWELL = [
@@ -119,7 +119,7 @@ def test_an_episode_without_goals_is_left_out_of_means() -> None:
 def test_one_seed_has_no_interval() -> None:
     line = by_method(DRWELL[:2], EXPERIMENT).plain()["rows"][0]
     assert (line["completion"], line["solved"], line["steps"]) == ("0.75", "0.50", "75.0")
-    one = Experiment(methods=("drwell",), seeds=(7,))
+    one = ExperimentSpec(methods=("drwell",), seeds=(7,))
     assert "seed 7" in by_episode([], one).caption
 
 
@@ -131,14 +131,14 @@ def test_a_method_without_episodes_is_named() -> None:
 
 def test_the_mind_is_called_what_it_is() -> None:
     assert describe_reasoner(EXPERIMENT) == "built-in rules, no language model"
-    erring = describe_reasoner(Experiment(reasoner="rules:noise=0.1"))
+    erring = describe_reasoner(ExperimentSpec(reasoner="rules:noise=0.1"))
     assert "stand-in" in erring
     assert "rules:noise=0.1" in erring
     assert "no language model" in erring
-    assert describe_reasoner(Experiment(reasoner="some/model")) == "some/model"
+    assert describe_reasoner(ExperimentSpec(reasoner="some/model")) == "some/model"
     for table in of_run(DRWELL, EXPERIMENT):
         assert "built-in rules" in table.caption
-    for table in of_run(DRWELL, Experiment(methods=METHODS, reasoner="rules:noise=0.1")):
+    for table in of_run(DRWELL, ExperimentSpec(methods=METHODS, reasoner="rules:noise=0.1")):
         assert "stand-in" in table.caption
 
 
@@ -149,7 +149,7 @@ def shown(table: Table, width: int) -> str:
     return console.export_text()
 
 
-def wide() -> tuple[list[Row], Experiment]:
+def wide() -> tuple[list[EpisodeRow], ExperimentSpec]:
     """Return five methods over many episodes, with numbers as long as they come."""
     methods = ("drwell", "zero_shot", "greedy", "do_nothing", "not_here")
     many = {"messages": 1234, "attempts": Rate(412, 998), "plans": Rate(700, 999), "asked": (123, 999)}
@@ -159,14 +159,14 @@ def wide() -> tuple[list[Row], Experiment]:
         for seed in range(3)
         for episode in (1, 2)
     ]
-    return rows, Experiment(methods=methods, episodes=10, seeds=(0, 1, 2))
+    return rows, ExperimentSpec(methods=methods, episodes=10, seeds=(0, 1, 2))
 
 
 def test_a_run_of_a_method_that_is_not_installed_now_is_reported() -> None:
     rows = [row("not_here", seed, 1, 0.5, 100) for seed in range(3)]
-    talks: tuple[tuple[str, Talk | None], ...] = (("", None), ("; native talk", "native"))
+    talks: tuple[tuple[str, MessageProtocol | None], ...] = (("", None), ("; native talk", "native"))
     for told, talk in talks:
-        experiment = Experiment(methods=("not_here", "coela"), episodes=1, seeds=(0, 1, 2), talk=talk)
+        experiment = ExperimentSpec(methods=("not_here", "coela"), episodes=1, seeds=(0, 1, 2), talk=talk)
         assert of_run(rows, experiment)[1].caption.endswith(f"no language model{told}")
 
 
@@ -187,7 +187,7 @@ def test_a_terminal_of_80_columns_shows_every_number(which: int, size: str) -> N
 def test_more_methods_than_fit_follow_in_further_tables() -> None:
     methods = tuple(f"drwell:variant_number_{number}" for number in range(9))
     rows = [row(method, seed, 1, 0.5, 100) for method in methods for seed in range(3)]
-    experiment = Experiment(methods=methods, episodes=1, seeds=(0, 1, 2))
+    experiment = ExperimentSpec(methods=methods, episodes=1, seeds=(0, 1, 2))
     for table in of_run(rows, experiment):
         text = shown(table, 80)
         assert "…" not in text

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from teamworld.cli.running import default_folder, expect_all, watched
 from teamworld.experiment import grid
-from teamworld.experiment.run_options import Running
-from teamworld.experiment.shared_budget import Purse
+from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.report import compare_tables
 from teamworld.report import comparison as study
 from teamworld.report.compare import MAIN, Comparison, claims, doubts
@@ -25,7 +25,7 @@ from teamworld.report.tables import Table, rich_tables
 def compare(
     asked: Mapping[str, Any],
     out: Path | None,
-    running: Running,
+    running: RunOptions,
     *,
     wanted: str | None,
     references: bool,
@@ -71,14 +71,14 @@ def compare(
     _print(tables, comparison, folder)
 
 
-def _run(settings: Sequence[Setting], folder: Path, running: Running, *, references: bool) -> list[study.Part]:
+def _run(settings: Sequence[Setting], folder: Path, running: RunOptions, *, references: bool) -> list[study.Part]:
     """Run what is missing, with a progress bar; say first what language models will take."""
     first, silent = settings[0].experiment, None if references else ()
     methods = len(first.methods) + references * (len(study.REFERENCES) + len(first.methods))
     total = methods * len(first.seeds) * first.episodes * len(settings)
     planned = list(study.planned(settings, folder, references=references, silent=silent))
     told = expect_all([(part.folder, part.experiment) for part in planned], running)
-    purse = Purse(running, [part.folder for part in planned])
+    purse = SharedBudget(running, [part.folder for part in planned])
     with watched(total, first, running, told=told) as (step, watch):
         return study.run_all(
             settings, folder, references=references, silent=silent, progress=step, purse=purse, watch=watch

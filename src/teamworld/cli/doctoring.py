@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 from teamworld.reasoning import registry
 from teamworld.reasoning.llm.contract import Form
 from teamworld.reasoning.llm.doctor import Check, examine
@@ -20,7 +20,7 @@ from teamworld.reasoning.router import shares
 _MARKS = {True: ("ok", "green"), False: ("no", "bold red"), None: ("--", "yellow")}
 
 
-def look(text: str, form: Form | None, running: Running, *, as_json: bool) -> int:
+def look(text: str, form: Form | None, running: RunOptions, *, as_json: bool) -> int:
     """Examine each mind that ``--reasoner`` names; return 0 if all can be used, else 1.
 
     Raises:
@@ -41,7 +41,7 @@ def look(text: str, form: Form | None, running: Running, *, as_json: bool) -> in
     return int(any(check.ok is False for checks in found.values() for check in checks))
 
 
-def _examined(text: str, form: Form | None, running: Running) -> Iterator[tuple[str, list[Check]]]:
+def _examined(text: str, form: Form | None, running: RunOptions) -> Iterator[tuple[str, list[Check]]]:
     team = registry.models(text)
     if text.strip().partition(":")[0] == REPLAY:
         yield text, [Check("mind", True, "the answers on record; nobody is asked")]

@@ -15,19 +15,19 @@ from teamworld.cli.running import expect_all, watched
 from teamworld.errors import UserError
 from teamworld.experiment import grid
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Experiment
+from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.episode_metrics import finished
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Row
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
-from teamworld.experiment.shared_budget import Purse
+from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.report import comparison, evidence, tables
 from teamworld.report.tables import Table, rich_tables
 
 
 def execute(
-    data: Mapping[str, Any], out: Path | None, running: Running, *, estimate: bool = False, as_json: bool
+    data: Mapping[str, Any], out: Path | None, running: RunOptions, *, estimate: bool = False, as_json: bool
 ) -> None:
     """Run what is missing of a grid, one run after the other under one budget, and print a table of all.
 
@@ -51,10 +51,10 @@ def execute(
     if estimate:
         print("\n".join(told) or "no language model is asked")
         return
-    purse = Purse(running, folders.values())
+    purse = SharedBudget(running, folders.values())
     grid.claim(out, data)
     total = sum(len(part.experiment.cells()) * part.experiment.episodes for part in parts)
-    done: dict[str, list[Row]] = {}
+    done: dict[str, list[EpisodeRow]] = {}
     with watched(total, parts[0].experiment, running, told=told) as (step, watch):
         for part in parts:
             folder = folders[part.name]
@@ -70,7 +70,7 @@ def execute(
     print(f"{table.caption}\n\nEverything is recorded in {out}; in Python: teamworld.load('{out}').episodes")
 
 
-def _table(parts: Sequence[grid.Part], done: Mapping[str, list[Row]]) -> Table:
+def _table(parts: Sequence[grid.GridRun], done: Mapping[str, list[EpisodeRow]]) -> Table:
     axes = list(parts[0].values)
     rows = []
     for part in parts:
@@ -82,7 +82,7 @@ def _table(parts: Sequence[grid.Part], done: Mapping[str, list[Row]]) -> Table:
     return Table(f"{len(parts)} runs", ("run", "episodes", "completion", "solved", "steps"), tuple(rows), caption)
 
 
-def _caption(experiments: Sequence[Experiment]) -> str:
+def _caption(experiments: Sequence[ExperimentSpec]) -> str:
     """Return what the numbers of some runs are: of how many seeds and episodes, which minds, which talk."""
     seeds = _several("seed", [len(one.seeds) for one in experiments])
     episodes = _several("episode", [one.episodes for one in experiments])
@@ -101,7 +101,7 @@ def _several(word: str, counts: Sequence[int]) -> str:
     return f"{' or '.join(map(str, found))} {word}{'' if found == [1] else 's'}"
 
 
-class Progress(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a run is."""
 
     run: str
@@ -113,17 +113,17 @@ class Progress(NamedTuple):
     calls: int
 
 
-def progress(folder: Path) -> Iterator[Progress]:
+def progress(folder: Path) -> Iterator[RunProgress]:
     """Yield how far each run of a folder is; nothing is touched, also while it goes on.
 
     Raises:
         UserError: The folder holds no run.
     """
     for path, experiment in _runs(folder):
-        yield Progress(str(path), *_far(Folder(path), experiment))
+        yield RunProgress(str(path), *_far(RunFolder(path), experiment))
 
 
-def _runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
+def _runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     """Yield the runs of a folder, those too that a page of evidence or a comparison has not begun.
 
     Which methods a comparison runs in silence is known once they have spoken.
@@ -138,11 +138,11 @@ def _runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
         yield from grid.runs(folder)
         return
     for path, experiment in planned:
-        held = Folder(path)
+        held = RunFolder(path)
         yield path, held.experiment() if held.experiment_file.exists() else experiment
 
 
-def _far(folder: Folder, experiment: Experiment) -> tuple[int, int, bool | None, int]:
+def _far(folder: RunFolder, experiment: ExperimentSpec) -> tuple[int, int, bool | None, int]:
     wanted = len(experiment.cells()) * experiment.episodes
     done = len(finished(folder, experiment))
     calls = 0
@@ -171,7 +171,7 @@ def status(folder: Path, *, as_json: bool) -> None:
     print(f"{done} of {wanted} episodes are finished")
 
 
-def _state(one: Progress) -> str:
+def _state(one: RunProgress) -> str:
     if one.running:
         return "running"
     if one.done == one.wanted:

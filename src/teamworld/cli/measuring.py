@@ -10,7 +10,7 @@ from rich.progress import track
 
 from teamworld.errors import UserError
 from teamworld.experiment.episode_metrics import finished, of_log, of_runs
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.metrics.definition import Value, metrics
 from teamworld.metrics.pooling import pooled
 from teamworld.report import metrics as tables
@@ -35,7 +35,7 @@ def of_path(path: Path, *, as_json: bool) -> None:
         UserError: It is neither.
     """
     if path.is_dir():
-        _of_run(Folder(path), as_json=as_json)
+        _of_run(RunFolder(path), as_json=as_json)
         return
     values = of_log(path)
     if as_json:
@@ -44,7 +44,7 @@ def of_path(path: Path, *, as_json: bool) -> None:
         _print(tables.of_episode(values, str(path)))
 
 
-def _of_run(folder: Folder, *, as_json: bool) -> None:
+def _of_run(folder: RunFolder, *, as_json: bool) -> None:
     experiment = folder.experiment()
     number = len(finished(folder, experiment))
     if not number:

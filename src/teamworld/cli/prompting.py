@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.experiment import prompts
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.methods.registry import kinds
 from teamworld.reasoning.prompts import info
 from teamworld.record import read_log
@@ -48,7 +48,7 @@ def show(kind: str, folder: Path, moment: PromptPosition) -> None:
     chosen = choose(folder, moment.method, moment.seed, moment.episode)
     which = prompts.choose(list(read_log(chosen.log)), kind, moment.agent, moment.number, moment.step)
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
-        found = prompts.shown(Folder(folder), chosen.cell, chosen.episode, which, Path(scratch), moment.attempt)
+        found = prompts.shown(RunFolder(folder), chosen.cell, chosen.episode, which, Path(scratch), moment.attempt)
     place = f"{chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}, step {found.step}"
     print(f"{kind} number {which.number} to {which.respondent}: {place}", file=sys.stderr)
     if found.changed:

@@ -10,14 +10,14 @@ from teamworld.cli.running import expect_all, watched
 from teamworld.errors import UserError
 from teamworld.experiment.config import load
 from teamworld.experiment.grid import claim
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 from teamworld.report import evidence
 from teamworld.report.figure_style import need
 
 _IMAGES = "images"
 
 
-def prove(file: Path, out: Path | None, page: Path | None, running: Running, *, as_json: bool) -> None:
+def prove(file: Path, out: Path | None, page: Path | None, running: RunOptions, *, as_json: bool) -> None:
     """Run what is missing of a page, and write it.
 
     Raises:

@@ -16,13 +16,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from teamworld.cli.terminal import Keyboard
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.reasoner_factory import Watch
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.replay import replay
 from teamworld.experiment.replay_reasoner import replays
-from teamworld.experiment.results import Row
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm import budget as budgets
@@ -33,7 +33,7 @@ from teamworld.reasoning.router import shares
 from teamworld.report import bills, tables
 
 if TYPE_CHECKING:
-    from teamworld.experiment.estimate import Expected
+    from teamworld.experiment.estimate import CostEstimate
 
 #: Longest name made from arguments, without the hash that then stands for the rest.
 _LONGEST = 120
@@ -44,7 +44,7 @@ def _progress(console: Console, *, shown: bool = True) -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
 
 
-def default_folder(experiment: Experiment) -> Path:
+def default_folder(experiment: ExperimentSpec) -> Path:
     """Return the folder of a run that was not given one: the same arguments, the same folder.
 
     All that is not named in it and not the default stands in it as a short hash.
@@ -53,7 +53,7 @@ def default_folder(experiment: Experiment) -> Path:
     seeds = f"s{first}" if first == last else f"s{first}-{last}"
     named = {"world", "level", "methods", "reasoner", "seeds"}
     rest = experiment.model_dump(mode="json", exclude=named)
-    if rest != Experiment().model_dump(mode="json", exclude=named):
+    if rest != ExperimentSpec().model_dump(mode="json", exclude=named):
         told = json.dumps(rest, sort_keys=True).encode()
         seeds += f"-{hashlib.blake2b(told, digest_size=3).hexdigest()}"
     parts = (experiment.world, experiment.level, *experiment.methods, experiment.reasoner, seeds)
@@ -69,7 +69,7 @@ def _bill(spent: Spent) -> str:
     return f"{dollars}{spent.tokens.total:,.0f} tokens"
 
 
-def expect_all(runs: Sequence[tuple[Path, Experiment]], running: Running) -> list[str]:
+def expect_all(runs: Sequence[tuple[Path, ExperimentSpec]], running: RunOptions) -> list[str]:
     """Return what several runs with language models will take together, as lines; none if nobody will be asked.
 
     Args:
@@ -79,15 +79,15 @@ def expect_all(runs: Sequence[tuple[Path, Experiment]], running: Running) -> lis
     Raises:
         UserError: An experiment, the budget or the file of prices cannot be used.
     """
-    from teamworld.experiment.estimate import Expected, estimate
+    from teamworld.experiment.estimate import CostEstimate, estimate
 
     prices = Prices.load(running.prices)
     new = [
         one
         for path, one in runs
-        if models(one.reasoner) and not replays(one) and not Folder(path).experiment_file.exists()
+        if models(one.reasoner) and not replays(one) and not RunFolder(path).experiment_file.exists()
     ]
-    sums: dict[str, list[Expected]] = {}
+    sums: dict[str, list[CostEstimate]] = {}
     for experiment in new:
         for one in estimate(experiment.resolved(), prices):
             sums.setdefault(one.model, []).append(one)
@@ -95,11 +95,11 @@ def expect_all(runs: Sequence[tuple[Path, Experiment]], running: Running) -> lis
     for model, some in sums.items():
         usd = None if any(one.usd is None for one in some) else sum(one.usd or 0.0 for one in some)
         calls, prompt, output = (sum(getattr(one, name) for one in some) for name in ("calls", "prompt", "output"))
-        found.append(Expected(model, calls, prompt, output, usd))
+        found.append(CostEstimate(model, calls, prompt, output, usd))
     return [f"{len(new)} runs together:", *_expected(found, prices, running)] if found else []
 
 
-def expect(experiment: Experiment, running: Running, *, as_json: bool) -> None:
+def expect(experiment: ExperimentSpec, running: RunOptions, *, as_json: bool) -> None:
     """Print what a run with language models will take, without asking one."""
     from teamworld.experiment.estimate import estimate
 
@@ -118,7 +118,7 @@ def expect(experiment: Experiment, running: Running, *, as_json: bool) -> None:
         print(line)
 
 
-def _expected(found: Sequence[Expected], prices: Prices, running: Running) -> Iterator[str]:
+def _expected(found: Sequence[CostEstimate], prices: Prices, running: RunOptions) -> Iterator[str]:
     from teamworld.experiment.estimate import CHARACTERS, beyond
 
     yield from map(str, found)
@@ -137,8 +137,8 @@ def _dump(data: object) -> None:
 
 @contextmanager
 def watched(
-    total: int, experiment: Experiment, running: Running, *, told: Sequence[str] | None = None
-) -> Iterator[tuple[Callable[[Row], None], Watch]]:
+    total: int, experiment: ExperimentSpec, running: RunOptions, *, told: Sequence[str] | None = None
+) -> Iterator[tuple[Callable[[EpisodeRow], None], RunMonitor]]:
     """Show a progress bar for so many episodes; give what is called with each and what watches their minds.
 
     Args:
@@ -153,7 +153,7 @@ def watched(
     with _progress(errors, shown=keyboard is None) as bar:
         task = bar.add_task("episodes", total=total)
 
-        def step(row: Row) -> None:
+        def step(row: EpisodeRow) -> None:
             bar.update(task, advance=1, description=f"{row.method}, seed {row.seed}")
 
         def spent(so_far: Spent, flying: int, waiting: int) -> None:
@@ -163,7 +163,7 @@ def watched(
         def notice(line: str) -> None:
             errors.print(line, markup=False, highlight=False, soft_wrap=True)
 
-        def begins(experiment: Experiment, prices: Prices) -> None:
+        def begins(experiment: ExperimentSpec, prices: Prices) -> None:
             if told is not None:
                 return
             from teamworld.experiment.estimate import estimate
@@ -174,11 +174,11 @@ def watched(
 
         for line in told or ():
             notice(line)
-        yield step, Watch(spent, notice, begins, keyboard)
+        yield step, RunMonitor(spent, notice, begins, keyboard)
 
 
 def execute(
-    experiment: Experiment, out: Path | None, running: Running, *, figures: bool = False, as_json: bool
+    experiment: ExperimentSpec, out: Path | None, running: RunOptions, *, figures: bool = False, as_json: bool
 ) -> None:
     """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
     folder = out if out is not None else default_folder(experiment)
@@ -187,19 +187,19 @@ def execute(
         rows = run(experiment, folder, step, running, watch)
     if as_json:
         if figures:
-            _draw(Folder(folder), rows, quiet=True)
+            _draw(RunFolder(folder), rows, quiet=True)
         _dump({"run": str(folder), "episodes": [row.plain() for row in rows]})
         return
-    held = Folder(folder).experiment()
+    held = RunFolder(folder).experiment()
     _print_tables(rows, held)
-    if (bill := next(bills.of_run(Folder(folder), Prices.load(running.prices)), None)) is not None:
+    if (bill := next(bills.of_run(RunFolder(folder), Prices.load(running.prices)), None)) is not None:
         _print_table(bill)
     if figures:
-        _draw(Folder(folder), rows, quiet=False)
+        _draw(RunFolder(folder), rows, quiet=False)
     print(f"Everything is recorded in {folder}; look closer with: teamworld report {folder} --figures")
 
 
-def _print_tables(rows: list[Row], experiment: Experiment) -> None:
+def _print_tables(rows: list[EpisodeRow], experiment: ExperimentSpec) -> None:
     for table in tables.of_run(rows, experiment):
         _print_table(table)
 
@@ -215,10 +215,10 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
     """Print the tables of a run and, if wanted, draw its figures."""
     from teamworld.experiment.results import Results
 
-    place = Folder(folder)
+    place = RunFolder(folder)
     experiment = place.experiment()
     if not place.results_file.exists():
-        rows: list[Row] = []
+        rows: list[EpisodeRow] = []
     else:
         with Results(place.results_file, readonly=True) as results:
             rows = results.rows()
@@ -232,7 +232,7 @@ def report_run(folder: Path, *, figures: bool, as_json: bool) -> None:
 
 def report_bill(folder: Path, prices: Path | None, *, as_json: bool) -> None:
     """Print what the calls of a run took."""
-    place = Folder(folder)
+    place = RunFolder(folder)
     experiment = place.experiment()
     found = list(bills.of_run(place, Prices.load(prices)))
     if as_json:
@@ -259,7 +259,7 @@ def report_failures(folder: Path, episode: int | None, *, everything: bool, as_j
     """Print the failure labels of a run: a table of counts, then what happened, method by method."""
     from teamworld.report import failures
 
-    place = Folder(folder)
+    place = RunFolder(folder)
     experiment = place.experiment()
     rows = failures.finished(place, experiment, episode)
     with _progress(Console(stderr=True)) as bar:
@@ -276,7 +276,7 @@ def report_failures(folder: Path, episode: int | None, *, everything: bool, as_j
         print(f"left out: {wanted - len(rows)} episodes that are not finished")
 
 
-def _draw(place: Folder, rows: list[Row], *, quiet: bool) -> None:
+def _draw(place: RunFolder, rows: list[EpisodeRow], *, quiet: bool) -> None:
     from teamworld.report.figures import draw_all  # only here: matplotlib takes its time
 
     for path in draw_all(place, place.experiment(), rows):
@@ -293,8 +293,8 @@ def export_memory(folder: Path, method: str, seed: int | None, episode: int | No
     from teamworld.memory import drawing, graph
     from teamworld.memory.store import MemoryStore
 
-    place = Folder(folder)
-    cell = Cell(method, place.experiment().seeds[0] if seed is None else seed)
+    place = RunFolder(folder)
+    cell = RunCell(method, place.experiment().seeds[0] if seed is None else seed)
     if not place.memory_file.exists():
         raise UserError(f"{folder} has no world model yet")
     with MemoryStore(place.memory_file, readonly=True) as store:
@@ -316,7 +316,7 @@ def export_memory(folder: Path, method: str, seed: int | None, episode: int | No
 
 def replay_run(folder: Path) -> int:
     """Run a folder's episodes again and compare; return the exit code."""
-    place = Folder(folder)
+    place = RunFolder(folder)
     experiment = place.experiment()
     errors = Console(stderr=True)
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch, _progress(errors) as bar:

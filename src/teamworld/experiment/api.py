@@ -9,9 +9,9 @@ from typing import Any
 
 from teamworld.errors import UserError
 from teamworld.experiment.config import Instances, build
-from teamworld.experiment.message_protocol import Talk
-from teamworld.experiment.results import Row
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.message_protocol import MessageProtocol
+from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.reasoning.retry import RETRIES
 from teamworld.record import LogLevel
@@ -33,11 +33,11 @@ def run(
     instances: Instances = "fixed",
     memory: Path | str | None = None,
     log_level: LogLevel = "play",
-    talk: Talk | None = None,
+    talk: MessageProtocol | None = None,
     out: Path | str,
-    progress: Callable[[Row], None] = lambda row: None,
-    running: Running | None = None,
-) -> list[Row]:
+    progress: Callable[[EpisodeRow], None] = lambda row: None,
+    running: RunOptions | None = None,
+) -> list[EpisodeRow]:
     """Run episodes, or go on with a run that was stopped; the same as ``teamworld run``.
 
     Args:

@@ -42,7 +42,7 @@ _FIND = (
 _ADD = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-class Cache:
+class AnswerCache:
     """Answers of earlier runs in one file, which several processes may use at the same time.
 
     Args:
@@ -63,7 +63,7 @@ class Cache:
         """Bring everything into the one file and let go of it."""
         self._db.close()
 
-    def __enter__(self) -> Cache:
+    def __enter__(self) -> AnswerCache:
         return self
 
     def __exit__(
@@ -73,7 +73,7 @@ class Cache:
 
 
 class EpisodeCache:
-    """The answers that one episode may use; see ``Cache.of``."""
+    """The answers that one episode may use; see ``AnswerCache.of``."""
 
     def __init__(self, db: Database, seed: int, episode: int) -> None:
         self._db = db

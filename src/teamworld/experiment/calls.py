@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell
+from teamworld.experiment.config import RunCell
 from teamworld.experiment.results import FORM
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Spent, UsageTotal
@@ -97,11 +97,11 @@ class CallStore:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._db = Database(path, FORM._replace(synchronous="NORMAL"), readonly=readonly)
 
-    def of(self, cell: Cell, episode: int) -> EpisodeCalls:
+    def of(self, cell: RunCell, episode: int) -> EpisodeCalls:
         """Return the calls of one episode."""
         return EpisodeCalls(self._db, cell.name, episode)
 
-    def rows(self, cell: Cell | None = None, episode: int | None = None) -> list[CallRow]:
+    def rows(self, cell: RunCell | None = None, episode: int | None = None) -> list[CallRow]:
         """Return the calls of the run, a cell or an episode, ordered by their keys; they may go on growing."""
         columns = ", ".join(
             {"respondent": "mind", "faults": "json_array_length(faults)"}.get(name, name) for name in CallRow._fields
@@ -109,7 +109,7 @@ class CallStore:
         found = self._select(columns, f"ORDER BY {_KEY}", cell, episode)
         return [CallRow(*row)._replace(cached=bool(row[-1])) for row in found]
 
-    def count(self, cell: Cell | None = None, episode: int | None = None) -> int:
+    def count(self, cell: RunCell | None = None, episode: int | None = None) -> int:
         """Return how many calls are on record."""
         found = self._select("count(*)", "", cell, episode)
         return int(found[0][0]) if found else 0
@@ -123,7 +123,7 @@ class CallStore:
         except msgspec.DecodeError as error:
             raise _damaged(self._db, f"a request to {model}", error) from None
 
-    def spent(self, cell: Cell | None = None, episode: int | None = None) -> Spent:
+    def spent(self, cell: RunCell | None = None, episode: int | None = None) -> Spent:
         """Return what the calls on record took, for a budget that goes on from there."""
         columns = (
             "total(usd), count(usd), count(*) - count(usd), total(prompt_tokens + output_tokens),"
@@ -132,7 +132,7 @@ class CallStore:
         found = self._select(columns, "", cell, episode, f"finish IS NOT NULL AND NOT cached AND model <> '{HUMAN}'")
         return Spent(UsageTotal(*found[0][:3]), UsageTotal(*found[0][3:])) if found else Spent()
 
-    def _select(self, what: str, end: str, cell: Cell | None, episode: int | None, *where: str) -> list[Any]:
+    def _select(self, what: str, end: str, cell: RunCell | None, episode: int | None, *where: str) -> list[Any]:
         given = {"cell = ?": cell and cell.name, "episode = ?": episode}
         given = {condition: value for condition, value in given.items() if value is not None}
         conditions = " AND ".join((*given, *where)) or "TRUE"
@@ -222,7 +222,7 @@ class NotRecorded(UserError):
     """A call is not on record, and nobody is asked."""
 
 
-class Recorded:
+class RecordedCalls:
     """The calls of an episode that is replayed: what is not on record cannot be answered.
 
     Args:
@@ -252,7 +252,7 @@ class Recorded:
         raise RuntimeError(f"{self._calls.name(key)} was made during a replay")
 
 
-class Copied:
+class CopiedCalls:
     """The calls of an episode, copied from the record of another run as they are asked for.
 
     Args:
@@ -262,7 +262,7 @@ class Copied:
 
     def __init__(self, calls: EpisodeCalls, source: EpisodeCalls) -> None:
         self._calls = calls
-        self._source = Recorded(source)
+        self._source = RecordedCalls(source)
 
     def find(self, key: CallKey, request: Request) -> CallRecord:
         """Return what is on record for a call; it then is in this run too, as one that cost nothing.

@@ -26,9 +26,9 @@ from teamworld.episode.compatibility import roster_for
 from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import message_protocol
-from teamworld.experiment.message_protocol import Talk
-from teamworld.experiment.run_options import Running
-from teamworld.experiment.yaml_io import Refused, parse
+from teamworld.experiment.message_protocol import MessageProtocol
+from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.yaml_io import RefusedYaml, parse
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 from teamworld.reasoning import registry as reasoners
@@ -49,7 +49,7 @@ RECORDED = ("versions", "prompts", "price_tables")
 Instances: TypeAlias = Literal["fixed", "fresh"] | Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class Cell(NamedTuple):
+class RunCell(NamedTuple):
     """One method with one seed: a run of episodes that share a memory."""
 
     method: str
@@ -78,7 +78,7 @@ class Cell(NamedTuple):
         return streams
 
 
-class Resampling(BaseModel):
+class SamplingChange(BaseModel):
     """How questions are sampled otherwise than published; null leaves it to the provider."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -94,7 +94,7 @@ class Resampling(BaseModel):
         return {name: value for name, value in self.__dict__.items() if name in self.model_fields_set}
 
 
-class Experiment(BaseModel):
+class ExperimentSpec(BaseModel):
     """Worlds x methods x seeds x episodes, and everything that decides their outcome."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -107,7 +107,7 @@ class Experiment(BaseModel):
         default="auto", description="how a language model is made to keep the form of an answer"
     )
     retries: int = Field(default=RETRIES, ge=0, le=10, description="how often a bad answer is asked again")
-    sampling: dict[str, Resampling] = Field(
+    sampling: dict[str, SamplingChange] = Field(
         default_factory=dict, description="changes of sampling, by kind of question with wildcards"
     )
     episodes: int = Field(default=1, ge=1, le=1_000_000, description="episodes in a row with one memory")
@@ -129,7 +129,7 @@ class Experiment(BaseModel):
     log_level: LogLevel = Field(
         default="play", description="what logs hold: beliefs adds what is true, perceived, believed and predicted"
     )
-    talk: Talk | None = Field(
+    talk: MessageProtocol | None = Field(
         default=None,
         description="native: each method talks by its published rule; equal: all by one, the options of the messages; "
         "null: equal if there are any, else native",
@@ -170,7 +170,7 @@ class Experiment(BaseModel):
             raise ValueError("a seed is a number from 0 to 2**63 - 1")
         return seeds
 
-    def resolved(self) -> Experiment:
+    def resolved(self) -> ExperimentSpec:
         """Return the experiment with all options filled in, having tried everything that it names.
 
         Raises:
@@ -181,7 +181,7 @@ class Experiment(BaseModel):
         for owner in self.options:
             if owner not in known:
                 raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
-        if len({Cell(method, 0).name for method in self.methods}) < len(self.methods):
+        if len({RunCell(method, 0).name for method in self.methods}) < len(self.methods):
             raise UserError(f"two of {', '.join(self.methods)} would share a folder: run them apart")
         reasoners.check(self.reasoner)
         for seed in self._first_world_seeds():
@@ -198,7 +198,7 @@ class Experiment(BaseModel):
         talk = self._resolved_talk(filled)
         return self.model_copy(update={"options": filled, "talk": talk})
 
-    def _resolved_talk(self, filled: dict[str, dict[str, Any]]) -> Talk | None:
+    def _resolved_talk(self, filled: dict[str, dict[str, Any]]) -> MessageProtocol | None:
         """Fill in the options of the messages; return the protocol, None where only one rule could apply."""
         rules = {method: self.message_rule(method) for method in self.methods}
         if not message_protocol.differ(self.methods):
@@ -235,11 +235,11 @@ class Experiment(BaseModel):
 
     def _first_world_seeds(self) -> list[int]:
         episodes = range(1, self.episodes + 1) if self.instances == "fresh" else range(1, 2)
-        seeds = (Cell("", seed).world_seed(episode, self.instances) for episode in episodes for seed in self.seeds)
+        seeds = (RunCell("", seed).world_seed(episode, self.instances) for episode in episodes for seed in self.seeds)
         return list(islice(seeds, _TRIED))
 
     @property
-    def protocol(self) -> Talk:
+    def protocol(self) -> MessageProtocol:
         """By which rule messages go: each method's own, or one for all.
 
         Raises:
@@ -259,18 +259,18 @@ class Experiment(BaseModel):
         """Return the changes of sampling, in order."""
         return tuple(Override(kinds, change.changes()) for kinds, change in self.sampling.items())
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[RunCell]:
         """Return the cells in the order in which they are run."""
-        return [Cell(method, seed) for method in self.methods for seed in self.seeds]
+        return [RunCell(method, seed) for method in self.methods for seed in self.seeds]
 
 
-def build(given: Mapping[str, Any]) -> Experiment:
+def build(given: Mapping[str, Any]) -> ExperimentSpec:
     """Return the experiment of some plain data.
 
     Raises:
         UserError: One line on the first thing wrong with it.
     """
-    carried = {field.name for field in dataclasses.fields(Running)}
+    carried = {field.name for field in dataclasses.fields(RunOptions)}
     for name in given:
         if (field := str(name).replace("-", "_")) in carried:
             raise UserError(
@@ -278,9 +278,9 @@ def build(given: Mapping[str, Any]) -> Experiment:
                 f"--{field.replace('_', '-')} on the command line"
             )
     try:
-        return Experiment.model_validate(dict(given))
+        return ExperimentSpec.model_validate(dict(given))
     except ValidationError as error:
-        raise UserError(option_error("an experiment", Experiment, error)) from None
+        raise UserError(option_error("an experiment", ExperimentSpec, error)) from None
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -293,7 +293,7 @@ def load(path: Path) -> dict[str, Any]:
         data = parse(path.read_text("utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except Refused as error:
+    except RefusedYaml as error:
         raise UserError(f"{path}: {error.told()}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates that are none, bytes that are no text
         where = getattr(error, "problem_mark", None)
@@ -318,8 +318,10 @@ def samplings(assignments: list[str]) -> dict[str, dict[str, Any]]:
             raise UserError(
                 f"--sampling takes [KIND.]FIELD=VALUE, such as temperature=0 or drwell.draft.seed=1; got '{text}'"
             )
-        if changed not in Resampling.model_fields:
-            raise UserError(f"--sampling {name}: unknown '{changed}'{suggest(changed, list(Resampling.model_fields))}")
+        if changed not in SamplingChange.model_fields:
+            raise UserError(
+                f"--sampling {name}: unknown '{changed}'{suggest(changed, list(SamplingChange.model_fields))}"
+            )
         if changed in changes.get(kinds or "*", {}):
             raise UserError(f"--sampling {name} is given twice")
         try:

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Results, Row
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.methods.registry import method_of
 from teamworld.metrics.definition import Value
 from teamworld.metrics.episode import Episode
@@ -25,14 +25,14 @@ from teamworld.record import EpisodeStart, read_log
 #: Episodes below which processes of their own take longer to start than they save.
 WORTH = 200
 #: Where episodes are.
-Run: TypeAlias = tuple[Folder, Experiment]
+RecordedRun: TypeAlias = tuple[RunFolder, ExperimentSpec]
 
 
-class Measured(NamedTuple):
+class EpisodeMetrics(NamedTuple):
     """One episode with its metrics."""
 
-    cell: Cell
-    row: Row
+    cell: RunCell
+    row: EpisodeRow
     values: dict[str, Value]
     extract: Extract
     """What metrics across runs need of it."""
@@ -55,7 +55,7 @@ def _episode(path: Path) -> Episode:
         raise UserError(f"{path} cannot be measured: {error}") from None
 
 
-def _check_place(path: Path, cell: Cell, number: int, start: EpisodeStart) -> None:
+def _check_place(path: Path, cell: RunCell, number: int, start: EpisodeStart) -> None:
     """See that a log is that of the episode in whose place it stands.
 
     Raises:
@@ -68,7 +68,7 @@ def _check_place(path: Path, cell: Cell, number: int, start: EpisodeStart) -> No
         raise UserError(f"{path} is the log of another episode: expected {told[0]}, got {told[1]}; put its own back")
 
 
-def finished(folder: Folder, experiment: Experiment) -> list[tuple[Cell, Row]]:
+def finished(folder: RunFolder, experiment: ExperimentSpec) -> list[tuple[RunCell, EpisodeRow]]:
     """Return the finished episodes of a run, in the order of its cells."""
     if not folder.results_file.exists():
         return []
@@ -76,7 +76,7 @@ def finished(folder: Folder, experiment: Experiment) -> list[tuple[Cell, Row]]:
         return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
 
 
-def of_cell(folder: Folder, cell: Cell) -> list[Measured]:
+def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
     """Measure the finished episodes of one cell of a run.
 
     Raises:
@@ -94,11 +94,11 @@ def of_cell(folder: Folder, cell: Cell) -> list[Measured]:
             path = folder.log(cell, row.episode)
             episode = _episode(path)
             _check_place(path, cell, row.episode, episode.start)
-            found.append(Measured(cell, row, measure(episode, calls), extract(episode)))
+            found.append(EpisodeMetrics(cell, row, measure(episode, calls), extract(episode)))
     return found
 
 
-def of_runs(runs: Iterable[Run], processes: int | None = None) -> Iterator[tuple[Run, Measured]]:
+def of_runs(runs: Iterable[RecordedRun], processes: int | None = None) -> Iterator[tuple[RecordedRun, EpisodeMetrics]]:
     """Measure the finished episodes of runs, in the order of the runs and their cells.
 
     Args:
@@ -117,5 +117,5 @@ def of_runs(runs: Iterable[Run], processes: int | None = None) -> Iterator[tuple
             yield run, measured
 
 
-def _of_cell(task: tuple[Folder, Cell]) -> list[Measured]:
+def _of_cell(task: tuple[RunFolder, RunCell]) -> list[EpisodeMetrics]:
     return of_cell(*task)

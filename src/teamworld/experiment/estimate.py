@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.config import ExperimentSpec, RunCell
 from teamworld.experiment.runner import completed, play
-from teamworld.experiment.warm_start import Memories
+from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.llm.budget import Limit
@@ -26,7 +26,7 @@ from teamworld.reasoning.rules import Rules
 CHARACTERS = 3.0
 
 
-class Expected(NamedTuple):
+class CostEstimate(NamedTuple):
     """What is expected of one model in a whole run."""
 
     model: str
@@ -54,7 +54,7 @@ class _Unsent:
 class _Counting:
     """Answers by the rules and counts what a model would have been sent, and have said."""
 
-    def __init__(self, experiment: Experiment, rules: Rules) -> None:
+    def __init__(self, experiment: ExperimentSpec, rules: Rules) -> None:
         self._shares = shares(experiment.reasoner)
         self._rules = rules
         self._form: Form = "schema" if experiment.answers == "auto" else experiment.answers
@@ -79,13 +79,13 @@ class _Counting:
         return reply
 
 
-def beyond(found: Sequence[Expected], limit: Limit) -> bool:
+def beyond(found: Sequence[CostEstimate], limit: Limit) -> bool:
     """Whether what is expected is more than a limit."""
     tokens, usd = sum(one.prompt + one.output for one in found), sum(one.usd or 0.0 for one in found)
     return tokens > (limit.tokens or math.inf) or usd > (limit.usd or math.inf)
 
 
-def estimate(experiment: Experiment, prices: Prices) -> list[Expected]:
+def estimate(experiment: ExperimentSpec, prices: Prices) -> list[CostEstimate]:
     """Return what is expected of each model, from the first episode of each method with the first seed.
 
     Args:
@@ -94,7 +94,7 @@ def estimate(experiment: Experiment, prices: Prices) -> list[Expected]:
     """
     with tempfile.TemporaryDirectory(prefix="teamworld-") as folder:
         scratch = Path(folder)
-        counts = [_counted(experiment, Cell(method, experiment.seeds[0]), scratch) for method in experiment.methods]
+        counts = [_counted(experiment, RunCell(method, experiment.seeds[0]), scratch) for method in experiment.methods]
     times = experiment.episodes * len(experiment.seeds)
     expected = []
     for model in dict.fromkeys(share.name for share in shares(experiment.reasoner) if is_model(share.name)):
@@ -103,12 +103,12 @@ def estimate(experiment: Experiment, prices: Prices) -> list[Expected]:
         calls = times * sum(count.calls[model] for count in counts)
         # The price of a token can depend on the length of a prompt: that of the mean call.
         mean = prices.price(model, "", Usage(prompt=prompt // max(1, calls), output=output // max(1, calls)))
-        expected.append(Expected(model, calls, prompt, output, None if mean is None else mean * calls))
+        expected.append(CostEstimate(model, calls, prompt, output, None if mean is None else mean * calls))
     return expected
 
 
-def _counted(experiment: Experiment, cell: Cell, scratch: Path) -> _Counting:
+def _counted(experiment: ExperimentSpec, cell: RunCell, scratch: Path) -> _Counting:
     mind = _Counting(experiment, Rules(cell.streams(1)))
     with MemoryStore(scratch / f"{cell.name}.sqlite") as memory:
-        completed(play(experiment, cell, 1, scratch / f"{cell.name}.jsonl.zst", Memories(memory), mind))
+        completed(play(experiment, cell, 1, scratch / f"{cell.name}.jsonl.zst", RunMemories(memory), mind))
     return mind

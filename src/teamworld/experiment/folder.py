@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from teamworld import __version__
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, Experiment, build, load
+from teamworld.experiment.config import ExperimentSpec, RunCell, build, load
 from teamworld.reasoning.prompts import versions
 
 #: The file by which a run's folder is known.
@@ -27,7 +27,7 @@ _BEFORE = "before.sqlite"
 _WAIT = 0.5  # seconds, longer than somebody looks whether a run is held
 
 
-class Folder:
+class RunFolder:
     """The places of a run under one folder."""
 
     def __init__(self, path: Path) -> None:
@@ -40,11 +40,11 @@ class Folder:
         self.before_file = path / _BEFORE
         """World models that the run began with, where it began with any."""
 
-    def log(self, cell: Cell, episode: int) -> Path:
+    def log(self, cell: RunCell, episode: int) -> Path:
         """Return the path of an episode's log."""
         return self.path / "logs" / cell.name / f"{episode:04d}.jsonl.zst"
 
-    def experiment(self) -> Experiment:
+    def experiment(self) -> ExperimentSpec:
         """Return the experiment that this folder holds.
 
         Raises:
@@ -80,7 +80,7 @@ class Folder:
         data: dict[str, Any] = yaml.safe_load(self.experiment_file.read_text("utf-8"))
         return data
 
-    def check(self, experiment: Experiment) -> None:
+    def check(self, experiment: ExperimentSpec) -> None:
         """See whether the folder can be this experiment's; touches nothing.
 
         Args:
@@ -99,7 +99,7 @@ class Folder:
         elif self.path.exists() and not all(_ours_early(entry.name) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty and holds no run: use another --out")
 
-    def claim(self, experiment: Experiment, price_table: str | None = None) -> None:
+    def claim(self, experiment: ExperimentSpec, price_table: str | None = None) -> None:
         """Make the folder this experiment's own; whoever calls has checked it and holds the lock.
 
         Args:
@@ -184,14 +184,14 @@ def _ours_early(name: str) -> bool:
     return name in _OURS_EARLY or name.lstrip(".").startswith(_BEFORE)
 
 
-def _difference(held: Experiment, wanted: Experiment) -> str:
+def _difference(held: ExperimentSpec, wanted: ExperimentSpec) -> str:
     """Name the first thing in which two experiments differ."""
     one, other = _flat(held), _flat(wanted)
     name = next(name for name in one | other if one.get(name) != other.get(name))
     return f"its {name} is {one.get(name, 'not set')}, not {other.get(name, 'set')}"
 
 
-def _flat(experiment: Experiment) -> dict[str, object]:
+def _flat(experiment: ExperimentSpec) -> dict[str, object]:
     data = experiment.model_dump()
     options: dict[str, dict[str, object]] = data.pop("options")
     return data | {f"{owner}.{name}": value for owner, some in options.items() for name, value in some.items()}

@@ -11,9 +11,9 @@ import msgspec
 
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.config import ExperimentSpec, RunCell
 from teamworld.experiment.episode_metrics import finished, of_runs
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.grid import runs
 from teamworld.metrics.definition import metrics
 from teamworld.record import read_log
@@ -49,7 +49,7 @@ class Frames:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._runs = [(Folder(path), experiment) for path, experiment in runs(folder)]
+        self._runs = [(RunFolder(path), experiment) for path, experiment in runs(folder)]
 
     @cached_property
     def episodes(self) -> DataFrame:
@@ -89,7 +89,7 @@ class Frames:
         return _frame(rows, {**_EVENT, "data": str})
 
 
-def _place(folder: Folder, experiment: Experiment, cell: Cell, episode: int) -> dict[str, Any]:
+def _place(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell, episode: int) -> dict[str, Any]:
     return {
         "run": str(folder.path),
         "world": experiment.world,

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import yaml
 
 from teamworld.errors import UserError, brief, suggest
-from teamworld.experiment.config import Experiment, build, load
-from teamworld.experiment.folder import EXPERIMENT_FILE, Folder
+from teamworld.experiment.config import ExperimentSpec, build, load
+from teamworld.experiment.folder import EXPERIMENT_FILE, RunFolder
 
 #: In an experiment file: fields of which several values are named.
 GRID = "grid"
@@ -22,21 +22,21 @@ GRID = "grid"
 #: of methods as variants of them.
 AXES = ("world", "level", "reasoner", "instances", "memory", "max_steps", "retries", "answers", "log_level", "talk")
 #: What a folder of several runs holds, and the file that says so.
-Kind: TypeAlias = Literal["grid", "comparison", "evidence"]
-_FILES: Mapping[Kind, str] = {"grid": "grid.yaml", "comparison": "comparison.yaml", "evidence": "evidence.yaml"}
+FolderKind: TypeAlias = Literal["grid", "comparison", "evidence"]
+_FILES: Mapping[FolderKind, str] = {"grid": "grid.yaml", "comparison": "comparison.yaml", "evidence": "evidence.yaml"}
 _LONGEST = 80
 #: Runs of a grid; more are surely a slip.
 MOST = 10_000
 
 
-class Part(NamedTuple):
+class GridRun(NamedTuple):
     """One run of a grid."""
 
     name: str
     """Of its folder."""
     values: dict[str, Any]
     """What it has of the grid, by field."""
-    experiment: Experiment
+    experiment: ExperimentSpec
 
 
 def is_grid(data: Mapping[str, Any]) -> bool:
@@ -44,7 +44,7 @@ def is_grid(data: Mapping[str, Any]) -> bool:
     return GRID in data
 
 
-def expand(data: Mapping[str, Any]) -> list[Part]:
+def expand(data: Mapping[str, Any]) -> list[GridRun]:
     """Return the runs of a grid, the last of ``AXES`` changing fastest, in whatever order the file names them.
 
     Options come after ``AXES``, in alphabetical order.
@@ -77,7 +77,7 @@ def expand(data: Mapping[str, Any]) -> list[Part]:
     names = [name for name in AXES if name in axes] + sorted(name for name in axes if name not in AXES)
     for chosen in product(*(axes[name] for name in names)):
         values = dict(zip(names, chosen, strict=True))
-        parts.append(Part(_name(values), values, build(_with(rest, values))))
+        parts.append(GridRun(_name(values), values, build(_with(rest, values))))
     return parts
 
 
@@ -132,7 +132,7 @@ def _name(values: Mapping[str, Any]) -> str:
     return f"{name[:_LONGEST]}-{hashlib.blake2b(told.encode(), digest_size=3).hexdigest()}"
 
 
-def claim(folder: Path, data: Mapping[str, Any], kind: Kind = "grid", *, same: bool = True) -> None:
+def claim(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid", *, same: bool = True) -> None:
     """Make a folder that of a grid, a comparison or a page of evidence, or see that it is.
 
     Args:
@@ -159,7 +159,7 @@ def claim(folder: Path, data: Mapping[str, Any], kind: Kind = "grid", *, same: b
     draft.replace(path)
 
 
-def kind_of(folder: Path) -> Kind | None:
+def kind_of(folder: Path) -> FolderKind | None:
     """Return what a folder of several runs is; None for any other."""
     return next((kind for kind, name in _FILES.items() if (folder / name).exists()), None)
 
@@ -172,7 +172,7 @@ def told(folder: Path) -> dict[str, Any]:
     return load(folder / _FILES[kind])
 
 
-def runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
+def runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     """Yield the runs of a folder, be it one run, a grid (begun or not), a comparison or a page of evidence.
 
     Raises:
@@ -184,6 +184,6 @@ def runs(folder: Path) -> Iterator[tuple[Path, Experiment]]:
             yield folder / part.name, part.experiment
     elif kind is not None:
         for path in sorted(folder.rglob(EXPERIMENT_FILE)):
-            yield path.parent, Folder(path.parent).experiment()
+            yield path.parent, RunFolder(path.parent).experiment()
     else:
-        yield folder, Folder(folder).experiment()
+        yield folder, RunFolder(folder).experiment()

@@ -13,12 +13,12 @@ from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 
 #: ``native``: each method talks by the rule that it was published with. ``equal``: one rule holds for all.
-Talk: TypeAlias = Literal["native", "equal"]
+MessageProtocol: TypeAlias = Literal["native", "equal"]
 #: Options of the messages that may stand beside ``native``: what happens to a message on its way is no method's rule.
 BESIDE = ("loss",)
 
 
-def protocol(asked: Talk | None, given: Mapping[str, Any]) -> Talk:
+def protocol(asked: MessageProtocol | None, given: Mapping[str, Any]) -> MessageProtocol:
     """Return the protocol of a run: the one that is asked for, else that one which the options of messages mean.
 
     Raises:
@@ -38,7 +38,7 @@ def differ(labels: Iterable[str]) -> bool:
     return any(methods.method_class(label).talk for label in labels)
 
 
-def rule(label: str, talk: Talk, given: Mapping[str, Any]) -> MessageRule:
+def rule(label: str, talk: MessageProtocol, given: Mapping[str, Any]) -> MessageRule:
     """Return the rule that a method's messages follow.
 
     Args:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.runner import completed, play
-from teamworld.experiment.warm_start import Memories, opened
+from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
@@ -21,7 +21,7 @@ from teamworld.reasoning.prompts import Prompt, info, render
 from teamworld.record import Event, QuestionAsked, read_log
 
 
-class Which(NamedTuple):
+class QuestionPosition(NamedTuple):
     """Names one question of an episode."""
 
     kind: str
@@ -30,7 +30,7 @@ class Which(NamedTuple):
     """Counting the questions of this kind that this mind was asked in the episode, from 1."""
 
 
-class Shown(NamedTuple):
+class ShownPrompt(NamedTuple):
     """A question as it was put."""
 
     turns: tuple[Turn, ...]
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
 
 def choose(
     log: Sequence[Event], kind: str, mind: str | None = None, number: int | None = None, step: int | None = None
-) -> Which:
+) -> QuestionPosition:
     """Return which question of an episode is meant.
 
     Args:
@@ -71,7 +71,7 @@ def choose(
     number = 1 if number is None else number
     if not 1 <= number <= len(steps):
         raise UserError(f"{mind} was asked {kind} {len(steps)} times in this episode: --number has no {number}")
-    return Which(kind, mind, number)
+    return QuestionPosition(kind, mind, number)
 
 
 def _at(steps: Sequence[int], step: int, number: int | None, told: str) -> int:
@@ -87,7 +87,9 @@ def _at(steps: Sequence[int], step: int, number: int | None, told: str) -> int:
     return found[0]
 
 
-def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path, attempt: int | None = None) -> Shown:
+def shown(
+    folder: RunFolder, cell: RunCell, episode: int, which: QuestionPosition, scratch: Path, attempt: int | None = None
+) -> ShownPrompt:
     """Return the prompt of a question: as it was sent where a model or a person answered, to the byte.
 
     Where rules answered nothing was sent: then it is made from the episode, played again with the answers of its log.
@@ -109,7 +111,7 @@ def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path,
     with CallStore(folder.results_file, readonly=True) as calls:
         sent = calls.of(cell, episode).find(CallKey(which.respondent, which.kind, which.number, attempt or 0))
     if sent is not None:
-        return Shown(sent.request.turns, _step(log, which))
+        return ShownPrompt(sent.request.turns, _step(log, which))
     if attempt:
         raise UserError(f"{which.respondent} was not asked {which.kind} number {which.number} again {attempt} times")
     mind = _Playback(log, which)
@@ -119,17 +121,17 @@ def shown(folder: Folder, cell: Cell, episode: int, which: Which, scratch: Path,
     ):
         _before(folder, experiment, cell, episode, memory)
         try:
-            completed(play(experiment, cell, episode, scratch / "log", Memories(memory, brought), mind))
+            completed(play(experiment, cell, episode, scratch / "log", RunMemories(memory, brought), mind))
         except _Reached as reached:
             template = methods.kinds()[which.kind].template
             recorded = folder.prompts().get(template)
             changed = recorded is not None and recorded != info(template)._asdict()
             turns = (Turn("system", reached.prompt.system), Turn("user", reached.prompt.user))
-            return Shown(turns, reached.step, changed)
+            return ShownPrompt(turns, reached.step, changed)
     raise _other_way(which.kind, which.respondent)
 
 
-def _step(log: Sequence[Event], which: Which) -> int:
+def _step(log: Sequence[Event], which: QuestionPosition) -> int:
     steps = [
         event.step
         for event in log
@@ -138,7 +140,7 @@ def _step(log: Sequence[Event], which: Which) -> int:
     return steps[which.number - 1]
 
 
-def _before(folder: Folder, experiment: Experiment, cell: Cell, episode: int, memory: MemoryStore) -> None:
+def _before(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell, episode: int, memory: MemoryStore) -> None:
     """Fill an empty memory with what was learned in the episodes before one.
 
     Raises:
@@ -174,18 +176,18 @@ class _Playback:
 
     name = "replay"
 
-    def __init__(self, log: Sequence[Event], stop: Which) -> None:
+    def __init__(self, log: Sequence[Event], stop: QuestionPosition) -> None:
         self._stop = stop
         self._asked: Counter[tuple[str, str]] = Counter()
-        self._answers: dict[Which, QuestionAsked] = {}
+        self._answers: dict[QuestionPosition, QuestionAsked] = {}
         for event in log:
             if isinstance(event, QuestionAsked):
                 self._answers[self._next(event.purpose, event.agent)] = event
         self._asked.clear()
 
-    def _next(self, kind: str, mind: str) -> Which:
+    def _next(self, kind: str, mind: str) -> QuestionPosition:
         self._asked[kind, mind] += 1
-        return Which(kind, mind, self._asked[kind, mind])
+        return QuestionPosition(kind, mind, self._asked[kind, mind])
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer from the log.
@@ -195,7 +197,7 @@ class _Playback:
             UserError: The log has no such question.
         """
         kind, mind = question.kind, question.respondent
-        which = Which(kind, mind, self._asked[kind, mind]) if tries else self._next(kind, mind)
+        which = QuestionPosition(kind, mind, self._asked[kind, mind]) if tries else self._next(kind, mind)
         found = self._answers.get(which)
         if found is None:
             raise _other_way(kind, mind)

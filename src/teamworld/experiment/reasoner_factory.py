@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import Any, NamedTuple, NoReturn
 
 from teamworld.errors import UserError
-from teamworld.experiment.cache import Cache, EpisodeCache
-from teamworld.experiment.calls import CallStore, Copied, EpisodeCalls, Recorded
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.cache import AnswerCache, EpisodeCache
+from teamworld.experiment.calls import CallStore, CopiedCalls, EpisodeCalls, RecordedCalls
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.run_options import RunOptions
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN, Nobody, Person, Terminal
@@ -31,14 +31,14 @@ from teamworld.reasoning.llm.reasoner import LanguageModel, Line
 from teamworld.reasoning.router import Team, shares
 
 
-class Watch(NamedTuple):
+class RunMonitor(NamedTuple):
     """Who is told of what happens while a run goes on."""
 
     spent: Callable[[Spent, int, int], None] = lambda spent, flying, waiting: None
     """What the run has taken so far, the calls in flight, and those that wait for a place or their next try."""
     notice: Callable[[str], None] = lambda line: None
     """A line that the user should read now."""
-    begins: Callable[[Experiment, Prices], None] = lambda experiment, prices: None
+    begins: Callable[[ExperimentSpec, Prices], None] = lambda experiment, prices: None
     """Called before the first call of a new run that asks language models; nothing is written yet."""
     terminal: Terminal | None = None
     """Where a person answers."""
@@ -48,17 +48,17 @@ class Watch(NamedTuple):
 class ReasonerFactory:
     """Makes the reasoner of each episode."""
 
-    experiment: Experiment
-    line: Callable[[str, Cell, int], Line]
+    experiment: ExperimentSpec
+    line: Callable[[str, RunCell, int], Line]
     """Where the calls of a model in an episode go."""
     forms: Callable[[str], Form]
     """How the form of an answer is asked of a model."""
-    person: Callable[[Cell, int], Person]
+    person: Callable[[RunCell, int], Person]
     """Who asks a person."""
     together: int = 1
     """Episodes at the same time."""
 
-    def of(self, cell: Cell, episode: int) -> Reasoner:
+    def of(self, cell: RunCell, episode: int) -> Reasoner:
         """Return who answers in an episode."""
         made: dict[str, Reasoner] = {}
         found = shares(self.experiment.reasoner)
@@ -69,7 +69,7 @@ class ReasonerFactory:
             return made[found[0].name]
         return Team(self.experiment.reasoner, [(share, made[share.name]) for share in found])
 
-    def _one(self, name: str, cell: Cell, episode: int) -> Reasoner:
+    def _one(self, name: str, cell: RunCell, episode: int) -> Reasoner:
         if name == HUMAN:
             return self.person(cell, episode)
         if not is_model(name):
@@ -179,10 +179,10 @@ class CachedClient:
         return self._kept(key, record)
 
 
-class RecordedLine:
+class RecordedClient:
     """The calls of an episode that is played again: from a record, and nothing else."""
 
-    def __init__(self, calls: Recorded | Copied) -> None:
+    def __init__(self, calls: RecordedCalls | CopiedCalls) -> None:
         self._calls = calls
 
     async def call(self, key: CallKey, request: Request) -> CallRecord:
@@ -194,7 +194,7 @@ class RecordedLine:
         return self._calls.find(key, request)
 
 
-def recorded(experiment: Experiment, calls: CallStore, source: CallStore | None = None) -> ReasonerFactory:
+def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | None = None) -> ReasonerFactory:
     """Return minds that answer from the record of a run and open no socket.
 
     Args:
@@ -203,26 +203,26 @@ def recorded(experiment: Experiment, calls: CallStore, source: CallStore | None 
         source: Those of another run, which are copied where they are asked for.
     """
 
-    def found(cell: Cell, episode: int) -> Recorded | Copied:
+    def found(cell: RunCell, episode: int) -> RecordedCalls | CopiedCalls:
         one = calls.of(cell, episode)
-        return Recorded(one) if source is None else Copied(one, source.of(cell, episode))
+        return RecordedCalls(one) if source is None else CopiedCalls(one, source.of(cell, episode))
 
     return ReasonerFactory(
         experiment,
-        lambda name, cell, episode: RecordedLine(found(cell, episode)),
+        lambda name, cell, episode: RecordedClient(found(cell, episode)),
         lambda name: (source or calls).form(name) or "text",  # one that was asked nothing is asked nothing now
         lambda cell, episode: Person(Nobody(), found(cell, episode)),
     )
 
 
-def _form(experiment: Experiment, calls: CallStore, name: str) -> Form:
+def _form(experiment: ExperimentSpec, calls: CallStore, name: str) -> Form:
     """Return how the form of an answer is asked of a model: as chosen, else as before in this run, else the best."""
     if experiment.answers != "auto":
         return experiment.answers
     return calls.form(name) or providers.best_form(providers.parse(name))
 
 
-def spent(calls: CallStore, prices: Prices, cell: Cell | None = None, episode: int | None = None) -> Spent:
+def spent(calls: CallStore, prices: Prices, cell: RunCell | None = None, episode: int | None = None) -> Spent:
     """Return what the calls on record took; those that were made before a price was known, at what is known now."""
     found = calls.spent(cell, episode)
     if not found.usd.uncounted:
@@ -238,17 +238,17 @@ def spent(calls: CallStore, prices: Prices, cell: Cell | None = None, episode: i
 class _Live:
     """What the live calls of a run share."""
 
-    running: Running
+    running: RunOptions
     calls: CallStore
-    cache: Cache | None
+    cache: AnswerCache | None
     prices: Prices
     gateways: dict[str, Gateway]
     flight: InFlightCalls
     budget: Budget
-    watch: Watch
-    episodes: dict[tuple[Cell, int], Budget] = field(default_factory=dict)
+    watch: RunMonitor
+    episodes: dict[tuple[RunCell, int], Budget] = field(default_factory=dict)
 
-    def line(self, name: str, cell: Cell, episode: int) -> Line:
+    def line(self, name: str, cell: RunCell, episode: int) -> Line:
         """Return where the calls of a model in an episode go."""
         # The name of a model file does not tell what is in it, and asking it costs nothing.
         cache = None if providers.parse(name).provider == "gguf" else self.cache
@@ -266,7 +266,7 @@ class _Live:
         flying = sum(gateway.flying for gateway in self.gateways.values())
         self.watch.spent(self.budget.spent, flying, self.budget.flying - flying)
 
-    def _budget(self, cell: Cell, episode: int) -> Budget:
+    def _budget(self, cell: RunCell, episode: int) -> Budget:
         if self.running.episode_budget is None:
             return self.budget
         place = (cell, episode)
@@ -281,7 +281,7 @@ class _Live:
         return self.episodes[place]
 
 
-class Plan(NamedTuple):
+class ReasonerPlan(NamedTuple):
     """What a run needs for its minds, found to be there before anything is written."""
 
     endpoints: dict[str, Endpoint]
@@ -293,7 +293,7 @@ class Plan(NamedTuple):
     people: bool
 
 
-def prepare(experiment: Experiment, running: Running, watch: Watch) -> Plan:
+def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) -> ReasonerPlan:
     """See that the minds of a run can be used, as far as that shows without asking them.
 
     Raises:
@@ -316,7 +316,7 @@ def prepare(experiment: Experiment, running: Running, watch: Watch) -> Plan:
         name: providers.needed(endpoint, found[endpoint.host].secret if endpoint.host in found else None)
         for name, endpoint in endpoints.items()
     }
-    return Plan(endpoints, secrets, prices, limits[0], people)
+    return ReasonerPlan(endpoints, secrets, prices, limits[0], people)
 
 
 def _try(cache: Path) -> None:
@@ -328,12 +328,12 @@ def _try(cache: Path) -> None:
     if not cache.parent.is_dir():
         raise UserError(f"--cache {cache}: there is no folder {cache.parent}; make it first")
     if cache.exists():
-        Cache(cache).close()
+        AnswerCache(cache).close()
 
 
 @asynccontextmanager
 async def live(
-    experiment: Experiment, folder: Folder, plan: Plan, running: Running, watch: Watch
+    experiment: ExperimentSpec, folder: RunFolder, plan: ReasonerPlan, running: RunOptions, watch: RunMonitor
 ) -> AsyncIterator[ReasonerFactory]:
     """Open the minds of a run, inside the event loop that runs it.
 
@@ -352,19 +352,19 @@ async def live(
             gateways[name] = Gateway(client, name, patience, most, watch.notice)
             stack.push_async_callback(gateways[name].close)
         calls = stack.enter_context(CallStore(folder.results_file))
-        cache = stack.enter_context(Cache(running.cache)) if running.cache is not None else None
+        cache = stack.enter_context(AnswerCache(running.cache)) if running.cache is not None else None
         budget = Budget(plan.limit, spent(calls, plan.prices))
         flight = await stack.enter_async_context(InFlightCalls(gateways.values(), watch.notice))
         shared = _Live(running, calls, cache, plan.prices, gateways, flight, budget, watch)
         forms = {name: _form(experiment, calls, name) for name in plan.endpoints}
 
-        def person(cell: Cell, episode: int) -> Person:
+        def person(cell: RunCell, episode: int) -> Person:
             return Person(watch.terminal or Nobody(), calls.of(cell, episode))
 
         yield ReasonerFactory(experiment, shared.line, forms.__getitem__, person, 1 if plan.people else running.jobs)
 
 
-def idle(experiment: Experiment) -> ReasonerFactory:
+def idle(experiment: ExperimentSpec) -> ReasonerFactory:
     """Return the minds of a run in which nothing is left to ask."""
     return ReasonerFactory(experiment, _nowhere, _nowhere, _nowhere)
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import recorded
 from teamworld.experiment.results import Results
 from teamworld.experiment.runner import completed, play
-from teamworld.experiment.warm_start import Memories, opened
+from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.metrics.summary import summarise
@@ -21,7 +21,7 @@ from teamworld.record import OtherFormat, read_log
 from teamworld.record.log import encode
 
 
-class Checked(NamedTuple):
+class ReplayedEpisode(NamedTuple):
     """One episode replayed."""
 
     log: Path
@@ -29,7 +29,7 @@ class Checked(NamedTuple):
     """The first difference, in words; None if there is none."""
 
 
-def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Checked]:
+def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iterator[ReplayedEpisode]:
     """Run the finished episodes of a run again and compare their logs.
 
     Args:
@@ -49,7 +49,7 @@ def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Ch
         opened(folder, experiment) as brought,
         CallStore(folder.results_file, readonly=True) as calls,
     ):
-        memories, minds = Memories(memory, brought), recorded(experiment, calls)
+        memories, minds = RunMemories(memory, brought), recorded(experiment, calls)
         for cell, finished in rows.items():
             for row in finished:
                 old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
@@ -61,7 +61,7 @@ def replay(folder: Folder, experiment: Experiment, scratch: Path) -> Iterator[Ch
                 found = difference(old, new)
                 if found is None and summarise(events) != row.summary:
                     found = "its row in results.sqlite says something else"
-                yield Checked(old, found)
+                yield ReplayedEpisode(old, found)
                 new.unlink()
 
 

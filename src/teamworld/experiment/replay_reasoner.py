@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import ReasonerFactory, recorded
 from teamworld.reasoning.llm.keys import home
 from teamworld.reasoning.registry import REPLAY
@@ -20,20 +20,20 @@ _ASKED = ("answers", "retries", "sampling")
 _SHOWN = ("world", "level", "max_steps", "instances")
 
 
-class Recalled(NamedTuple):
+class RecalledExperiment(NamedTuple):
     """An experiment with the minds of a recorded run."""
 
-    experiment: Experiment
-    source: Folder | None
+    experiment: ExperimentSpec
+    source: RunFolder | None
     """The run whose record answers; None where minds are asked."""
 
 
-def replays(experiment: Experiment) -> bool:
+def replays(experiment: ExperimentSpec) -> bool:
     """Whether the answers come from a record, and nobody is asked."""
     return experiment.reasoner.strip().partition(":")[0] == REPLAY
 
 
-def recall(experiment: Experiment, folder: Folder) -> Recalled:
+def recall(experiment: ExperimentSpec, folder: RunFolder) -> RecalledExperiment:
     """Put the minds of a recorded run in the place of ``replay``: those of ``folder`` itself, or of the one it names.
 
     What else was chosen for the recorded run (form of the answers, retries, sampling) holds too, unless it is chosen
@@ -43,13 +43,13 @@ def recall(experiment: Experiment, folder: Folder) -> Recalled:
         UserError: There is no such run, or it is one of something else.
     """
     if not replays(experiment):
-        return Recalled(experiment, None)
+        return RecalledExperiment(experiment, None)
     place = experiment.reasoner.strip().partition(":")[2]
-    source = Folder(home(place.strip())) if place.strip() else folder
+    source = RunFolder(home(place.strip())) if place.strip() else folder
     if not source.results_file.exists():
         other = "" if place else "; name another run's as replay:DIR"
         raise UserError(f"replay answers from a run's record, and {source.path} holds none{other}")
-    held, plain = source.experiment(), Experiment()
+    held, plain = source.experiment(), ExperimentSpec()
     for name in _SHOWN if place.strip() else ():
         theirs, ours = getattr(held, name), getattr(experiment, name)
         if theirs != ours:
@@ -57,11 +57,13 @@ def recall(experiment: Experiment, folder: Folder) -> Recalled:
                 f"{source.path} was run with {name} {theirs}, not {ours}: its record answers a run with the same alone"
             )
     taken = {name: getattr(held, name) for name in _ASKED if getattr(experiment, name) == getattr(plain, name)}
-    return Recalled(experiment.model_copy(update={"reasoner": held.reasoner, **taken}), source)
+    return RecalledExperiment(experiment.model_copy(update={"reasoner": held.reasoner, **taken}), source)
 
 
 @asynccontextmanager
-async def from_record(experiment: Experiment, folder: Folder, source: Folder) -> AsyncIterator[ReasonerFactory]:
+async def from_record(
+    experiment: ExperimentSpec, folder: RunFolder, source: RunFolder
+) -> AsyncIterator[ReasonerFactory]:
     """Open the minds of a run that answers from a record: its own, or another one's that is copied into it."""
     with CallStore(folder.results_file) as calls:
         if source.path.resolve() == folder.path.resolve():

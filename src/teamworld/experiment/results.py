@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell
+from teamworld.experiment.config import RunCell
 from teamworld.metrics.summary import Summary
 from teamworld.record.database import Database, Format
 
@@ -64,7 +64,7 @@ CREATE TABLE episodes (
 )
 
 
-class Row(NamedTuple):
+class EpisodeRow(NamedTuple):
     """One finished episode."""
 
     cell: str
@@ -102,7 +102,7 @@ class Results:
         self._path = path
         self._db = Database(path, FORM, readonly=readonly)
 
-    def add(self, row: Row) -> None:
+    def add(self, row: EpisodeRow) -> None:
         """Store a finished episode; on return it survives a kill."""
         values = (
             row.cell,
@@ -116,14 +116,14 @@ class Results:
         with self._db.transaction() as db:
             db.execute("INSERT INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
-    def rows(self, cell: Cell | None = None) -> list[Row]:
+    def rows(self, cell: RunCell | None = None) -> list[EpisodeRow]:
         """Return the finished episodes, of one cell or all, ordered by cell and episode."""
         where, values = ("WHERE cell = ?", (cell.name,)) if cell is not None else ("", ())
         with self._db.reading() as db:
             found = db.execute(f"SELECT * FROM episodes {where} ORDER BY cell, episode", values).fetchall()
         try:
             return [
-                Row(name, episode, method, seed, msgspec.json.decode(summary, type=Summary), digest, seconds)
+                EpisodeRow(name, episode, method, seed, msgspec.json.decode(summary, type=Summary), digest, seconds)
                 for name, episode, method, seed, summary, digest, seconds in found
             ]
         except msgspec.DecodeError as error:

@@ -17,7 +17,7 @@ _RANGES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Running:
+class RunOptions:
     """How a run is carried out; nothing here changes what comes out of it.
 
     Args:

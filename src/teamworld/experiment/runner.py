@@ -23,13 +23,13 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool, warm_start
 from teamworld.experiment.calls import NotRecorded
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.reasoner_factory import ReasonerFactory, Watch, idle, live, prepare
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, idle, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
-from teamworld.experiment.results import Results, Row
-from teamworld.experiment.run_options import Running
-from teamworld.experiment.warm_start import Memories
+from teamworld.experiment.results import EpisodeRow, Results
+from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
@@ -42,11 +42,11 @@ from teamworld.worlds import registry as worlds
 #: Episodes below which processes of their own take longer to start than they save.
 _WORTH = 40
 #: Called after every episode, with its row.
-Progress = Callable[[Row], None]
+EpisodeCallback = Callable[[EpisodeRow], None]
 Result = TypeVar("Result")
 
 
-class Played(NamedTuple):
+class PlayedEpisode(NamedTuple):
     """An episode that was played to its end."""
 
     events: list[Event]
@@ -55,12 +55,12 @@ class Played(NamedTuple):
 
 
 def run(
-    experiment: Experiment,
+    experiment: ExperimentSpec,
     out: Path,
-    progress: Progress = lambda row: None,
-    running: Running | None = None,
-    watch: Watch | None = None,
-) -> list[Row]:
+    progress: EpisodeCallback = lambda row: None,
+    running: RunOptions | None = None,
+    watch: RunMonitor | None = None,
+) -> list[EpisodeRow]:
     """Run an experiment in a folder, or go on with it, and return all its episodes.
 
     Args:
@@ -74,8 +74,8 @@ def run(
         UserError: The experiment or the folder cannot be used; the folder is left as it was. Or a limit was reached
             or a provider cannot be used: then the same call goes on where it stopped.
     """
-    running, watch = running or Running(), watch or Watch()
-    folder = Folder(out)
+    running, watch = running or RunOptions(), watch or RunMonitor()
+    folder = RunFolder(out)
     experiment, source = recall(experiment, folder)
     experiment = experiment.resolved()
     folder.check(experiment)  # before anything is touched
@@ -106,7 +106,7 @@ def run(
         return completed(_run(experiment, folder, progress, minds))
 
 
-def _finished(experiment: Experiment, folder: Folder) -> bool:
+def _finished(experiment: ExperimentSpec, folder: RunFolder) -> bool:
     """Whether every episode is: then nobody is asked, and no key is needed."""
     if not folder.results_file.exists():
         return False
@@ -114,7 +114,7 @@ def _finished(experiment: Experiment, folder: Folder) -> bool:
         return all(len(results.rows(cell)) == experiment.episodes for cell in experiment.cells())
 
 
-def _check_world(experiment: Experiment, folder: Folder) -> None:
+def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
     """See that the world is still made from what it was: a file that its options name may hold something else by now.
 
     Raises:
@@ -142,7 +142,9 @@ def _check_world(experiment: Experiment, folder: Folder) -> None:
             )
 
 
-def _apart(experiment: Experiment, folder: Folder, processes: int, progress: Progress) -> list[Row]:
+def _apart(
+    experiment: ExperimentSpec, folder: RunFolder, processes: int, progress: EpisodeCallback
+) -> list[EpisodeRow]:
     cells = experiment.cells()
     with Results(folder.results_file) as results, MemoryStore(folder.memory_file):
         missing = [cell for cell in cells if len(results.rows(cell)) < experiment.episodes]
@@ -156,34 +158,37 @@ def _apart(experiment: Experiment, folder: Folder, processes: int, progress: Pro
         return [row for cell in cells for row in results.rows(cell)]
 
 
-def run_cell(experiment: Experiment, folder: Folder, cell: Cell) -> list[Row]:
+def run_cell(experiment: ExperimentSpec, folder: RunFolder, cell: RunCell) -> list[EpisodeRow]:
     """Run what is missing of one cell whose minds ask nobody, in a folder that the caller holds; return its rows."""
 
-    async def whole() -> list[Row]:
+    async def whole() -> list[EpisodeRow]:
         with (
             Results(folder.results_file) as results,
             MemoryStore(folder.memory_file) as memory,
             warm_start.opened(folder, experiment) as earlier,
         ):
-            memories, turn = Memories(memory, earlier), asyncio.Semaphore(1)
-            await Job(experiment, folder, results, memories, idle(experiment), lambda row: None, turn).run(cell)
+            memories, turn = RunMemories(memory, earlier), asyncio.Semaphore(1)
+            await CellRunner(experiment, folder, results, memories, idle(experiment), lambda row: None, turn).run(cell)
             return results.rows(cell)
 
     return completed(whole())
 
 
 async def _run(
-    experiment: Experiment, folder: Folder, progress: Progress, opened: AbstractAsyncContextManager[ReasonerFactory]
-) -> list[Row]:
+    experiment: ExperimentSpec,
+    folder: RunFolder,
+    progress: EpisodeCallback,
+    opened: AbstractAsyncContextManager[ReasonerFactory],
+) -> list[EpisodeRow]:
     cells = experiment.cells()
     with (
         Results(folder.results_file) as results,
         MemoryStore(folder.memory_file) as memory,
         warm_start.opened(folder, experiment) as earlier,
     ):
-        memories = Memories(memory, earlier)
+        memories = RunMemories(memory, earlier)
         async with opened as minds:
-            job = Job(experiment, folder, results, memories, minds, progress, asyncio.Semaphore(minds.together))
+            job = CellRunner(experiment, folder, results, memories, minds, progress, asyncio.Semaphore(minds.together))
             if minds.together == 1:
                 await one_by_one(job.run(cell) for cell in cells)
             else:
@@ -192,19 +197,19 @@ async def _run(
 
 
 @dataclass(frozen=True)
-class Job:
+class CellRunner:
     """A run that goes on: what its cells share."""
 
-    experiment: Experiment
-    folder: Folder
+    experiment: ExperimentSpec
+    folder: RunFolder
     results: Results
-    memories: Memories
+    memories: RunMemories
     minds: ReasonerFactory
-    progress: Progress
+    progress: EpisodeCallback
     turn: asyncio.Semaphore
     """Held while an episode is played."""
 
-    async def run(self, cell: Cell) -> None:
+    async def run(self, cell: RunCell) -> None:
         """Run what is missing of a cell: in order where the method learns, else at the same time."""
         finished = {row.episode: row for row in self.results.rows(cell)}
         method = self._method(cell)
@@ -227,10 +232,10 @@ class Job:
         else:
             await all_of(self._episode(cell, number) for number in missing)
 
-    def _method(self, cell: Cell) -> Method:
+    def _method(self, cell: RunCell) -> Method:
         return methods.make(cell.method, self.experiment.options[cell.method])
 
-    def _restore(self, cell: Cell, finished: Mapping[int, Row]) -> None:
+    def _restore(self, cell: RunCell, finished: Mapping[int, EpisodeRow]) -> None:
         """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth.
 
         Raises:
@@ -246,7 +251,7 @@ class Job:
             if (delta := method.learn(list(read_log(path)))) is not None:
                 memory.commit(cell.name, delta)
 
-    async def _episode(self, cell: Cell, episode: int) -> None:
+    async def _episode(self, cell: RunCell, episode: int) -> None:
         async with self.turn:
             begun = time.perf_counter()
             path = self.folder.log(cell, episode)
@@ -257,14 +262,14 @@ class Job:
             if delta is not None:
                 self.memories.learned.commit(cell.name, delta)
             seconds = time.perf_counter() - begun
-            row = Row(cell.name, episode, cell.method, cell.seed, summarise(events), digested, seconds)
+            row = EpisodeRow(cell.name, episode, cell.method, cell.seed, summarise(events), digested, seconds)
             self.results.add(row)
         self.progress(row)
 
 
 async def play(
-    experiment: Experiment, cell: Cell, episode: int, path: Path, memories: Memories, reasoner: Reasoner
-) -> Played:
+    experiment: ExperimentSpec, cell: RunCell, episode: int, path: Path, memories: RunMemories, reasoner: Reasoner
+) -> PlayedEpisode:
     """Play one episode of a resolved experiment into a log file."""
     options, world_seed = experiment.options, cell.world_seed(episode, experiment.instances)
     world = worlds.make(experiment.world, experiment.level, world_seed, experiment.max_steps, options[experiment.world])
@@ -288,7 +293,7 @@ async def play(
         )
         await played.play()
         log.finish()
-        return Played(log.events, log.digest)
+        return PlayedEpisode(log.events, log.digest)
 
 
 async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:

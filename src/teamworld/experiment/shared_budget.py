@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import Experiment
+from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.episode_metrics import finished
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import spent
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Limit, OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.registry import models
 
 
-class Purse:
+class SharedBudget:
     """Shares out a budget.
 
     Args:
@@ -29,11 +29,11 @@ class Purse:
         UserError: The budget is none.
     """
 
-    def __init__(self, running: Running, folders: Iterable[Path]) -> None:
+    def __init__(self, running: RunOptions, folders: Iterable[Path]) -> None:
         self._running, self._folders = running, tuple(folders)
         self._limit = None if running.budget is None else budgets.parse(running.budget)
 
-    def running(self, folder: Path, experiment: Experiment) -> Running:
+    def running(self, folder: Path, experiment: ExperimentSpec) -> RunOptions:
         """Return how one of the runs is carried out: its budget is the whole one less what the others took.
 
         A run that asks no model, or has nothing left to ask, needs none.
@@ -44,7 +44,7 @@ class Purse:
         if self._limit is None:
             return self._running
         episodes = len(experiment.cells()) * experiment.episodes
-        if not models(experiment.reasoner) or len(finished(Folder(folder), experiment)) == episodes:
+        if not models(experiment.reasoner) or len(finished(RunFolder(folder), experiment)) == episodes:
             return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)
         others = [_spent(other, prices) for other in self._folders if other != folder]
@@ -61,7 +61,7 @@ class Purse:
 
 
 def _spent(folder: Path, prices: Prices) -> Spent:
-    path = Folder(folder).results_file
+    path = RunFolder(folder).results_file
     if not path.exists():
         return Spent()
     with CallStore(path, readonly=True) as calls:

@@ -14,18 +14,18 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.store import MemoryStore
 from teamworld.memory.world_model import WorldModel, merge
 from teamworld.methods import registry as methods
 
 #: What cells begin with, by their names.
-Brought: TypeAlias = Mapping[str, Sequence[MemoryDelta]]
+InitialMemories: TypeAlias = Mapping[str, Sequence[MemoryDelta]]
 
 
-class Memories(NamedTuple):
+class RunMemories(NamedTuple):
     """The world models of a run's cells."""
 
     learned: MemoryStore
@@ -33,13 +33,13 @@ class Memories(NamedTuple):
     brought: MemoryStore | None = None
     """What they began with; None where with nothing."""
 
-    def world_model(self, cell: Cell) -> WorldModel:
+    def world_model(self, cell: RunCell) -> WorldModel:
         """Return what a cell knows by now."""
         learned = self.learned.world_model(cell.name)
         return learned if self.brought is None else merge(self.brought.world_model(cell.name), learned)
 
 
-def gather(experiment: Experiment) -> Brought:
+def gather(experiment: ExperimentSpec) -> InitialMemories:
     """Return what the cells of a resolved experiment begin with, read from the run that it names.
 
     A cell takes the world model of its own label, else of the plain method, else of the method's only
@@ -50,7 +50,7 @@ def gather(experiment: Experiment) -> Brought:
     """
     if experiment.memory is None:
         return {}
-    source = Folder(Path(experiment.memory))
+    source = RunFolder(Path(experiment.memory))
     held = source.experiment()
     if held.world != experiment.world:
         raise UserError(
@@ -74,19 +74,21 @@ def gather(experiment: Experiment) -> Brought:
         return brought
 
 
-def _match(source: Folder, cell: Cell, held: Experiment, runs: set[str]) -> Cell:
+def _match(source: RunFolder, cell: RunCell, held: ExperimentSpec, runs: set[str]) -> RunCell:
     """Return the cell of the other run that a cell takes its world model from."""
     name = methods.method_of(cell.method)
     kin = [label for label in held.methods if methods.method_of(label) == name]
     labels = [label for label in (cell.method, name) if label in kin] or (kin if len(kin) == 1 else [])
     for label in labels:
-        found = [Cell(label, seed) for seed in held.seeds if Cell(label, seed).name in runs]
+        found = [RunCell(label, seed) for seed in held.seeds if RunCell(label, seed).name in runs]
         if found:
             return next((one for one in found if one.seed == cell.seed), found[0])
     raise UserError(f"{source.path} has no world model for {cell.method}; it has: {', '.join(sorted(runs)) or 'none'}")
 
 
-def _same_tasks(source: Folder, found: Cell, held: Experiment, cell: Cell, experiment: Experiment) -> None:
+def _same_tasks(
+    source: RunFolder, found: RunCell, held: ExperimentSpec, cell: RunCell, experiment: ExperimentSpec
+) -> None:
     """Refuse a memory whose tasks go by other names: none of them would ever be found."""
     theirs, ours = (one.get("task_identity") for one in (held.options[found.method], experiment.options[cell.method]))
     if theirs != ours:
@@ -96,7 +98,7 @@ def _same_tasks(source: Folder, found: Cell, held: Experiment, cell: Cell, exper
         )
 
 
-def bring(folder: Folder, brought: Brought) -> None:
+def bring(folder: RunFolder, brought: InitialMemories) -> None:
     """Put what the cells begin with into a folder that is not claimed yet; whoever calls holds the lock."""
     for rest in (
         *folder.path.glob("before.sqlite*"),
@@ -112,7 +114,7 @@ def bring(folder: Folder, brought: Brought) -> None:
 
 
 @contextmanager
-def opened(folder: Folder, experiment: Experiment) -> Iterator[MemoryStore | None]:
+def opened(folder: RunFolder, experiment: ExperimentSpec) -> Iterator[MemoryStore | None]:
     """Open what a run began with, for reading; None where it began with nothing.
 
     Raises:

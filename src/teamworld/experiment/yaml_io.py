@@ -10,7 +10,7 @@ from teamworld.errors import brief
 MOST = 1_000_000
 
 
-class Refused(yaml.MarkedYAMLError):
+class RefusedYaml(yaml.MarkedYAMLError):
     """What is YAML by the letter, and surely not what was meant."""
 
     def __init__(self, problem: str, mark: yaml.Mark) -> None:
@@ -48,7 +48,7 @@ def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     found = sizes.get(id(node))
     if found is not None:
         if not found:
-            raise Refused("a value is a part of itself", node.start_mark)
+            raise RefusedYaml("a value is a part of itself", node.start_mark)
         return found
     sizes[id(node)] = 0  # until it is known
     size = 1
@@ -58,7 +58,7 @@ def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     elif isinstance(node, yaml.SequenceNode):
         size += sum(_size(part, sizes) for part in node.value)
     if size > MOST:
-        raise Refused(f"more than {MOST:,} values, anchors unfolded", node.start_mark)
+        raise RefusedYaml(f"more than {MOST:,} values, anchors unfolded", node.start_mark)
     sizes[id(node)] = size
     return size
 
@@ -70,5 +70,5 @@ def _check_keys(node: yaml.MappingNode) -> None:
             continue
         told = (key.tag, key.value)
         if told in lines:
-            raise Refused(f"{brief(key.value)} is given twice, first in line {lines[told]}", key.start_mark)
+            raise RefusedYaml(f"{brief(key.value)} is given twice, first in line {lines[told]}", key.start_mark)
         lines[told] = key.start_mark.line + 1

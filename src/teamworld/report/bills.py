@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from teamworld.experiment.calls import CallRow, CallStore
-from teamworld.experiment.config import Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.folder import RunFolder
 from teamworld.metrics.bill import cost, grouped, latency
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.prices import Prices
@@ -15,7 +15,7 @@ from teamworld.report.tables import Table, talk
 _COLUMNS = ("calls", "prompt", "cached", "output", "reasoning", "USD", "s, median", "s, 95 %", "faults")
 
 
-def of_run(folder: Folder, prices: Prices | None = None) -> Iterator[Table]:
+def of_run(folder: RunFolder, prices: Prices | None = None) -> Iterator[Table]:
     """Yield the bills of a run, that of its methods first; none where no language model was asked.
 
     Args:
@@ -57,7 +57,7 @@ def _caption(made: Sequence[CallRow], rows: Sequence[CallRow], tables: Sequence[
 
 
 def _table(
-    name: str, rows: Sequence[CallRow], key: Callable[[CallRow], str], experiment: Experiment, caption: str
+    name: str, rows: Sequence[CallRow], key: Callable[[CallRow], str], experiment: ExperimentSpec, caption: str
 ) -> Table:
     groups = grouped(rows, key)
     lines = [(group, *_line(some)) for group, some in groups.items()]

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from teamworld.experiment.config import Experiment
+from teamworld.experiment.config import ExperimentSpec
 from teamworld.metrics.definition import Metric, metrics
 from teamworld.reasoning.registry import in_words
 from teamworld.report import export
@@ -50,7 +50,7 @@ def label(metric: Metric) -> str:
     return metric.name if said else f"{metric.name}, {metric.unit}"
 
 
-def caption(experiments: Sequence[Experiment]) -> str:
+def caption(experiments: Sequence[ExperimentSpec]) -> str:
     """Return what every table and figure of a comparison says of it: where, how many episodes, which mind and talk."""
     first, told = experiments[0], where(experiments)
     seeds, episodes = len(first.seeds), first.episodes
@@ -111,7 +111,7 @@ def write(
             _both(folder / f"{name}_by_setting", told)
 
 
-def where(experiments: Sequence[Experiment]) -> dict[str, str]:
+def where(experiments: Sequence[ExperimentSpec]) -> dict[str, str]:
     """Return where a comparison was made, and who decided: what is rules is called rules.
 
     And by which protocol they talked, where free talk is not all there could be.

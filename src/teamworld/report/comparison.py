@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import episode_metrics, grid, process_pool
-from teamworld.experiment.config import Cell, Experiment, build
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.reasoner_factory import Watch
-from teamworld.experiment.results import Row
+from teamworld.experiment.config import ExperimentSpec, RunCell, build
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.reasoner_factory import RunMonitor
+from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.runner import run
-from teamworld.experiment.shared_budget import Purse
+from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.methods import registry
 from teamworld.metrics.definition import Value, metrics
 from teamworld.report import cross_run, trajectories
@@ -46,7 +46,7 @@ class Setting(NamedTuple):
     """Of its folder and in tables; empty where there is no other."""
     values: Mapping[str, Any]
     """What it has of what varies."""
-    experiment: Experiment
+    experiment: ExperimentSpec
     """The methods to compare, and where."""
 
     def folder(self, out: Path) -> Path:
@@ -58,7 +58,7 @@ class Part(NamedTuple):
     """One run of a comparison."""
 
     folder: Path
-    experiment: Experiment
+    experiment: ExperimentSpec
     names: dict[str, str]
     """Of its methods, as the comparison calls them."""
     setting: Setting
@@ -137,9 +137,9 @@ def run_all(
     *,
     references: bool,
     silent: Collection[str] | None,
-    progress: Callable[[Row], None],
-    purse: Purse,
-    watch: Watch,
+    progress: Callable[[EpisodeRow], None],
+    purse: SharedBudget,
+    watch: RunMonitor,
 ) -> list[Part]:
     """Run what is missing of a comparison, use again what is there, and return its runs.
 
@@ -209,22 +209,22 @@ def measure(parts: Sequence[Part], names: Sequence[str], processes: int | None =
     return Measured(list(cross_run.of_episodes(found, partners)), list(cross_run.of_units(found)))
 
 
-def _of_cell(names: Sequence[str], task: tuple[Part, Cell]) -> list[Sample]:
+def _of_cell(names: Sequence[str], task: tuple[Part, RunCell]) -> list[Sample]:
     """Measure one cell of a run."""
     part, cell = task
-    folder, aloud_in = Folder(part.folder), Folder(part.folder.parent / _ALOUD)
+    folder, aloud_in = RunFolder(part.folder), RunFolder(part.folder.parent / _ALOUD)
     found = [_sample(part, one, {*names, *_NEEDED}) for one in episode_metrics.of_cell(folder, cell)]
     honest = trajectories.honesty(folder, part.experiment, cell) if found and trajectories.HONESTY & set(names) else {}
 
     def more(episode: int) -> dict[str, Value]:
         if trajectories.TRAJECTORY not in names:
             return {}
-        return trajectories.trajectory(folder.log(cell, episode), aloud_in.log(Cell(GREEDY, cell.seed), episode))
+        return trajectories.trajectory(folder.log(cell, episode), aloud_in.log(RunCell(GREEDY, cell.seed), episode))
 
     return [one._replace(values={**one.values, **honest, **more(one.episode)}) for one in found]
 
 
-def _sample(part: Part, found: episode_metrics.Measured, kept: Collection[str]) -> Sample:
+def _sample(part: Part, found: episode_metrics.EpisodeMetrics, kept: Collection[str]) -> Sample:
     setting, asked, cell = part.setting, part.experiment, found.cell
     layout = f" {asked.instances}" if isinstance(asked.instances, int) else ""
     stratum = f"{asked.world} {asked.level}{layout}"

@@ -18,9 +18,9 @@ from statistics import stdev
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, Experiment
+from teamworld.experiment.config import ExperimentSpec, RunCell
 from teamworld.experiment.episode_metrics import finished
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.grid import runs
 from teamworld.record import StepDone, read_log
 from teamworld.report.compare_tables import where
@@ -154,7 +154,7 @@ def of_folder(path: Path) -> Table:
     Raises:
         UserError: It holds no finished episode of a level that shows a competency, or nobody who did nothing.
     """
-    asked = [(Folder(folder), one) for folder, one in runs(path) if folder.name != SILENT and one.world == _WORLD]
+    asked = [(RunFolder(folder), one) for folder, one in runs(path) if folder.name != SILENT and one.world == _WORLD]
     kinds = {(one.reasoner, one.talk) for _, one in asked}
     found = [one for folder, experiment in asked for one in _episodes(folder, experiment, told=len(kinds) > 1)]
     if not found:
@@ -166,7 +166,7 @@ def of_folder(path: Path) -> Table:
     return table(found, said)
 
 
-def _episodes(folder: Folder, experiment: Experiment, *, told: bool) -> Iterator[Episode]:
+def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, told: bool) -> Iterator[Episode]:
     """Yield the episodes of a run, with their last scores; the method's name tells mind and talk if it is to."""
     if not shown_by(experiment.level):
         return
@@ -178,7 +178,7 @@ def _episodes(folder: Folder, experiment: Experiment, *, told: bool) -> Iterator
         yield Episode(name, instance, _score(folder, cell, row.episode))
 
 
-def _score(folder: Folder, cell: Cell, episode: int) -> float:
+def _score(folder: RunFolder, cell: RunCell, episode: int) -> float:
     path = folder.log(cell, episode)
     last = next((event.score for event in reversed(list(read_log(path))) if isinstance(event, StepDone)), {})
     if "score" not in last:

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.config import Experiment
-from teamworld.experiment.reasoner_factory import Watch
-from teamworld.experiment.results import Row
-from teamworld.experiment.run_options import Running
-from teamworld.experiment.shared_budget import Purse
+from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.reasoner_factory import RunMonitor
+from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.methods.registry import option_error
 from teamworld.metrics.definition import Metric, metrics
 from teamworld.reasoning.registry import in_words
@@ -148,7 +148,7 @@ def _parts(section: Section, found: Sequence[comparison.Setting], out: Path) -> 
     return comparison.planned(found, out / section.name, references=section.references, silent=section.silent)
 
 
-def planned(page: Evidence, out: Path) -> list[tuple[Path, Experiment]]:
+def planned(page: Evidence, out: Path) -> list[tuple[Path, ExperimentSpec]]:
     """Return the folders and experiments of all runs of a page."""
     return [
         (part.folder, part.experiment)
@@ -177,9 +177,9 @@ def make(
     link: str,
     command: str,
     *,
-    progress: Callable[[Row], None],
-    running: Running,
-    watch: Watch,
+    progress: Callable[[EpisodeRow], None],
+    running: RunOptions,
+    watch: RunMonitor,
 ) -> Made:
     """Run what is missing, and return the page.
 
@@ -202,7 +202,7 @@ def make(
     ]
     parts += [page.about.strip() + "\n"] if page.about else []
     figures: list[Path] = []
-    purse = Purse(running, [folder for folder, _ in planned(page, out)])
+    purse = SharedBudget(running, [folder for folder, _ in planned(page, out)])
     for section in page.sections:
         settings = page.settings(section, out)
         runs = comparison.run_all(

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Experiment
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Results, Row
+from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.metrics import failures
 from teamworld.metrics.failures import LABELS, Tag
 from teamworld.record import EpisodeStart, Event, read_log
@@ -51,7 +51,7 @@ def tags(log: Sequence[Event]) -> list[dict[str, Any]]:
     return [_plain(tag) for tag in failures.tags(log, finder)]
 
 
-def finished(folder: Folder, experiment: Experiment, episode: int | None = None) -> list[Row]:
+def finished(folder: RunFolder, experiment: ExperimentSpec, episode: int | None = None) -> list[EpisodeRow]:
     """Return the finished episodes of a run, ordered by method as the experiment names them, seed and episode.
 
     Args:
@@ -64,7 +64,7 @@ def finished(folder: Folder, experiment: Experiment, episode: int | None = None)
     """
     if episode is not None and not 1 <= episode <= experiment.episodes:
         raise UserError(f"{folder.path} has episodes 1 to {experiment.episodes}, got {episode}")
-    rows: list[Row] = []
+    rows: list[EpisodeRow] = []
     if folder.results_file.exists():
         with Results(folder.results_file, readonly=True) as results:
             rows = [row for cell in experiment.cells() for row in results.rows(cell)]
@@ -75,7 +75,7 @@ def finished(folder: Folder, experiment: Experiment, episode: int | None = None)
     return found
 
 
-def tagged(folder: Folder, experiment: Experiment, rows: Iterable[Row]) -> Iterator[Tagged]:
+def tagged(folder: RunFolder, experiment: ExperimentSpec, rows: Iterable[EpisodeRow]) -> Iterator[Tagged]:
     """Yield the episodes with their tags, reading one log at a time.
 
     Raises:
@@ -88,7 +88,7 @@ def tagged(folder: Folder, experiment: Experiment, rows: Iterable[Row]) -> Itera
         yield Tagged(row.method, row.seed, row.episode, tuple(failures.tags(log, finder)), failures.blind(log))
 
 
-def counts(found: Sequence[Tagged], experiment: Experiment) -> Table:
+def counts(found: Sequence[Tagged], experiment: ExperimentSpec) -> Table:
     """Return how many tags of each label each method has, and in how many of its episodes.
 
     Labels that nobody has are named in the caption, and those that no log can show with what they take.
@@ -166,7 +166,7 @@ def _line(one: Tagged, tag: Tag) -> str:
     return f"seed {one.seed} episode {one.episode} {steps}: {tag.label} [{about}] {tag.text}"
 
 
-def plain(found: Sequence[Tagged], experiment: Experiment) -> dict[str, Any]:
+def plain(found: Sequence[Tagged], experiment: ExperimentSpec) -> dict[str, Any]:
     """Return counts and all tags as plain data, for ``--json``; null where no episode's log can show a label."""
     return {
         "counts": [

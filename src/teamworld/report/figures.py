@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.results import Row
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.results import EpisodeRow
 from teamworld.memory.store import MemoryStore
 from teamworld.report.figure_style import COLOURS, look
 from teamworld.report.statistics import mean_interval
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LINE = 100  # characters
 
 
-def draw_all(folder: Folder, experiment: Experiment, rows: Sequence[Row]) -> list[Path]:
+def draw_all(folder: RunFolder, experiment: ExperimentSpec, rows: Sequence[EpisodeRow]) -> list[Path]:
     """Draw the learning curve and the world model of each method's first seed that learned; return the files.
 
     Raises:
@@ -38,7 +38,7 @@ def draw_all(folder: Folder, experiment: Experiment, rows: Sequence[Row]) -> lis
     ]
 
 
-def learning_curve(rows: Sequence[Row], experiment: Experiment, path: Path) -> Path:
+def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path: Path) -> Path:
     """Draw completion and steps over the episodes, one line a method, with 95 % bands over seeds."""
     try:
         import matplotlib
@@ -79,7 +79,7 @@ def learning_curve(rows: Sequence[Row], experiment: Experiment, path: Path) -> P
     return path
 
 
-def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float | None], label: str, index: int) -> None:
+def _line(axes: Axes, rows: Sequence[EpisodeRow], values: Sequence[float | None], label: str, index: int) -> None:
     by_episode: dict[int, list[float]] = {}
     for row, value in zip(rows, values, strict=True):
         if value is not None:
@@ -99,7 +99,7 @@ def _line(axes: Axes, rows: Sequence[Row], values: Sequence[float | None], label
         )
 
 
-def _world_models(folder: Folder, experiment: Experiment, target: Path) -> list[Path]:
+def _world_models(folder: RunFolder, experiment: ExperimentSpec, target: Path) -> list[Path]:
     from teamworld.memory.drawing import draw_stages
 
     if not folder.memory_file.exists():
@@ -107,7 +107,7 @@ def _world_models(folder: Folder, experiment: Experiment, target: Path) -> list[
     drawn = []
     with MemoryStore(folder.memory_file, readonly=True) as memory:
         for method in experiment.methods:
-            name = Cell(method, experiment.seeds[0]).name
+            name = RunCell(method, experiment.seeds[0]).name
             if deltas := memory.deltas(name):
                 alone = experiment.model_copy(update={"methods": (method,)})
                 title = f"World model of {method}, seed {experiment.seeds[0]}; {describe_reasoner_and_talk(alone)}"

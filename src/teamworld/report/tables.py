@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import Experiment
+from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.message_protocol import differ
-from teamworld.experiment.results import Row
+from teamworld.experiment.results import EpisodeRow
 from teamworld.reasoning.registry import in_words
 from teamworld.report.statistics import Interval, mean_interval
 
@@ -37,17 +37,17 @@ class Table:
         }
 
 
-def of_run(rows: Sequence[Row], experiment: Experiment) -> list[Table]:
+def of_run(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> list[Table]:
     """Return the tables of a run: episodes in a row, then each method over all of them."""
     return [by_episode(rows, experiment), by_method(rows, experiment)]
 
 
-def describe_reasoner(experiment: Experiment) -> str:
+def describe_reasoner(experiment: ExperimentSpec) -> str:
     """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
     return in_words(experiment.reasoner)
 
 
-def talk(experiment: Experiment) -> str:
+def talk(experiment: ExperimentSpec) -> str:
     """Return by which protocol agents talked, and each method's rule; empty where free talk is all there could be."""
     try:
         rules = {method: experiment.message_rule(method).in_words() for method in experiment.methods}
@@ -66,12 +66,12 @@ def talk(experiment: Experiment) -> str:
     return f"{experiment.protocol} talk ({'; '.join(told)})"
 
 
-def describe_reasoner_and_talk(experiment: Experiment) -> str:
+def describe_reasoner_and_talk(experiment: ExperimentSpec) -> str:
     """Return what every caption says of a run: its mind, and its talk where there is something to say of it."""
     return "; ".join(filter(None, (describe_reasoner(experiment), talk(experiment))))
 
 
-def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
+def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     """Return completion and steps of each episode, averaged over seeds."""
     columns = ["episode"]
     for method in experiment.methods:
@@ -97,7 +97,7 @@ def by_episode(rows: Sequence[Row], experiment: Experiment) -> Table:
     )
 
 
-def by_method(rows: Sequence[Row], experiment: Experiment) -> Table:
+def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     """Return the headline numbers of each method, with 95 % intervals over seeds."""
     columns = ("method", "episodes", "completion", "solved", "steps", "joint acts", "plans", "messages", "re-asked")
     lines = []
@@ -172,7 +172,7 @@ def _some(values: Iterable[float | None]) -> list[float]:
     return [float(value) for value in values if value is not None]
 
 
-def _over_seeds(rows: Sequence[Row], value: Callable[[Row], float | None]) -> Interval | None:
+def _over_seeds(rows: Sequence[EpisodeRow], value: Callable[[EpisodeRow], float | None]) -> Interval | None:
     """Average over the episodes of each seed first: episodes of one seed are not independent."""
     by_seed: dict[int, list[float]] = {}
     for row in rows:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.memory.store import MemoryStore
 from teamworld.memory.tracker import delta
 from teamworld.memory.world_model import WorldModel
@@ -47,7 +47,7 @@ def trajectory(log: Path, reference: Path) -> dict[str, Value]:
     return {TRAJECTORY: mean([value for value in values if value is not None])}
 
 
-def honesty(folder: Folder, experiment: Experiment, cell: Cell) -> dict[str, Value]:
+def honesty(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell) -> dict[str, Value]:
     """Measure B13: what a memory that is frozen after some episodes reports, against the episodes that follow.
 
     Both sides are counted by the same code, as the guidebook counts. A cell whose memory is not frozen on its way has

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.config import Cell
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.results import Results
 
 
 class Chosen(NamedTuple):
     """A finished episode of a run."""
 
-    cell: Cell
+    cell: RunCell
     episode: int
     log: Path
 
@@ -31,13 +31,13 @@ def choose(folder: Path, method: str | None = None, seed: int | None = None, epi
     Raises:
         UserError: The folder holds no run, or the run no such method, seed or finished episode.
     """
-    place = Folder(folder)
+    place = RunFolder(folder)
     experiment = place.experiment()
     if method is not None and method not in experiment.methods:
         raise UserError(f"{folder} has no method '{method}'{suggest(method, list(experiment.methods))}")
     if seed is not None and seed not in experiment.seeds:
         raise UserError(f"{folder} has no seed {seed}; it has: {_some(experiment.seeds)}")
-    cell = Cell(method or experiment.methods[0], experiment.seeds[0] if seed is None else seed)
+    cell = RunCell(method or experiment.methods[0], experiment.seeds[0] if seed is None else seed)
     finished = _finished(place, cell)
     if not finished:
         raise UserError(
@@ -52,7 +52,7 @@ def choose(folder: Path, method: str | None = None, seed: int | None = None, epi
     return Chosen(cell, chosen, place.log(cell, chosen))
 
 
-def _finished(place: Folder, cell: Cell) -> list[int]:
+def _finished(place: RunFolder, cell: RunCell) -> list[int]:
     if not place.results_file.exists():
         return []
     with Results(place.results_file, readonly=True) as results:

@@ -10,8 +10,8 @@ import pytest
 
 import teamworld
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell, build
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell, build
+from teamworld.experiment.folder import RunFolder
 from teamworld.language import AgentId
 from teamworld.methods import registry
 from teamworld.methods.coela.method import Coela
@@ -237,11 +237,11 @@ def test_a_run_goes_on_and_is_what_it_was(tmp_path: Path) -> None:
         )
 
     rows = once()
-    folder = Folder(tmp_path / "run")
+    folder = RunFolder(tmp_path / "run")
     held = folder.experiment()
     assert held.options["coela:silent+greedy"]["parts"]["coela:silent"]["actions_kept"] == 5
     assert held.resolved() == held
-    start = next(iter(read_log(folder.log(Cell("coela:silent+greedy", 0), 1))))
+    start = next(iter(read_log(folder.log(RunCell("coela:silent+greedy", 0), 1))))
     assert isinstance(start, EpisodeStart)
     assert start.method == "coela+greedy"
     assert start.method_options == held.options["coela:silent+greedy"]

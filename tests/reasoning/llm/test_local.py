@@ -21,9 +21,9 @@ from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.api import run
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 from teamworld.methods import registry
 from teamworld.reasoning.llm.answers import read, schema_of
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn
@@ -79,7 +79,7 @@ def test_a_whole_episode_is_nonsense_in_the_right_form_to_its_end(model: Path, t
 
     questions = [
         event
-        for event in read_log(Folder(out).log(Folder(out).experiment().cells()[0], 1))
+        for event in read_log(RunFolder(out).log(RunFolder(out).experiment().cells()[0], 1))
         if isinstance(event, QuestionAsked)
     ]
     assert {question.purpose for question in questions} >= {"drwell.propose", "drwell.commit", "drwell.draft"}
@@ -87,7 +87,7 @@ def test_a_whole_episode_is_nonsense_in_the_right_form_to_its_end(model: Path, t
     assert flaws == {"intent"}  # no block has such a name; but never a form that is not the schema's
     with CallStore(out / "results.sqlite", readonly=True) as store:
         rows_of_calls = store.rows()
-        calls = store.of(Folder(out).experiment().cells()[0], 1)
+        calls = store.of(RunFolder(out).experiment().cells()[0], 1)
         record = calls.find(rows_of_calls[0][2:6])  # type: ignore[arg-type]
     assert len(rows_of_calls) == len(questions) + sum(len(question.errors) for question in questions) - sum(
         question.fallback for question in questions
@@ -102,7 +102,7 @@ def test_a_whole_episode_is_nonsense_in_the_right_form_to_its_end(model: Path, t
     scratch.mkdir()
     model_away = model.rename(model.with_suffix(".away"))
     try:
-        assert [found.difference for found in replay(Folder(out), Folder(out).experiment(), scratch)] == [None]
+        assert [found.difference for found in replay(RunFolder(out), RunFolder(out).experiment(), scratch)] == [None]
     finally:
         model_away.rename(model)
 
@@ -179,10 +179,10 @@ def test_a_run_says_what_is_wrong_with_a_file(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_budget_in_dollars_holds_for_a_file_that_costs_none(model: Path, tmp_path: Path) -> None:
-    rows = run(reasoner=f"gguf:{model}", max_steps=2, out=tmp_path / "run", running=Running(budget="1usd"))
+    rows = run(reasoner=f"gguf:{model}", max_steps=2, out=tmp_path / "run", running=RunOptions(budget="1usd"))
     assert len(rows) == 1
     with pytest.raises(UserError, match="tokens"):
-        run(reasoner=f"gguf:{model}", max_steps=2, out=tmp_path / "other", running=Running(budget="1tok"))
+        run(reasoner=f"gguf:{model}", max_steps=2, out=tmp_path / "other", running=RunOptions(budget="1tok"))
 
 
 def test_what_others_print_while_files_load_is_not_lost(
@@ -251,7 +251,7 @@ def test_a_cache_does_not_mix_up_files_of_one_name(tmp_path: Path) -> None:
     served = set()
     for seed in (0, 1):
         file = tiny.make(tmp_path / "tiny.gguf", seed)
-        out, running = tmp_path / f"run{seed}", Running(cache=tmp_path / "cache.sqlite")
+        out, running = tmp_path / f"run{seed}", RunOptions(cache=tmp_path / "cache.sqlite")
         run(reasoner=f"gguf:{file}", max_steps=2, out=out, running=running)
         with CallStore(out / "results.sqlite", readonly=True) as store:
             served |= {row.served for row in store.rows()}

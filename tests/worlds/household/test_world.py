@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from teamworld import run
 from teamworld.errors import UserError
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.language import Entity, parse_action
 from teamworld.record import read_log
@@ -360,7 +360,7 @@ def test_a_run_replays(tmp_path: Path) -> None:
     logs = [[path.read_bytes() for path in sorted((tmp_path / name / "logs").rglob("*.zst"))] for name in "ab"]
     assert logs[0] == logs[1]
     assert len(logs[0]) == 2
-    folder = Folder(tmp_path / "a")
+    folder = RunFolder(tmp_path / "a")
     (tmp_path / "scratch").mkdir()
     assert [one.difference for one in replay(folder, folder.experiment(), tmp_path / "scratch")] == [None, None]
 

@@ -15,8 +15,8 @@ import pytest
 
 from teamworld import run
 from teamworld.errors import UserError
-from teamworld.experiment.config import Cell
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.record import EpisodeStart, Frame, read_log
 from teamworld.viewer.build import build
@@ -63,7 +63,7 @@ def frames(path: Path) -> list[Any]:
 
 
 def test_the_fire_burns_and_the_modes_differ(finished: dict[str, Path]) -> None:
-    one, other = (frames(Folder(finished[mode]).log(Cell("greedy", 3), 1)) for mode in MODES)
+    one, other = (frames(RunFolder(finished[mode]).log(RunCell("greedy", 3), 1)) for mode in MODES)
     assert one[0] == other[0]
     assert one[-1]["land"] != one[0]["land"]
     assert one[-1]["land"] != other[-1]["land"]
@@ -103,7 +103,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path, finished: dict[s
 def test_a_run_replays_and_every_snapshot_is_that_of_the_world(
     tmp_path: Path, finished: dict[str, Path], mode: str
 ) -> None:
-    folder = Folder(finished[mode])
+    folder = RunFolder(finished[mode])
     found = list(replay(folder, folder.experiment(), tmp_path))
     assert [checked.difference for checked in found] == [None] * 4
     for path in sorted((finished[mode] / "logs").rglob("*.zst")):
@@ -134,7 +134,7 @@ def test_a_log_names_a_map_by_what_it_holds(tmp_path: Path) -> None:
     assert start.world_options["map_file"] == fingerprint(load_map(tmp_path / "one" / "one.npz"))
     assert start.world_options["map_file"].startswith("sha256:")
     assert str(tmp_path) not in repr(list(read_log(path)))
-    one = Folder(tmp_path / "run-one.npz")
+    one = RunFolder(tmp_path / "run-one.npz")
     (tmp_path / "scratch").mkdir()
     assert not any(checked.difference for checked in replay(one, one.experiment(), tmp_path / "scratch"))
 
@@ -147,7 +147,7 @@ def test_a_run_does_not_go_on_in_another_map(tmp_path: Path) -> None:
     with sqlite3.connect(folder / "results.sqlite") as results:  # as if it had been stopped before its last episode
         results.execute("DELETE FROM episodes WHERE cell LIKE 'greedy%' AND episode = 2")
     results.close()
-    Folder(folder).log(Cell("greedy", 3), 2).unlink()
+    RunFolder(folder).log(RunCell("greedy", 3), 2).unlink()
     save_map(generate(20, 2), path)
     with pytest.raises(UserError, match=r"wildfire\.map_file names has changed"):
         run("wildfire", **setting("reference", map_file=str(path)), out=folder)

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter, Token
 
 from teamworld import __version__
 from teamworld.errors import UserError
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 
 _EPILOGUE = """
 - Start with: `teamworld run cube --method drwell --episodes 10 --out runs/first`
@@ -42,11 +42,11 @@ Names = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Carrying(Running):
-    __doc__ = Running.__doc__
-    processes: Int = Running.processes
-    calls: Annotated[int, Parameter(converter=_whole)] = Running.calls
-    jobs: Annotated[int, Parameter(converter=_whole)] = Running.jobs
+class _Carrying(RunOptions):
+    __doc__ = RunOptions.__doc__
+    processes: Int = RunOptions.processes
+    calls: Annotated[int, Parameter(converter=_whole)] = RunOptions.calls
+    jobs: Annotated[int, Parameter(converter=_whole)] = RunOptions.jobs
 
 
 RunningOptions = Annotated[_Carrying, Parameter(name="*")]

@@ -98,9 +98,9 @@ def resume(
         Print one JSON object with every episode, and nothing else.
     """
     from teamworld.cli.running import execute
-    from teamworld.experiment.folder import Folder
+    from teamworld.experiment.folder import RunFolder
 
-    execute(Folder(folder).experiment(), folder, running, as_json=json)
+    execute(RunFolder(folder).experiment(), folder, running, as_json=json)
     return 0
 
 

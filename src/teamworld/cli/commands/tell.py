@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from teamworld.cli.commands.application import app
 from teamworld.errors import UserError
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.run_options import RunOptions
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -95,7 +95,7 @@ def doctor(
     form = next((form for form in FORMS if form == answers), None)
     if answers not in (None, "auto") and form is None:
         raise UserError(f"--answers is one of auto, {', '.join(FORMS)}; got '{answers}'")
-    return look(reasoner, form, Running(key_env=key_env, timeout=timeout), as_json=json)
+    return look(reasoner, form, RunOptions(key_env=key_env, timeout=timeout), as_json=json)
 
 
 def _options(owner: str, model: type[BaseModel]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from teamworld.experiment import run
-from teamworld.experiment.results import Row
+from teamworld.experiment.results import EpisodeRow
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.cube import figures
 from teamworld.papers.cube.costs import ActionCost, StepCost, action_cost, machine, step_costs_apart
@@ -75,9 +75,9 @@ QUICK = CubePlan(seeds=2, sizes=(1, 2), step_sizes=(2, 10), action_sizes=(1, 2, 
 class EpisodeRows(NamedTuple):
     """Episodes by number of agents."""
 
-    seeded: dict[int, list[Row]]
+    seeded: dict[int, list[EpisodeRow]]
     """Layouts placed by seed."""
-    paper: dict[int, list[Row]]
+    paper: dict[int, list[EpisodeRow]]
     """The published seed-42 layout."""
 
 
@@ -183,7 +183,7 @@ def bands_of(rows: EpisodeRows, sizes: Sequence[int]) -> Bands:
     }
 
 
-def _value(row: Row, measure: str) -> float:
+def _value(row: EpisodeRow, measure: str) -> float:
     """Return blocks delivered, steps, or wall seconds of an episode."""
     if measure == "completed":
         return float(sum(step is not None for step in row.summary.done.values()))

@@ -11,10 +11,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from teamworld.errors import UserError
 from teamworld.experiment import episode_metrics, process_pool
-from teamworld.experiment.config import Experiment, build
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.reasoner_factory import Watch
-from teamworld.experiment.run_options import Running
+from teamworld.experiment.config import ExperimentSpec, build
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.reasoner_factory import RunMonitor
+from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.cwah.teams import (
@@ -122,7 +122,7 @@ class RowRun(NamedTuple):
 
     row: TeamRow
     path: Path
-    experiment: Experiment
+    experiment: ExperimentSpec
 
 
 class CwahResult(NamedTuple):
@@ -338,7 +338,7 @@ def _check(runs: Sequence[RowRun]) -> None:
     first_of_level = {row_run.experiment.level: row_run for row_run in reversed(runs)}
     tried = {row_run.path: row_run for row_run in (*first_of_row.values(), *first_of_level.values())}
     for row_run in tried.values():
-        Folder(row_run.path).check(row_run.experiment.resolved())
+        RunFolder(row_run.path).check(row_run.experiment.resolved())
 
 
 def _run_all(runs: Sequence[RowRun], plan: CwahPlan) -> Iterator[tuple[RowRun, list[TeamEpisode]]]:
@@ -353,8 +353,8 @@ def _run_all(runs: Sequence[RowRun], plan: CwahPlan) -> Iterator[tuple[RowRun, l
 
 def run_row(row_run: RowRun, terminal: Terminal | None = None) -> tuple[RowRun, list[TeamEpisode]]:
     """Run a row on a level, or go on with it, and measure its episodes."""
-    run(row_run.experiment, row_run.path, running=Running(processes=1), watch=Watch(terminal=terminal))
-    folder = Folder(row_run.path)
+    run(row_run.experiment, row_run.path, running=RunOptions(processes=1), watch=RunMonitor(terminal=terminal))
+    folder = RunFolder(row_run.path)
     experiment = folder.experiment()
     return row_run, [
         team_episode(experiment.level, measured)

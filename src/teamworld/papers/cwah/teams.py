@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.episode_metrics import Measured
+from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.methods import registry
 from teamworld.metrics.definition import Value
 from teamworld.papers.page import data
@@ -144,7 +144,7 @@ EpisodesByRow: TypeAlias = Mapping[str, Sequence[TeamEpisode]]
 Strata: TypeAlias = Callable[[TeamEpisode], str]
 
 
-def team_episode(level: str, measured: Measured) -> TeamEpisode:
+def team_episode(level: str, measured: EpisodeMetrics) -> TeamEpisode:
     """Return the result of an episode."""
     summary, values = measured.row.summary, measured.values
     done = bool(summary.success)

@@ -15,8 +15,8 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.experiment import run
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.memory.drawing import draw_stages
 from teamworld.memory.store import MemoryStore
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
@@ -98,7 +98,7 @@ Timelines = Mapping[str, Sequence[Sequence[Timeline]]]
 class Result(NamedTuple):
     """Everything that figures and page show."""
 
-    experiment: Experiment
+    experiment: ExperimentSpec
     paper: Published
     timelines: Timelines
     ours: RunsByMethod
@@ -174,7 +174,7 @@ def reproduce(out: Path, plan: DrWellPlan, command: str, progress: Progress = la
         out=out / "run",
         progress=lambda row: progress(f"{row.method}, seed {row.seed}"),
     )
-    folder = Folder(out / "run")
+    folder = RunFolder(out / "run")
     experiment, paper, default = folder.experiment(), published(), published_clock()
     clock = Clock(
         default.call if plan.latency is None else plan.latency,
@@ -196,9 +196,9 @@ def reproduce(out: Path, plan: DrWellPlan, command: str, progress: Progress = la
 # ---- logs
 
 
-def _read(folder: Folder, experiment: Experiment, method: str) -> list[list[Timeline]]:
+def _read(folder: RunFolder, experiment: ExperimentSpec, method: str) -> list[list[Timeline]]:
     return [
-        [timeline(read_log(folder.log(Cell(method, seed), episode + 1))) for episode in range(experiment.episodes)]
+        [timeline(read_log(folder.log(RunCell(method, seed), episode + 1))) for episode in range(experiment.episodes)]
         for seed in experiment.seeds
     ]
 
@@ -317,7 +317,7 @@ def runs_of(timelines: Sequence[Sequence[Timeline]], clock: Clock) -> Runs:
 # ---- figures, page, numbers
 
 
-def _draw(target: Path, folder: Folder, result: Result) -> dict[str, Figure]:
+def _draw(target: Path, folder: RunFolder, result: Result) -> dict[str, Figure]:
     """Draw everything; return the figures by name."""
     target.mkdir(parents=True, exist_ok=True)
     experiment, paper, clock = result.experiment, result.paper, result.clock
@@ -330,7 +330,7 @@ def _draw(target: Path, folder: Folder, result: Result) -> dict[str, Figure]:
     top = float(np.ceil(max(part[np.isfinite(part)].max(initial=1.0) for part in values) / 10) * 10)
     title = f"World model of DR. WELL, seed {seed}; {reasoner}"
     with MemoryStore(folder.memory_file, readonly=True) as memory:
-        deltas = memory.deltas(Cell("drwell", seed).name)
+        deltas = memory.deltas(RunCell("drwell", seed).name)
     draw_stages(deltas, target / "world_model.svg", title=title)
     return {
         "completion": Figure(

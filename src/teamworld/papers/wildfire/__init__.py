@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple, get_args
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import run
-from teamworld.experiment.config import Cell
-from teamworld.experiment.folder import Folder
-from teamworld.experiment.message_protocol import Talk
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.message_protocol import MessageProtocol
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.page import NOTHING, Figure, Reproduction, check_folder, data, plain, write
 from teamworld.papers.wildfire.scores import (
@@ -74,7 +74,7 @@ class WildfirePlan(NamedTuple):
     levels: tuple[str, ...] = PRESETS
     others: tuple[str, ...] = ()
     """Further methods, of ``OTHER_METHODS``."""
-    talk: Talk = "native"
+    talk: MessageProtocol = "native"
     cap: int | None = None
     """Most steps of an episode; None: the level's own limit."""
 
@@ -164,9 +164,9 @@ def job(options: PaperOptions, out: Path, command: str, terminal: Terminal | Non
         UserError: There is no such level, method or protocol.
     """
     plan = choose(QUICK if options.quick else WildfirePlan(), options.level, options.method)
-    protocol = next((talk for talk in get_args(Talk) if talk == options.talk), plan.talk)
+    protocol = next((talk for talk in get_args(MessageProtocol) if talk == options.talk), plan.talk)
     if options.talk not in (None, protocol):
-        raise UserError(f"--talk is {' or '.join(get_args(Talk))}, got '{options.talk}'")
+        raise UserError(f"--talk is {' or '.join(get_args(MessageProtocol))}, got '{options.talk}'")
     plan = plan._replace(seeds=options.seeds or plan.seeds, talk=protocol)
     return Job(partial(reproduce, out, plan, command), plan.size)
 
@@ -191,7 +191,7 @@ def reproduce(out: Path, plan: WildfirePlan, command: str, progress: Progress = 
     for level in plan.levels:
         scores[level] = []
         for name, names in ((level, METHODS), *((f"{level}-{method}", (method,)) for method in plan.others)):
-            folder = Folder(out / "runs" / name)
+            folder = RunFolder(out / "runs" / name)
             scores[level] += _run(folder, plan, level, names, progress)
             talks.append(talk_in_words(folder.experiment()))
     tops = {level: best_score(level_for(level)) for level in plan.levels}
@@ -225,7 +225,7 @@ def _line(check: LevelCheck) -> str:
 
 
 def _run(
-    folder: Folder, plan: WildfirePlan, level: str, names: Sequence[str], progress: Progress
+    folder: RunFolder, plan: WildfirePlan, level: str, names: Sequence[str], progress: Progress
 ) -> list[EpisodeScore]:
     rows = run(
         "wildfire",
@@ -238,7 +238,9 @@ def _run(
         progress=lambda row: progress(f"{level}, {row.method}, seed {row.seed}"),
     )
     return [
-        episode_score(row.method, row.seed, row.summary, read_log(folder.log(Cell(row.method, row.seed), row.episode)))
+        episode_score(
+            row.method, row.seed, row.summary, read_log(folder.log(RunCell(row.method, row.seed), row.episode))
+        )
         for row in rows
     ]
 

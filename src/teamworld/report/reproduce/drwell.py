@@ -13,8 +13,8 @@ from teamworld.report.reproduce.published import METHODS, Floats, Paper, Runs, p
 from teamworld.report.reproduce.trends import Trend, trends
 
 from teamworld.experiment import run
-from teamworld.experiment.config import Cell, Experiment
-from teamworld.experiment.folder import Folder
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
 from teamworld.memory.drawing import draw_stages
 from teamworld.memory.store import MemoryStore
 from teamworld.record import read_log
@@ -82,7 +82,7 @@ def reproduce(out: Path, plan: Plan, command: str, progress: Callable[[str], Non
         out=out / "run",
         progress=lambda row: progress(f"{row.method}, seed {row.seed}"),
     )
-    folder = Folder(out / "run")
+    folder = RunFolder(out / "run")
     experiment = folder.experiment()
     latency = paper.cube.baselines.latency["gpt-4o"] if plan.latency is None else plan.latency
     clock = _Clock(latency, step_seconds() if plan.step_time is None else plan.step_time)
@@ -127,9 +127,9 @@ def _or_inf(value: int | None) -> float:
     return np.inf if value is None else float(value)
 
 
-def _told(folder: Folder, experiment: Experiment, method: str) -> list[list[Told]]:
+def _told(folder: RunFolder, experiment: ExperimentSpec, method: str) -> list[list[Told]]:
     return [
-        [tell(read_log(folder.log(Cell(method, seed), episode + 1))) for episode in range(experiment.episodes)]
+        [tell(read_log(folder.log(RunCell(method, seed), episode + 1))) for episode in range(experiment.episodes)]
         for seed in experiment.seeds
     ]
 
@@ -139,15 +139,15 @@ def _told(folder: Folder, experiment: Experiment, method: str) -> list[list[Told
 _Drawn = dict[str, tuple[Path, str]]
 
 
-def _seeds(experiment: Experiment) -> str:
+def _seeds(experiment: ExperimentSpec) -> str:
     first, last = experiment.seeds[0], experiment.seeds[-1]
     return f"{len(experiment.seeds)} seeds ({first}–{last})" if last > first else f"seed {first}"
 
 
 def _draw(
     target: Path,
-    folder: Folder,
-    experiment: Experiment,
+    folder: RunFolder,
+    experiment: ExperimentSpec,
     paper: Paper,
     ours: Mapping[str, Runs],
     first: Sequence[Told],
@@ -203,7 +203,7 @@ def _draw(
         ),
     }
     with MemoryStore(folder.memory_file, readonly=True) as memory:
-        deltas = memory.deltas(Cell("drwell", seed).name)
+        deltas = memory.deltas(RunCell("drwell", seed).name)
     title = f"World model of DR. WELL, seed {seed}; {who}"
     draw_stages(deltas, target / "world_model.svg", title=title)
     drawn["world model"] = (
@@ -228,7 +228,7 @@ def _end(told: Told, limit: int) -> int:
 def _page(
     page: Path,
     drawn: _Drawn,
-    experiment: Experiment,
+    experiment: ExperimentSpec,
     paper: Paper,
     ours: Mapping[str, Runs],
     told: Mapping[str, list[list[Told]]],
@@ -308,7 +308,7 @@ def _cell(low: float, middle: float, high: float, digits: int) -> str:
 
 
 def _numbers(
-    experiment: Experiment,
+    experiment: ExperimentSpec,
     paper: Paper,
     ours: Mapping[str, Runs],
     told: Mapping[str, list[list[Told]]],

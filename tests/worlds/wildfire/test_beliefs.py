@@ -25,7 +25,6 @@ from teamworld.worlds.wildfire.symbolic_state import (
     SymbolicState,
     TargetCell,
     facts_of,
-    thing,
 )
 from teamworld.worlds.wildfire.world import make
 
@@ -222,7 +221,7 @@ def test_the_rest_of_a_cluster_is_near_those_who_were_found() -> None:
     people = {0: CivilianState((30, 30), "free", 0)}
     found = domain(task="rescue", clusters=1).latent_variables(told(SymbolicState(team(), people=people)))
     assert [unknown.name for unknown in found] == ["civilian 1"]
-    assert found[0].values[0].fact == Fact(thing("civilian", 1), "AT", (30, 30))
+    assert found[0].values[0].fact == Fact(Entity("civilian", 1), "AT", (30, 30))
     assert [value.weight for value in found[0].values] == [4.0] + [1.0] * 8
 
 
@@ -276,7 +275,7 @@ def test_each_kind_sees_its_square() -> None:
     scene = SymbolicState(team(firefighter_1=(40, 40), drone_1=(40, 40), helicopter_1=(40, 40)), fires={0: SPARK})
 
     def seen(agent: str, cell: tuple[int, int]) -> float:
-        return domain().observation_probability(Fact(thing("fire", 0), "BURNS", cell), agent, told(scene))
+        return domain().observation_probability(Fact(Entity("fire", 0), "BURNS", cell), agent, told(scene))
 
     assert [seen("firefighter_1", (45, 35)), seen("drone_1", (55, 25)), seen("helicopter_1", (60, 20))] == [1, 1, 1]
     assert [seen("firefighter_1", (46, 40)), seen("drone_1", (56, 40)), seen("helicopter_1", (61, 40))] == [0.25] * 3
@@ -284,7 +283,7 @@ def test_each_kind_sees_its_square() -> None:
 
 
 def test_a_sector_is_promised_only_as_far_as_it_is_new() -> None:
-    here, at = domain(), Fact(thing("fire", 0), "AT", MIDDLES[4])
+    here, at = domain(), Fact(Entity("fire", 0), "AT", MIDDLES[4])
     above = team(drone_1=(46, 46), firefighter_1=(46, 46))
     new = told(SymbolicState(above, sectors=MIDDLES, unseen={4: 100}))
     assert here.observation_probability(at, "drone_1", new) == 1
@@ -303,10 +302,10 @@ def test_what_was_announced_is_known_to_all_and_what_was_not_seen_is_likely_so_f
     here = domain()
     certain = [fact for fact in known if fact.predicate in ("AT", "IN") and isinstance(fact.subject, Entity)]
     assert all(here.observation_probability(fact, "drone_1", known) == 1 for fact in certain)
-    assert here.observation_probability(Fact(thing("target", 0), "TREES", 3), "drone_1", known) == 0
-    assert here.observation_probability(Fact(thing("sector", 8), "UNSEEN", 100), "drone_1", known) == 0.9
+    assert here.observation_probability(Fact(Entity("target", 0), "TREES", 3), "drone_1", known) == 0
+    assert here.observation_probability(Fact(Entity("sector", 8), "UNSEEN", 100), "drone_1", known) == 0.9
     whole = told(SymbolicState(team(drone_1=(77, 77)), sectors=MIDDLES, unseen={8: 100}))
-    assert here.observation_probability(Fact(thing("sector", 8), "UNSEEN", 100), "drone_1", whole) == 0
+    assert here.observation_probability(Fact(Entity("sector", 8), "UNSEEN", 100), "drone_1", whole) == 0
 
 
 # ---- fire
@@ -335,20 +334,20 @@ def test_fire_spreads_about_as_often_as_is_believed(mode: str) -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        Fact(thing("target", 0), "TREES", 2.5),
-        Fact(thing("target", 0), "AT", 5),
+        Fact(Entity("target", 0), "TREES", 2.5),
+        Fact(Entity("target", 0), "AT", 5),
         Fact("drone_1", "AT", (10**9, -3)),
         Fact("drone_1", "AT", "nowhere"),
         Fact("stranger", "AT", (3, 3)),
         Fact("firefighter_1", "ABOARD", "stranger"),
         Fact("firefighter_1", "WATER", 1.5),
-        Fact(thing("sector", 10**9), "UNSEEN", 100),
-        Fact(thing("sector", 3), "UNSEEN", -(10**6)),
-        Fact(thing("sector", 3), "UNSEEN", 1500),
-        Fact(thing("civilian", 10**9), "IN", thing("cluster", 10**9)),
-        Fact(thing("civilian", 0), "IN", thing("cluster", 0)),
-        Fact(thing("fire", 10**9), "BURNS", (1999, 1999)),
-        Fact(thing("fire", 0), "IN", 4),
+        Fact(Entity("sector", 10**9), "UNSEEN", 100),
+        Fact(Entity("sector", 3), "UNSEEN", -(10**6)),
+        Fact(Entity("sector", 3), "UNSEEN", 1500),
+        Fact(Entity("civilian", 10**9), "IN", Entity("cluster", 10**9)),
+        Fact(Entity("civilian", 0), "IN", Entity("cluster", 0)),
+        Fact(Entity("fire", 10**9), "BURNS", (1999, 1999)),
+        Fact(Entity("fire", 0), "IN", 4),
     ],
 )
 @pytest.mark.parametrize("task", ["both", "scout", "transport"])

@@ -25,7 +25,7 @@ def scene_of(world: WildfireWorld) -> SymbolicState:
 @pytest.mark.parametrize("seed", range(4))
 def test_sides_lie_on_lines_of_the_map_beyond_the_fire(seed: int) -> None:
     world = make("suppress_fire_contain", seed, 100, {})
-    brief, size = world.domain.brief, world.domain.brief.size
+    brief, size = world.domain.mission, world.domain.mission.size
     for _ in range(25):
         scene = scene_of(world)
         ring, box = candidate_plans.firebreak(brief, scene, 0), candidate_plans.fire_extent(brief, scene, 0)
@@ -44,7 +44,7 @@ def test_sides_lie_on_lines_of_the_map_beyond_the_fire(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_who_asks_again_gets_the_same_stretch_as_long_as_the_ring_stands(seed: int) -> None:
     world = make("suppress_fire_contain", seed, 100, {})
-    brief, team, kept = world.domain.brief, world.spec.agents, 0
+    brief, team, kept = world.domain.mission, world.spec.agents, 0
     before: tuple[tuple[Cell, ...], dict[AgentId, set[Cell]]] | None = None
     for _ in range(STEPS):
         scene = scene_of(world)

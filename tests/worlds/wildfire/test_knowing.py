@@ -97,7 +97,7 @@ def test_a_fire_far_away_does_not_change_what_is_known_of_another() -> None:
         events=(Event(0, "fire"),), event_cells=((Cell(8, 35),),),
     )  # fmt: skip
     here.step({})
-    front = here.view("firefighter_1").scene.fires
+    front = here.view("firefighter_1").state.fires
     assert front[1].cells
     assert front[1].part_of is None
     assert front[0].cells == ()
@@ -127,7 +127,7 @@ def test_the_ground_is_the_map_that_was_sighted(shared: bool) -> None:
     for t in range(1, 7):
         here.step(orders if t == 1 else {})
         for row, agent in enumerate(here.spec.agents):
-            ground = here.view(agent).scene.ground
+            ground = here.view(agent).state.ground
             assert ground is not None
             codes = here._sightings.seen(row)
             assert np.array_equal(ground.codes, codes)
@@ -139,18 +139,18 @@ def test_the_ground_is_the_map_that_was_sighted(shared: bool) -> None:
                 round_about = hot[max(0, y - 1) : y + 2, max(0, x - 1) : x + 2]
                 assert ground.dangerous((x, y)) == round_about.any()
                 assert (ground.code((x, y)), ground.date((x, y))) == (codes[y, x], ground.seen[y, x])
-            scene = here.view(agent).scene
-            for number, (x0, x1, y0, y1) in enumerate(here.domain.brief.sectors):
+            scene = here.view(agent).state
+            for number, (x0, x1, y0, y1) in enumerate(here.domain.mission.sectors):
                 part = codes[y0:y1, x0:x1]
                 assert scene.unseen.get(number, 0) == -(-100 * int((part == 0).sum()) // part.size)
 
 
 def test_what_was_known_then_does_not_change() -> None:
     here = world(Team(1), "contain", fire=Cell(12, 5), trees=2, fire_every=100)
-    before = here.view("firefighter_1").scene.ground
+    before = here.view("firefighter_1").state.ground
     assert before is not None
     dates, danger = before.seen.copy(), before.dangerous((11, 5))
-    fresh = world(Team(1), "contain", fire=Cell(12, 5), trees=2, fire_every=100).view("firefighter_1").scene.ground
+    fresh = world(Team(1), "contain", fire=Cell(12, 5), trees=2, fire_every=100).view("firefighter_1").state.ground
     for _ in range(3):
         here.step({})
     assert fresh is not None
@@ -162,7 +162,7 @@ def test_a_map_of_ones_own_costs_what_was_seen() -> None:
     here = world(Team(3), "contain", size=400, spawn=(20, 20), fire=Cell(300, 300), trees=2, options=ALONE)
     here.step({})
     for agent in here.spec.agents:
-        ground = here.view(agent).scene.ground
+        ground = here.view(agent).state.ground
         assert ground is not None
         assert len(ground._tiles) <= 4  # of 13 x 13
         assert all(tile.codes.shape == (TILE, TILE) for tile in ground._tiles.values())
@@ -191,8 +191,8 @@ def test_who_dies_out_of_sight_is_missed_by_nobody() -> None:
         for _ in range(7):
             here.step({})
         assert here.incident.units.alive.tolist() == [True, not burn]
-        assert "firefighter_2" in here.view("firefighter_1").scene.agents
-        return here.view("firefighter_1").scene.agents
+        assert "firefighter_2" in here.view("firefighter_1").state.agents
+        return here.view("firefighter_1").state.agents
 
     assert after(True) == after(False)
 
@@ -201,12 +201,12 @@ def test_who_is_not_where_it_was_seen_is_nowhere() -> None:
     here = world(Team(2), "contain", spawn=(5, 5), fire=Cell(37, 37), trees=0, options=ALONE)
     here.step({"firefighter_2": Action("move_to", ((8, 20),))})
     here.step({})
-    assert "firefighter_2" not in here.view("firefighter_1").scene.agents
+    assert "firefighter_2" not in here.view("firefighter_1").state.agents
 
 
 def test_what_was_found_stays_found() -> None:
     here = world(Team(1), "contain", fire=Cell(30, 30), trees=2, known=False)
-    ledger = GoalTracker(here.incident, here.domain.brief, here.spec.agents)
+    ledger = GoalTracker(here.incident, here.domain.mission, here.spec.agents)
     ledger.find(set(), fire=True)
     ledger.find(set(), fire=False)  # who saw it is dead
     assert ledger._search(here.incident, Fires(here.incident))[1:3] == (1.0, "done")

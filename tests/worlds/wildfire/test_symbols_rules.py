@@ -50,7 +50,7 @@ def test_goals_and_options_follow_from_plain_facts_too() -> None:
 def test_every_verb_has_its_measures() -> None:
     here = make("rescue_civilians_search_rescue_transport", 0, 30, {})
     for kind in ("firefighter", "bulldozer", "drone", "helicopter"):
-        for schema in schemas(kind, here.domain.brief, SymbolicState()):
+        for schema in schemas(kind, here.domain.mission, SymbolicState()):
             assert len(MEASURES[schema.verb]) == len(schema.params)
 
 
@@ -58,7 +58,7 @@ def test_every_verb_has_its_measures() -> None:
 @given(st.integers(0, 200))
 def test_a_firebreak_is_closed_and_keeps_the_fire_inside(seed: int) -> None:
     here = make("suppress_fire_contain", seed, 100, {})
-    ring = candidate_plans.firebreak(here.domain.brief, here.view("firefighter_1").scene, 0)
+    ring = candidate_plans.firebreak(here.domain.mission, here.view("firefighter_1").state, 0)
     assert ring is not None
     cells, fire = set(ring.cells), here.incident.instance.fire
     assert fire is not None
@@ -74,7 +74,7 @@ def test_a_firebreak_is_closed_and_keeps_the_fire_inside(seed: int) -> None:
     assert all(min(xs) <= x <= max(xs) and min(ys) <= y <= max(ys) for x, y in inside)
     assert len(inside) < size * size / 2
     shares = candidate_plans.divide_cells(
-        ring.uncut, list(here.spec.agents), here.domain.brief, here.view("firefighter_1").scene
+        ring.uncut, list(here.spec.agents), here.domain.mission, here.view("firefighter_1").state
     )
     given_out = [cell for share in shares.values() for cell in share]
     assert sorted(given_out) == sorted(ring.uncut)  # each cell is somebody's, and nobody else's

@@ -182,7 +182,7 @@ def test_people_are_carried_to_the_zone_and_wander_elsewhere() -> None:
     assert report.attempts[0].success
     assert here.view("firefighter_1").check(parse_action("pick_up()")).word == "full_hands"
     do(here, firefighter_1="drop_off()")
-    assert {person.state for person in here.view("firefighter_1").scene.people.values()} == {"free"}
+    assert {person.state for person in here.view("firefighter_1").state.people.values()} == {"free"}
     do(here, firefighter_1="pick_up()")
     until(here, "firefighter_1", "go_to(<zone>(0))")
     report = do(here, firefighter_1="drop_off()")
@@ -355,7 +355,7 @@ def test_a_fire_that_nobody_saw_is_not_known_of() -> None:
     here = world(Team(2), "contain", fire=Cell(30, 30), trees=2, known=False)
     for _ in range(3):
         here.step({})
-        assert not here.view("firefighter_1").scene.fires
+        assert not here.view("firefighter_1").state.fires
         assert not any(fact.predicate in ("BURNS", "STATE") for fact in here.view("firefighter_1").known)
 
 
@@ -363,19 +363,19 @@ def test_without_a_shared_map_each_knows_what_it_saw() -> None:
     options = WildfireOptions(shared_map=False)
     here = world(Team(1, 0, 1), "contain", fire=Cell(30, 30), trees=2, known=False, options=options)
     until(here, "drone_2", "move_to((35, 35))")
-    assert here.view("drone_2").scene.fires
-    assert not here.view("firefighter_1").scene.fires
+    assert here.view("drone_2").state.fires
+    assert not here.view("firefighter_1").state.fires
     assert here.view("drone_2").recall.value("firefighter_1", "AT") == (5, 5)
     assert here.spec.memory == "agent"
 
 
 def test_whoever_went_away_was_seen_somewhere() -> None:
     here = world(Team(1, 0, 1), target=FAR, spawn=(5, 5), clusters=(Cell(15, 15),), max_steps=40)
-    first = here.view("firefighter_1").scene.people[0]
+    first = here.view("firefighter_1").state.people[0]
     assert (first.at, first.was) == ((15, 15), None)
     here.incident.civilians.x[0] = 38  # out of everybody's sight
     until(here, "drone_2", "move_to((6, 6))")
-    person = here.view("firefighter_1").scene.people[0]
+    person = here.view("firefighter_1").state.people[0]
     assert (person.at, person.was, person.state) == (None, (15, 15), "free")
     assert not here.view("firefighter_1").check(parse_action("go_to(<civilian>(0))")).ok
     assert here.view("firefighter_1").check(parse_action("go_to(<cluster>(0))")).ok  # its mate is still there

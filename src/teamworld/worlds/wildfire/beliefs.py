@@ -46,7 +46,6 @@ from teamworld.worlds.wildfire.symbolic_state import (
     SymbolicState,
     in_zone,
     state_of,
-    thing,
 )
 
 #: How likely an agent has seen a cell out of its sight that was in sight from its way in the last timestep, if it came
@@ -66,39 +65,41 @@ NEAR: Final = 4.0
 # ---- what is not known
 
 
-def latent_variables(brief: Mission, given: Facts) -> tuple[LatentVariable, ...]:
+def latent_variables(mission: Mission, given: Facts) -> tuple[LatentVariable, ...]:
     """Return where the fire is, where each cluster of civilians is, and where civilians are that were lost from sight.
 
     What nobody was told of is as likely in one cell that nobody has seen as in any other: a sector counts by these,
     and by all its cells once everything was seen. Of each cluster of which some are known one more is looked for at a
     time, near those.
     """
-    scene = readable(state_of, given)
-    if scene is None:
+    state = readable(state_of, given)
+    if state is None:
         return ()
-    if "unknowns" not in scene.memo:
-        scene.memo["unknowns"] = tuple(_latent_variables(brief, scene))
-    found: tuple[LatentVariable, ...] = scene.memo["unknowns"]
+    if "unknowns" not in state.memo:
+        state.memo["unknowns"] = tuple(_latent_variables(mission, state))
+    found: tuple[LatentVariable, ...] = state.memo["unknowns"]
     return found
 
 
-def _latent_variables(brief: Mission, scene: SymbolicState) -> Iterator[LatentVariable]:
-    search: tuple[GoalId, ...] = () if brief.known else ("search",)
-    if not brief.known and brief.task in ("scout", "contain", "both") and not scene.fires:
-        yield LatentVariable("fire", tuple(_anywhere(brief, scene, thing("fire", 0))), search)
-    rescue = {"rescue": "rescue", "both": "guard"}.get(brief.task)
-    for number in range(brief.clusters if rescue is not None else 0):
-        people = scene.members(number)
+def _latent_variables(mission: Mission, state: SymbolicState) -> Iterator[LatentVariable]:
+    search: tuple[GoalId, ...] = () if mission.known else ("search",)
+    if not mission.known and mission.task in ("scout", "contain", "both") and not state.fires:
+        yield LatentVariable("fire", tuple(_anywhere(mission, state, Entity("fire", 0))), search)
+    rescue = {"rescue": "rescue", "both": "guard"}.get(mission.task)
+    for number in range(mission.clusters if rescue is not None else 0):
+        people = state.members(number)
         known = [at for person in people.values() if (at := person.at or person.was) is not None]
-        if not known and number not in scene.clusters:
-            yield LatentVariable(f"cluster {number}", tuple(_anywhere(brief, scene, thing("cluster", number))), search)
-        first = number * brief.per_cluster
-        new = [civilian for civilian in range(first, first + brief.per_cluster) if civilian not in people]
+        if not known and number not in state.clusters:
+            yield LatentVariable(
+                f"cluster {number}", tuple(_anywhere(mission, state, Entity("cluster", number))), search
+            )
+        first = number * mission.per_cluster
+        new = [civilian for civilian in range(first, first + mission.per_cluster) if civilian not in people]
         if known and new:
-            yield LatentVariable(f"civilian {new[0]}", tuple(_around(brief, scene, new[0], known[0])), search)
-    for civilian, person in scene.people.items():
+            yield LatentVariable(f"civilian {new[0]}", tuple(_around(mission, state, new[0], known[0])), search)
+    for civilian, person in state.people.items():
         if _lost(person) and person.was is not None and rescue is not None:
-            values = tuple(_around(brief, scene, civilian, person.was))
+            values = tuple(_around(mission, state, civilian, person.was))
             yield LatentVariable(f"civilian {civilian}", values, (f"{rescue}_{person.cluster}",))
 
 
@@ -106,37 +107,37 @@ def _lost(person: CivilianState) -> bool:
     return person.at is None and person.state == "free"
 
 
-def _anywhere(brief: Mission, scene: SymbolicState, what: Entity) -> Iterator[Possible]:
-    hidden = {number: share for number in brief.middles if (share := unseen(scene, number)) > 0}
-    for number, middle in brief.middles.items():
+def _anywhere(mission: Mission, state: SymbolicState, what: Entity) -> Iterator[Possible]:
+    hidden = {number: share for number in mission.middles if (share := unseen(state, number)) > 0}
+    for number, middle in mission.middles.items():
         share = hidden.get(number, 0.0) if hidden else 1.0
         if share > 0:
-            yield Possible(Fact(what, "AT", middle), share * _cells(brief, number))
+            yield Possible(Fact(what, "AT", middle), share * _cells(mission, number))
 
 
-def _around(brief: Mission, scene: SymbolicState, civilian: int, was: Cell) -> Iterator[Possible]:
+def _around(mission: Mission, state: SymbolicState, civilian: int, was: Cell) -> Iterator[Possible]:
     """Yield where somebody is who was last seen near a cell: there or a few cells away, but not where one looks now."""
-    cells = dict.fromkeys([brief.inside(was), *(brief.inside(cell) for cell in round_about(was, AWAY))])
-    ground = scene.ground
+    cells = dict.fromkeys([mission.inside(was), *(mission.inside(cell) for cell in round_about(was, AWAY))])
+    ground = state.ground
     open_to = [cell for cell in cells if ground is None or ground.date(cell) < ground.t] or list(cells)
     for cell in open_to:
-        yield Possible(Fact(thing("civilian", civilian), "AT", cell), NEAR if cell == was else 1.0)
+        yield Possible(Fact(Entity("civilian", civilian), "AT", cell), NEAR if cell == was else 1.0)
 
 
-def unseen(scene: SymbolicState, sector: int) -> float:
+def unseen(state: SymbolicState, sector: int) -> float:
     """Return the share of a sector that nobody has seen."""
-    return min(100, max(0, scene.unseen.get(sector, 0))) / 100
+    return min(100, max(0, state.unseen.get(sector, 0))) / 100
 
 
-def _cells(brief: Mission, sector: int) -> int:
-    x0, x1, y0, y1 = brief.sectors[sector]
+def _cells(mission: Mission, sector: int) -> int:
+    x0, x1, y0, y1 = mission.sectors[sector]
     return (x1 - x0) * (y1 - y0)
 
 
 # ---- what is in sight
 
 
-def observation_probability(brief: Mission, fact: Fact, agent: AgentId, given: Facts) -> float:
+def observation_probability(mission: Mission, fact: Fact, agent: AgentId, given: Facts) -> float:
     """Return how likely an agent perceives a fact if it is true.
 
     1 for what was announced to all, for what is its own, and for what is in the square that its kind reveals;
@@ -144,22 +145,22 @@ def observation_probability(brief: Mission, fact: Fact, agent: AgentId, given: F
     less what was seen before; see ``base.beliefs.at_least``. That a part of a sector was not seen is in nobody's sight:
     it is likely for whoever does not see all of it.
     """
-    scene = readable(state_of, given)
-    body = scene.agents.get(agent) if scene is not None else None
-    if scene is None or body is None or not is_cell(body.at):
+    state = readable(state_of, given)
+    body = state.agents.get(agent) if state is not None else None
+    if state is None or body is None or not is_cell(body.at):
         return 0.0
-    if fact.subject == agent or _announced(brief, fact, scene):
+    if fact.subject == agent or _announced(mission, fact, state):
         return 1.0
     subject = fact.subject
     if isinstance(subject, Entity) and fact.predicate == "UNSEEN":
-        return UNSEEN_TOO if in_view(brief, subject.id, agent, body) < 1 else 0.0
-    sector = _sector(brief, fact, scene)
+        return UNSEEN_TOO if in_view(mission, subject.id, agent, body) < 1 else 0.0
+    sector = _sector(mission, fact, state)
     if sector is not None:
-        return at_least(in_view(brief, sector, agent, body), unseen(scene, sector) or 1.0)
-    return max((_sees(brief, agent, body, cell) for cell in _where(fact, scene)), default=0.0)
+        return at_least(in_view(mission, sector, agent, body), unseen(state, sector) or 1.0)
+    return max((_sees(mission, agent, body, cell) for cell in _where(fact, state)), default=0.0)
 
 
-def _announced(brief: Mission, fact: Fact, scene: SymbolicState) -> bool:
+def _announced(mission: Mission, fact: Fact, state: SymbolicState) -> bool:
     """Whether all were told: where to work, and where fire, water and clusters are, unless these have to be found."""
     if isinstance(fact.subject, str):
         return False
@@ -167,89 +168,89 @@ def _announced(brief: Mission, fact: Fact, scene: SymbolicState) -> bool:
     if kind in ("target", "zone", "sector"):
         return told
     if kind == "civilian":
-        return brief.known and fact.predicate == "IN"
-    return brief.known and told and kind in ("cluster", "water", "fire")
+        return mission.known and fact.predicate == "IN"
+    return mission.known and told and kind in ("cluster", "water", "fire")
 
 
-def _sector(brief: Mission, fact: Fact, scene: SymbolicState) -> int | None:
+def _sector(mission: Mission, fact: Fact, state: SymbolicState) -> int | None:
     """Return the sector that a fact means by its middle: where a fire or a cluster is of which nobody knows."""
-    if brief.known or fact.predicate != "AT" or not isinstance(fact.subject, Entity):
+    if mission.known or fact.predicate != "AT" or not isinstance(fact.subject, Entity):
         return None
     kind, number = fact.subject.kind, fact.subject.id
-    if (kind == "fire" and number not in scene.fires) or (kind == "cluster" and number not in scene.clusters):
-        return brief.by_middle.get(fact.value) if is_cell(fact.value) else None
+    if (kind == "fire" and number not in state.fires) or (kind == "cluster" and number not in state.clusters):
+        return mission.by_middle.get(fact.value) if is_cell(fact.value) else None
     return None
 
 
-def _where(fact: Fact, scene: SymbolicState) -> list[Cell]:
+def _where(fact: Fact, state: SymbolicState) -> list[Cell]:
     """Return the cells of which one has to be in sight to perceive a fact."""
     if fact.predicate in ("AT", "BURNS", "BURNT", "WAS"):
         return [fact.value] if is_cell(fact.value) else []
     subject = fact.subject
     if isinstance(subject, str):
-        return [scene.agents[subject].at] if subject in scene.agents else []
-    if subject.kind == "fire" and subject.id in scene.fires:
-        front = scene.fires[subject.id]
+        return [state.agents[subject].at] if subject in state.agents else []
+    if subject.kind == "fire" and subject.id in state.fires:
+        front = state.fires[subject.id]
         return [*front.cells, *front.scar]
-    if subject.kind == "target" and subject.id in scene.targets:
-        return [scene.targets[subject.id].at]
-    if subject.kind == "civilian" and subject.id in scene.people:
-        person = scene.people[subject.id]
+    if subject.kind == "target" and subject.id in state.targets:
+        return [state.targets[subject.id].at]
+    if subject.kind == "civilian" and subject.id in state.people:
+        person = state.people[subject.id]
         return [cell for cell in (person.at, person.was) if cell is not None]
     return []
 
 
-def sight_reach(brief: Mission, agent: AgentId) -> int:
+def sight_reach(mission: Mission, agent: AgentId) -> int:
     """Return how far an agent sees, in cells; 0 for one that nobody was told of."""
-    return SIGHTS[KINDS.index(brief.kinds[agent])].reveals if agent in brief.kinds else 0
+    return SIGHTS[KINDS.index(mission.kinds[agent])].reveals if agent in mission.kinds else 0
 
 
-def _sees(brief: Mission, agent: AgentId, body: AgentState, cell: Cell) -> float:
-    far = max(abs(cell[0] - body.at[0]), abs(cell[1] - body.at[1])) - sight_reach(brief, agent)
+def _sees(mission: Mission, agent: AgentId, body: AgentState, cell: Cell) -> float:
+    far = max(abs(cell[0] - body.at[0]), abs(cell[1] - body.at[1])) - sight_reach(mission, agent)
     if far <= 0:
         return 1.0
-    carrier = body.aboard if body.aboard in brief.kinds else agent
-    return IN_PASSING if far <= PACE[brief.kinds.get(carrier or agent, "drone")] + 1 else 0.0
+    carrier = body.aboard if body.aboard in mission.kinds else agent
+    return IN_PASSING if far <= PACE[mission.kinds.get(carrier or agent, "drone")] + 1 else 0.0
 
 
-def in_view(brief: Mission, sector: int, agent: AgentId, body: AgentState) -> float:
+def in_view(mission: Mission, sector: int, agent: AgentId, body: AgentState) -> float:
     """Return the share of a sector that is in an agent's sight."""
-    if not 0 <= sector < len(brief.sectors):
+    if not 0 <= sector < len(mission.sectors):
         return 0.0
-    (x0, x1, y0, y1), far, (x, y) = brief.sectors[sector], sight_reach(brief, agent), body.at
-    return overlap(x0, x1, x - far, x + far) * overlap(y0, y1, y - far, y + far) / _cells(brief, sector)
+    (x0, x1, y0, y1), far, (x, y) = mission.sectors[sector], sight_reach(mission, agent), body.at
+    return overlap(x0, x1, x - far, x + far) * overlap(y0, y1, y - far, y + far) / _cells(mission, sector)
 
 
 # ---- danger
 
 
-def fire_steps(brief: Mission, ticks: int) -> float:
+def fire_steps(mission: Mission, ticks: int) -> float:
     """Return how many fire steps so many timesteps are."""
-    return max(0, ticks) * TICKS_PER_TIMESTEP / brief.fire_every
+    return max(0, ticks) * TICKS_PER_TIMESTEP / mission.fire_every
 
 
-def may_burn_within(brief: Mission, scene: SymbolicState, at: Cell, ticks: int) -> bool:
+def may_burn_within(mission: Mission, state: SymbolicState, at: Cell, ticks: int) -> bool:
     """Whether the front is no further from a cell than it goes in that time: a cell a fire step, to eight neighbours.
 
     Walkers keep a cell away from fire that they know of, where they are careful.
     """
-    far = int(fire_steps(brief, ticks)) + int(brief.careful)
-    hot = (cell for front in scene.fires.values() if not front.out for cell in front.cells)
+    far = int(fire_steps(mission, ticks)) + int(mission.careful)
+    hot = (cell for front in state.fires.values() if not front.out for cell in front.cells)
     return any(max(abs(x - at[0]), abs(y - at[1])) <= far for x, y in hot)
 
 
-def danger(brief: Mission, agent: AgentId, ticks: int, given: Facts) -> float:
+def danger(mission: Mission, agent: AgentId, ticks: int, given: Facts) -> float:
     """Return how likely fire reaches an agent where it is within so many timesteps; 0 for whoever flies.
 
     1 where it burns beside the agent, ``SPREADS`` where the front is no further away than it goes in that time.
     """
-    scene = readable(state_of, given)
-    body = scene.agents.get(agent) if scene is not None else None
-    if scene is None or body is None or body.aboard is not None or brief.kinds.get(agent) not in WALKERS:
+    state = readable(state_of, given)
+    body = state.agents.get(agent) if state is not None else None
+    if state is None or body is None or body.aboard is not None or mission.kinds.get(agent) not in WALKERS:
         return 0.0
-    if scene.dangerous(body.at):
+    if state.dangerous(body.at):
         return 1.0
-    return SPREADS if may_burn_within(brief, scene, body.at, ticks) else 0.0
+    return SPREADS if may_burn_within(mission, state, body.at, ticks) else 0.0
 
 
 #: Burning cells that one agent puts out alone.
@@ -263,26 +264,26 @@ _POURS: Final = frozenset({"spray", "spray_at", "release"})
 
 
 def conflict_cost(
-    brief: Mission, one: Option, other: Option, scene: SymbolicState, goals: Mapping[GoalId, Goal]
+    mission: Mission, one: Option, other: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
 ) -> float:
     """Return the timesteps that are lost if two agents do both; the most, where several tests apply.
 
     Args:
-        brief: What everybody was told.
+        mission: What everybody was told.
         one: What one does.
         other: What the other does.
-        scene: What is known.
+        state: What is known.
         goals: As they then stand, by id.
     """
-    if any(into_fire(brief, option, scene, goals) for option in (one, other)):
+    if any(into_fire(mission, option, state, goals) for option in (one, other)):
         return SAFETY
-    if any(_on_friends(brief, *pair, scene) for pair in ((one, other), (other, one))):
+    if any(_on_friends(mission, *pair, state) for pair in ((one, other), (other, one))):
         return SAFETY
     short = float(min(one.ticks, other.ticks))
     if {one.action.verb, other.action.verb} & {"wait", "talk"}:
         return 0.0
-    twice = _is_duplicate(brief, one, other, scene, goals) or any(
-        _unmatched(brief, *pair) for pair in ((one, other), (other, one))
+    twice = _is_duplicate(mission, one, other, state, goals) or any(
+        _unmatched(mission, *pair) for pair in ((one, other), (other, one))
     )
     return short if twice else 0.0
 
@@ -291,75 +292,75 @@ def _aim(option: Option) -> object:
     return option.action.args[0] if option.action.args else None
 
 
-def _option_place(option: Option, scene: SymbolicState) -> Cell | None:
+def _option_place(option: Option, state: SymbolicState) -> Cell | None:
     """Return where an option leads, as far as that does not depend on whose it is."""
     aim = _aim(option)
     if is_cell(aim):
         return aim
     if isinstance(aim, Entity) and aim.kind in ("zone", "water", "sector", "civilian"):
-        return scene.place(aim, (0, 0))
+        return state.place(aim, (0, 0))
     return None
 
 
-def into_fire(brief: Mission, option: Option, scene: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
+def into_fire(mission: Mission, option: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
     """Whether a walker would go where it burns, or where fire may be by the time it is there."""
     goal = goals.get(option.goal) if option.goal is not None else None
     walks = option.action.verb in _ON_FOOT or (goal is not None and goal.kind in _WALKED)
     if not walks or option.action.verb not in (*_ON_FOOT, "go_to"):
         return False
-    place = _option_place(option, scene)
+    place = _option_place(option, state)
     if place is None:
         return False
-    return scene.dangerous(place) or may_burn_within(brief, scene, place, option.ticks)
+    return state.dangerous(place) or may_burn_within(mission, state, place, option.ticks)
 
 
-def _on_friends(brief: Mission, pours: Option, works: Option, scene: SymbolicState) -> bool:
+def _on_friends(mission: Mission, pours: Option, works: Option, state: SymbolicState) -> bool:
     """Whether a helicopter that pours now is over somebody who works, or over the cell that is worked at."""
     if pours.action.verb != "release" or works.action.verb not in _WORKING:
         return False
-    above = [body.at for agent, body in scene.agents.items() if brief.kinds.get(agent) == "helicopter" and body.water]
-    below = [body.at for agent, body in scene.agents.items() if brief.kinds.get(agent) in WALKERS and not body.aboard]
-    place = _option_place(works, scene)
+    above = [body.at for agent, body in state.agents.items() if mission.kinds.get(agent) == "helicopter" and body.water]
+    below = [body.at for agent, body in state.agents.items() if mission.kinds.get(agent) in WALKERS and not body.aboard]
+    place = _option_place(works, state)
     cells = below if place is None else [place]
     return any(dist(here, cell) <= DROP_REACH for here in above for cell in cells)
 
 
 def _is_duplicate(
-    brief: Mission, one: Option, other: Option, scene: SymbolicState, goals: Mapping[GoalId, Goal]
+    mission: Mission, one: Option, other: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
 ) -> bool:
     """Whether both do what one suffices for."""
     goal = goals.get(one.goal) if one.goal is not None and one.goal == other.goal else None
     verbs, aims = {one.action.verb, other.action.verb}, (_aim(one), _aim(other))
     same = aims[0] is not None and aims[0] == aims[1]
     if goal is not None and goal.kind in ("cut", "rescue"):
-        left = len([spot for spot in scene.spots(goal.thing) if spot.trees]) if goal.thing is not None else 0
+        left = len([spot for spot in state.spots(goal.thing) if spot.trees]) if goal.thing is not None else 0
         if goal.places < 2 or (goal.kind == "cut" and left == 1) or (goal.kind == "rescue" and goal.units == 1):
             return True
     if goal is not None and goal.kind == "suppress" and verbs <= _POURS:
         return goal.units <= ONE_POUR
     if verbs == {"take_aboard"}:
-        return _waiting(brief, scene) <= SEATS
+        return _waiting(mission, state) <= SEATS
     if not same or len(verbs) > 1:
         return False
     if verbs & {"move_to", "clear_to"}:
         return True
     aim = aims[0]
     if isinstance(aim, str):
-        return brief.kinds.get(aim) == "firefighter"
+        return mission.kinds.get(aim) == "firefighter"
     return isinstance(aim, Entity) and aim.kind in ("sector", "civilian")
 
 
-def _waiting(brief: Mission, scene: SymbolicState) -> int:
+def _waiting(mission: Mission, state: SymbolicState) -> int:
     """Return how many firefighters are still to be brought to the zone."""
     return sum(
-        brief.kinds.get(agent) == "firefighter"
+        mission.kinds.get(agent) == "firefighter"
         and body.aboard is None
-        and not (scene.zone is not None and in_zone(body.at, scene.zone))
-        for agent, body in scene.agents.items()
+        and not (state.zone is not None and in_zone(body.at, state.zone))
+        for agent, body in state.agents.items()
     )
 
 
-def _unmatched(brief: Mission, waits: Option, flies: Option) -> bool:
+def _unmatched(mission: Mission, waits: Option, flies: Option) -> bool:
     """Whether one makes for the only helicopter, and that fights the fire: with water it takes nobody aboard."""
-    only = brief.agents("helicopter") == [_aim(waits)]
+    only = mission.agents("helicopter") == [_aim(waits)]
     return only and waits.action.verb == "go_to" and flies.action.verb == "release"

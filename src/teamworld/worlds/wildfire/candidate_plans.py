@@ -23,7 +23,7 @@ from teamworld.worlds.contract import WAIT, Goal
 from teamworld.worlds.wildfire.kernels import agents
 from teamworld.worlds.wildfire.skills import expected_state, is_near
 from teamworld.worlds.wildfire.state import SEATS, TANK
-from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, WALKERS, Mission, SymbolicState, in_zone, thing
+from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, WALKERS, Mission, SymbolicState, in_zone
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -62,41 +62,41 @@ class Firebreak(NamedTuple):
     """Timesteps that the team has left when it is done; negative: the fire is expected to be quicker."""
 
 
-def firebreak(brief: Mission, scene: SymbolicState, fire: int) -> Firebreak | None:
+def firebreak(mission: Mission, state: SymbolicState, fire: int) -> Firebreak | None:
     """Return the best rectangle round a fire; None where nobody knows where it is, or nothing burns."""
     key = "ring", fire
-    if key not in scene.memo:
-        scene.memo[key] = _best_firebreak(brief, scene, fire)
-    found: Firebreak | None = scene.memo[key]
+    if key not in state.memo:
+        state.memo[key] = _best_firebreak(mission, state, fire)
+    found: Firebreak | None = state.memo[key]
     return found
 
 
-def fire_extent(brief: Mission, scene: SymbolicState, fire: int) -> Rectangle | None:
+def fire_extent(mission: Mission, state: SymbolicState, fire: int) -> Rectangle | None:
     """Return the cells that a fire may have taken by now: what was seen of it, grown since then."""
-    front = scene.fires[fire]
-    if front.out or scene.ground is None:
+    front = state.fires[fire]
+    if front.out or state.ground is None:
         return None
-    seen, t = scene.ground.seen, scene.ground.t
+    seen, t = state.ground.seen, state.ground.t
     cells = [*front.cells, *front.scar]
     if not cells and front.origin is None:
         return None
     if cells:
-        codes = scene.ground.codes
+        codes = state.ground.codes
         rows, columns = np.nonzero((codes >= agents.SEEN_IGNITED) & (codes <= agents.SEEN_BURNT_OUT))
         age = t - max(int(seen[y, x]) for x, y in cells)
         box = Rectangle(int(columns.min()), int(rows.min()), int(columns.max()), int(rows.max()))
     else:
         assert front.origin is not None
         age, box = t, Rectangle(*front.origin, *front.origin)
-    grown = -(-100 * age // brief.fire_every)
+    grown = -(-100 * age // mission.fire_every)
     return Rectangle(box.x0 - grown, box.y0 - grown, box.x1 + grown, box.y1 + grown)
 
 
-def _best_firebreak(brief: Mission, scene: SymbolicState, fire: int) -> Firebreak | None:
-    box = fire_extent(brief, scene, fire)
-    if box is None or scene.ground is None:
+def _best_firebreak(mission: Mission, state: SymbolicState, fire: int) -> Firebreak | None:
+    box = fire_extent(mission, state, fire)
+    if box is None or state.ground is None:
         return None
-    size, effort, fuel = brief.size, _effort(scene.ground.codes), _fuel(scene.ground.codes)
+    size, effort, fuel = mission.size, _effort(state.ground.codes), _fuel(state.ground.codes)
     along_x = np.concatenate([np.zeros((size, 1)), np.cumsum(effort, axis=1)], axis=1)
     along_y = np.concatenate([np.zeros((1, size)), np.cumsum(effort, axis=0)], axis=0)
     inside = np.zeros((size + 1, size + 1))
@@ -119,14 +119,14 @@ def _best_firebreak(brief: Mission, scene: SymbolicState, fire: int) -> Firebrea
     burnt = (
         inside[high_y + 1, high_x + 1] - inside[low_y, high_x + 1] - inside[high_y + 1, low_x] + inside[low_y, low_x]
     )
-    rate = sum(RATES[brief.kinds[a]] for a in cutters(brief, scene))
+    rate = sum(RATES[mission.kinds[a]] for a in cutters(mission, state))
     if rate == 0.0:
         return None
     middle = (box.x0 + box.x1) // 2, (box.y0 + box.y1) // 2
-    travel = min(dist(scene.agents[a].at, middle) / 8.0 for a in cutters(brief, scene))
+    travel = min(dist(state.agents[a].at, middle) / 8.0 for a in cutters(mission, state))
     gaps = (x0, box.x0 - x0), (x1, x1 - box.x1), (y0, box.y0 - y0), (y1, y1 - box.y1)
-    every = brief.fire_every / 100.0
-    until = np.min([_steps_until(at, gap, size) for at, gap in gaps], axis=0) * every - scene.ground.t % every
+    every = mission.fire_every / 100.0
+    until = np.min([_steps_until(at, gap, size) for at, gap in gaps], axis=0) * every - state.ground.t % every
     slack = until - 1.3 * work / rate - travel - 2.0
     worth = burnt + 1.5 * work + np.where(slack < 0, 1e4 - 1e3 * slack, 0)
     best = int(np.argmin(worth))
@@ -141,9 +141,9 @@ def _side_lines(edge: int) -> npt.NDArray[np.int64]:
     return PITCH * np.arange(first, first + LINES)
 
 
-def cutters(brief: Mission, scene: SymbolicState) -> list[AgentId]:
+def cutters(mission: Mission, state: SymbolicState) -> list[AgentId]:
     """Return who can cut."""
-    return [agent for agent, body in scene.agents.items() if brief.kinds[agent] in RATES and body.aboard is None]
+    return [agent for agent, body in state.agents.items() if mission.kinds[agent] in RATES and body.aboard is None]
 
 
 def _steps_until(side: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float64]:
@@ -179,15 +179,15 @@ def _outline(box: Rectangle, size: int) -> tuple[Cell, ...]:
     return tuple((x, y) for x, y in (*top, *right, *bottom, *left) if 0 <= x < size and 0 <= y < size)
 
 
-def own_stretch(ring: Firebreak, agent: AgentId, brief: Mission, scene: SymbolicState) -> list[Cell]:
+def own_stretch(ring: Firebreak, agent: AgentId, mission: Mission, state: SymbolicState) -> list[Cell]:
     """Return what an agent should cut of a ring, the end that it is nearer to first.
 
     The ring is divided by the team's rates from its upper left corner on, so that each finds its stretch again. Who
     is done with its own shares what the others have left with those who are done too.
     """
-    team = sorted(brief.agents(*RATES), key=lambda mate: -RATES[brief.kinds[mate]])
-    left = {cell for cell in ring.uncut if not scene.dangerous(cell)}
-    rates = np.cumsum([RATES[brief.kinds[mate]] for mate in team])
+    team = sorted(mission.agents(*RATES), key=lambda mate: -RATES[mission.kinds[mate]])
+    left = {cell for cell in ring.uncut if not state.dangerous(cell)}
+    rates = np.cumsum([RATES[mission.kinds[mate]] for mate in team])
     ends = [0, *(round(len(ring.cells) * float(rate / rates[-1])) for rate in rates)]
     own = {
         mate: [cell for cell in ring.cells[begin:end] if cell in left]
@@ -195,27 +195,27 @@ def own_stretch(ring: Firebreak, agent: AgentId, brief: Mission, scene: Symbolic
     }
     found = own[agent]
     if not found:
-        idle = [mate for mate in cutters(brief, scene) if not own[mate]]
+        idle = [mate for mate in cutters(mission, state) if not own[mate]]
         rest = tuple(cell for cell in ring.cells if cell in left)
-        found = divide_cells(rest, idle, brief, scene).get(agent) or list(rest)
-    at = scene.agents[agent].at
+        found = divide_cells(rest, idle, mission, state).get(agent) or list(rest)
+    at = state.agents[agent].at
     return found[::-1] if found and dist(found[-1], at) < dist(found[0], at) else found
 
 
 def divide_cells(
-    cells: tuple[Cell, ...], agents: list[AgentId], brief: Mission, scene: SymbolicState
+    cells: tuple[Cell, ...], agents: list[AgentId], mission: Mission, state: SymbolicState
 ) -> dict[AgentId, list[Cell]]:
     """Divide the cells of a ring among agents: each a run of them, as long as it is quick; the nearest agent first."""
     if not cells or not agents:
         return {}
-    total = sum(RATES[brief.kinds[agent]] for agent in agents)
-    order = sorted(agents, key=lambda agent: (-RATES[brief.kinds[agent]], agent))
-    first = min(range(len(cells)), key=lambda k: (dist(cells[k], scene.agents[order[0]].at), k))
+    total = sum(RATES[mission.kinds[agent]] for agent in agents)
+    order = sorted(agents, key=lambda agent: (-RATES[mission.kinds[agent]], agent))
+    first = min(range(len(cells)), key=lambda k: (dist(cells[k], state.agents[order[0]].at), k))
     turned = cells[first:] + cells[:first]
     found: dict[AgentId, list[Cell]] = {}
     begun, done = 0, 0.0
     for agent in order:
-        done += RATES[brief.kinds[agent]]
+        done += RATES[mission.kinds[agent]]
         end = round(len(turned) * done / total)
         found[agent] = list(turned[begun:end])
         begun = end
@@ -242,48 +242,48 @@ def move_to(cell: Cell) -> Action:
     return Action("move_to", (cell,))
 
 
-def candidate_plans(brief: Mission, scene: SymbolicState, agent: AgentId, goal: Goal | None) -> Iterator[Steps]:
+def candidate_plans(mission: Mission, state: SymbolicState, agent: AgentId, goal: Goal | None) -> Iterator[Steps]:
     """Yield plans for a goal, at least one; without a goal plans to keep out of the way, at least one.
 
     To wait is a plan only where there is no other: partners who try plans in an order that they agreed on would all
     wait for one another.
     """
     if goal is None or goal.thing is None:
-        yield from standby_plans(brief, scene, agent)
+        yield from standby_plans(mission, state, agent)
         return
     found = False
-    for steps in _goal_plans(brief, scene, agent, goal, goal.thing):
+    for steps in _goal_plans(mission, state, agent, goal, goal.thing):
         found = True
         yield steps
     if not found:
         yield REST
 
 
-def _goal_plans(brief: Mission, scene: SymbolicState, agent: AgentId, goal: Goal, aim: Entity) -> Iterator[Steps]:
+def _goal_plans(mission: Mission, state: SymbolicState, agent: AgentId, goal: Goal, aim: Entity) -> Iterator[Steps]:
     """Yield plans for a goal, as far as there are any."""
-    kind = brief.kinds[agent]
+    kind = mission.kinds[agent]
     if goal.kind == "cut":
-        yield from _cut_plans(scene, agent, aim, kind)
+        yield from _cut_plans(state, agent, aim, kind)
     elif goal.kind == "search":
-        yield from search_plans(brief, scene, agent)
+        yield from search_plans(mission, state, agent)
     elif goal.kind == "scout":
-        there = () if is_near(agent, aim, brief, scene) else (go_to(aim),)
+        there = () if is_near(agent, aim, mission, state) else (go_to(aim),)
         yield (*there, *REST)
         yield (*there, WAIT)
     elif goal.kind == "suppress":
-        yield from _suppress_plans(brief, scene, agent, aim, kind)
+        yield from _suppress_plans(mission, state, agent, aim, kind)
     elif goal.kind == "transport":
-        yield from _transport_plans(brief, scene, agent, kind)
+        yield from _transport_plans(mission, state, agent, kind)
     elif goal.kind == "rescue":
-        yield from _rescue_plans(brief, scene, agent, aim)
+        yield from _rescue_plans(mission, state, agent, aim)
     else:
-        yield from _guard_plans(brief, scene, agent, aim)
+        yield from _guard_plans(mission, state, agent, aim)
 
 
-def _cut_plans(scene: SymbolicState, agent: AgentId, aim: Entity, kind: str) -> Iterator[Steps]:
-    at = scene.agents[agent].at
+def _cut_plans(state: SymbolicState, agent: AgentId, aim: Entity, kind: str) -> Iterator[Steps]:
+    at = state.agents[agent].at
     yield (Action("fell", (aim,)),)
-    left = sorted((spot.at for spot in scene.spots(aim) if spot.trees), key=lambda cell: (dist(cell, at), cell))
+    left = sorted((spot.at for spot in state.spots(aim) if spot.trees), key=lambda cell: (dist(cell, at), cell))
     if kind == "bulldozer":
         far = max(left, key=lambda cell: (dist(cell, left[0]), cell))
         start = () if at == left[0] else (move_to(left[0]),)
@@ -296,88 +296,88 @@ def _cut_plans(scene: SymbolicState, agent: AgentId, aim: Entity, kind: str) -> 
     yield tuple(steps)
 
 
-def search_plans(brief: Mission, scene: SymbolicState, agent: AgentId) -> Iterator[Steps]:
+def search_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Iterator[Steps]:
     """Yield ways to look around: sectors that nobody has seen, of which each agent begins with others."""
-    team = [mate for mate in scene.agents if brief.kinds[mate] == brief.kinds[agent]]
-    mine, at = team.index(agent), scene.agents[agent].at
+    team = [mate for mate in state.agents if mission.kinds[mate] == mission.kinds[agent]]
+    mine, at = team.index(agent), state.agents[agent].at
     hidden = sorted(
-        scene.unseen,
-        key=lambda number: (number % len(team) != mine, dist(scene.sectors[number], at) // 8, number),
+        state.unseen,
+        key=lambda number: (number % len(team) != mine, dist(state.sectors[number], at) // 8, number),
     )
-    ways = [number for number in hidden if not is_near(agent, thing("sector", number), brief, scene)]
+    ways = [number for number in hidden if not is_near(agent, Entity("sector", number), mission, state)]
     if not ways:  # all was seen, but what is looked for goes about
-        ways = [n for n in scene.sectors if n % len(team) == mine and scene.sectors[n] != at]
+        ways = [n for n in state.sectors if n % len(team) == mine and state.sectors[n] != at]
         ways = ways[len(ways) // 2 :] + ways[: len(ways) // 2]
     for first in range(min(3, len(ways))):
-        yield tuple(go_to(thing("sector", number)) for number in ways[first : first + 2])
+        yield tuple(go_to(Entity("sector", number)) for number in ways[first : first + 2])
 
 
-def _suppress_plans(brief: Mission, scene: SymbolicState, agent: AgentId, fire: Entity, kind: str) -> Iterator[Steps]:
-    body, known = scene.agents[agent], scene.place(fire, scene.agents[agent].at) is not None
+def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity, kind: str) -> Iterator[Steps]:
+    body, known = state.agents[agent], state.place(fire, state.agents[agent].at) is not None
     if kind == "helicopter":
         drop = Action("release")
         full = (go_to(fire), drop) * body.water if known else ()
         if full:
             yield full
-        elif scene.water and not scene.riders(agent) and known:
-            yield (*_fill_tank(brief, scene, agent), *((go_to(fire), drop) * TANK))
+        elif state.water and not state.riders(agent) and known:
+            yield (*_fill_tank(mission, state, agent), *((go_to(fire), drop) * TANK))
         if known:
             yield (go_to(fire), *REST)
         return
     if kind == "firefighter" and known:
-        yield from _spray_plans(brief, scene, agent, fire)
+        yield from _spray_plans(mission, state, agent, fire)
     found = False
-    for steps in _firebreak_plans(brief, scene, agent, fire.id, kind):
+    for steps in _firebreak_plans(mission, state, agent, fire.id, kind):
         found = True
         yield steps
     if not found:  # who flees cuts nothing: no plan for the fire while there is a place on the break
-        yield from standby_plans(brief, scene, agent)
+        yield from standby_plans(mission, state, agent)
 
 
-def _spray_plans(brief: Mission, scene: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:
+def _spray_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:
     """Yield a firefighter's plan to spray at a fire until it is out, or the tank empty; full, it goes there first."""
     steps: Steps = ()
-    if not scene.agents[agent].water:
-        if not any(_is_clear(scene.agents[agent].at, place, brief, scene) for place in scene.water.values()):
+    if not state.agents[agent].water:
+        if not any(_is_clear(state.agents[agent].at, place, mission, state) for place in state.water.values()):
             return
-        steps = _fill_tank(brief, scene, agent)
+        steps = _fill_tank(mission, state, agent)
         for action in steps:
-            scene = expected_state(agent, action, brief, scene)
+            state = expected_state(agent, action, mission, state)
     spray = Action("spray_at", (fire,))
-    while scene.agents[agent].water and not scene.fires[fire.id].out:
-        way = () if is_near(agent, fire, brief, scene) else (go_to(fire),)
+    while state.agents[agent].water and not state.fires[fire.id].out:
+        way = () if is_near(agent, fire, mission, state) else (go_to(fire),)
         for action in (*way, spray):
-            scene = expected_state(agent, action, brief, scene)
+            state = expected_state(agent, action, mission, state)
         steps = (*steps, *way, spray)
     yield steps
 
 
-def _is_clear(at: Cell, to: Cell, brief: Mission, scene: SymbolicState) -> bool:
+def _is_clear(at: Cell, to: Cell, mission: Mission, state: SymbolicState) -> bool:
     """Whether the straight way to where water can be taken does not lead through fire."""
     length = max(1, round(dist(at, to)))
     right, down = (to[0] - at[0]) / length, (to[1] - at[1]) / length
-    way = range(max(1, length - brief.fill_reach))
-    return not any(scene.dangerous((round(at[0] + k * right), round(at[1] + k * down))) for k in way)
+    way = range(max(1, length - mission.fill_reach))
+    return not any(state.dangerous((round(at[0] + k * right), round(at[1] + k * down))) for k in way)
 
 
-def _fill_tank(brief: Mission, scene: SymbolicState, agent: AgentId) -> Steps:
-    at, flies = scene.agents[agent].at, brief.kinds[agent] not in WALKERS
+def _fill_tank(mission: Mission, state: SymbolicState, agent: AgentId) -> Steps:
+    at, flies = state.agents[agent].at, mission.kinds[agent] not in WALKERS
 
     def way(number: int) -> tuple[bool, float, int]:
-        place = scene.water[number]
-        return not (flies or _is_clear(at, place, brief, scene)), dist(place, at), number
+        place = state.water[number]
+        return not (flies or _is_clear(at, place, mission, state)), dist(place, at), number
 
-    nearest = min(scene.water, key=way)
-    there = is_near(agent, thing("water", nearest), brief, scene)
-    return (*(() if there else (go_to(thing("water", nearest)),)), Action("refill"))
+    nearest = min(state.water, key=way)
+    there = is_near(agent, Entity("water", nearest), mission, state)
+    return (*(() if there else (go_to(Entity("water", nearest)),)), Action("refill"))
 
 
-def _firebreak_plans(brief: Mission, scene: SymbolicState, agent: AgentId, fire: int, kind: str) -> Iterator[Steps]:
+def _firebreak_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: int, kind: str) -> Iterator[Steps]:
     """Yield the agent's share of a ring round the fire, if there is one to cut."""
-    ring = firebreak(brief, scene, fire)
+    ring = firebreak(mission, state, fire)
     if ring is None or not ring.uncut:
         return
-    cells, at = own_stretch(ring, agent, brief, scene), scene.agents[agent].at
+    cells, at = own_stretch(ring, agent, mission, state), state.agents[agent].at
     if cells:
         yield clear_run(cells, ring.cells, at) if kind == "bulldozer" else cut_cells(cells[:MOST_CUTS], at)
 
@@ -407,108 +407,108 @@ def clear_run(cells: list[Cell], outline: tuple[Cell, ...], at: Cell) -> Steps:
     return (*start, *(Action("clear_to", (cell,)) for cell in (*corners, way[-1])))
 
 
-def _transport_plans(brief: Mission, scene: SymbolicState, agent: AgentId, kind: str) -> Iterator[Steps]:
-    body, zone = scene.agents[agent], thing("zone", 0)
-    arrived = scene.zone is not None and in_zone(body.at, scene.zone)
+def _transport_plans(mission: Mission, state: SymbolicState, agent: AgentId, kind: str) -> Iterator[Steps]:
+    body, zone = state.agents[agent], Entity("zone", 0)
+    arrived = state.zone is not None and in_zone(body.at, state.zone)
     there = () if arrived else (go_to(zone),)
     if kind == "firefighter":
         if there:
             yield there
         return
-    riders = scene.riders(agent)
+    riders = state.riders(agent)
     if riders:
         yield (*there, Action("set_down"))
     if not body.water and len(riders) < SEATS:
-        for mate in waiting_firefighters(brief, scene, agent)[:2]:
-            near = dist(scene.agents[mate].at, body.at) < BOARDING_REACH
+        for mate in waiting_firefighters(mission, state, agent)[:2]:
+            near = dist(state.agents[mate].at, body.at) < BOARDING_REACH
             yield (*(() if near else (go_to(mate),)), Action("take_aboard"), go_to(zone), Action("set_down"))
 
 
-def waiting_firefighters(brief: Mission, scene: SymbolicState, agent: AgentId) -> list[AgentId]:
+def waiting_firefighters(mission: Mission, state: SymbolicState, agent: AgentId) -> list[AgentId]:
     """Return the firefighters that are not at the zone and ride with nobody, the furthest from the zone first."""
     left = [
         mate
-        for mate, body in scene.agents.items()
-        if brief.kinds[mate] == "firefighter"
+        for mate, body in state.agents.items()
+        if mission.kinds[mate] == "firefighter"
         and body.aboard is None
-        and not (scene.zone is not None and in_zone(body.at, scene.zone))
+        and not (state.zone is not None and in_zone(body.at, state.zone))
     ]
-    zone = scene.zone or scene.agents[agent].at
-    return sorted(left, key=lambda mate: (-round(dist(scene.agents[mate].at, zone)), mate))
+    zone = state.zone or state.agents[agent].at
+    return sorted(left, key=lambda mate: (-round(dist(state.agents[mate].at, zone)), mate))
 
 
-def _rescue_plans(brief: Mission, scene: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
-    body = scene.agents[agent]
-    zone, out = go_to(thing("zone", 0)), Action("drop_off")
-    arrived = scene.zone is not None and in_zone(body.at, scene.zone)
+def _rescue_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
+    body = state.agents[agent]
+    zone, out = go_to(Entity("zone", 0)), Action("drop_off")
+    arrived = state.zone is not None and in_zone(body.at, state.zone)
     if body.holds is not None:
         yield (out,) if arrived else (zone, out)
         return
-    people = scene.members(cluster.id)
+    people = state.members(cluster.id)
     free = [number for number, person in people.items() if person.state == "free" and person.at is not None]
-    if scene.place(cluster, body.at) is not None:
-        there = () if is_near(agent, cluster, brief, scene) else (go_to(cluster),)
+    if state.place(cluster, body.at) is not None:
+        there = () if is_near(agent, cluster, mission, state) else (go_to(cluster),)
         yield (*there, Action("pick_up"), zone, out)
-        firefighters = [mate for mate in scene.agents if brief.kinds[mate] == "firefighter"]
+        firefighters = [mate for mate in state.agents if mission.kinds[mate] == "firefighter"]
         mine = free[firefighters.index(agent) % len(free)] if free else None
-        if mine is not None and not is_near(agent, thing("civilian", mine), brief, scene):
-            yield (go_to(thing("civilian", mine)), Action("pick_up"), zone, out)
+        if mine is not None and not is_near(agent, Entity("civilian", mine), mission, state):
+            yield (go_to(Entity("civilian", mine)), Action("pick_up"), zone, out)
         return
     lost = [person.was for person in people.values() if person.state == "free" and person.was is not None]
-    for cell in cells_around((lost or [scene.clusters.get(cluster.id, body.at)])[0], brief, agent):
-        if cell != body.at and not scene.dangerous(cell):
+    for cell in cells_around((lost or [state.clusters.get(cluster.id, body.at)])[0], mission, agent):
+        if cell != body.at and not state.dangerous(cell):
             yield (move_to(cell),)
-    yield from standby_plans(brief, scene, agent)
+    yield from standby_plans(mission, state, agent)
 
 
-def cells_around(middle: Cell, brief: Mission, agent: AgentId) -> list[Cell]:
+def cells_around(middle: Cell, mission: Mission, agent: AgentId) -> list[Cell]:
     """Return cells round a place, where somebody who went away may be."""
     ways = ((7, 0), (-7, -7), (0, 7), (7, -7), (-7, 0), (7, 7), (0, -7), (-7, 7))
-    turn = brief.agents("firefighter").index(agent) % len(ways)
-    return [brief.inside((middle[0] + x, middle[1] + y)) for x, y in (*ways[turn:], *ways[:turn])]
+    turn = mission.agents("firefighter").index(agent) % len(ways)
+    return [mission.inside((middle[0] + x, middle[1] + y)) for x, y in (*ways[turn:], *ways[:turn])]
 
 
-def _guard_plans(brief: Mission, scene: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
+def _guard_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
     """Yield ways to keep people from the fire: carry them away from it, or be near."""
-    body = scene.agents[agent]
-    fires = [cell for front in scene.fires.values() for cell in front.cells]
+    body = state.agents[agent]
+    fires = [cell for front in state.fires.values() for cell in front.cells]
     if body.holds is not None:
-        far = refuge(brief, scene, body.at)
+        far = refuge(mission, state, body.at)
         yield (*(() if far == body.at else (move_to(far),)), Action("drop_off"))
         yield REST
         return
-    place = scene.place(cluster, body.at)
+    place = state.place(cluster, body.at)
     if place is not None:
-        there = () if is_near(agent, cluster, brief, scene) else (go_to(cluster),)
+        there = () if is_near(agent, cluster, mission, state) else (go_to(cluster),)
         if any(dist(place, cell) < 2 * SAFE_DISTANCE for cell in fires):
-            far = refuge(brief, scene, place)
+            far = refuge(mission, state, place)
             yield (*there, Action("pick_up"), move_to(far), Action("drop_off"))
         yield (*there, *REST)
-    yield from standby_plans(brief, scene, agent)
+    yield from standby_plans(mission, state, agent)
 
 
-def refuge(brief: Mission, scene: SymbolicState, at: Cell) -> Cell:
+def refuge(mission: Mission, state: SymbolicState, at: Cell) -> Cell:
     """Return a cell further from all fire: of those a way off, the one furthest from it."""
-    hot = [cell for front in scene.fires.values() for cell in front.cells]
-    ways = [brief.inside((at[0] + x * 12, at[1] + y * 12)) for x in (-1, 0, 1) for y in (-1, 0, 1)]
+    hot = [cell for front in state.fires.values() for cell in front.cells]
+    ways = [mission.inside((at[0] + x * 12, at[1] + y * 12)) for x in (-1, 0, 1) for y in (-1, 0, 1)]
     return max(ways, key=lambda cell: (min((dist(cell, fire) for fire in hot), default=0.0), cell))
 
 
-def standby_plans(brief: Mission, scene: SymbolicState, agent: AgentId) -> Iterator[Steps]:
+def standby_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Iterator[Steps]:
     """Yield plans for an agent that is not needed, the best first: flee, put down, look around, wait."""
-    body, kind = scene.agents[agent], brief.kinds[agent]
+    body, kind = state.agents[agent], mission.kinds[agent]
     if body.aboard is not None:
         yield REST
         return
-    if body.holds is not None and scene.zone is not None and in_zone(body.at, scene.zone):
+    if body.holds is not None and state.zone is not None and in_zone(body.at, state.zone):
         yield (Action("drop_off"),)
-    hot = [cell for front in scene.fires.values() for cell in front.cells if dist(cell, body.at) < SAFE_DISTANCE]
+    hot = [cell for front in state.fires.values() for cell in front.cells if dist(cell, body.at) < SAFE_DISTANCE]
     if hot and kind in WALKERS:
-        far = refuge(brief, scene, body.at)
-        if far != body.at and not scene.dangerous(far):
+        far = refuge(mission, state, body.at)
+        if far != body.at and not state.dangerous(far):
             yield (move_to(far),)
-    if kind not in WALKERS and scene.unseen:
-        yield from search_plans(brief, scene, agent)
+    if kind not in WALKERS and state.unseen:
+        yield from search_plans(mission, state, agent)
     yield REST
-    if scene.sectors:
-        yield from search_plans(brief, scene, agent)
+    if state.sectors:
+        yield from search_plans(mission, state, agent)

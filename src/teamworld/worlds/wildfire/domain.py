@@ -43,7 +43,6 @@ from teamworld.worlds.wildfire.symbolic_state import (
     SymbolicState,
     expected_facts,
     state_of,
-    thing,
 )
 
 #: Options name at most so many things of a sort, the nearest.
@@ -57,11 +56,11 @@ class WildfireDomain:
     by it. Facts of other origin do without.
 
     Args:
-        brief: What everybody was told.
+        mission: What everybody was told.
     """
 
-    def __init__(self, brief: Mission) -> None:
-        self.brief = brief
+    def __init__(self, mission: Mission) -> None:
+        self.mission = mission
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -75,105 +74,105 @@ class WildfireDomain:
 
     def abilities(self, agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
-        scene, kind = state_of(given), self.brief.kinds[agent]
+        state, kind = state_of(given), self.mission.kinds[agent]
         key = "abilities", kind
-        if key not in scene.memo:
-            scene.memo[key] = schemas(kind, self.brief, scene)
-        found: tuple[ActionSchema, ...] = scene.memo[key]
+        if key not in state.memo:
+            state.memo[key] = schemas(kind, self.mission, state)
+        found: tuple[ActionSchema, ...] = state.memo[key]
         return found
 
     def goals(self, given: Facts) -> Sequence[Goal]:
         """Return the goals of the task, those to be discovered once they are known."""
-        scene = state_of(given)
-        if "goals" not in scene.memo:
-            scene.memo["goals"] = goals_in(self.brief, scene)
-        found: Sequence[Goal] = scene.memo["goals"]
+        state = state_of(given)
+        if "goals" not in state.memo:
+            state.memo["goals"] = goals_in(self.mission, state)
+        found: Sequence[Goal] = state.memo["goals"]
         return found
 
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
-        scene = state_of(given)
-        if agent not in scene.agents:
+        state = state_of(given)
+        if agent not in state.agents:
             return [Option(WAIT, None, 1)]
-        kind = self.brief.kinds[agent]
-        found = {"firefighter": self._on_foot, "bulldozer": self._driving}.get(kind, self._flying)(agent, scene, given)
+        kind = self.mission.kinds[agent]
+        found = {"firefighter": self._on_foot, "bulldozer": self._driving}.get(kind, self._flying)(agent, state, given)
         options: dict[Action, GoalId | None] = {}
-        for action, goal in (*found, *self._ways(agent, scene), (WAIT, None)):
+        for action, goal in (*found, *self._ways(agent, state), (WAIT, None)):
             if action not in options and self.check(agent, action, given, planning=False).ok:
                 options[action] = goal
-        return [Option(act, goal, estimate_ticks(agent, act, self.brief, scene)) for act, goal in options.items()]
+        return [Option(act, goal, estimate_ticks(agent, act, self.mission, state)) for act, goal in options.items()]
 
     def _open(self, given: Facts, *kinds: str) -> list[Goal]:
         return [goal for goal in self.goals(given) if goal.state == "open" and goal.kind in kinds and goal.thing]
 
-    def _on_foot(self, agent: AgentId, scene: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
-        body = scene.agents[agent]
+    def _on_foot(self, agent: AgentId, state: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+        body = state.agents[agent]
         cuts = self._open(given, "cut")
-        for goal in self._nearest(cuts, body.at, scene):
-            if goal.thing is not None and any(spot.at == body.at for spot in scene.spots(goal.thing)):
+        for goal in self._nearest(cuts, body.at, state):
+            if goal.thing is not None and any(spot.at == body.at for spot in state.spots(goal.thing)):
                 yield Action("cut_all"), goal.id
                 yield from ((Action("cut", (count,)), goal.id) for count in range(1, (body.trees or 1)))
             if goal.thing is not None:
                 yield Action("go_to", (goal.thing,)), goal.id
         for goal in self._open(given, "rescue", "guard"):
-            members = scene.members(goal.thing.id if goal.thing else 0)
+            members = state.members(goal.thing.id if goal.thing else 0)
             mine = body.holds in members
             if mine:
                 yield Action("drop_off"), goal.id
-            if mine and scene.zone is not None:
-                yield Action("go_to", (thing("zone", 0),)), goal.id
+            if mine and state.zone is not None:
+                yield Action("go_to", (Entity("zone", 0),)), goal.id
             if body.holds is None and goal.thing is not None:
-                near = scene.nearest_free(body.at, self.brief.lift_reach)
+                near = state.nearest_free(body.at, self.mission.lift_reach)
                 if near in members:
                     yield Action("pick_up"), goal.id
                 yield Action("go_to", (goal.thing,)), goal.id
         for goal in self._open(given, "transport"):
-            yield Action("go_to", (thing("zone", 0),)), goal.id
-            mates = [mate for mate in scene.agents if self.brief.kinds[mate] == "helicopter"]
+            yield Action("go_to", (Entity("zone", 0),)), goal.id
+            mates = [mate for mate in state.agents if self.mission.kinds[mate] == "helicopter"]
             yield from ((Action("go_to", (mate,)), goal.id) for mate in mates)
-        yield from self._fighting(agent, scene, given, "spray_at")
+        yield from self._fighting(agent, state, given, "spray_at")
         fires = self._open(given, "suppress")
         if fires and body.trees:
             yield Action("cut_all"), fires[0].id
         for goal in fires:
-            for plan in candidate_plans(self.brief, scene, agent, goal):
+            for plan in candidate_plans(self.mission, state, agent, goal):
                 first = next((act for act in plan if act.verb == "move_to"), None)
                 if first is not None:
                     yield first, goal.id
 
-    def _driving(self, agent: AgentId, scene: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
-        at = scene.agents[agent].at
-        for goal in self._nearest(self._open(given, "cut"), at, scene):
+    def _driving(self, agent: AgentId, state: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+        at = state.agents[agent].at
+        for goal in self._nearest(self._open(given, "cut"), at, state):
             if goal.thing is None:
                 continue
             yield Action("go_to", (goal.thing,)), goal.id
-            left = [spot.at for spot in scene.spots(goal.thing) if spot.trees]
-            if left and at in (spot.at for spot in scene.spots(goal.thing)):
+            left = [spot.at for spot in state.spots(goal.thing) if spot.trees]
+            if left and at in (spot.at for spot in state.spots(goal.thing)):
                 yield Action("clear_to", (max(left, key=lambda cell: (dist(cell, at), cell)),)), goal.id
         for goal in self._open(given, "suppress"):
-            for plan in candidate_plans(self.brief, scene, agent, goal):
+            for plan in candidate_plans(self.mission, state, agent, goal):
                 yield from ((act, goal.id) for act in plan if act.verb in ("move_to", "clear_to"))
 
-    def _flying(self, agent: AgentId, scene: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _flying(self, agent: AgentId, state: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
         for goal in self._open(given, "scout"):
             if goal.thing is not None:
                 yield Action("go_to", (goal.thing,)), goal.id
-                if is_near(agent, goal.thing, self.brief, scene):
+                if is_near(agent, goal.thing, self.mission, state):
                     yield WAIT, goal.id
-        if self.brief.kinds[agent] != "helicopter":
+        if self.mission.kinds[agent] != "helicopter":
             return
         transports = self._open(given, "transport", "suppress")
         goal_id = transports[0].id if transports else None
         yield Action("set_down"), goal_id
         yield Action("take_aboard"), goal_id
         for goal in self._open(given, "transport"):
-            yield Action("go_to", (thing("zone", 0),)), goal.id
-            mates = [mate for mate in scene.agents if self.brief.kinds[mate] == "firefighter"]
+            yield Action("go_to", (Entity("zone", 0),)), goal.id
+            mates = [mate for mate in state.agents if self.mission.kinds[mate] == "firefighter"]
             yield from ((Action("go_to", (mate,)), goal.id) for mate in mates[:FEW])
-        yield from self._fighting(agent, scene, given, "release")
+        yield from self._fighting(agent, state, given, "release")
 
     def _fighting(
-        self, agent: AgentId, scene: SymbolicState, given: Facts, pour: str
+        self, agent: AgentId, state: SymbolicState, given: Facts, pour: str
     ) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield what water is good for."""
         for goal in self._open(given, "suppress"):
@@ -181,28 +180,28 @@ class WildfireDomain:
                 continue
             yield Action(pour, () if pour == "release" else (goal.thing,)), goal.id
             yield Action("refill"), goal.id
-            if scene.agents[agent].water < TANK:
-                yield from ((Action("go_to", (thing("water", number),)), goal.id) for number in scene.water)
+            if state.agents[agent].water < TANK:
+                yield from ((Action("go_to", (Entity("water", number),)), goal.id) for number in state.water)
             yield Action("go_to", (goal.thing,)), goal.id
 
-    def _ways(self, agent: AgentId, scene: SymbolicState) -> Iterator[tuple[Action, GoalId | None]]:
+    def _ways(self, agent: AgentId, state: SymbolicState) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield ways to look around and ways out."""
-        at = scene.agents[agent].at
-        search = "search" if any(goal.id == "search" and goal.state == "open" for goal in self._all(scene)) else None
-        for number in sorted(scene.unseen, key=lambda n: (dist(scene.sectors[n], at), n))[:FEW]:
-            yield Action("go_to", (thing("sector", number),)), search
-        for plan in list(candidate_plans(self.brief, scene, agent, None))[:1]:
+        at = state.agents[agent].at
+        search = "search" if any(goal.id == "search" and goal.state == "open" for goal in self._all(state)) else None
+        for number in sorted(state.unseen, key=lambda n: (dist(state.sectors[n], at), n))[:FEW]:
+            yield Action("go_to", (Entity("sector", number),)), search
+        for plan in list(candidate_plans(self.mission, state, agent, None))[:1]:
             yield from ((act, None) for act in plan if act.verb == "move_to")
 
-    def _all(self, scene: SymbolicState) -> Sequence[Goal]:
-        if "goals" not in scene.memo:
-            scene.memo["goals"] = goals_in(self.brief, scene)
-        found: Sequence[Goal] = scene.memo["goals"]
+    def _all(self, state: SymbolicState) -> Sequence[Goal]:
+        if "goals" not in state.memo:
+            state.memo["goals"] = goals_in(self.mission, state)
+        found: Sequence[Goal] = state.memo["goals"]
         return found
 
-    def _nearest(self, goals: list[Goal], at: Cell, scene: SymbolicState) -> list[Goal]:
+    def _nearest(self, goals: list[Goal], at: Cell, state: SymbolicState) -> list[Goal]:
         def far(goal: Goal) -> tuple[float, str]:
-            place = scene.place(goal.thing, at) if goal.thing is not None else None
+            place = state.place(goal.thing, at) if goal.thing is not None else None
             return (1e9 if place is None else dist(place, at), goal.id)
 
         return sorted(goals, key=far)[:FEW]
@@ -213,13 +212,13 @@ class WildfireDomain:
         Raises:
             UserError: The agent's kind cannot work on the goal.
         """
-        if goal is not None and goal.kinds and self.brief.kinds[agent] not in goal.kinds:
-            kind = self.brief.kinds[agent]
+        if goal is not None and goal.kinds and self.mission.kinds[agent] not in goal.kinds:
+            kind = self.mission.kinds[agent]
             raise UserError(f"{goal.id} is for {' or '.join(goal.kinds)}, and {agent} is a {kind}")
-        scene = state_of(given)
-        if agent not in scene.agents:
+        state = state_of(given)
+        if agent not in state.agents:
             return [Plan((WAIT,), None if goal is None else goal.id)]
-        plans = dict.fromkeys(candidate_plans(self.brief, scene, agent, goal))
+        plans = dict.fromkeys(candidate_plans(self.mission, state, agent, goal))
         return [Plan(actions, None if goal is None else goal.id) for actions in plans]
 
     def check(self, agent: AgentId, action: Action, given: Facts, *, planning: bool = True) -> Verdict:
@@ -232,123 +231,123 @@ class WildfireDomain:
             planning: Later steps of a plan are looked at generously: where an agent will stand and what it will see
                 there nobody knows. False for what is to be done now: what is of no use is refused, which costs nothing.
         """
-        scene, verbs = state_of(given), {schema.verb: schema for schema in self.abilities(agent, given)}
+        state, verbs = state_of(given), {schema.verb: schema for schema in self.abilities(agent, given)}
         if action.verb not in verbs:
             return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
         try:
             whole = verbs[action.verb].complete(action)
         except UserError as error:
             return Verdict(False, f"illegal: {error}")
-        body = scene.agents.get(agent)
+        body = state.agents.get(agent)
         if whole.verb in ("wait", "talk") or body is None:
             return POSSIBLE
         if body.aboard is not None:
             return Verdict(False, f"aboard: {agent} rides {body.aboard}")
         if whole.verb in ("move_to", "step_toward", "clear_to", "go_to", "fell"):
-            return self._check_way(agent, whole, scene, planning)
-        return self._check_act(agent, whole, scene, planning)
+            return self._check_way(agent, whole, state, planning)
+        return self._check_act(agent, whole, state, planning)
 
-    def _check_way(self, agent: AgentId, action: Action, scene: SymbolicState, planning: bool) -> Verdict:
-        at, kind = scene.agents[agent].at, self.brief.kinds[agent]
+    def _check_way(self, agent: AgentId, action: Action, state: SymbolicState, planning: bool) -> Verdict:
+        at, kind = state.agents[agent].at, self.mission.kinds[agent]
         if action.verb == "fell":
             aim = thing_of(action)
-            left = isinstance(aim, Entity) and any(spot.trees for spot in scene.spots(aim))
+            left = isinstance(aim, Entity) and any(spot.trees for spot in state.spots(aim))
             return POSSIBLE if left else Verdict(False, "no_tree: all is cut")
         if action.verb == "go_to":
             aim = thing_of(action)
-            if scene.place(aim, at) is None:
+            if state.place(aim, at) is None:
                 return Verdict(False, "unknown_place: nobody knows where it is")
-            if not planning and is_near(agent, aim, self.brief, scene):
+            if not planning and is_near(agent, aim, self.mission, state):
                 return Verdict(False, "already_there")
             return POSSIBLE
         place = cell_of(action)
-        if not planning and place == at and not (action.verb == "clear_to" and scene.agents[agent].trees):
+        if not planning and place == at and not (action.verb == "clear_to" and state.agents[agent].trees):
             return Verdict(False, "already_there")
-        if kind in WALKERS and self.brief.careful and scene.dangerous(place) and action.verb != "step_toward":
+        if kind in WALKERS and self.mission.careful and state.dangerous(place) and action.verb != "step_toward":
             return Verdict(False, "fire: it burns there, or beside it")
         return POSSIBLE
 
-    def _check_act(self, agent: AgentId, action: Action, scene: SymbolicState, planning: bool) -> Verdict:
-        body, verb = scene.agents[agent], action.verb
+    def _check_act(self, agent: AgentId, action: Action, state: SymbolicState, planning: bool) -> Verdict:
+        body, verb = state.agents[agent], action.verb
         if verb in ("cut", "cut_all"):
             if body.trees == 0:
                 return Verdict(False, "no_tree: there is none on your cell")
-            hot = not planning and self.brief.careful and scene.dangerous(body.at)
+            hot = not planning and self.mission.careful and state.dangerous(body.at)
             return Verdict(False, "fire: it burns beside you") if hot else POSSIBLE
         if verb == "pick_up":
             if body.holds is not None:
                 return Verdict(False, "full_hands")
-            near = scene.nearest_free(body.at, self.brief.lift_reach) is not None
+            near = state.nearest_free(body.at, self.mission.lift_reach) is not None
             return POSSIBLE if near else Verdict(False, "nobody_near")
         if verb == "drop_off":
             return POSSIBLE if body.holds is not None else Verdict(False, "empty_hands")
         if verb in ("spray", "spray_at", "release"):
-            return self._check_pouring(body, action, scene, planning)
+            return self._check_pouring(body, action, state, planning)
         if verb == "refill":
-            return self._check_refill(agent, scene)
+            return self._check_refill(agent, state)
         if verb == "take_aboard":
-            return self._check_boarding(agent, scene)
-        return POSSIBLE if scene.riders(agent) else Verdict(False, "empty: nobody is aboard")
+            return self._check_boarding(agent, state)
+        return POSSIBLE if state.riders(agent) else Verdict(False, "empty: nobody is aboard")
 
-    def _check_pouring(self, body: AgentState, action: Action, scene: SymbolicState, planning: bool) -> Verdict:
+    def _check_pouring(self, body: AgentState, action: Action, state: SymbolicState, planning: bool) -> Verdict:
         if not body.water:
             return Verdict(False, "no_water")
         if action.verb == "spray_at":
             fire = thing_of(action)
-            if isinstance(fire, Entity) and scene.fires[fire.id].out:
+            if isinstance(fire, Entity) and state.fires[fire.id].out:
                 return Verdict(False, "no_fire: it is out")
-            place = scene.place(fire, body.at)
+            place = state.place(fire, body.at)
             if place is None or (not planning and dist(place, body.at) > SPRAY_REACH):
                 return Verdict(False, "not_near: no fire within three cells")
         return POSSIBLE
 
-    def _check_refill(self, agent: AgentId, scene: SymbolicState) -> Verdict:
-        body, reach = scene.agents[agent], self.brief.fill_reach
+    def _check_refill(self, agent: AgentId, state: SymbolicState) -> Verdict:
+        body, reach = state.agents[agent], self.mission.fill_reach
         if body.water == TANK:
             return Verdict(False, "full")
-        if scene.riders(agent):
+        if state.riders(agent):
             return Verdict(False, "has_passengers")
-        near = any(dist(cell, body.at) <= reach for cell in scene.water.values())
+        near = any(dist(cell, body.at) <= reach for cell in state.water.values())
         return POSSIBLE if near else Verdict(False, "not_at_water")
 
-    def _check_boarding(self, agent: AgentId, scene: SymbolicState) -> Verdict:
-        body, riders = scene.agents[agent], len(scene.riders(agent))
+    def _check_boarding(self, agent: AgentId, state: SymbolicState) -> Verdict:
+        body, riders = state.agents[agent], len(state.riders(agent))
         if body.water:
             return Verdict(False, "has_water")
         if riders >= SEATS:
             return Verdict(False, "full")
         near = any(
-            self.brief.kinds[mate] == "firefighter"
+            self.mission.kinds[mate] == "firefighter"
             and other.aboard is None
             and dist(other.at, body.at) < BOARDING_REACH
-            for mate, other in scene.agents.items()
+            for mate, other in state.agents.items()
         )
         return POSSIBLE if near else Verdict(False, "nobody_near")
 
     def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds, team-mates playing their part."""
-        scene = state_of(given)
-        if action.verb in ("wait", "talk") or agent not in scene.agents or not self.check(agent, action, given).ok:
+        state = state_of(given)
+        if action.verb in ("wait", "talk") or agent not in state.agents or not self.check(agent, action, given).ok:
             return given
         whole = next(s for s in self.abilities(agent, given) if s.verb == action.verb).complete(action)
-        return expected_facts(expected_state(agent, whole, self.brief, scene))
+        return expected_facts(expected_state(agent, whole, self.mission, state))
 
     def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Return the estimated timesteps of an action, at least 1."""
-        return estimate_ticks(agent, action, self.brief, state_of(given))
+        return estimate_ticks(agent, action, self.mission, state_of(given))
 
     def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         """Return where fire and civilians may be that were not found; see ``beliefs``."""
-        return beliefs.latent_variables(self.brief, given)
+        return beliefs.latent_variables(self.mission, given)
 
     def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
-        return beliefs.observation_probability(self.brief, fact, agent, given)
+        return beliefs.observation_probability(self.mission, fact, agent, given)
 
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Return the timesteps that are lost if two agents do both; see ``clashes``."""
         goals = readable(self._by_id, given)
-        return 0.0 if goals is None else conflict_cost(self.brief, one, other, state_of(given), goals)
+        return 0.0 if goals is None else conflict_cost(self.mission, one, other, state_of(given), goals)
 
     def _by_id(self, given: Facts) -> Mapping[GoalId, Goal]:
         memo = state_of(given).memo
@@ -359,8 +358,8 @@ class WildfireDomain:
 
     def danger(self, agent: AgentId, ticks: int, given: Facts) -> float:
         """Return how likely fire reaches an agent where it is within so many timesteps; see ``beliefs``."""
-        return beliefs.danger(self.brief, agent, ticks, given)
+        return beliefs.danger(self.mission, agent, ticks, given)
 
     def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""
-        return heuristic.scripted_plans(self.brief, views, running)
+        return heuristic.scripted_plans(self.mission, views, running)

@@ -84,7 +84,7 @@ def snapshot(incident: Incident) -> dict[str, Any]:
     on. ``agents`` has a place for each, null for those that are lost; ``aboard`` is the helicopter's place in the team,
     or null; ``civilians`` are [x, y, state].
     """
-    units, folk = incident.units, incident.civilians
+    units, civilians = incident.units, incident.civilians
     codes, start = true_codes(incident.land).reshape(-1), _untouched(incident.instance).reshape(-1)
     changed = np.concatenate([[0], np.where(codes != start, codes, 0), [0]])
     edges = np.flatnonzero(changed[1:] != changed[:-1])
@@ -98,7 +98,7 @@ def snapshot(incident: Incident) -> dict[str, Any]:
         "agents": [place if alive else None for place, alive in zip(places, units.alive.tolist(), strict=True)],
         "aboard": [None if row == NOBODY else row for row in units.aboard.tolist()],
         "water": units.water.tolist(),
-        "civilians": np.stack([folk.x, folk.y, folk.state], axis=1).tolist(),
+        "civilians": np.stack([civilians.x, civilians.y, civilians.state], axis=1).tolist(),
     }
 
 

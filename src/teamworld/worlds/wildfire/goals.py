@@ -28,7 +28,6 @@ from teamworld.worlds.wildfire.symbolic_state import (
     Mission,
     SymbolicState,
     in_zone,
-    thing,
 )
 
 if TYPE_CHECKING:
@@ -62,114 +61,114 @@ def distance_bucket(length: float, size: int) -> str:
     return "near" if length < size / 4 else "middle" if length < size / 2 else "far"
 
 
-def goals_in(brief: Mission, scene: SymbolicState, looked: bool | None = None) -> tuple[Goal, ...]:
+def goals_in(mission: Mission, state: SymbolicState, looked: bool | None = None) -> tuple[Goal, ...]:
     """Return the goals as they stand in a scene, in a fixed order.
 
     Args:
-        brief: What everybody was told.
-        scene: What is known, or true.
+        mission: What everybody was told.
+        state: What is known, or true.
         looked: In the truth, where all is known: whether what had to be found was found; None in what agents know.
     """
     makers = {
         "cut_sparse": _cuts, "cut_lines": _lines, "scout": _scouting, "transport": _transport, "contain": _fires,
         "rescue": _rescues, "both": _both,
     }  # fmt: skip
-    return (*_search(brief, scene, looked), *makers[brief.task](brief, scene))
+    return (*_search(mission, state, looked), *makers[mission.task](mission, state))
 
 
-def _search(brief: Mission, scene: SymbolicState, looked: bool | None) -> Iterator[Goal]:
+def _search(mission: Mission, state: SymbolicState, looked: bool | None) -> Iterator[Goal]:
     """Yield the goal to find the fire and the civilians, where nobody was told."""
-    if brief.known:
+    if mission.known:
         return
-    fire = brief.task in ("scout", "contain", "both")
-    people = brief.clusters * brief.per_cluster
-    seen = sum(number < people for number in scene.people)
-    left = people - seen + int(fire and not scene.fires)
+    fire = mission.task in ("scout", "contain", "both")
+    people = mission.clusters * mission.per_cluster
+    seen = sum(number < people for number in state.people)
+    left = people - seen + int(fire and not state.fires)
     if looked is not None:
         left = 0 if looked else max(1, left)
     yield Goal(
         "search",
         "search",
-        thing("area", 0),
+        Entity("area", 0),
         features=(("for", "fire and civilians" if fire and people else "fire" if fire else "civilians"),),
-        places=len(brief.kinds),
-        kinds=brief.of_team(*_WORK["search"]),
+        places=len(mission.kinds),
+        kinds=mission.of_team(*_WORK["search"]),
         units=left,
         state="open" if left else "done",
     )
 
 
-def _cuts(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
-    for number, spot in scene.targets.items():
+def _cuts(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
+    for number, spot in state.targets.items():
         yield Goal(
             f"cut_{number}",
             "cut",
-            thing("target", number),
+            Entity("target", number),
             features=(("shape", "cell"),),
             weight=3.0,
             places=1,
-            kinds=brief.of_team(*_WORK["cut"]),
+            kinds=mission.of_team(*_WORK["cut"]),
             units=spot.trees,
             state="open" if spot.trees else "done",
         )
 
 
-def _lines(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
-    for number in dict.fromkeys(spot.line for spot in scene.targets.values() if spot.line is not None):
-        cells = scene.line(number)
+def _lines(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
+    for number in dict.fromkeys(spot.line for spot in state.targets.values() if spot.line is not None):
+        cells = state.line(number)
         trees = sum(spot.trees for spot in cells)
         across = len(cells) > 1 and cells[0].at[1] == cells[1].at[1]
         yield Goal(
             f"line_{number}",
             "cut",
-            thing("line", number),
+            Entity("line", number),
             features=(("shape", "line"), ("cells", str(len(cells))), ("way", "across" if across else "down")),
             weight=3.0 * len(cells),
-            places=min(len(cells), len(brief.agents(*_WORK["cut"]))),
-            kinds=brief.of_team(*_WORK["cut"]),
+            places=min(len(cells), len(mission.agents(*_WORK["cut"]))),
+            kinds=mission.of_team(*_WORK["cut"]),
             units=trees,
             state="open" if trees else "done",
         )
 
 
-def _scouting(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
-    for number, front in scene.fires.items():
-        place = scene.place(thing("fire", number), front.origin or (0, 0))
-        over = sum(scene.over_fire(at, number) for at in _flyers(brief, scene))
+def _scouting(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
+    for number, front in state.fires.items():
+        place = state.place(Entity("fire", number), front.origin or (0, 0))
+        over = sum(state.over_fire(at, number) for at in _flyers(mission, state))
         yield Goal(
             f"scout_{number}",
             "scout",
-            thing("fire", number),
-            features=(("part", part_of_map(place or (0, 0), brief.size)),),
+            Entity("fire", number),
+            features=(("part", part_of_map(place or (0, 0), mission.size)),),
             weight=float(PAIR),
             quorum=PAIR,
             places=PAIR,
-            kinds=brief.of_team(*_WORK["scout"]),
+            kinds=mission.of_team(*_WORK["scout"]),
             units=max(0, PAIR - over),
             constraints=("participation", "spatial", "temporal"),
             state="open" if over < PAIR else "done",
         )
 
 
-def _flyers(brief: Mission, scene: SymbolicState) -> list[Cell]:
-    return [body.at for agent, body in scene.agents.items() if brief.kinds[agent] in _WORK["scout"]]
+def _flyers(mission: Mission, state: SymbolicState) -> list[Cell]:
+    return [body.at for agent, body in state.agents.items() if mission.kinds[agent] in _WORK["scout"]]
 
 
-def _fires(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
+def _fires(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
     """Yield one goal for each fire: all that burns and burnt from one beginning is one, however its front runs."""
-    for number, front in scene.fires.items():
+    for number, front in state.fires.items():
         place = _middle(front.cells) or front.origin
         yield Goal(
             f"fire_{number}",
             "suppress",
-            thing("fire", number),
+            Entity("fire", number),
             features=(
-                ("part", "unknown" if place is None else part_of_map(place, brief.size)),
-                ("water", "yes" if scene.water else "no"),
+                ("part", "unknown" if place is None else part_of_map(place, mission.size)),
+                ("water", "yes" if state.water else "no"),
             ),
             weight=1.0,
-            places=max(1, len(brief.agents(*_WORK["suppress"]))),
-            kinds=brief.of_team(*_WORK["suppress"]),
+            places=max(1, len(mission.agents(*_WORK["suppress"]))),
+            kinds=mission.of_team(*_WORK["suppress"]),
             units=0 if front.out else max(1, len(front.cells)),
             prerequisites=() if front.part_of is None or front.out else (f"fire_{front.part_of}",),
             state="done" if front.out else "open",
@@ -182,24 +181,24 @@ def _middle(cells: tuple[Cell, ...]) -> Cell | None:
     return sum(x for x, _ in cells) // len(cells), sum(y for _, y in cells) // len(cells)
 
 
-def _transport(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
+def _transport(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
     """Yield the goal to bring all firefighters to the zone: joint for a helicopter and those it carries."""
     left = [
         body
-        for agent, body in scene.agents.items()
-        if brief.kinds[agent] == "firefighter" and not _arrived(body, brief, scene)
+        for agent, body in state.agents.items()
+        if mission.kinds[agent] == "firefighter" and not _arrived(body, mission, state)
     ]
-    start = max((dist(body.at, scene.zone or body.at) for body in left), default=0.0)
-    helicopters = brief.of_team("helicopter")
+    start = max((dist(body.at, state.zone or body.at) for body in left), default=0.0)
+    helicopters = mission.of_team("helicopter")
     yield Goal(
         "transport_0",
         "transport",
-        thing("zone", 0),
-        features=(("distance", distance_bucket(start, brief.size)), ("helicopter", "yes" if helicopters else "no")),
-        weight=float(len(brief.agents("firefighter"))),
+        Entity("zone", 0),
+        features=(("distance", distance_bucket(start, mission.size)), ("helicopter", "yes" if helicopters else "no")),
+        weight=float(len(mission.agents("firefighter"))),
         quorum=PAIR if helicopters else 1,
-        places=len(brief.agents(*_WORK["transport"])),
-        kinds=brief.of_team(*_WORK["transport"]),
+        places=len(mission.agents(*_WORK["transport"])),
+        kinds=mission.of_team(*_WORK["transport"]),
         units=len(left),
         constraints=("capability", "participation", "spatial") if helicopters else (),
         losable=True,
@@ -207,56 +206,56 @@ def _transport(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
     )
 
 
-def _arrived(body: AgentState, brief: Mission, scene: SymbolicState) -> bool:
+def _arrived(body: AgentState, mission: Mission, state: SymbolicState) -> bool:
     """Whether a firefighter counts as transported."""
-    there = scene.zone is not None and in_zone(body.at, scene.zone)
-    return there and (body.aboard is None or brief.riders_count)
+    there = state.zone is not None and in_zone(body.at, state.zone)
+    return there and (body.aboard is None or mission.riders_count)
 
 
-def _rescues(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
+def _rescues(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
     """Yield one goal for each cluster of civilians that somebody knows of."""
-    clusters = sorted({*scene.clusters, *(person.cluster for person in scene.people.values())})
+    clusters = sorted({*state.clusters, *(person.cluster for person in state.people.values())})
     for number in clusters:
-        people = list(scene.members(number).values())
+        people = list(state.members(number).values())
         dead = sum(person.state == "dead" for person in people)
-        size = brief.per_cluster if number < brief.clusters else len(people)
+        size = mission.per_cluster if number < mission.clusters else len(people)
         left = max(0, size - sum(person.state in ("safe", "dead") for person in people))
-        place = scene.place(thing("cluster", number), scene.zone or (0, 0))
+        place = state.place(Entity("cluster", number), state.zone or (0, 0))
         away = (
-            "unknown" if place is None or scene.zone is None else distance_bucket(dist(place, scene.zone), brief.size)
+            "unknown" if place is None or state.zone is None else distance_bucket(dist(place, state.zone), mission.size)
         )
-        state: Literal["open", "done", "lost"] = "open" if left else "lost" if dead else "done"
+        status: Literal["open", "done", "lost"] = "open" if left else "lost" if dead else "done"
         yield Goal(
             f"rescue_{number}",
             "rescue",
-            thing("cluster", number),
+            Entity("cluster", number),
             features=(("people", "few" if size <= 3 else "many"), ("distance", away)),
             weight=float(size),
-            places=max(1, min(size, len(brief.agents("firefighter")))),
+            places=max(1, min(size, len(mission.agents("firefighter")))),
             kinds=("firefighter",),
             units=left,
             constraints=("dependency", "spatial"),
             losable=True,
-            state=state,
+            state=status,
         )
 
 
-def _both(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
+def _both(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
     """Yield the fires, and for each cluster the goal to keep its people from the fire until it is out."""
-    fires = tuple(_fires(brief, scene))
+    fires = tuple(_fires(mission, state))
     yield from fires
     out = bool(fires) and all(goal.state == "done" for goal in fires)
-    for goal in _rescues(brief, scene):
+    for goal in _rescues(mission, state):
         number = goal.thing.id if goal.thing is not None else 0
-        people = list(scene.members(number).values())
+        people = list(state.members(number).values())
         alive = [person for person in people if person.state != "dead"]
-        size = brief.per_cluster if number < brief.clusters else len(people)
+        size = mission.per_cluster if number < mission.clusters else len(people)
         lost = len(people) - len(alive)
-        state: Literal["open", "done", "lost"] = "open"
+        status: Literal["open", "done", "lost"] = "open"
         if lost >= size or (out and lost):
-            state = "lost"
+            status = "lost"
         elif out:
-            state = "done"
+            status = "done"
         yield Goal(
             f"guard_{number}",
             "guard",
@@ -265,10 +264,10 @@ def _both(brief: Mission, scene: SymbolicState) -> Iterator[Goal]:
             weight=goal.weight,
             places=goal.places,
             kinds=goal.kinds,
-            units=size - lost if state == "open" else 0,
+            units=size - lost if status == "open" else 0,
             constraints=goal.constraints,
             losable=True,
-            state=state,
+            state=status,
         )
 
 
@@ -300,24 +299,24 @@ class GoalTracker:
 
     Args:
         incident: At the start.
-        brief: What everybody was told.
+        mission: What everybody was told.
         names: The agents by row.
     """
 
-    def __init__(self, incident: Incident, brief: Mission, names: Sequence[AgentId]) -> None:
-        self._brief, self._names = brief, names
+    def __init__(self, incident: Incident, mission: Mission, names: Sequence[AgentId]) -> None:
+        self._mission, self._names = mission, names
         self._done: dict[GoalId, float] = {}
         """How far each goal is, as a share of the whole."""
         self._ended: dict[GoalId, GoalStatus] = {}
         self._opened: set[GoalId] = set()
-        self.looked = brief.known
+        self.looked = mission.known
         """Whether everything that had to be found was found."""
         self._met: set[int] = set()
         self._fire_seen = False
         self._at_start: int | None = None
         """What was in sight before the first step."""
         self._spots: dict[GoalId, list[tuple[int, int]]] = {}
-        for number, (cell, line) in target_cells(incident, brief).items():
+        for number, (cell, line) in target_cells(incident, mission).items():
             self._spots.setdefault(f"cut_{number}" if line is None else f"line_{line}", []).append(cell)
         self._clusters = [cluster_of(number, incident) for number in range(len(incident.civilians))]
 
@@ -332,10 +331,10 @@ class GoalTracker:
         self._met.update(people)
         self._fire_seen |= fire
 
-    def step(self, incident: Incident, start: UnitsBefore, did: StepEffects, fires: Fires) -> tuple[GoalEvent, ...]:
+    def step(self, incident: Incident, start: UnitsBefore, effects: StepEffects, fires: Fires) -> tuple[GoalEvent, ...]:
         """Return what the step did to the goals."""
         found: list[GoalEvent] = []
-        for goal, share, state, who in self._standing(incident, start, did, fires):
+        for goal, share, state, who in self._standing(incident, start, effects, fires):
             if goal in self._ended:
                 continue
             delta = share - self._done.get(goal, 0.0)
@@ -348,33 +347,33 @@ class GoalTracker:
         return tuple(found)
 
     def _standing(
-        self, incident: Incident, start: UnitsBefore, did: StepEffects, fires: Fires
+        self, incident: Incident, start: UnitsBefore, effects: StepEffects, fires: Fires
     ) -> Iterator[tuple[GoalId, float, GoalStatus, tuple[AgentId, ...]]]:
         """Yield how each goal stands: the share that is done, its state, and who took part in this step."""
-        brief = self._brief
-        if not brief.known:
+        mission = self._mission
+        if not mission.known:
             yield self._search(incident, fires)
-        if brief.task.startswith("cut"):
-            yield from self._cuts(incident, did)
-        elif brief.task == "scout":
+        if mission.task.startswith("cut"):
+            yield from self._cuts(incident, effects)
+        elif mission.task == "scout":
             share = min(incident.scouts, PAIR) / PAIR
             yield "scout_0", share, "done" if share >= 1 else "open", self._rows(rows_over_fire(incident))
-        elif brief.task == "transport":
+        elif mission.task == "transport":
             yield self._transport(incident, start)
-        if brief.task in ("contain", "both"):
+        if mission.task in ("contain", "both"):
             for fire in fires.origins:
                 out = fires.out(fire)
-                who = self._rows(np.flatnonzero((did.put_out > 0) | (did.felled > 0)).tolist())
+                who = self._rows(np.flatnonzero((effects.put_out > 0) | (effects.felled > 0)).tolist())
                 yield f"fire_{fire}", float(out), "done" if out else "open", who
-        if brief.task in ("rescue", "both"):
-            yield from self._people(incident, start, did, fires)
+        if mission.task in ("rescue", "both"):
+            yield from self._people(incident, start, effects, fires)
 
     def _rows(self, rows: Iterable[int]) -> tuple[AgentId, ...]:
         return tuple(self._names[row] for row in rows)
 
     def _search(self, incident: Incident, fires: Fires) -> tuple[GoalId, float, GoalStatus, tuple[AgentId, ...]]:
-        people = self._brief.clusters * self._brief.per_cluster
-        fire = int(bool(fires.origins) and self._brief.task != "rescue")
+        people = self._mission.clusters * self._mission.per_cluster
+        fire = int(bool(fires.origins) and self._mission.task != "rescue")
         met = sum(civilian in self._met for civilian in range(people))
         found, total = met + (fire if self._fire_seen else 0), people + fire
         self.looked = found >= total
@@ -384,10 +383,10 @@ class GoalTracker:
         return "search", share, "done" if self.looked else "open", ()
 
     def _cuts(
-        self, incident: Incident, did: StepEffects
+        self, incident: Incident, effects: StepEffects
     ) -> Iterator[tuple[GoalId, float, GoalStatus, tuple[AgentId, ...]]]:
-        trees, places, kinds = incident.land.trees, incident.units.places(), self._brief.kinds
-        busy = np.flatnonzero(did.felled > 0).tolist()
+        trees, places, kinds = incident.land.trees, incident.units.places(), self._mission.kinds
+        busy = np.flatnonzero(effects.felled > 0).tolist()
         for goal, cells in self._spots.items():
             left = sum(int(trees[y + 1, x + 1]) for x, y in cells)
             near = [
@@ -415,18 +414,18 @@ class GoalTracker:
         return "transport_0", share, "done" if share >= 1 else "open", self._rows(who)
 
     def _people(
-        self, incident: Incident, start: UnitsBefore, did: StepEffects, fires: Fires
+        self, incident: Incident, start: UnitsBefore, effects: StepEffects, fires: Fires
     ) -> Iterator[tuple[GoalId, float, GoalStatus, tuple[AgentId, ...]]]:
-        folk = incident.civilians
-        while len(self._clusters) < len(folk):
+        civilians = incident.civilians
+        while len(self._clusters) < len(civilians):
             self._clusters.append(cluster_of(len(self._clusters), incident))
         clusters = np.array(self._clusters)
         for number in sorted(set(self._clusters)):
             mine = clusters == number
-            states = folk.state[mine]
+            states = civilians.state[mine]
             safe, dead, size = int((states == SAFE).sum()), int((states == DEAD).sum()), int(mine.sum())
             who = [row for row in range(len(self._names)) if self._put_down(row, mine, start, incident)]
-            if self._brief.task == "rescue":
+            if self._mission.task == "rescue":
                 state: GoalStatus = "open" if safe + dead < size else "lost" if dead else "done"
                 yield f"rescue_{number}", safe / size, state, self._rows(who)
             else:
@@ -454,17 +453,17 @@ def joint_attempts(
     incident: Incident,
     start: UnitsBefore,
     commands: npt.NDArray[np.int64],
-    did: StepEffects,
-    brief: Mission,
+    effects: StepEffects,
+    mission: Mission,
     names: Sequence[AgentId],
 ) -> Iterator[Attempt]:
     """Yield the acts of the step that can fail on others or on the place: boarding, scouting, picking up."""
     kinds = incident.units.kind
-    joint = {"transport": "transport_0", "contain": "fire_0", "both": "fire_0"}.get(brief.task)
+    joint = {"transport": "transport_0", "contain": "fire_0", "both": "fire_0"}.get(mission.task)
     for row in np.flatnonzero(start.alive & (kinds == HELICOPTER) & (commands[:, 0] == BOARD)).tolist():
         if joint is not None:
-            yield _boarding(row, joint, incident, start, did, names)
-    if brief.task == "scout":
+            yield _boarding(row, joint, incident, start, effects, names)
+    if mission.task == "scout":
         over = rows_over_fire(incident)
         flyers = int((start.alive & (kinds > 1)).sum())
         if over:
@@ -476,7 +475,7 @@ def joint_attempts(
             yield _attempt("scout_0", PAIR, have, dict.fromkeys(have, PAIR), [names[row] for row in over])
     for row in np.flatnonzero(start.alive & (kinds == FIREFIGHTER) & (commands[:, 0] == LIFT)).tolist():
         if start.carries[row] == NOBODY and len(incident.civilians):
-            yield _lifting(row, incident, start, did, brief, names)
+            yield _lifting(row, incident, start, effects, mission, names)
 
 
 def _attempt(
@@ -487,13 +486,13 @@ def _attempt(
 
 
 def _boarding(
-    row: int, goal: GoalId, incident: Incident, start: UnitsBefore, did: StepEffects, names: Sequence[AgentId]
+    row: int, goal: GoalId, incident: Incident, start: UnitsBefore, effects: StepEffects, names: Sequence[AgentId]
 ) -> Attempt:
     on_foot = start.alive & (incident.units.kind == FIREFIGHTER) & (start.aboard == NOBODY)
     near = [k for k in np.flatnonzero(on_foot).tolist() if dist(start.places[k], start.places[row]) < BOARDING_REACH]
     boarded = np.flatnonzero((incident.units.aboard == row) & (start.aboard == NOBODY)).tolist()
     seats = int((start.aboard == row).sum()) < 5
-    joined = bool(did.effect[row])
+    joined = bool(effects.effect[row])
     have: ConstraintCounts = {
         "capability": int(start.water[row] == 0 and seats),
         "participation": PAIR if joined else min(PAIR, 1 + int(on_foot.sum())),
@@ -506,18 +505,24 @@ def _boarding(
 
 
 def _lifting(
-    row: int, incident: Incident, start: UnitsBefore, did: StepEffects, brief: Mission, names: Sequence[AgentId]
+    row: int, incident: Incident, start: UnitsBefore, effects: StepEffects, mission: Mission, names: Sequence[AgentId]
 ) -> Attempt:
-    folk, at = incident.civilians, start.places[row]
+    civilians, at = incident.civilians, start.places[row]
     held = int(incident.units.carries[row])
-    nearest = min(range(len(folk)), key=lambda k: (dist(at, (folk.x[k], folk.y[k])), k)) if held == NOBODY else held
+    nearest = (
+        min(range(len(civilians)), key=lambda k: (dist(at, (civilians.x[k], civilians.y[k])), k))
+        if held == NOBODY
+        else held
+    )
     cluster = cluster_of(nearest, incident)
-    free = any(folk.state[k] not in (SAFE, DEAD) for k in range(len(folk)) if cluster_of(k, incident) == cluster)
-    lifted = bool(did.effect[row])
+    free = any(
+        civilians.state[k] not in (SAFE, DEAD) for k in range(len(civilians)) if cluster_of(k, incident) == cluster
+    )
+    lifted = bool(effects.effect[row])
     have: ConstraintCounts = {"dependency": int(lifted or free), "spatial": int(lifted)}
-    if not lifted and REASONS[int(did.reason[row])] == "nobody_near" and not free:
+    if not lifted and REASONS[int(effects.reason[row])] == "nobody_near" and not free:
         have["dependency"] = 0
-    goal = f"{'rescue' if brief.task == 'rescue' else 'guard'}_{cluster}"
+    goal = f"{'rescue' if mission.task == 'rescue' else 'guard'}_{cluster}"
     return _attempt(goal, 1, have, {"dependency": 1, "spatial": 1}, [names[row]])
 
 
@@ -586,8 +591,8 @@ def find_empty_flight(
             if kind == "firefighter" and place is not None and not in_zone((place[0], place[1]), zone)
         ]
         for agent, outcome in passage.outcomes.items():
-            thing = outcome.action.args[0] if outcome.action.args else None
-            to_zone = outcome.action.verb == "go_to" and isinstance(thing, Entity) and thing.kind == "zone"
+            aim = outcome.action.args[0] if outcome.action.args else None
+            to_zone = outcome.action.verb == "go_to" and isinstance(aim, Entity) and aim.kind == "zone"
             row = team.index(agent)
             flew = to_zone and outcome.status == "done" and outcome.moved and static["kinds"][row] == "helicopter"
             if flew and left and row not in after["aboard"]:

@@ -38,7 +38,6 @@ from teamworld.worlds.wildfire.symbolic_state import (
     SymbolicState,
     in_zone,
     state_of,
-    thing,
 )
 
 if TYPE_CHECKING:
@@ -53,28 +52,28 @@ MEETING = 45
 
 
 def scripted_plans(
-    brief: Mission, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
+    mission: Mission, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
 ) -> dict[AgentId, Plan]:
     """Return a plan for each agent that is able and has none."""
     idle = [agent for agent, view in views.items() if agent not in running and view.able]
     if not idle:
         return {}
-    scenes = {agent: state_of(views[agent].known) for agent in idle}
-    team = _Team(brief, scenes[idle[0]], dict(running), scenes)
+    states = {agent: state_of(views[agent].known) for agent in idle}
+    team = _Team(mission, states[idle[0]], dict(running), states)
     for agent in _choice_order(team, idle):
-        team.scene = scenes[agent]
+        team.state = states[agent]
         team.give(agent, *_plan(team, agent))
     return {agent: team.given[agent] for agent in idle}
 
 
 def _choice_order(team: _Team, idle: list[AgentId]) -> list[AgentId]:
     """Return who chooses first: whoever is nearest to something to cut; bulldozers before others, else in order."""
-    spots = [spot.at for spot in team.scene.targets.values() if spot.trees]
+    spots = [spot.at for spot in team.state.targets.values() if spot.trees]
 
     def rank(agent: AgentId) -> tuple[bool, float]:
-        at = team.scenes[agent].agents[agent].at
+        at = team.states[agent].agents[agent].at
         near = min((dist(at, spot) for spot in spots), default=0.0)
-        return team.brief.kinds[agent] != "bulldozer", near
+        return team.mission.kinds[agent] != "bulldozer", near
 
     return sorted(idle, key=rank)
 
@@ -83,10 +82,10 @@ def _choice_order(team: _Team, idle: list[AgentId]) -> list[AgentId]:
 class _Team:
     """What is known, and what everybody is at."""
 
-    brief: Mission
-    scene: SymbolicState
+    mission: Mission
+    state: SymbolicState
     running: dict[AgentId, Plan]
-    scenes: Mapping[AgentId, SymbolicState]
+    states: Mapping[AgentId, SymbolicState]
     given: dict[AgentId, Plan] = field(default_factory=dict)
 
     def give(self, agent: AgentId, goal: str | None, *actions: Action) -> None:
@@ -104,12 +103,12 @@ class _Team:
 
     def at(self, agent: AgentId) -> Cell:
         """Return where an agent is."""
-        return self.scene.agents[agent].at
+        return self.state.agents[agent].at
 
 
 def _plan(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Return a goal and actions for one agent."""
-    task, kind = team.brief.task, team.brief.kinds[agent]
+    task, kind = team.mission.task, team.mission.kinds[agent]
     if task.startswith("cut"):
         return _cut(team, agent) if kind in WALKERS else (None, WAIT)
     if task == "transport":
@@ -128,22 +127,22 @@ def _plan(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]
 
 def _cut(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Take the target that is done soonest, of those that others leave over; share lines."""
-    scene, taken = team.scene, team.claimed(agent, "fell")
-    lines = {spot.line for spot in scene.targets.values()}
-    things = [thing("line", n) for n in sorted(n for n in lines if n is not None)]
-    things = things or [thing("target", number) for number in scene.targets]
-    work = [aim for aim in things if any(spot.trees for spot in scene.spots(aim))]
-    shared = team.brief.task == "cut_lines"
+    state, taken = team.state, team.claimed(agent, "fell")
+    lines = {spot.line for spot in state.targets.values()}
+    things = [Entity("line", n) for n in sorted(n for n in lines if n is not None)]
+    things = things or [Entity("target", number) for number in state.targets]
+    work = [aim for aim in things if any(spot.trees for spot in state.spots(aim))]
+    shared = team.mission.task == "cut_lines"
 
     def cost(aim: Entity) -> tuple[int, float, int]:
-        ticks = estimate_ticks(agent, Action("fell", (aim,)), team.brief, scene)
+        ticks = estimate_ticks(agent, Action("fell", (aim,)), team.mission, state)
         others = taken.count(aim)
-        place = scene.place(aim, team.at(agent)) or team.at(agent)
+        place = state.place(aim, team.at(agent)) or team.at(agent)
         return others if not shared else ticks + 6 * others, dist(place, team.at(agent)), aim.id
 
     left = [aim for aim in work if shared or aim not in taken]
     if not left:
-        return None, *next(iter(standby_plans(team.brief, scene, agent)))
+        return None, *next(iter(standby_plans(team.mission, state, agent)))
     best = min(left, key=cost)
     return f"{'line' if shared else 'cut'}_{best.id}", Action("fell", (best,))
 
@@ -153,32 +152,34 @@ def _cut(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
 
 def _walk(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Walk to the zone, step by step; stop for a helicopter that comes."""
-    scene, at = team.scene, team.at(agent)
-    if scene.zone is None or in_zone(at, scene.zone):
+    state, at = team.state, team.at(agent)
+    if state.zone is None or in_zone(at, state.zone):
         return None, WAIT
-    pilots = [m for m, plan in team.running.items() if go_to(agent) in plan.actions and m in scene.agents]
-    coming = any(dist(scene.agents[pilot].at, at) < MEETING for pilot in pilots)
-    if coming and dist(at, scene.zone) > 15:
+    pilots = [m for m, plan in team.running.items() if go_to(agent) in plan.actions and m in state.agents]
+    coming = any(dist(state.agents[pilot].at, at) < MEETING for pilot in pilots)
+    if coming and dist(at, state.zone) > 15:
         return "transport_0", WAIT
-    return "transport_0", Action("step_toward", (scene.zone,))
+    return "transport_0", Action("step_toward", (state.zone,))
 
 
 def _ferry(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Carry whoever is furthest from the zone, as many as are together."""
-    scene, at = team.scene, team.at(agent)
-    if scene.riders(agent):
-        there = scene.zone is not None and in_zone(at, scene.zone)
-        return "transport_0", *(() if there else (go_to(thing("zone", 0)),)), Action("set_down")
+    state, at = team.state, team.at(agent)
+    if state.riders(agent):
+        there = state.zone is not None and in_zone(at, state.zone)
+        return "transport_0", *(() if there else (go_to(Entity("zone", 0)),)), Action("set_down")
     taken = team.claimed(agent, "go_to")
-    left = [mate for mate in waiting_firefighters(team.brief, scene, agent) if mate not in taken]
-    near = [mate for mate in left if dist(scene.agents[mate].at, at) < BOARDING_REACH]
-    pilots = [m for m in scene.agents if team.brief.kinds[m] == "helicopter" and dist(team.at(m), at) < BOARDING_REACH]
+    left = [mate for mate in waiting_firefighters(team.mission, state, agent) if mate not in taken]
+    near = [mate for mate in left if dist(state.agents[mate].at, at) < BOARDING_REACH]
+    pilots = [
+        m for m in state.agents if team.mission.kinds[m] == "helicopter" and dist(team.at(m), at) < BOARDING_REACH
+    ]
     if near[SEATS * pilots.index(agent) :]:  # helicopters at one place board one after the other
-        return "transport_0", Action("take_aboard"), go_to(thing("zone", 0)), Action("set_down")
-    far = [mate for mate in left if scene.zone is not None and dist(scene.agents[mate].at, scene.zone) > 15]
+        return "transport_0", Action("take_aboard"), go_to(Entity("zone", 0)), Action("set_down")
+    far = [mate for mate in left if state.zone is not None and dist(state.agents[mate].at, state.zone) > 15]
     if not far:
         return None, WAIT
-    return "transport_0", go_to(far[0]), Action("take_aboard"), go_to(thing("zone", 0)), Action("set_down")
+    return "transport_0", go_to(far[0]), Action("take_aboard"), go_to(Entity("zone", 0)), Action("set_down")
 
 
 # Looking for things ---------------------------------------------------------------------------------------------------
@@ -186,42 +187,42 @@ def _ferry(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]
 
 def _look(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Fly to a sector that nobody has seen and nobody is on the way to: near, and hidden for the most part."""
-    scene, taken, at = team.scene, team.claimed(agent, "go_to"), team.at(agent)
-    hidden = {n: share for n, share in scene.unseen.items() if thing("sector", n) not in taken and share > 5}
-    goal = None if team.brief.known else "search"
+    state, taken, at = team.state, team.claimed(agent, "go_to"), team.at(agent)
+    hidden = {n: share for n, share in state.unseen.items() if Entity("sector", n) not in taken and share > 5}
+    goal = None if team.mission.known else "search"
     if not hidden:
-        for steps in candidate_plans(team.brief, scene, agent, None):
+        for steps in candidate_plans(team.mission, state, agent, None):
             if steps[0].verb == "go_to":
                 return goal, steps[0]
         return None, WAIT
-    best = min(hidden, key=lambda n: (dist(scene.sectors[n], at) + 20) / hidden[n])
-    return goal, go_to(thing("sector", best))
+    best = min(hidden, key=lambda n: (dist(state.sectors[n], at) + 20) / hidden[n])
+    return goal, go_to(Entity("sector", best))
 
 
 def _scout(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
-    fires = [number for number, front in team.scene.fires.items() if front.cells or front.scar]
+    fires = [number for number, front in team.state.fires.items() if front.cells or front.scar]
     if not fires:
         return _look(team, agent)
-    fire = thing("fire", fires[0])
-    there = is_near(agent, fire, team.brief, team.scene)
+    fire = Entity("fire", fires[0])
+    there = is_near(agent, fire, team.mission, team.state)
     return f"scout_{fires[0]}", WAIT if there else go_to(fire)
 
 
 def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Of those who fly: one stays with each group of people that was found, the others look for more."""
-    scene, taken = team.scene, team.claimed(agent, "go_to")
-    if team.brief.kinds[agent] == "bulldozer":
+    state, taken = team.state, team.claimed(agent, "go_to")
+    if team.mission.kinds[agent] == "bulldozer":
         return None, WAIT
-    clusters = sorted({person.cluster for person in scene.people.values() if person.state == "free"})
+    clusters = sorted({person.cluster for person in state.people.values() if person.state == "free"})
     for number in clusters:
-        cluster = thing("cluster", number)
-        place = scene.place(cluster, team.at(agent))
+        cluster = Entity("cluster", number)
+        place = state.place(cluster, team.at(agent))
         if place is None or cluster in taken:
             continue
         watched = [
             mate
-            for mate, body in scene.agents.items()
-            if mate != agent and team.brief.kinds[mate] not in WALKERS and dist(body.at, place) < BOARDING_REACH
+            for mate, body in state.agents.items()
+            if mate != agent and team.mission.kinds[mate] not in WALKERS and dist(body.at, place) < BOARDING_REACH
         ]
         if not watched:
             return None, WAIT if dist(place, team.at(agent)) < BOARDING_REACH else go_to(cluster)
@@ -233,39 +234,39 @@ def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...
 
 def _rescue(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Carry to the zone what is nearest of those for whom nobody goes."""
-    scene, at, body = team.scene, team.at(agent), team.scene.agents[agent]
-    zone, out = go_to(thing("zone", 0)), Action("drop_off")
+    state, at, body = team.state, team.at(agent), team.state.agents[agent]
+    zone, out = go_to(Entity("zone", 0)), Action("drop_off")
     if body.holds is not None:
-        cluster = scene.people[body.holds].cluster
-        there = scene.zone is not None and in_zone(at, scene.zone)
+        cluster = state.people[body.holds].cluster
+        there = state.zone is not None and in_zone(at, state.zone)
         return f"rescue_{cluster}", *((out,) if there else (zone, out))
     taken = team.claimed(agent, "go_to")
     free = [
         (dist(person.at, at), number)
-        for number, person in scene.people.items()
-        if person.state == "free" and person.at is not None and thing("civilian", number) not in taken
+        for number, person in state.people.items()
+        if person.state == "free" and person.at is not None and Entity("civilian", number) not in taken
     ]
     if free:
         number = min(free)[1]
-        there = is_near(agent, thing("civilian", number), team.brief, scene)
-        claim = go_to(thing("civilian", number))
-        goal = f"rescue_{scene.people[number].cluster}"
+        there = is_near(agent, Entity("civilian", number), team.mission, state)
+        claim = go_to(Entity("civilian", number))
+        goal = f"rescue_{state.people[number].cluster}"
         return goal, *(() if there else (claim,)), Action("pick_up")
-    lost = [person.was for person in scene.people.values() if person.state == "free" and person.was is not None]
+    lost = [person.was for person in state.people.values() if person.state == "free" and person.was is not None]
     if lost and (ways := _search_cells(team, agent, lost[0])):
         return None, move_to(ways[0])
-    if scene.unseen:  # they will be needed somewhere: the middle is nearest to everywhere
-        middle = (team.brief.size // 2, team.brief.size // 2)
+    if state.unseen:  # they will be needed somewhere: the middle is nearest to everywhere
+        middle = (team.mission.size // 2, team.mission.size // 2)
         return "search", WAIT if dist(middle, at) < 10 else Action("step_toward", (middle,))
     return None, WAIT
 
 
 def _search_cells(team: _Team, agent: AgentId, place: Cell) -> list[Cell]:
     """Return cells round a place that nobody has in sight and nobody goes to, the one unseen for longest first."""
-    ground, taken = team.scene.ground, team.claimed(agent, "move_to")
+    ground, taken = team.state.ground, team.claimed(agent, "move_to")
     if ground is None:
         return []
-    ways = [cell for cell in cells_around(place, team.brief, agent) if cell not in taken]
+    ways = [cell for cell in cells_around(place, team.mission, agent) if cell not in taken]
     return sorted(
         (cell for cell in ways if cell != team.at(agent)), key=lambda cell: int(ground.seen[cell[1], cell[0]])
     )
@@ -273,11 +274,11 @@ def _search_cells(team: _Team, agent: AgentId, place: Cell) -> list[Cell]:
 
 def _escape(team: _Team, agent: AgentId) -> Action | None:
     """Return the way out for a walker that the fire comes too near to; None where it does not."""
-    scene, at = team.scene, team.at(agent)
-    if not scene.dangerous(at):
+    state, at = team.state, team.at(agent)
+    if not state.dangerous(at):
         return None
-    far = refuge(team.brief, scene, at)
-    return None if far == at or scene.dangerous(far) else Action("step_toward", (far,))
+    far = refuge(team.mission, state, at)
+    return None if far == at or state.dangerous(far) else Action("step_toward", (far,))
 
 
 # Fire -----------------------------------------------------------------------------------------------------------------
@@ -285,37 +286,37 @@ def _escape(team: _Team, agent: AgentId) -> Action | None:
 
 def _fight(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
     """Do what the kind is for: watch from above, drop water, spray, or cut a ring round the fire."""
-    scene, kind = team.scene, team.brief.kinds[agent]
-    fires = [n for n, front in scene.fires.items() if not front.out and front.part_of is None]
+    state, kind = team.state, team.mission.kinds[agent]
+    fires = [n for n, front in state.fires.items() if not front.out and front.part_of is None]
     if kind == "firefighter" and (saved := _guard(team, agent)) is not None:
         return saved
     if not fires:
         return _look(team, agent) if kind not in WALKERS else (None, WAIT)
-    number = min(fires, key=lambda n: dist(scene.place(thing("fire", n), team.at(agent)) or (0, 0), team.at(agent)))
-    fire, goal = thing("fire", number), f"fire_{number}"
+    number = min(fires, key=lambda n: dist(state.place(Entity("fire", n), team.at(agent)) or (0, 0), team.at(agent)))
+    fire, goal = Entity("fire", number), f"fire_{number}"
     if kind == "drone":
         return _watch(team, agent, fire)
     if kind == "helicopter":
-        return _drop(team, agent, fire) if scene.water or scene.agents[agent].water else _watch(team, agent, fire)
-    if kind == "firefighter" and (scene.water or scene.agents[agent].water):
+        return _drop(team, agent, fire) if state.water or state.agents[agent].water else _watch(team, agent, fire)
+    if kind == "firefighter" and (state.water or state.agents[agent].water):
         return (goal, *_spray(team, agent, fire))
     return _dig(team, agent, number)
 
 
 def _watch(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tuple[Action, ...]]:
     """One flyer stays above a fire, so that all know where it is; the others look for people and other fires."""
-    scene, place = team.scene, team.scene.place(fire, team.at(agent))
+    state, place = team.state, team.state.place(fire, team.at(agent))
     watched = [
         mate
-        for mate, body in scene.agents.items()
+        for mate, body in state.agents.items()
         if mate != agent
-        and team.brief.kinds[mate] not in WALKERS
+        and team.mission.kinds[mate] not in WALKERS
         and place is not None
         and (dist(body.at, place) < 6 or fire in [a.args[0] for a in _actions(team, mate) if a.verb == "go_to"])
     ]
     if watched:
         return _look(team, agent)
-    return None, WAIT if is_near(agent, fire, team.brief, scene) else go_to(fire)
+    return None, WAIT if is_near(agent, fire, team.mission, state) else go_to(fire)
 
 
 def _actions(team: _Team, agent: AgentId) -> tuple[Action, ...]:
@@ -323,25 +324,25 @@ def _actions(team: _Team, agent: AgentId) -> tuple[Action, ...]:
 
 
 def _drop(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tuple[Action, ...]]:
-    body, goal = team.scene.agents[agent], f"fire_{fire.id}"
+    body, goal = team.state.agents[agent], f"fire_{fire.id}"
     if body.water:
-        there: tuple[Action, ...] = () if is_near(agent, fire, team.brief, team.scene) else (go_to(fire),)
+        there: tuple[Action, ...] = () if is_near(agent, fire, team.mission, team.state) else (go_to(fire),)
         return goal, *(*there, Action("release"))
     return goal, *(*_to_water(team, agent), Action("refill"))
 
 
 def _to_water(team: _Team, agent: AgentId) -> tuple[Action, ...]:
-    at, water = team.at(agent), team.scene.water
-    nearest = thing("water", min(water, key=lambda number: (dist(water[number], at), number)))
-    return () if is_near(agent, nearest, team.brief, team.scene) else (go_to(nearest),)
+    at, water = team.at(agent), team.state.water
+    nearest = Entity("water", min(water, key=lambda number: (dist(water[number], at), number)))
+    return () if is_near(agent, nearest, team.mission, team.state) else (go_to(nearest),)
 
 
 def _spray(team: _Team, agent: AgentId, fire: Entity) -> tuple[Action, ...]:
     """Fetch water; then go near a part of the fire that nobody sprays at, and spray, looking again after each time."""
-    scene, body = team.scene, team.scene.agents[agent]
+    state, body = team.state, team.state.agents[agent]
     if not body.water:
         return *_to_water(team, agent), Action("refill")
-    front = scene.fires[fire.id]
+    front = state.fires[fire.id]
     aims = [aim for aim in team.claimed(agent, "spray") if isinstance(aim, tuple)]
     near = sorted(front.cells, key=lambda cell: (dist(cell, body.at), cell))
     left = [cell for cell in near if all(dist(cell, aim) > 2 for aim in aims)]
@@ -350,24 +351,24 @@ def _spray(team: _Team, agent: AgentId, fire: Entity) -> tuple[Action, ...]:
     if dist(place, body.at) <= SPRAY_REACH and front.cells:
         return (spray,)
     if not front.cells and dist(place, body.at) <= SPRAY_REACH:  # it went on from where it was said to be
-        place = scene.sectors.get(0, (team.brief.size // 2, team.brief.size // 2))
-    way = Action("step_toward", (spray_place(place, body.at, team.brief),))
+        place = state.sectors.get(0, (team.mission.size // 2, team.mission.size // 2))
+    way = Action("step_toward", (spray_place(place, body.at, team.mission),))
     return (way, spray) if dist(place, body.at) <= PACE["firefighter"] / 2 and front.cells else (way,)
 
 
 def _dig(team: _Team, agent: AgentId, fire: int) -> tuple[str | None, *tuple[Action, ...]]:
     """Cut the agent's share of the ring round a fire that others leave over."""
-    scene, goal = team.scene, f"fire_{fire}"
-    ring = firebreak(team.brief, scene, fire)
+    state, goal = team.state, f"fire_{fire}"
+    ring = firebreak(team.mission, state, fire)
     if ring is None:
         return goal, WAIT
     taken = set(team.claimed(agent, "move_to")) | _driven(team, agent)
-    left = tuple(cell for cell in ring.uncut if cell not in taken and not scene.dangerous(cell))
-    free = [mate for mate in cutters(team.brief, scene) if mate not in team.running or mate == agent]
-    share = divide_cells(left, free, team.brief, scene).get(agent, [])
+    left = tuple(cell for cell in ring.uncut if cell not in taken and not state.dangerous(cell))
+    free = [mate for mate in cutters(team.mission, state) if mate not in team.running or mate == agent]
+    share = divide_cells(left, free, team.mission, state).get(agent, [])
     if not share:
         return None, WAIT
-    if team.brief.kinds[agent] == "bulldozer":
+    if team.mission.kinds[agent] == "bulldozer":
         return goal, *clear_run(share, ring.cells, team.at(agent))
     if dist(share[-1], team.at(agent)) < dist(share[0], team.at(agent)):
         share = share[::-1]
@@ -378,7 +379,7 @@ def _driven(team: _Team, agent: AgentId) -> set[object]:
     """Return the cells that bulldozers are about to clear."""
     found: set[object] = set()
     for mate, plan in team.running.items():
-        if mate == agent or mate not in team.scene.agents:
+        if mate == agent or mate not in team.state.agents:
             continue
         at = team.at(mate)
         for act in plan.actions:
@@ -399,28 +400,28 @@ def _driven(team: _Team, agent: AgentId) -> set[object]:
 
 def _guard(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]] | None:
     """Carry people away whom the fire comes near; None where nobody is in danger."""
-    scene, body = team.scene, team.scene.agents[agent]
-    hot = [cell for front in scene.fires.values() for cell in front.cells]
-    if not scene.people or not hot:
+    state, body = team.state, team.state.agents[agent]
+    hot = [cell for front in state.fires.values() for cell in front.cells]
+    if not state.people or not hot:
         return None
     if body.holds is not None:
-        goal = f"guard_{scene.people[body.holds].cluster}"
+        goal = f"guard_{state.people[body.holds].cluster}"
         far = min(dist(body.at, cell) for cell in hot)
         if far > 2 * THREATENED:
             return goal, Action("drop_off")
-        return goal, Action("step_toward", (refuge(team.brief, scene, body.at),))
+        return goal, Action("step_toward", (refuge(team.mission, state, body.at),))
     taken = team.claimed(agent, "go_to")
     threatened = [
         (dist(person.at, body.at), number)
-        for number, person in scene.people.items()
+        for number, person in state.people.items()
         if person.state == "free"
         and person.at is not None
-        and thing("civilian", number) not in taken
+        and Entity("civilian", number) not in taken
         and min(dist(person.at, cell) for cell in hot) < THREATENED
     ]
     if not threatened or min(threatened)[0] > 40:
         return None
     number = min(threatened)[1]
-    person = thing("civilian", number)
-    there = () if is_near(agent, person, team.brief, scene) else (go_to(person),)
-    return f"guard_{scene.people[number].cluster}", *there, Action("pick_up")
+    person = Entity("civilian", number)
+    there = () if is_near(agent, person, team.mission, state) else (go_to(person),)
+    return f"guard_{state.people[number].cluster}", *there, Action("pick_up")

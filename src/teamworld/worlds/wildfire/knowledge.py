@@ -401,11 +401,11 @@ def living_agents(incident: Incident, names: Sequence[AgentId]) -> LivingAgents:
     return LivingAgents(agent_states(incident, names), rows.tolist(), incident.units.places()[rows].astype(np.int64))
 
 
-def target_cells(incident: Incident, brief: Mission) -> dict[int, tuple[Cell, int | None]]:
+def target_cells(incident: Incident, mission: Mission) -> dict[int, tuple[Cell, int | None]]:
     """Return the cells to cut: place and line."""
     lines = incident.instance.targets
     cells = [((cell.x, cell.y), number) for number, line in enumerate(lines) for cell in line]
-    alone = brief.task == "cut_sparse"
+    alone = mission.task == "cut_sparse"
     return {number: (cell, None if alone else line) for number, (cell, line) in enumerate(cells)}
 
 
@@ -428,31 +428,31 @@ class Knowledge:
 
     Args:
         incident: At the start.
-        brief: What everybody was told.
+        mission: What everybody was told.
         names: The agents by row.
         owner: The agent's row; None for the team.
     """
 
-    def __init__(self, incident: Incident, brief: Mission, names: Sequence[AgentId], owner: int | None) -> None:
-        self.brief, self.names, self.owner = brief, names, owner
+    def __init__(self, incident: Incident, mission: Mission, names: Sequence[AgentId], owner: int | None) -> None:
+        self.mission, self.names, self.owner = mission, names, owner
         self.t = 0
-        self._surveyor = MapTracker(brief.size, owner)
-        self._hidden = {} if brief.known else {n: _cells(brief, n) for n in brief.middles}
-        self._targets = target_cells(incident, brief)
+        self._surveyor = MapTracker(mission.size, owner)
+        self._hidden = {} if mission.known else {n: _cells(mission, n) for n in mission.middles}
+        self._targets = target_cells(incident, mission)
         self._trees = dict.fromkeys(self._targets, (3, 0))
         self._people: dict[int, tuple[Cell | None, CivilianStatus, int]] = {}
         self._was: dict[int, Cell] = {}
         self._mates: dict[AgentId, tuple[AgentState, int]] = {}
-        self._fires: set[int] = {0} if brief.known and incident.instance.fire is not None else set()
+        self._fires: set[int] = {0} if mission.known and incident.instance.fire is not None else set()
         self._water: dict[int, Cell] = {}
         self._clusters: dict[int, Cell] = {}
-        if brief.known:
+        if mission.known:
             self._clusters = {k: (cell.x, cell.y) for k, cell in enumerate(incident.instance.clusters)}
             for civilian in range(len(incident.civilians)):
                 place = self._clusters[cluster_of(civilian, incident)]
                 self._people[civilian] = (place, "free", 0)
             self._water = {k: (cell.x, cell.y) for k, cell in enumerate(incident.instance.water)}
-        self.scene = SymbolicState()
+        self.state = SymbolicState()
 
     @property
     def people(self) -> Set[int]:
@@ -474,8 +474,8 @@ class Knowledge:
         self._look_at_things(incident)
         self._look_at_people(incident)
         agents = self._look_at_mates(living)
-        sectors = {} if self.brief.known else self.brief.middles
-        self.scene = SymbolicState(
+        sectors = {} if self.mission.known else self.mission.middles
+        self.state = SymbolicState(
             agents=agents,
             targets={
                 number: TargetCell(cell, self._trees[number][0], line) for number, (cell, line) in self._targets.items()
@@ -531,9 +531,9 @@ class Knowledge:
                 self._water[number] = (cell.x, cell.y)
 
     def _look_at_people(self, incident: Incident) -> None:
-        folk, units = incident.civilians, incident.units
-        for number in range(len(folk)):
-            at, state = (int(folk.x[number]), int(folk.y[number])), int(folk.state[number])
+        civilians, units = incident.civilians, incident.units
+        for number in range(len(civilians)):
+            at, state = (int(civilians.x[number]), int(civilians.y[number])), int(civilians.state[number])
             told = self._people.get(number)
             by_radio = state == CARRIED and (self.owner is None or units.carries[self.owner] == number)
             if by_radio or self._sees(at):
@@ -579,7 +579,7 @@ class Knowledge:
             out = fires.out(fire)
             found[fire] = FireState(
                 () if out else tuple(burning.get(fire, ())),
-                fires.origins[fire] if self.brief.known and fire == 0 else None,
+                fires.origins[fire] if self.mission.known and fire == 0 else None,
                 out,
                 (scar[fire],) if fire in scar else (),
                 None if root[fire] == fire else root[fire],
@@ -590,43 +590,43 @@ class Knowledge:
         """Take cells that were seen for the first time from those of their sectors that nobody saw."""
         if not self._hidden or not len(news):
             return
-        brief = self.brief
-        edges = [x1 for _, x1, _, _ in brief.sectors[: brief.tiles]]
+        mission = self.mission
+        edges = [x1 for _, x1, _, _ in mission.sectors[: mission.tiles]]
         column, row = (np.searchsorted(edges, along, side="right") for along in news.T)
-        for number, count in enumerate(np.bincount(row * brief.tiles + column, minlength=brief.tiles**2).tolist()):
+        for number, count in enumerate(np.bincount(row * mission.tiles + column, minlength=mission.tiles**2).tolist()):
             self._hidden[number] -= count
 
     def _unseen(self) -> dict[int, int]:
         """Return per cent of each sector that was not seen, rounded up; without those seen whole."""
-        return {n: -(-100 * left // _cells(self.brief, n)) for n, left in self._hidden.items() if left}
+        return {n: -(-100 * left // _cells(self.mission, n)) for n, left in self._hidden.items() if left}
 
 
-def _cells(brief: Mission, sector: int) -> int:
+def _cells(mission: Mission, sector: int) -> int:
     """Return the cells of a sector."""
-    x0, x1, y0, y1 = brief.sectors[sector]
+    x0, x1, y0, y1 = mission.sectors[sector]
     return (x1 - x0) * (y1 - y0)
 
 
-def work_state(incident: Incident, brief: Mission, names: Sequence[AgentId]) -> SymbolicState:
+def work_state(incident: Incident, mission: Mission, names: Sequence[AgentId]) -> SymbolicState:
     """Return the truth about agents and what is to be cut: by it skills are judged."""
-    return SymbolicState(agents=agent_states(incident, names), targets=true_targets(incident, brief))
+    return SymbolicState(agents=agent_states(incident, names), targets=true_targets(incident, mission))
 
 
-def true_targets(incident: Incident, brief: Mission) -> dict[int, TargetCell]:
+def true_targets(incident: Incident, mission: Mission) -> dict[int, TargetCell]:
     """Return the cells to cut as they are."""
     trees = incident.land.trees
     return {
         number: TargetCell(cell, int(trees[cell[1] + 1, cell[0] + 1]), line)
-        for number, (cell, line) in target_cells(incident, brief).items()
+        for number, (cell, line) in target_cells(incident, mission).items()
     }
 
 
-def true_state(incident: Incident, brief: Mission, names: Sequence[AgentId], fires: Fires) -> SymbolicState:
+def true_state(incident: Incident, mission: Mission, names: Sequence[AgentId], fires: Fires) -> SymbolicState:
     """Return all that is true."""
-    folk, target, land = incident.civilians, incident.instance.target, incident.land
+    civilians, target, land = incident.civilians, incident.instance.target, incident.land
     return SymbolicState(
         agents=agent_states(incident, names),
-        targets=true_targets(incident, brief),
+        targets=true_targets(incident, mission),
         zone=None if target is None else (target.x, target.y),
         water={
             number: (cell.x, cell.y)
@@ -636,13 +636,13 @@ def true_state(incident: Incident, brief: Mission, names: Sequence[AgentId], fir
         fires={fire: fires.front(fire) for fire in fires.origins},
         people={
             number: CivilianState(
-                (int(folk.x[number]), int(folk.y[number])),
-                _STATES[int(folk.state[number])],
+                (int(civilians.x[number]), int(civilians.y[number])),
+                _STATES[int(civilians.state[number])],
                 cluster_of(number, incident),
             )
-            for number in range(len(folk))
+            for number in range(len(civilians))
         },
         clusters={k: (cell.x, cell.y) for k, cell in enumerate(incident.instance.clusters)},
-        sectors=brief.middles,
-        ground=fully_seen(true_codes(land), incident.t) if brief.task == "scout" else None,
+        sectors=mission.middles,
+        ground=fully_seen(true_codes(land), incident.t) if mission.task == "scout" else None,
     )

@@ -307,21 +307,21 @@ def due_events(incident: Incident) -> tuple[Event, ...]:
     return tuple(event for event in incident.level.events if event.t == incident.t)
 
 
-def run_events(incident: Incident, plan: StepNotes) -> tuple[Event, ...]:
+def run_events(incident: Incident, notes: StepNotes) -> tuple[Event, ...]:
     """Let everything happen that is due, in the order of the script; return it.
 
     Args:
         incident: What to change.
-        plan: Where the deaths of agents are noted.
+        notes: Where the deaths of agents are noted.
     """
     for number, event in enumerate(incident.level.events):
         if event.t == incident.t:
-            _run_event(incident, number, event, plan)
-            kill_on_fire(*arrays(incident), plan)
+            _run_event(incident, number, event, notes)
+            kill_on_fire(*arrays(incident), notes)
     return due_events(incident)
 
 
-def _run_event(incident: Incident, number: int, event: Event, plan: StepNotes) -> None:
+def _run_event(incident: Incident, number: int, event: Event, notes: StepNotes) -> None:
     cells = incident.instance.event_cells[number]
     match event.kind:
         case "lose_drone" | "lose_helicopter":
@@ -337,7 +337,7 @@ def _run_event(incident: Incident, number: int, event: Event, plan: StepNotes) -
         case "growth":
             for _ in range(event.count):
                 step_fire(incident.land)
-                kill_on_fire(*arrays(incident), plan)
+                kill_on_fire(*arrays(incident), notes)
 
 
 def _lose_agents(incident: Incident, number: int, kind: int, count: int) -> None:
@@ -397,7 +397,7 @@ def step(incident: Incident, actions: npt.NDArray[np.integer]) -> StepEffects:
         incident: What to change.
         actions: (A, 3) whole numbers; row k is what agent k + 1 does: [type, x, y], types as in ``units``.
             [-1, 0, 0] and [0, 0, 0] do nothing, types that the agent's kind does not know do nothing, and a target
-            outside the map leaves the agent where it is; ``Happened.reason`` tells.
+            outside the map leaves the agent where it is; ``StepEffects.reason`` tells.
 
     Raises:
         UserError: If the actions are not (A, 3) whole numbers.
@@ -405,40 +405,40 @@ def step(incident: Incident, actions: npt.NDArray[np.integer]) -> StepEffects:
     given = _check_actions(actions, len(incident.units))
     alive = incident.units.alive.copy()
     before = incident.civilians.state.copy()
-    plan = notes_for(len(alive))
-    script = run_events(incident, plan)
-    crew, folk, ground, limits = arrays(incident)
-    brought = np.full(len(folk.state) - len(before), FREE, np.uint8)
+    notes = notes_for(len(alive))
+    script = run_events(incident, notes)
+    units, civilians, land, rules = arrays(incident)
+    brought = np.full(len(civilians.state) - len(before), FREE, np.uint8)
     before = np.concatenate([before, brought])
-    going, workers = start_actions(given, crew, folk, ground, limits, plan)
-    kill_on_fire(crew, folk, ground, limits, plan)
+    going, workers = start_actions(given, units, civilians, land, rules, notes)
+    kill_on_fire(units, civilians, land, rules, notes)
     now = steps = 0
     while now < TICKS_PER_TIMESTEP:
         until = _next_stop(incident, now, workers > 0)
         if going:
-            going = move_units(until - now, going, crew, folk, ground, limits, plan)
+            going = move_units(until - now, going, units, civilians, land, rules, notes)
         if until == WORK_TICKS and workers:
-            finish_work(crew, ground, limits, plan)
+            finish_work(units, land, rules, notes)
         if done := advance_fire(incident.land, until - now):
-            kill_on_fire(crew, folk, ground, limits, plan)
+            kill_on_fire(units, civilians, land, rules, notes)
             steps += done
         number, rest = divmod(incident.ticks + until, incident.level.civilian_every)
         if rest == 0:
             step_civilians(incident, number)
         now = until
-    move_carried(crew, folk)
+    move_carried(units, civilians)
     incident.t += 1
     note_scouted(incident)
     died = alive & ~incident.units.alive
     return StepEffects(
-        effect=plan.notes[:, EFFECT] != 0,
-        moved=plan.notes[:, MOVED] != 0,
-        reason=plan.notes[:, REASON].astype(np.uint8),
+        effect=notes.table[:, EFFECT] != 0,
+        moved=notes.table[:, MOVED] != 0,
+        reason=notes.table[:, REASON].astype(np.uint8),
         died=died,
-        felled=plan.notes[:, FELLED].copy(),
-        put_out=plan.notes[:, DOUSED].copy(),
-        rescued=(folk.state == SAFE) & (before != SAFE),
-        lost_civilians=(folk.state == DEAD) & (before != DEAD),
+        felled=notes.table[:, FELLED].copy(),
+        put_out=notes.table[:, DOUSED].copy(),
+        rescued=(civilians.state == SAFE) & (before != SAFE),
+        lost_civilians=(civilians.state == DEAD) & (before != DEAD),
         events=script,
         fire_steps=steps,
     )
@@ -568,9 +568,11 @@ def count_transported(incident: Incident) -> int:
 
 def note_scouted(incident: Incident) -> None:
     """Note after a step which civilians and which water agents have in sight, and how many are above the fire."""
-    units, folk, land = incident.units, incident.civilians, incident.land
-    if len(folk):
-        note_seen(units.kind, units.x, units.y, units.alive, folk.x, folk.y, folk.state != DEAD, incident.met)
+    units, civilians, land = incident.units, incident.civilians, incident.land
+    if len(civilians):
+        note_seen(
+            units.kind, units.x, units.y, units.alive, civilians.x, civilians.y, civilians.state != DEAD, incident.met
+        )
     if len(incident.found):
         cells = np.array(incident.instance.water_cells, np.int32)
         filled = land.inner(land.land)[cells[:, 1], cells[:, 0]] == WATER
@@ -619,20 +621,20 @@ def counters(incident: Incident, explored: int | None = None) -> Counters:
         incident: What to count in.
         explored: Cells seen by the team, from its ``Sightings``.
     """
-    land, units, folk = incident.land, incident.units, incident.civilians
+    land, units, civilians = incident.land, incident.units, incident.civilians
     return Counters(
         explored=explored,
         trees_burnt=land.trees_burnt,
         trees_cut=land.trees_cut,
         fires_extinguished=land.cells_put_out,
         correct_cuts=count_correct_cuts(incident),
-        civilians_rescued=int(np.count_nonzero(folk.state == SAFE)),
+        civilians_rescued=int(np.count_nonzero(civilians.state == SAFE)),
         firefighters_transported=count_transported(incident),
         civilians_scouted=int(np.count_nonzero(incident.met)),
         fire_scouts=count_fire_scouts(land, units.kind, units.x, units.y, units.alive),
         water_scouted=int(np.count_nonzero(incident.found)),
         agents_destroyed=int(np.count_nonzero(~units.alive)),
-        civilians_destroyed=int(np.count_nonzero(folk.state == DEAD)),
+        civilians_destroyed=int(np.count_nonzero(civilians.state == DEAD)),
         buildings_destroyed=land.buildings_lost,
     )
 

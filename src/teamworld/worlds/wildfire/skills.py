@@ -42,7 +42,6 @@ from teamworld.worlds.wildfire.symbolic_state import (
     SymbolicState,
     TargetCell,
     in_zone,
-    thing,
 )
 
 #: Timesteps after which an agent on its way gives up: without getting on, and without getting nearer to its aim than it
@@ -64,20 +63,20 @@ Command: TypeAlias = tuple[int, int, int]
 STAY: Command = (STOP, 0, 0)
 
 
-def schemas(kind: str, brief: Mission, scene: SymbolicState) -> tuple[ActionSchema, ...]:
+def schemas(kind: str, mission: Mission, state: SymbolicState) -> tuple[ActionSchema, ...]:
     """Return what a kind of agent can do, with the things that are known."""
-    place = Param("place", "cell", size=(brief.size, brief.size))
-    fires = tuple(thing("fire", number) for number in scene.fires)
-    trees = [thing("target", number) for number, spot in scene.targets.items() if spot.line is None]
-    trees += [thing("line", n) for n in dict.fromkeys(spot.line for spot in scene.targets.values()) if n is not None]
+    place = Param("place", "cell", size=(mission.size, mission.size))
+    fires = tuple(Entity("fire", number) for number in state.fires)
+    trees = [Entity("target", number) for number, spot in state.targets.items() if spot.line is None]
+    trees += [Entity("line", n) for n in dict.fromkeys(spot.line for spot in state.targets.values()) if n is not None]
     things: list[Term] = [*trees, *fires]
-    if scene.zone is not None:
-        things.append(thing("zone", 0))
-    things += [thing("water", number) for number in scene.water]
-    things += [thing("cluster", number) for number in sorted(_clusters(scene))]
-    things += [thing("civilian", number) for number, person in scene.people.items() if person.at is not None]
-    things += [thing("sector", number) for number in scene.sectors]
-    things += brief.agents("firefighter" if kind == "helicopter" else "helicopter") if kind[0] in "fh" else ()
+    if state.zone is not None:
+        things.append(Entity("zone", 0))
+    things += [Entity("water", number) for number in state.water]
+    things += [Entity("cluster", number) for number in sorted(_clusters(state))]
+    things += [Entity("civilian", number) for number, person in state.people.items() if person.at is not None]
+    things += [Entity("sector", number) for number in state.sectors]
+    things += mission.agents("firefighter" if kind == "helicopter" else "helicopter") if kind[0] in "fh" else ()
     go = (
         ActionSchema("move_to", (place,), f"{_GO[kind]} to the cell (x, y), for as many timesteps as it takes."),
         ActionSchema("go_to", (Param("thing", "entity", tuple(things)),), f"{_GO[kind]} to something, {_NEAR[kind]}."),
@@ -100,8 +99,8 @@ _COMMON = (
 )
 
 
-def _clusters(scene: SymbolicState) -> set[int]:
-    return {*scene.clusters, *(person.cluster for person in scene.people.values())}
+def _clusters(state: SymbolicState) -> set[int]:
+    return {*state.clusters, *(person.cluster for person in state.people.values())}
 
 
 def _own_schemas(
@@ -167,40 +166,40 @@ def thing_of(action: Action) -> Entity | str:
     return found
 
 
-def is_near(agent: AgentId, aim: Entity | str, brief: Mission, scene: SymbolicState) -> bool:
+def is_near(agent: AgentId, aim: Entity | str, mission: Mission, state: SymbolicState) -> bool:
     """Whether an agent is where ``go_to`` a thing takes it, as far as the scene tells."""
-    kind, at = brief.kinds[agent], scene.agents[agent].at
-    place = scene.place(aim, at)
+    kind, at = mission.kinds[agent], state.agents[agent].at
+    place = state.place(aim, at)
     if isinstance(aim, Entity) and aim.kind == "sector":
-        return aim.id not in scene.unseen or place == at
+        return aim.id not in state.unseen or place == at
     if place is None:
         return False
     if isinstance(aim, str):
         return dist(place, at) < BOARDING_REACH
     if aim.kind in ("cluster", "civilian"):
-        return dist(place, at) < brief.lift_reach
+        return dist(place, at) < mission.lift_reach
     if aim.kind == "zone":
         return in_zone(at, place)
     if aim.kind == "water":
-        return dist(place, at) <= brief.fill_reach
+        return dist(place, at) <= mission.fill_reach
     if aim.kind == "fire":
-        return dist(place, at) <= SPRAY_REACH if kind in WALKERS else scene.over_fire(at, aim.id)
+        return dist(place, at) <= SPRAY_REACH if kind in WALKERS else state.over_fire(at, aim.id)
     return place == at
 
 
-def approach_cell(agent: AgentId, aim: Entity | str, at: Cell, brief: Mission, scene: SymbolicState) -> Cell | None:
+def approach_cell(agent: AgentId, aim: Entity | str, at: Cell, mission: Mission, state: SymbolicState) -> Cell | None:
     """Return the cell to make for on the way to a thing; None where nobody knows of one."""
-    place = scene.place(aim, at)
+    place = state.place(aim, at)
     if place is None or not isinstance(aim, Entity) or aim.kind != "fire":
         return place
-    if brief.kinds[agent] in WALKERS:
-        return spray_place(place, at, brief)
-    front = scene.fires[aim.id]
-    hot = [cell for cell in (*front.cells, *front.scar) if scene.over_fire(cell, aim.id)]
+    if mission.kinds[agent] in WALKERS:
+        return spray_place(place, at, mission)
+    front = state.fires[aim.id]
+    hot = [cell for cell in (*front.cells, *front.scar) if state.over_fire(cell, aim.id)]
     return min(hot, key=lambda cell: (dist(cell, at), cell), default=place)
 
 
-def spray_place(hot: Cell, at: Cell, brief: Mission) -> Cell:
+def spray_place(hot: Cell, at: Cell, mission: Mission) -> Cell:
     """Return the cell nearest to ``at`` from which a spray reaches what burns, and which is not beside it."""
     ring = [
         (hot[0] + right, hot[1] + down)
@@ -208,18 +207,18 @@ def spray_place(hot: Cell, at: Cell, brief: Mission) -> Cell:
         for down in range(-3, 4)
         if max(abs(right), abs(down)) >= 2 and right * right + down * down <= SPRAY_REACH * SPRAY_REACH
     ]
-    inside = [cell for cell in ring if brief.inside(cell) == cell]
+    inside = [cell for cell in ring if mission.inside(cell) == cell]
     return min(inside or [at], key=lambda cell: (dist(cell, at), cell))
 
 
-def steer(kind: str, at: Cell, goal: Cell, brief: Mission, scene: SymbolicState) -> Cell | None:
+def steer(kind: str, at: Cell, goal: Cell, mission: Mission, state: SymbolicState) -> Cell | None:
     """Return where to head in this timestep to get to a cell: straight, or round the fire that is known of.
 
     Returns:
         A cell; None to stay, where every way is hot.
     """
-    ground = scene.ground
-    if ground is None or not brief.careful or kind not in WALKERS or not ground.hot:
+    ground = state.ground
+    if ground is None or not mission.careful or kind not in WALKERS or not ground.hot:
         return goal
     far = min(PACE[kind], dist(at, goal))
 
@@ -229,7 +228,7 @@ def steer(kind: str, at: Cell, goal: Cell, brief: Mission, scene: SymbolicState)
         for k in range(1, steps + 1):
             x = round(at[0] + (end[0] - at[0]) * k / steps)
             y = round(at[1] + (end[1] - at[1]) * k / steps)
-            if not (0 <= x < brief.size and 0 <= y < brief.size):
+            if not (0 <= x < mission.size and 0 <= y < mission.size):
                 return False
             if ground.dangerous((x, y)) and not (
                 started and k <= 4 and not SEEN_IGNITED <= ground.code((x, y)) <= SEEN_EXTINGUISHING
@@ -273,61 +272,65 @@ class Skill:
     felled: int = 0
     primitives: list[str] = field(default_factory=list)
 
-    def command(self, brief: Mission, scene: SymbolicState) -> Command:
+    def command(self, mission: Mission, state: SymbolicState) -> Command:
         """Return the primitive of this timestep."""
-        verb, at = self.action.verb, scene.agents[self.agent].at
+        verb, at = self.action.verb, state.agents[self.agent].at
         if verb in ("move_to", "step_toward"):
-            return self._toward(cell_of(self.action), brief, scene)
+            return self._toward(cell_of(self.action), mission, state)
         if verb == "go_to":
-            place = approach_cell(self.agent, thing_of(self.action), at, brief, scene)
-            return STAY if place is None else self._toward(place, brief, scene)
+            place = approach_cell(self.agent, thing_of(self.action), at, mission, state)
+            return STAY if place is None else self._toward(place, mission, state)
         if verb == "clear_to":
-            way = self._way(cell_of(self.action), brief, scene)
+            way = self._way(cell_of(self.action), mission, state)
             return STAY if way is None else (CLEAR, *way)
         if verb == "fell":
-            return self._fell(brief, scene)
+            return self._fell(mission, state)
         if verb in ("spray", "spray_at"):
-            aim = cell_of(self.action) if verb == "spray" else scene.place(thing_of(self.action), at)
+            aim = cell_of(self.action) if verb == "spray" else state.place(thing_of(self.action), at)
             return STAY if aim is None else (SPRAY, *aim)
         return (_TYPES.get((self.kind, verb), STOP), 0, 0)
 
-    def _toward(self, place: Cell, brief: Mission, scene: SymbolicState) -> Command:
-        return STAY if (way := self._way(place, brief, scene)) is None else (GO_ANYWHERE, *way)
+    def _toward(self, place: Cell, mission: Mission, state: SymbolicState) -> Command:
+        return STAY if (way := self._way(place, mission, state)) is None else (GO_ANYWHERE, *way)
 
-    def _way(self, place: Cell, brief: Mission, scene: SymbolicState) -> Cell | None:
-        at = scene.agents[self.agent].at
+    def _way(self, place: Cell, mission: Mission, state: SymbolicState) -> Cell | None:
+        at = state.agents[self.agent].at
         left = dist(at, place)
         self.nearest, self.astray = (left, 0) if left < self.nearest else (self.nearest, self.astray + 1)
-        return steer(self.kind, at, place, brief, scene)
+        return steer(self.kind, at, place, mission, state)
 
-    def _fell(self, brief: Mission, scene: SymbolicState) -> Command:
-        at, aim = scene.agents[self.agent].at, thing_of(self.action)
-        spots = [spot.at for spot in scene.spots(aim) if spot.trees] if isinstance(aim, Entity) else []
+    def _fell(self, mission: Mission, state: SymbolicState) -> Command:
+        at, aim = state.agents[self.agent].at, thing_of(self.action)
+        spots = [spot.at for spot in state.spots(aim) if spot.trees] if isinstance(aim, Entity) else []
         if not spots:
             return STAY
-        taken = {body.at for name, body in scene.agents.items() if name != self.agent and brief.kinds[name] in WALKERS}
+        taken = {
+            body.at for name, body in state.agents.items() if name != self.agent and mission.kinds[name] in WALKERS
+        }
         if self.kind == "bulldozer":
             ends = sorted((spots[0], spots[-1]), key=lambda cell: (dist(cell, at), cell))
-            here = at in (spot.at for spot in scene.spots(aim)) if isinstance(aim, Entity) else False
-            return (CLEAR, *ends[1]) if here else self._toward(ends[0], brief, scene)
+            here = at in (spot.at for spot in state.spots(aim)) if isinstance(aim, Entity) else False
+            return (CLEAR, *ends[1]) if here else self._toward(ends[0], mission, state)
         if at in spots:
             return (CUT, 0, 0)
-        return self._toward(min(spots, key=lambda c: (c in taken, dist(c, at), c)), brief, scene)
+        return self._toward(min(spots, key=lambda c: (c in taken, dist(c, at), c)), mission, state)
 
-    def result(self, brief: Mission, known: SymbolicState, truth: SymbolicState, did: ActionEffect) -> SkillResult:
+    def result(
+        self, mission: Mission, known: SymbolicState, truth: SymbolicState, primitive: PrimitiveResult
+    ) -> SkillResult:
         """Judge the timestep that has just gone by; the agent is still there, and able.
 
         Args:
-            brief: What everybody was told.
+            mission: What everybody was told.
             known: What the agent knows now.
             truth: What is true now.
-            did: What came of its primitive.
+            primitive: What came of its primitive.
         """
         self.spent += 1
-        self.felled += did.felled
-        if did.felled:  # the next tree may stand anywhere
+        self.felled += primitive.felled
+        if primitive.felled:  # the next tree may stand anywhere
             self.nearest, self.astray = inf, 0
-        self.stuck = 0 if did.moved or did.effect else self.stuck + 1
+        self.stuck = 0 if primitive.moved or primitive.effect else self.stuck + 1
         verb, at = self.action.verb, truth.agents[self.agent].at
         if verb in ("move_to", "clear_to"):
             return DONE if at == cell_of(self.action) else self._patient("no_way")
@@ -336,26 +339,26 @@ class Skill:
         if verb == "talk":
             return DONE if self.spent >= int(str(self.action.args[0])) else RUNNING
         if verb == "go_to":
-            return self._arrival(brief, known)
+            return self._arrival(mission, known)
         if verb == "fell":
             aim = thing_of(self.action)
             left = isinstance(aim, Entity) and any(spot.trees for spot in known.spots(aim))
             return self._patient("no_way") if left else DONE
         if verb in ("cut", "cut_all"):
-            if did.reason == "no_tree":
+            if primitive.reason == "no_tree":
                 return SkillResult("failed", "no_tree", "dependency")
             if not truth.agents[self.agent].trees:
                 return DONE
-            if brief.careful and known.dangerous(at):
+            if mission.careful and known.dangerous(at):
                 return SkillResult("failed", "fire", "spatial")
             return DONE if verb == "cut" and self.felled >= int(str(self.action.args[0])) else RUNNING
-        if did.reason:
-            return SkillResult("failed", did.reason, _WHY.get(did.reason))
+        if primitive.reason:
+            return SkillResult("failed", primitive.reason, _WHY.get(primitive.reason))
         return DONE
 
-    def _arrival(self, brief: Mission, known: SymbolicState) -> SkillResult:
+    def _arrival(self, mission: Mission, known: SymbolicState) -> SkillResult:
         aim = thing_of(self.action)
-        if is_near(self.agent, aim, brief, known):
+        if is_near(self.agent, aim, mission, known):
             return DONE
         if known.place(aim, known.agents[self.agent].at) is None:
             return SkillResult("failed", "not_there", "dependency")
@@ -366,7 +369,7 @@ class Skill:
         return SkillResult("failed", reason, "spatial") if lost else RUNNING
 
 
-class ActionEffect(NamedTuple):
+class PrimitiveResult(NamedTuple):
     """What came of one agent's primitive in a timestep."""
 
     moved: bool
@@ -395,16 +398,16 @@ _WHY: Mapping[str, Constraint] = {
 USUAL = 9.0
 
 
-def trees_at(scene: SymbolicState, cell: Cell) -> int | None:
+def trees_at(state: SymbolicState, cell: Cell) -> int | None:
     """Return the trees of a cell as far as is known."""
-    spot = next((spot for spot in scene.targets.values() if spot.at == cell), None)
+    spot = next((spot for spot in state.targets.values() if spot.at == cell), None)
     if spot is not None:
         return spot.trees
-    code = SEEN_BUILDING if scene.ground is None else scene.ground.code(cell)
+    code = SEEN_BUILDING if state.ground is None else state.ground.code(cell)
     return None if code in (0, SEEN_BUILDING) or code >= SEEN_IGNITED else code - (WET if code < DRY else DRY)
 
 
-def travel_ticks(kind: str, at: Cell, to: Cell, scene: SymbolicState, pace: float | None = None) -> int:
+def travel_ticks(kind: str, at: Cell, to: Cell, state: SymbolicState, pace: float | None = None) -> int:
     """Return the timesteps of a straight way, at least 1."""
     length = dist(at, to)
     if kind != "firefighter" or pace is not None:
@@ -413,31 +416,31 @@ def travel_ticks(kind: str, at: Cell, to: Cell, scene: SymbolicState, pace: floa
     for k in range(steps):
         share = (k + 0.5) / steps
         cell = round(at[0] + (to[0] - at[0]) * share), round(at[1] + (to[1] - at[1]) * share)
-        trees = trees_at(scene, cell)
+        trees = trees_at(state, cell)
         time += length / steps / (USUAL if trees is None else ON_FOOT[trees])
     return max(1, int(time + 0.999))
 
 
-def destination(agent: AgentId, action: Action, brief: Mission, scene: SymbolicState) -> Cell | None:
+def destination(agent: AgentId, action: Action, mission: Mission, state: SymbolicState) -> Cell | None:
     """Return the cell that an action takes its agent to; None where it stays or nobody knows."""
-    at = scene.agents[agent].at
+    at = state.agents[agent].at
     if action.verb in ("move_to", "clear_to"):
         return cell_of(action)
     if action.verb == "step_toward":
-        far, pace = cell_of(action), PACE[brief.kinds[agent]]
+        far, pace = cell_of(action), PACE[mission.kinds[agent]]
         share = min(1.0, pace / max(dist(at, far), 1e-9))
         return round(at[0] + (far[0] - at[0]) * share), round(at[1] + (far[1] - at[1]) * share)
     if action.verb == "go_to":
-        return approach_cell(agent, thing_of(action), at, brief, scene)
+        return approach_cell(agent, thing_of(action), at, mission, state)
     if action.verb == "fell":
         aim = thing_of(action)
-        return scene.spots(aim)[-1].at if isinstance(aim, Entity) and scene.spots(aim) else None
+        return state.spots(aim)[-1].at if isinstance(aim, Entity) and state.spots(aim) else None
     return None
 
 
-def estimate_ticks(agent: AgentId, action: Action, brief: Mission, scene: SymbolicState) -> int:
+def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: SymbolicState) -> int:
     """Return the estimated timesteps of an action, at least 1."""
-    body, kind = scene.agents.get(agent), brief.kinds[agent]
+    body, kind = state.agents.get(agent), mission.kinds[agent]
     if body is None or action.verb == "step_toward":
         return 1
     if action.verb == "talk":
@@ -448,73 +451,73 @@ def estimate_ticks(agent: AgentId, action: Action, brief: Mission, scene: Symbol
         return max(1, 2 if body.trees is None else body.trees)
     if action.verb == "fell":
         aim = thing_of(action)
-        spots = [spot for spot in scene.spots(aim) if spot.trees] if isinstance(aim, Entity) else []
-        there = min((travel_ticks(kind, body.at, spot.at, scene) for spot in spots if spot.at != body.at), default=0)
+        spots = [spot for spot in state.spots(aim) if spot.trees] if isinstance(aim, Entity) else []
+        there = min((travel_ticks(kind, body.at, spot.at, state) for spot in spots if spot.at != body.at), default=0)
         there = 0 if any(spot.at == body.at for spot in spots) else there
         work = -(-len(spots) // 4) if kind == "bulldozer" else sum(spot.trees for spot in spots) + len(spots) - 1
         return max(1, there + work)
-    place = destination(agent, action, brief, scene)
+    place = destination(agent, action, mission, state)
     if place is None:
         return 1
-    return travel_ticks(kind, body.at, place, scene, 4.0 if action.verb == "clear_to" else None)
+    return travel_ticks(kind, body.at, place, state, 4.0 if action.verb == "clear_to" else None)
 
 
-def expected_state(agent: AgentId, action: Action, brief: Mission, scene: SymbolicState) -> SymbolicState:
+def expected_state(agent: AgentId, action: Action, mission: Mission, state: SymbolicState) -> SymbolicState:
     """Return the scene to expect after an action that can be done, if it succeeds."""
-    verb, body, kind = action.verb, scene.agents[agent], brief.kinds[agent]
-    place = destination(agent, action, brief, scene)
+    verb, body, kind = action.verb, state.agents[agent], mission.kinds[agent]
+    place = destination(agent, action, mission, state)
     if verb == "go_to" and place is not None:
-        scene = _see_sector(thing_of(action), scene)
+        state = _see_sector(thing_of(action), state)
     if verb in ("fell", "cut", "cut_all", "clear_to"):
-        scene = _cut_trees(action, body, scene)
+        state = _cut_trees(action, body, state)
     if place is not None:
-        return _move(agent, place, kind, scene)
-    body = scene.agents[agent]
+        return _move(agent, place, kind, state)
+    body = state.agents[agent]
     if verb in ("cut", "cut_all"):
-        return _with(scene, agent, body._replace(trees=trees_at(scene, body.at) if _is_target(scene, body.at) else 0))
+        return _with(state, agent, body._replace(trees=trees_at(state, body.at) if _is_target(state, body.at) else 0))
     if verb == "refill":
-        return _with(scene, agent, body._replace(water=TANK))
+        return _with(state, agent, body._replace(water=TANK))
     if verb in ("spray", "spray_at", "release"):
-        return _pour(agent, body, SPRAY_REACH if kind == "firefighter" else DROP_REACH, scene)
+        return _pour(agent, body, SPRAY_REACH if kind == "firefighter" else DROP_REACH, state)
     if verb in ("pick_up", "drop_off"):
-        return _carry(agent, body, brief, scene)
+        return _carry(agent, body, mission, state)
     if verb in ("take_aboard", "set_down"):
-        return _ride(agent, verb == "take_aboard", brief, scene)
-    return scene
+        return _ride(agent, verb == "take_aboard", mission, state)
+    return state
 
 
-def _with(scene: SymbolicState, agent: AgentId, body: AgentState, **changes: Any) -> SymbolicState:
-    return replace(scene, agents={**scene.agents, agent: body}, memo={}, **changes)
+def _with(state: SymbolicState, agent: AgentId, body: AgentState, **changes: Any) -> SymbolicState:
+    return replace(state, agents={**state.agents, agent: body}, memo={}, **changes)
 
 
-def _is_target(scene: SymbolicState, at: Cell) -> bool:
-    return any(spot.at == at for spot in scene.targets.values())
+def _is_target(state: SymbolicState, at: Cell) -> bool:
+    return any(spot.at == at for spot in state.targets.values())
 
 
-def _see_sector(aim: Entity | str, scene: SymbolicState) -> SymbolicState:
+def _see_sector(aim: Entity | str, state: SymbolicState) -> SymbolicState:
     """Whoever goes to a sector sees it."""
     if isinstance(aim, Entity) and aim.kind == "sector":
-        return replace(scene, unseen={k: v for k, v in scene.unseen.items() if k != aim.id}, memo={})
-    return scene
+        return replace(state, unseen={k: v for k, v in state.unseen.items() if k != aim.id}, memo={})
+    return state
 
 
-def _move(agent: AgentId, place: Cell, kind: str, scene: SymbolicState) -> SymbolicState:
-    body = scene.agents[agent]
-    agents = {**scene.agents, agent: body._replace(at=place, trees=trees_at(scene, place) if kind in WALKERS else None)}
-    agents |= {mate: agents[mate]._replace(at=place) for mate in scene.riders(agent)}
-    people = dict(scene.people)
+def _move(agent: AgentId, place: Cell, kind: str, state: SymbolicState) -> SymbolicState:
+    body = state.agents[agent]
+    agents = {**state.agents, agent: body._replace(at=place, trees=trees_at(state, place) if kind in WALKERS else None)}
+    agents |= {mate: agents[mate]._replace(at=place) for mate in state.riders(agent)}
+    people = dict(state.people)
     if body.holds is not None and body.holds in people:
         people[body.holds] = people[body.holds]._replace(at=place)
-    return replace(scene, agents=agents, people=people, memo={})
+    return replace(state, agents=agents, people=people, memo={})
 
 
-def _cut_trees(action: Action, body: AgentState, scene: SymbolicState) -> SymbolicState:
+def _cut_trees(action: Action, body: AgentState, state: SymbolicState) -> SymbolicState:
     gone: Mapping[Cell, int] = {body.at: 3}
     if action.verb == "cut":
         gone = {body.at: int(str(action.args[0]))}
     elif action.verb == "fell":
         aim = thing_of(action)
-        gone = {spot.at: 3 for spot in scene.spots(aim)} if isinstance(aim, Entity) else {}
+        gone = {spot.at: 3 for spot in state.spots(aim)} if isinstance(aim, Entity) else {}
     elif action.verb == "clear_to":
         end = cell_of(action)
         steps = max(1, int(2 * dist(body.at, end)))
@@ -526,45 +529,45 @@ def _cut_trees(action: Action, body: AgentState, scene: SymbolicState) -> Symbol
             for k in range(steps + 1)
         }
     left: dict[int, TargetCell] = {
-        number: spot._replace(trees=max(0, spot.trees - gone.get(spot.at, 0))) for number, spot in scene.targets.items()
+        number: spot._replace(trees=max(0, spot.trees - gone.get(spot.at, 0))) for number, spot in state.targets.items()
     }
-    return replace(scene, targets=left, memo={})
+    return replace(state, targets=left, memo={})
 
 
-def _pour(agent: AgentId, body: AgentState, reach: float, scene: SymbolicState) -> SymbolicState:
+def _pour(agent: AgentId, body: AgentState, reach: float, state: SymbolicState) -> SymbolicState:
     fires: dict[int, FireState] = {}
-    for number, front in scene.fires.items():
+    for number, front in state.fires.items():
         left = tuple(cell for cell in front.cells if dist(cell, body.at) > reach)
         out = bool(front.cells) and not left
         fires[number] = front._replace(cells=left, out=front.out or out)
-    return _with(scene, agent, body._replace(water=max(0, body.water - 1)), fires=fires)
+    return _with(state, agent, body._replace(water=max(0, body.water - 1)), fires=fires)
 
 
-def _carry(agent: AgentId, body: AgentState, brief: Mission, scene: SymbolicState) -> SymbolicState:
-    people = dict(scene.people)
+def _carry(agent: AgentId, body: AgentState, mission: Mission, state: SymbolicState) -> SymbolicState:
+    people = dict(state.people)
     if body.holds is None:
-        number = scene.nearest_free(body.at, brief.lift_reach)
+        number = state.nearest_free(body.at, mission.lift_reach)
         if number is None:
-            return scene
+            return state
         people[number] = people[number]._replace(at=body.at, state="held")
-        return _with(scene, agent, body._replace(holds=number), people=people)
-    safe = scene.zone is not None and in_zone(body.at, scene.zone)
+        return _with(state, agent, body._replace(holds=number), people=people)
+    safe = state.zone is not None and in_zone(body.at, state.zone)
     if body.holds in people:
         people[body.holds] = people[body.holds]._replace(at=body.at, state="safe" if safe else "free")
-    return _with(scene, agent, body._replace(holds=None), people=people)
+    return _with(state, agent, body._replace(holds=None), people=people)
 
 
-def _ride(agent: AgentId, aboard: bool, brief: Mission, scene: SymbolicState) -> SymbolicState:
-    agents, at = dict(scene.agents), scene.agents[agent].at
+def _ride(agent: AgentId, aboard: bool, mission: Mission, state: SymbolicState) -> SymbolicState:
+    agents, at = dict(state.agents), state.agents[agent].at
     if aboard:
         near = [
             mate
             for mate, body in agents.items()
-            if brief.kinds[mate] == "firefighter" and body.aboard is None and dist(body.at, at) < BOARDING_REACH
+            if mission.kinds[mate] == "firefighter" and body.aboard is None and dist(body.at, at) < BOARDING_REACH
         ]
-        for mate in near[: SEATS - len(scene.riders(agent))]:
+        for mate in near[: SEATS - len(state.riders(agent))]:
             agents[mate] = agents[mate]._replace(at=at, aboard=agent, trees=None)
     else:
-        for mate in scene.riders(agent):
-            agents[mate] = agents[mate]._replace(at=at, aboard=None, trees=trees_at(scene, at))
-    return replace(scene, agents=agents, memo={})
+        for mate in state.riders(agent):
+            agents[mate] = agents[mate]._replace(at=at, aboard=None, trees=trees_at(state, at))
+    return replace(state, agents=agents, memo={})

@@ -128,11 +128,11 @@ class SymbolicState:
         """Return the cells of a line, from one end to the other."""
         return [spot for spot in self.targets.values() if spot.line == number]
 
-    def spots(self, thing: Entity) -> list[TargetCell]:
+    def spots(self, entity: Entity) -> list[TargetCell]:
         """Return the cells to cut of a target or a line."""
-        if thing.kind == "line":
-            return self.line(thing.id)
-        return [self.targets[thing.id]] if thing.id in self.targets else []
+        if entity.kind == "line":
+            return self.line(entity.id)
+        return [self.targets[entity.id]] if entity.id in self.targets else []
 
     def members(self, cluster: int) -> dict[int, CivilianState]:
         """Return the civilians known of a cluster."""
@@ -151,26 +151,26 @@ class SymbolicState:
         ]
         return min(near)[1] if near else None
 
-    def place(self, thing: Entity | str, at: Cell) -> Cell | None:
+    def place(self, entity: Entity | str, at: Cell) -> Cell | None:
         """Return where a thing or agent is, the part of it nearest to ``at``; None where nobody knows."""
-        if isinstance(thing, str):
-            return self.agents[thing].at if thing in self.agents else None
-        if thing.kind in ("target", "line"):
-            spots = self.spots(thing)
+        if isinstance(entity, str):
+            return self.agents[entity].at if entity in self.agents else None
+        if entity.kind in ("target", "line"):
+            spots = self.spots(entity)
             return _nearest([spot.at for spot in spots if spot.trees] or [spot.at for spot in spots], at)
-        if thing.kind == "zone":
+        if entity.kind == "zone":
             return self.zone
-        if thing.kind in ("water", "sector"):
-            return (self.water if thing.kind == "water" else self.sectors).get(thing.id)
-        if thing.kind == "fire" and thing.id in self.fires:
-            front = self.fires[thing.id]
+        if entity.kind in ("water", "sector"):
+            return (self.water if entity.kind == "water" else self.sectors).get(entity.id)
+        if entity.kind == "fire" and entity.id in self.fires:
+            front = self.fires[entity.id]
             return _nearest(list(front.cells), at) or _nearest(list(front.scar), at) or front.origin
-        if thing.kind == "civilian" and thing.id in self.people:
-            return self.people[thing.id].at
-        if thing.kind == "cluster":
-            people = self.members(thing.id).values()
+        if entity.kind == "civilian" and entity.id in self.people:
+            return self.people[entity.id].at
+        if entity.kind == "cluster":
+            people = self.members(entity.id).values()
             free = [person.at for person in people if person.state == "free" and person.at is not None]
-            return _nearest(free, at) or (None if people else self.clusters.get(thing.id))
+            return _nearest(free, at) or (None if people else self.clusters.get(entity.id))
         return None
 
     def dangerous(self, at: Cell) -> bool:
@@ -250,50 +250,45 @@ class Mission:
         return min(max(cell[0], 0), self.size - 1), min(max(cell[1], 0), self.size - 1)
 
 
-def thing(kind: str, number: int) -> Entity:
-    """Return the name of a thing."""
-    return Entity(kind, number)
-
-
-def facts_of(scene: SymbolicState) -> Iterator[Fact]:
+def facts_of(state: SymbolicState) -> Iterator[Fact]:
     """Yield what is the case in a scene."""
-    for agent, body in scene.agents.items():
+    for agent, body in state.agents.items():
         yield Fact(agent, "AT", body.at)
         if body.trees is not None:
             yield Fact(agent, "TREES", body.trees)
         if body.water:
             yield Fact(agent, "WATER", body.water)
         if body.holds is not None:
-            yield Fact(agent, "HOLD", thing("civilian", body.holds))
+            yield Fact(agent, "HOLD", Entity("civilian", body.holds))
         if body.aboard is not None:
             yield Fact(agent, "ABOARD", body.aboard)
-    for number, spot in scene.targets.items():
-        yield Fact(thing("target", number), "AT", spot.at)
-        yield Fact(thing("target", number), "TREES", spot.trees)
+    for number, spot in state.targets.items():
+        yield Fact(Entity("target", number), "AT", spot.at)
+        yield Fact(Entity("target", number), "TREES", spot.trees)
         if spot.line is not None:
-            yield Fact(thing("target", number), "IN", thing("line", spot.line))
-    if scene.zone is not None:
-        yield Fact(thing("zone", 0), "AT", scene.zone)
-    for kind, cells in (("water", scene.water), ("cluster", scene.clusters), ("sector", scene.sectors)):
+            yield Fact(Entity("target", number), "IN", Entity("line", spot.line))
+    if state.zone is not None:
+        yield Fact(Entity("zone", 0), "AT", state.zone)
+    for kind, cells in (("water", state.water), ("cluster", state.clusters), ("sector", state.sectors)):
         for number, cell in cells.items():
-            yield Fact(thing(kind, number), "AT", cell)
-    for number, front in scene.fires.items():
+            yield Fact(Entity(kind, number), "AT", cell)
+    for number, front in state.fires.items():
         if front.origin is not None:
-            yield Fact(thing("fire", number), "AT", front.origin)
-        yield Fact(thing("fire", number), "STATE", "out" if front.out else "burning")
+            yield Fact(Entity("fire", number), "AT", front.origin)
+        yield Fact(Entity("fire", number), "STATE", "out" if front.out else "burning")
         if front.part_of is not None:
-            yield Fact(thing("fire", number), "IN", thing("fire", front.part_of))
-        yield from (Fact(thing("fire", number), "BURNS", cell) for cell in front.cells)
-        yield from (Fact(thing("fire", number), "BURNT", cell) for cell in front.scar)
-    for number, person in scene.people.items():
-        yield Fact(thing("civilian", number), "IN", thing("cluster", person.cluster))
+            yield Fact(Entity("fire", number), "IN", Entity("fire", front.part_of))
+        yield from (Fact(Entity("fire", number), "BURNS", cell) for cell in front.cells)
+        yield from (Fact(Entity("fire", number), "BURNT", cell) for cell in front.scar)
+    for number, person in state.people.items():
+        yield Fact(Entity("civilian", number), "IN", Entity("cluster", person.cluster))
         if person.at is not None:
-            yield Fact(thing("civilian", number), "AT", person.at)
+            yield Fact(Entity("civilian", number), "AT", person.at)
         elif person.was is not None:
-            yield Fact(thing("civilian", number), "WAS", person.was)
-        yield Fact(thing("civilian", number), "STATE", person.state)
-    for number, percent in scene.unseen.items():
-        yield Fact(thing("sector", number), "UNSEEN", percent)
+            yield Fact(Entity("civilian", number), "WAS", person.was)
+        yield Fact(Entity("civilian", number), "STATE", person.state)
+    for number, percent in state.unseen.items():
+        yield Fact(Entity("sector", number), "UNSEEN", percent)
 
 
 def state_of(given: Facts) -> SymbolicState:
@@ -301,9 +296,9 @@ def state_of(given: Facts) -> SymbolicState:
     return given.derive(_read)
 
 
-def expected_facts(scene: SymbolicState) -> Facts:
+def expected_facts(state: SymbolicState) -> Facts:
     """Return a scene's facts, made when somebody reads one."""
-    return Facts.later(lambda: facts_of(scene), _read, scene)
+    return Facts.later(lambda: facts_of(state), _read, state)
 
 
 def _read(given: Facts) -> SymbolicState:

@@ -426,18 +426,18 @@ def view_text(incident: Incident, sightings: Sightings, row: int, view: Wildfire
 
 def known_lines(view: WildfireView) -> Iterator[str]:
     """Yield what an agent knows beyond its window, a line each."""
-    scene = view.scene
+    state = view.state
     for goal in view.goals:
-        place = scene.place(goal.thing, scene.agents[view.agent].at) if goal.thing is not None else None
+        place = state.place(goal.thing, state.agents[view.agent].at) if goal.thing is not None else None
         where = "" if place is None else f", nearest place ({place[0]}, {place[1]})"
         left = f", {goal.units} left" if goal.state == "open" else ""
         yield f"Goal {goal.id} ({goal.kind} {goal.thing}): {goal.state}{left}{where}."
-    if scene.zone is not None:
-        yield f"The zone is at ({scene.zone[0]}, {scene.zone[1]}); it reaches three cells to each side."
-    for number, cell in scene.water.items():
+    if state.zone is not None:
+        yield f"The zone is at ({state.zone[0]}, {state.zone[1]}); it reaches three cells to each side."
+    for number, cell in state.water.items():
         yield f"Water <water>({number}) is at ({cell[0]}, {cell[1]})."
-    if scene.unseen:
-        names = ", ".join(f"<sector>({number}) at {scene.sectors[number]}" for number in scene.unseen)
+    if state.unseen:
+        names = ", ".join(f"<sector>({number}) at {state.sectors[number]}" for number in state.unseen)
         yield f"Not seen whole: {names}."
 
 

@@ -49,7 +49,7 @@ from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe_level, instance_for, level_for, with_firefighters
 from teamworld.worlds.wildfire.observe import begin_sightings
 from teamworld.worlds.wildfire.physics import begin_incident
-from teamworld.worlds.wildfire.skills import STAY, ActionEffect, Command, Skill, SkillResult
+from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, Skill, SkillResult
 from teamworld.worlds.wildfire.state import SIGHTS, Cell, FireMode, Rules, rules_for
 from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, expected_facts, facts_of
 
@@ -80,7 +80,7 @@ class Frame:
         """Return all that an agent knows."""
         mine = self.knowledge[agent]
         if id(mine) not in self._known:
-            self._known[id(mine)] = expected_facts(mine.scene)
+            self._known[id(mine)] = expected_facts(mine.state)
         return self._known[id(mine)]
 
     def split(self, agent: AgentId) -> tuple[Facts, Facts]:
@@ -105,22 +105,22 @@ class WildfireView(FrameView[Frame]):
     @property
     def kind(self) -> str:
         """``firefighter``, ``bulldozer``, ``drone`` or ``helicopter``."""
-        return self._now.domain.brief.kinds[self._agent]
+        return self._now.domain.mission.kinds[self._agent]
 
     @property
     def able(self) -> bool:
         """False while a helicopter carries it."""
-        return self.scene.agents[self._agent].aboard is None
+        return self.state.agents[self._agent].aboard is None
 
     @property
     def names(self) -> Sequence[AgentId]:
         """All agents, in the order of their ids."""
-        return tuple(self._now.domain.brief.kinds)
+        return tuple(self._now.domain.mission.kinds)
 
     @property
-    def scene(self) -> SymbolicState:
+    def state(self) -> SymbolicState:
         """All that the agent knows, as a scene with what was seen of the ground."""
-        return self._now.knowledge[self._agent].scene
+        return self._now.knowledge[self._agent].state
 
     @property
     def facts(self) -> Facts:
@@ -198,7 +198,7 @@ class WildfireWorld:
         self._names = tuple(observe.agent_names(begin_incident(instance, 0).units))
         self._row = {name: row for row, name in enumerate(self._names)}
         kinds = {name: name.rpartition("_")[0] for name in self._names}
-        self._brief = Mission(
+        self._mission = Mission(
             task=given.task,
             size=given.size,
             kinds=kinds,
@@ -213,7 +213,7 @@ class WildfireWorld:
             fill_reach=rules.refill,
             riders_count=options.riders_count,
         )
-        self._domain = WildfireDomain(self._brief)
+        self._domain = WildfireDomain(self._mission)
         self._spec = WorldSpec(
             world="wildfire",
             level=level,
@@ -252,12 +252,12 @@ class WildfireWorld:
         self._skills: dict[AgentId, Skill] = {}
         self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._names, ())
         if self._options.shared_map:
-            team = Knowledge(self._incident, self._brief, self._names, None)
+            team = Knowledge(self._incident, self._mission, self._names, None)
             self._knowledge = dict.fromkeys(self._names, team)
         else:
             rows = enumerate(self._names)
-            self._knowledge = {n: Knowledge(self._incident, self._brief, self._names, k) for k, n in rows}
-        self._ledger = GoalTracker(self._incident, self._brief, self._names)
+            self._knowledge = {n: Knowledge(self._incident, self._mission, self._names, k) for k, n in rows}
+        self._ledger = GoalTracker(self._incident, self._mission, self._names)
         self._look()
         self._ledger.open(self._known_goals())
         start = copy_units(self._incident)
@@ -287,9 +287,9 @@ class WildfireWorld:
         start = copy_units(self._incident)
         did = physics.step(self._incident, commands)
         self._fires.look(self._incident)
-        events = [*self._ledger.step(self._incident, start, did, self._fires)] if self._brief.known else []
+        events = [*self._ledger.step(self._incident, start, did, self._fires)] if self._mission.known else []
         self._look()
-        if not self._brief.known:
+        if not self._mission.known:
             events = [*self._ledger.step(self._incident, start, did, self._fires)]
         events = [*self._ledger.open(self._known_goals()), *events]
         outcomes = self._outcomes(orders, refused, start, commands, did)
@@ -300,7 +300,7 @@ class WildfireWorld:
             for row, name in enumerate(self._names)
             if start.alive[row] and not units.alive[row]
         }
-        found = joint_attempts(self._incident, start, commands, did, self._brief, self._names)
+        found = joint_attempts(self._incident, start, commands, did, self._mission, self._names)
         over = physics.is_over(self._incident)
         self._over = "all_done" if over else "horizon" if self._incident.t >= self._spec.horizon else None
         return StepResult(1, outcomes, tuple(events), tuple(found), gone, self._score(), self._over)
@@ -318,12 +318,12 @@ class WildfireWorld:
 
     def goals(self) -> Sequence[Goal]:
         """Return all goals as they stand, undiscovered ones too."""
-        scene = true_state(self._incident, self._brief, self._names, self._fires)
-        return goals_in(self._brief, scene, self._ledger.looked)
+        state = true_state(self._incident, self._mission, self._names, self._fires)
+        return goals_in(self._mission, state, self._ledger.looked)
 
     def truth(self) -> Facts:
         """Return all that is true now."""
-        return Facts(tuple(facts_of(true_state(self._incident, self._brief, self._names, self._fires))))
+        return Facts(tuple(facts_of(true_state(self._incident, self._mission, self._names, self._fires))))
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return what ``draw`` needs of this moment."""
@@ -348,7 +348,7 @@ class WildfireWorld:
         alive = living_agents(self._incident, self._names)
         for knowledge in dict.fromkeys(self._alive_knowledge()):
             knowledge.look(self._incident, self._sightings, self._fires, alive)
-            self._ledger.find(knowledge.people, fire=bool(knowledge.scene.fires))
+            self._ledger.find(knowledge.people, fire=bool(knowledge.state.fires))
         self._frame = Frame(
             self._incident.t,
             self._spec.horizon,
@@ -367,7 +367,7 @@ class WildfireWorld:
         return [
             goal.id
             for knowledge in dict.fromkeys(self._alive_knowledge())
-            for goal in goals_in(self._brief, knowledge.scene)
+            for goal in goals_in(self._mission, knowledge.state)
         ]
 
     def _order(self, agent: AgentId, order: Action) -> Verdict:
@@ -381,13 +381,13 @@ class WildfireWorld:
             self._remember(running, SkillResult("failed", "interrupted"))
         verdict = self._domain.check(agent, whole, self._frame.known(agent), planning=False)
         if verdict.ok and whole != WAIT:
-            kind = self._brief.kinds[agent]
+            kind = self._mission.kinds[agent]
             self._skills[agent] = Skill(agent, self._row[agent], kind, whole, self._incident.t)
         return verdict
 
     def _command(self, name: AgentId) -> Command:
         skill = self._skills.get(name)
-        return STAY if skill is None else skill.command(self._brief, self._knowledge[name].scene)
+        return STAY if skill is None else skill.command(self._mission, self._knowledge[name].state)
 
     def _outcomes(
         self,
@@ -398,21 +398,21 @@ class WildfireWorld:
         did: StepEffects,
     ) -> dict[AgentId, Outcome]:
         """Judge what everybody did who was alive when the step began."""
-        truth = work_state(self._incident, self._brief, self._names)
-        above = rows_over_fire(self._incident) if self._brief.task == "scout" else []
+        truth = work_state(self._incident, self._mission, self._names)
+        above = rows_over_fire(self._incident) if self._mission.task == "scout" else []
         found = {}
         for row, name in enumerate(self._names):
             if not start.alive[row]:
                 continue
             reason = agents.REASONS[int(did.reason[row])]
-            one = ActionEffect(bool(did.moved[row]), bool(did.effect[row]), reason, int(did.felled[row]))
+            one = PrimitiveResult(bool(did.moved[row]), bool(did.effect[row]), reason, int(did.felled[row]))
             x, y = start.places[row].tolist()
             outcome = Outcome(
                 WAIT,
                 "done",
                 moved=one.moved,
                 effect=one.effect,
-                primitives=(text.primitive_name(self._brief.kinds[name], commands[row]),),
+                primitives=(text.primitive_name(self._mission.kinds[name], commands[row]),),
                 start=self._incident.t - 1,
                 place=(x, y),
                 ready="scout_0" if above == [row] else None,
@@ -427,7 +427,7 @@ class WildfireWorld:
         order: Action | None,
         refused: Verdict | None,
         truth: SymbolicState,
-        did: ActionEffect,
+        did: PrimitiveResult,
     ) -> Outcome:
         if refused is not None and order is not None:
             outcome = outcome._replace(action=order, status="failed", reason=refused.word, legal=False)
@@ -440,7 +440,7 @@ class WildfireWorld:
         if name not in truth.agents:
             del self._skills[name]
             return outcome._replace(status="failed", reason="burnt" if did.reason == "died" else "gone")
-        result = skill.result(self._brief, self._knowledge[name].scene, truth, did)
+        result = skill.result(self._mission, self._knowledge[name].state, truth, did)
         if result.status == "running" and truth.agents[name].aboard is not None:
             result = SkillResult("failed", "aboard")
         if result.status != "running":

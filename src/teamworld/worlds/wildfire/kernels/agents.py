@@ -76,7 +76,7 @@ ACTS = (
     (GOES, BOARDS, FILLS, DROPS, IDLE),
 )
 
-#: Why an action, or the rest of it, did nothing; ``Happened.reason`` holds indices.
+#: Why an action, or the rest of it, did nothing; ``StepEffects.reason`` holds indices.
 REASONS = (
     "", "gone", "aboard", "unknown", "off_map", "arrived", "nobody_near", "no_water", "not_at_water", "full",
     "has_passengers", "has_water", "empty", "no_tree", "died",
@@ -112,7 +112,7 @@ class LandArrays(NamedTuple):
 
     burn: npt.NDArray[np.uint8]
     trees: npt.NDArray[np.uint8]
-    land: npt.NDArray[np.uint8]
+    cover: npt.NDArray[np.uint8]
     wet_until: npt.NDArray[np.int32]
     meters: npt.NDArray[np.int64]
     size: int
@@ -132,16 +132,16 @@ class StepRules(NamedTuple):
     wet_steps: int
 
 
-#: Columns of ``Plan.notes``.
+#: Columns of ``StepNotes.table``.
 (
     ACT, REASON, EFFECT, MOVED, FELLED, DOUSED, AIM_X, AIM_Y, CELL, ROW,
 ) = range(10)  # fmt: skip
 
 
 class StepNotes(NamedTuple):
-    """What each agent is at in this timestep, and what comes of it."""
+    """What each agent does in this timestep, and what comes of it."""
 
-    notes: npt.NDArray[np.int32]
+    table: npt.NDArray[np.int32]
     """(A, 10), by column:
 
     - ACT: IDLE to DROPS; IDLE again once it is done. REASON: index into ``REASONS``. EFFECT, MOVED: 1 if so.
@@ -155,11 +155,11 @@ class StepNotes(NamedTuple):
 
 def arrays(incident: Incident) -> tuple[UnitArrays, CivilianArrays, LandArrays, StepRules]:
     """Return the arrays that the kernels work on."""
-    units, folk, land, rules = incident.units, incident.civilians, incident.land, incident.rules
+    units, civilians, land, rules = incident.units, incident.civilians, incident.land, incident.rules
     target = incident.instance.target
     return (
         UnitArrays(units.kind, units.x, units.y, units.alive, units.water, units.aboard, units.carries),
-        CivilianArrays(folk.x, folk.y, folk.state),
+        CivilianArrays(civilians.x, civilians.y, civilians.state),
         LandArrays(
             land.burn.reshape(-1),
             land.trees.reshape(-1),
@@ -209,17 +209,17 @@ def cell_at(x: float, y: float, size: int) -> int:
 
 
 @part
-def lose(row: int, crew: UnitArrays, folk: CivilianArrays) -> None:
+def lose(row: int, units: UnitArrays, civilians: CivilianArrays) -> None:
     """Take an agent out of the world, with the civilian that it carries."""
-    civilian = crew.carries[row]
+    civilian = units.carries[row]
     if civilian != NOBODY:
-        folk.state[civilian] = DEAD
-        folk.x[civilian] = round(crew.x[row])
-        folk.y[civilian] = round(crew.y[row])
-    crew.alive[row] = False
-    crew.carries[row] = NOBODY
-    crew.aboard[row] = NOBODY
-    crew.water[row] = 0
+        civilians.state[civilian] = DEAD
+        civilians.x[civilian] = round(units.x[row])
+        civilians.y[civilian] = round(units.y[row])
+    units.alive[row] = False
+    units.carries[row] = NOBODY
+    units.aboard[row] = NOBODY
+    units.water[row] = 0
 
 
 # The beginning of a timestep ------------------------------------------------------------------------------------------
@@ -228,11 +228,11 @@ def lose(row: int, crew: UnitArrays, folk: CivilianArrays) -> None:
 @compiled
 def start_actions(
     actions: npt.NDArray[np.int64],
-    crew: UnitArrays,
-    folk: CivilianArrays,
-    ground: LandArrays,
-    limits: StepRules,
-    plan: StepNotes,
+    units: UnitArrays,
+    civilians: CivilianArrays,
+    land: LandArrays,
+    rules: StepRules,
+    notes: StepNotes,
 ) -> tuple[int, int]:
     """Read the actions and do at once what takes no time, in the order of ids.
 
@@ -241,160 +241,162 @@ def start_actions(
     Returns:
         How many are on the way (column ROW), and how many cut or spray.
     """
-    agents = len(crew.kind)
+    agents = len(units.kind)
     for row in range(agents):
         order, x, y = actions[row]
         if order == STOP or (order == 0 and x == 0 and y == 0):
             continue
-        if not crew.alive[row]:
-            if plan.notes[row, REASON] == FINE:  # else the fire of the script has just killed it
-                plan.notes[row, REASON] = GONE
-        elif crew.aboard[row] != NOBODY:
-            plan.notes[row, REASON] = ABOARD
+        if not units.alive[row]:
+            if notes.table[row, REASON] == FINE:  # else the fire of the script has just killed it
+                notes.table[row, REASON] = GONE
+        elif units.aboard[row] != NOBODY:
+            notes.table[row, REASON] = ABOARD
         else:
             act = GOES if order == GO_ANYWHERE else IDLE
             if 0 <= order < _ACTS.shape[1]:
-                act = _ACTS[crew.kind[row], order]
-            plan.notes[row, ACT] = act
+                act = _ACTS[units.kind[row], order]
+            notes.table[row, ACT] = act
             if act == IDLE:
-                plan.notes[row, REASON] = UNKNOWN
-    _do_at_once(crew, folk, ground, limits, plan)
+                notes.table[row, REASON] = UNKNOWN
+    _do_at_once(units, civilians, land, rules, notes)
     going = workers = 0
     for row in range(agents):
-        act = plan.notes[row, ACT]
+        act = notes.table[row, ACT]
         if act == IDLE:
             continue
-        if crew.aboard[row] != NOBODY:
-            plan.notes[row, ACT] = IDLE
-            plan.notes[row, REASON] = ABOARD
+        if units.aboard[row] != NOBODY:
+            notes.table[row, ACT] = IDLE
+            notes.table[row, REASON] = ABOARD
             continue
         if act == CUTS:
             workers += 1
             continue
         x, y = actions[row, 1], actions[row, 2]
-        if not (0 <= x < ground.size and 0 <= y < ground.size):
-            plan.notes[row, ACT] = IDLE
-            plan.notes[row, REASON] = OFF_MAP
+        if not (0 <= x < land.size and 0 <= y < land.size):
+            notes.table[row, ACT] = IDLE
+            notes.table[row, REASON] = OFF_MAP
             continue
-        plan.notes[row, AIM_X] = x
-        plan.notes[row, AIM_Y] = y
+        notes.table[row, AIM_X] = x
+        notes.table[row, AIM_Y] = y
         if act == SPRAYS:
             workers += 1
-        elif _set_out(row, crew, ground, plan):
-            plan.notes[going, ROW] = row
+        elif _set_out(row, units, land, notes):
+            notes.table[going, ROW] = row
             going += 1
     return going, workers
 
 
 @part
-def _do_at_once(crew: UnitArrays, folk: CivilianArrays, ground: LandArrays, limits: StepRules, plan: StepNotes) -> None:
+def _do_at_once(
+    units: UnitArrays, civilians: CivilianArrays, land: LandArrays, rules: StepRules, notes: StepNotes
+) -> None:
     """Do what takes no time, in the order of ids."""
-    for row in range(len(crew.kind)):
-        act = plan.notes[row, ACT]
+    for row in range(len(units.kind)):
+        act = notes.table[row, ACT]
         if act in (LIFTS, FILLS, BOARDS, DROPS):
             if act == LIFTS:
-                reason = _lift(row, crew, folk, limits)
+                reason = _lift(row, units, civilians, rules)
             elif act == FILLS:
-                reason = _fill(row, crew, ground, limits)
+                reason = _fill(row, units, land, rules)
             elif act == BOARDS:
-                reason = _board(row, crew)
+                reason = _board(row, units)
             else:
-                reason = _drop_water(row, crew, ground, limits, plan)
-            plan.notes[row, ACT] = IDLE
-            plan.notes[row, REASON] = reason
-            plan.notes[row, EFFECT] = reason == FINE
+                reason = _drop_water(row, units, land, rules, notes)
+            notes.table[row, ACT] = IDLE
+            notes.table[row, REASON] = reason
+            notes.table[row, EFFECT] = reason == FINE
 
 
 @part
-def _lift(row: int, crew: UnitArrays, folk: CivilianArrays, limits: StepRules) -> int:
+def _lift(row: int, units: UnitArrays, civilians: CivilianArrays, rules: StepRules) -> int:
     """Put down the civilian that a firefighter carries, else pick up the nearest free one."""
-    x, y = crew.x[row], crew.y[row]
-    civilian = crew.carries[row]
+    x, y = units.x[row], units.y[row]
+    civilian = units.carries[row]
     if civilian != NOBODY:
-        crew.carries[row] = NOBODY
+        units.carries[row] = NOBODY
         place_x, place_y = round(x), round(y)
-        folk.x[civilian], folk.y[civilian] = place_x, place_y
-        near = max(abs(place_x - limits.target_x), abs(place_y - limits.target_y)) <= limits.rescue_reach
-        folk.state[civilian] = SAFE if limits.target_x >= 0 and near else FREE
+        civilians.x[civilian], civilians.y[civilian] = place_x, place_y
+        near = max(abs(place_x - rules.target_x), abs(place_y - rules.target_y)) <= rules.rescue_reach
+        civilians.state[civilian] = SAFE if rules.target_x >= 0 and near else FREE
         return FINE
-    nearest = limits.pick_up * limits.pick_up
-    for k in range(len(folk.state)):
-        if folk.state[k] == FREE:
-            far = (folk.x[k] - x) * (folk.x[k] - x) + (folk.y[k] - y) * (folk.y[k] - y)
+    nearest = rules.pick_up * rules.pick_up
+    for k in range(len(civilians.state)):
+        if civilians.state[k] == FREE:
+            far = (civilians.x[k] - x) * (civilians.x[k] - x) + (civilians.y[k] - y) * (civilians.y[k] - y)
             if far < nearest:
                 nearest = far
                 civilian = k
     if civilian == NOBODY:
         return NOBODY_NEAR
-    folk.state[civilian] = CARRIED
-    crew.carries[row] = civilian
+    civilians.state[civilian] = CARRIED
+    units.carries[row] = civilian
     return FINE
 
 
 @part
-def _fill(row: int, crew: UnitArrays, ground: LandArrays, limits: StepRules) -> int:
+def _fill(row: int, units: UnitArrays, land: LandArrays, rules: StepRules) -> int:
     """Fill the tank of a firefighter or helicopter."""
-    if crew.kind[row] == HELICOPTER and _riders(row, crew) > 0:
+    if units.kind[row] == HELICOPTER and _riders(row, units) > 0:
         return HAS_PASSENGERS
-    if crew.water[row] == TANK:
+    if units.water[row] == TANK:
         return FULL
-    x, y = round(crew.x[row]), round(crew.y[row])
-    reach = limits.refill
-    for v in range(max(0, y - reach), min(ground.size, y + reach + 1)):
-        for u in range(max(0, x - reach), min(ground.size, x + reach + 1)):
+    x, y = round(units.x[row]), round(units.y[row])
+    reach = rules.refill
+    for v in range(max(0, y - reach), min(land.size, y + reach + 1)):
+        for u in range(max(0, x - reach), min(land.size, x + reach + 1)):
             near = (u - x) * (u - x) + (v - y) * (v - y) <= reach * reach
-            if near and ground.land[(v + 1) * (ground.size + 2) + u + 1] == WATER:
-                crew.water[row] = TANK
+            if near and land.cover[(v + 1) * (land.size + 2) + u + 1] == WATER:
+                units.water[row] = TANK
                 return FINE
     return NOT_AT_WATER
 
 
 @part
-def _riders(row: int, crew: UnitArrays) -> int:
+def _riders(row: int, units: UnitArrays) -> int:
     """Count who is aboard a helicopter."""
     riders = 0
     for other in range(row):  # firefighters come before helicopters
-        riders += crew.aboard[other] == row
+        riders += units.aboard[other] == row
     return riders
 
 
 @part
-def _board(row: int, crew: UnitArrays) -> int:
+def _board(row: int, units: UnitArrays) -> int:
     """Take aboard the firefighters near a helicopter, in the order of ids, while there are seats."""
-    if crew.water[row] > 0:
+    if units.water[row] > 0:
         return HAS_WATER
-    riders = before = _riders(row, crew)
+    riders = before = _riders(row, units)
     if riders == SEATS:
         return FULL
     for other in range(row):
-        if crew.kind[other] == FIREFIGHTER and crew.alive[other] and crew.aboard[other] == NOBODY:
-            right, down = crew.x[other] - crew.x[row], crew.y[other] - crew.y[row]
+        if units.kind[other] == FIREFIGHTER and units.alive[other] and units.aboard[other] == NOBODY:
+            right, down = units.x[other] - units.x[row], units.y[other] - units.y[row]
             if right * right + down * down < BOARDING * BOARDING and riders < SEATS:
-                crew.aboard[other] = row
+                units.aboard[other] = row
                 riders += 1
     return FINE if riders > before else NOBODY_NEAR
 
 
 @part
-def _drop_water(row: int, crew: UnitArrays, ground: LandArrays, limits: StepRules, plan: StepNotes) -> int:
+def _drop_water(row: int, units: UnitArrays, land: LandArrays, rules: StepRules, notes: StepNotes) -> int:
     """Set down whoever is aboard a helicopter, and release one unit of water."""
     reason = EMPTY
     for other in range(row):
-        if crew.aboard[other] == row:
-            crew.aboard[other] = NOBODY
-            crew.x[other] = crew.x[row]
-            crew.y[other] = crew.y[row]
+        if units.aboard[other] == row:
+            units.aboard[other] = NOBODY
+            units.x[other] = units.x[row]
+            units.y[other] = units.y[row]
             reason = FINE
-    if crew.water[row] > 0:
-        crew.water[row] -= 1
-        plan.notes[row, DOUSED] += _wet_cells(crew.x[row], crew.y[row], 0, 0, DROP_SQUARED, False, ground, limits)
+    if units.water[row] > 0:
+        units.water[row] -= 1
+        notes.table[row, DOUSED] += _wet_cells(units.x[row], units.y[row], 0, 0, DROP_SQUARED, False, land, rules)
         reason = FINE
     return reason
 
 
 @part
 def _wet_cells(
-    x: float, y: float, right: int, down: int, squared: int, cone: bool, ground: LandArrays, limits: StepRules
+    x: float, y: float, right: int, down: int, squared: int, cone: bool, land: LandArrays, rules: StepRules
 ) -> int:
     """Water the cells round a place, or those within 60 degrees of (right, down); return how many were put out.
 
@@ -404,8 +406,8 @@ def _wet_cells(
     out = 0
     reach = int(math.sqrt(squared))
     length = right * right + down * down
-    for v in range(max(-reach, -row), min(reach, ground.size - 1 - row) + 1):
-        for u in range(max(-reach, -column), min(reach, ground.size - 1 - column) + 1):
+    for v in range(max(-reach, -row), min(reach, land.size - 1 - row) + 1):
+        for u in range(max(-reach, -column), min(reach, land.size - 1 - column) + 1):
             far = u * u + v * v
             if far > squared:
                 continue
@@ -414,39 +416,39 @@ def _wet_cells(
                 # cos 60 degrees = 1 / 2, squared to stay with whole numbers
                 if length == 0 or along < 0 or 4 * along * along < far * length:
                     continue
-            cell = (row + v + 1) * (ground.size + 2) + column + u + 1
-            out += pour(cell, limits.wet_steps, ground.burn, ground.wet_until, ground.meters)
+            cell = (row + v + 1) * (land.size + 2) + column + u + 1
+            out += pour(cell, rules.wet_steps, land.burn, land.wet_until, land.meters)
     return out
 
 
 @part
-def _set_out(row: int, crew: UnitArrays, ground: LandArrays, plan: StepNotes) -> bool:
+def _set_out(row: int, units: UnitArrays, land: LandArrays, notes: StepNotes) -> bool:
     """Prepare the way of whoever goes; return whether there is one."""
-    right, down = plan.notes[row, AIM_X] - crew.x[row], plan.notes[row, AIM_Y] - crew.y[row]
+    right, down = notes.table[row, AIM_X] - units.x[row], notes.table[row, AIM_Y] - units.y[row]
     left = math.sqrt(right * right + down * down)
-    cell = cell_at(crew.x[row], crew.y[row], ground.size)
-    plan.notes[row, CELL] = cell
-    if plan.notes[row, ACT] == CLEARS:
-        _clear(row, cell, ground, plan)
+    cell = cell_at(units.x[row], units.y[row], land.size)
+    notes.table[row, CELL] = cell
+    if notes.table[row, ACT] == CLEARS:
+        _clear(row, cell, land, notes)
     if left == 0.0:
-        plan.notes[row, ACT] = IDLE
-        plan.notes[row, REASON] = FINE if plan.notes[row, EFFECT] else ARRIVED
+        notes.table[row, ACT] = IDLE
+        notes.table[row, REASON] = FINE if notes.table[row, EFFECT] else ARRIVED
         return False
-    plan.way[row, 0] = right / left
-    plan.way[row, 1] = down / left
-    plan.way[row, 2] = left
-    plan.notes[row, MOVED] = True
-    plan.notes[row, EFFECT] = True
+    notes.way[row, 0] = right / left
+    notes.way[row, 1] = down / left
+    notes.way[row, 2] = left
+    notes.table[row, MOVED] = True
+    notes.table[row, EFFECT] = True
     return True
 
 
 @part
-def _clear(row: int, cell: int, ground: LandArrays, plan: StepNotes) -> None:
+def _clear(row: int, cell: int, land: LandArrays, notes: StepNotes) -> None:
     """Let a bulldozer remove the trees of a cell."""
-    felled = fell(cell, MAX_TREES, ground.burn, ground.trees, ground.meters)
+    felled = fell(cell, MAX_TREES, land.burn, land.trees, land.meters)
     if felled > 0:
-        plan.notes[row, FELLED] += felled
-        plan.notes[row, EFFECT] = True
+        notes.table[row, FELLED] += felled
+        notes.table[row, EFFECT] = True
 
 
 # By ticks -------------------------------------------------------------------------------------------------------------
@@ -456,11 +458,11 @@ def _clear(row: int, cell: int, ground: LandArrays, plan: StepNotes) -> None:
 def move_units(
     ticks: int,
     going: int,
-    crew: UnitArrays,
-    folk: CivilianArrays,
-    ground: LandArrays,
-    limits: StepRules,
-    plan: StepNotes,
+    units: UnitArrays,
+    civilians: CivilianArrays,
+    land: LandArrays,
+    rules: StepRules,
+    notes: StepNotes,
 ) -> int:
     """Move everybody who is on the way for some ticks; return how many still are.
 
@@ -469,35 +471,35 @@ def move_units(
     for _ in range(ticks):
         still = 0
         for k in range(going):
-            row = plan.notes[k, ROW]
-            if not crew.alive[row]:
+            row = notes.table[k, ROW]
+            if not units.alive[row]:
                 continue
-            kind, before = crew.kind[row], plan.notes[row, CELL]
+            kind, before = units.kind[row], notes.table[row, CELL]
             if kind == FIREFIGHTER:
-                pace = ON_FOOT[ground.trees[before]]
+                pace = ON_FOOT[land.trees[before]]
             else:
-                pace = CLEARING if plan.notes[row, ACT] == CLEARS else SPEEDS[kind]
-            left = plan.way[row, 2]
+                pace = CLEARING if notes.table[row, ACT] == CLEARS else SPEEDS[kind]
+            left = notes.way[row, 2]
             if left <= pace * (1.0 + 1e-9):  # what is left after sums of steps that should have come out even
-                crew.x[row] = plan.notes[row, AIM_X]
-                crew.y[row] = plan.notes[row, AIM_Y]
+                units.x[row] = notes.table[row, AIM_X]
+                units.y[row] = notes.table[row, AIM_Y]
                 left = 0.0
             else:
-                crew.x[row] += plan.way[row, 0] * pace
-                crew.y[row] += plan.way[row, 1] * pace
+                units.x[row] += notes.way[row, 0] * pace
+                units.y[row] += notes.way[row, 1] * pace
                 left -= pace
-            plan.way[row, 2] = left
-            cell = cell_at(crew.x[row], crew.y[row], ground.size)
+            notes.way[row, 2] = left
+            cell = cell_at(units.x[row], units.y[row], land.size)
             if cell != before:
-                plan.notes[row, CELL] = cell
-                if kind <= BULLDOZER and IGNITED <= ground.burn[cell] <= limits.deadliest:
-                    lose(row, crew, folk)
-                    plan.notes[row, REASON] = DIED
+                notes.table[row, CELL] = cell
+                if kind <= BULLDOZER and IGNITED <= land.burn[cell] <= rules.deadliest:
+                    lose(row, units, civilians)
+                    notes.table[row, REASON] = DIED
                     continue
-                if plan.notes[row, ACT] == CLEARS:
-                    _clear(row, cell, ground, plan)
+                if notes.table[row, ACT] == CLEARS:
+                    _clear(row, cell, land, notes)
             if left > 0.0:
-                plan.notes[still, ROW] = row
+                notes.table[still, ROW] = row
                 still += 1
         going = still
         if going == 0:
@@ -506,55 +508,55 @@ def move_units(
 
 
 @compiled
-def finish_work(crew: UnitArrays, ground: LandArrays, limits: StepRules, plan: StepNotes) -> None:
+def finish_work(units: UnitArrays, land: LandArrays, rules: StepRules, notes: StepNotes) -> None:
     """Cut and spray, in the order of ids: what takes 50 ticks, at the end of these."""
-    for row in range(len(crew.kind)):
-        act = plan.notes[row, ACT]
-        if act not in (CUTS, SPRAYS) or not crew.alive[row]:
+    for row in range(len(units.kind)):
+        act = notes.table[row, ACT]
+        if act not in (CUTS, SPRAYS) or not units.alive[row]:
             continue
-        x, y = crew.x[row], crew.y[row]
+        x, y = units.x[row], units.y[row]
         if act == CUTS:
-            felled = fell(cell_at(x, y, ground.size), 1, ground.burn, ground.trees, ground.meters)
-            plan.notes[row, FELLED] = felled
-            plan.notes[row, REASON] = FINE if felled else NO_TREE
-        elif crew.water[row] == 0:
-            plan.notes[row, REASON] = NO_WATER
+            felled = fell(cell_at(x, y, land.size), 1, land.burn, land.trees, land.meters)
+            notes.table[row, FELLED] = felled
+            notes.table[row, REASON] = FINE if felled else NO_TREE
+        elif units.water[row] == 0:
+            notes.table[row, REASON] = NO_WATER
         else:
-            crew.water[row] -= 1
-            right, down = plan.notes[row, AIM_X] - round(x), plan.notes[row, AIM_Y] - round(y)
-            plan.notes[row, DOUSED] = _wet_cells(x, y, right, down, SPRAY_SQUARED, True, ground, limits)
-        plan.notes[row, EFFECT] = plan.notes[row, REASON] == FINE
+            units.water[row] -= 1
+            right, down = notes.table[row, AIM_X] - round(x), notes.table[row, AIM_Y] - round(y)
+            notes.table[row, DOUSED] = _wet_cells(x, y, right, down, SPRAY_SQUARED, True, land, rules)
+        notes.table[row, EFFECT] = notes.table[row, REASON] == FINE
 
 
 @compiled
 def kill_on_fire(
-    crew: UnitArrays, folk: CivilianArrays, ground: LandArrays, limits: StepRules, plan: StepNotes
+    units: UnitArrays, civilians: CivilianArrays, land: LandArrays, rules: StepRules, notes: StepNotes
 ) -> None:
     """Let burning ground kill whoever stands on it: firefighters and bulldozers, civilians."""
-    for row in range(len(crew.kind)):
-        if crew.kind[row] <= BULLDOZER and crew.alive[row] and crew.aboard[row] == NOBODY:
-            cell = cell_at(crew.x[row], crew.y[row], ground.size)
-            if IGNITED <= ground.burn[cell] <= limits.deadliest:
-                lose(row, crew, folk)
-                plan.notes[row, REASON] = DIED
-    for k in range(len(folk.state)):
-        if folk.state[k] == FREE or folk.state[k] == SAFE:
-            cell = (folk.y[k] + 1) * (ground.size + 2) + folk.x[k] + 1
-            if IGNITED <= ground.burn[cell] <= limits.deadliest:
-                folk.state[k] = DEAD
+    for row in range(len(units.kind)):
+        if units.kind[row] <= BULLDOZER and units.alive[row] and units.aboard[row] == NOBODY:
+            cell = cell_at(units.x[row], units.y[row], land.size)
+            if IGNITED <= land.burn[cell] <= rules.deadliest:
+                lose(row, units, civilians)
+                notes.table[row, REASON] = DIED
+    for k in range(len(civilians.state)):
+        if civilians.state[k] == FREE or civilians.state[k] == SAFE:
+            cell = (civilians.y[k] + 1) * (land.size + 2) + civilians.x[k] + 1
+            if IGNITED <= land.burn[cell] <= rules.deadliest:
+                civilians.state[k] = DEAD
 
 
 @compiled
-def move_carried(crew: UnitArrays, folk: CivilianArrays) -> None:
+def move_carried(units: UnitArrays, civilians: CivilianArrays) -> None:
     """Take riders along with their helicopters, and civilians with who carries them."""
-    for row in range(len(crew.kind)):
-        helicopter, civilian = crew.aboard[row], crew.carries[row]
+    for row in range(len(units.kind)):
+        helicopter, civilian = units.aboard[row], units.carries[row]
         if helicopter != NOBODY:
-            crew.x[row] = crew.x[helicopter]
-            crew.y[row] = crew.y[helicopter]
+            units.x[row] = units.x[helicopter]
+            units.y[row] = units.y[helicopter]
         if civilian != NOBODY:
-            folk.x[civilian] = round(crew.x[row])
-            folk.y[civilian] = round(crew.y[row])
+            civilians.x[civilian] = round(units.x[row])
+            civilians.y[civilian] = round(units.y[row])
 
 
 # Single cells --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from teamworld.worlds.wildfire.state import MEDIUM_FOREST, Terrain
+from teamworld.worlds.wildfire.kernels import agents
+from teamworld.worlds.wildfire.state import MEDIUM_FOREST, Land, Terrain
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -80,3 +81,15 @@ def turned_map(terrain: Terrain, k: int) -> Terrain:
         building=turned(terrain.building, k),
         burnable=turned(terrain.burnable, k),
     )
+
+
+def douse(land: Land, cells: npt.NDArray[np.int64]) -> int:
+    """Pour water on cells as agents do; return how many were put out."""
+    arrays = land.burn.reshape(-1), land.wet_until.reshape(-1), land.meters
+    return sum(agents.pour.py_func(cell, land.rules.wet_steps, *arrays) for cell in cells)  # type: ignore[attr-defined]
+
+
+def cut_trees(land: Land, cells: npt.NDArray[np.int64], most: int = 1) -> list[int]:
+    """Cut up to ``most`` trees of each cell as agents do; return how many of each."""
+    arrays = land.burn.reshape(-1), land.trees.reshape(-1), land.meters
+    return [int(agents.fell.py_func(cell, most, *arrays)) for cell in cells]  # type: ignore[attr-defined]

@@ -23,7 +23,7 @@ from teamworld.worlds.wildfire.state import (
     WATER,
     Cell,
 )
-from tests.worlds.wildfire.maps import flat
+from tests.worlds.wildfire.maps import cut_trees, flat
 from tests.worlds.wildfire.scenes import check, do, same, scene
 
 DYNAMIC = [name for name, level in LEVELS.items() if level.events]
@@ -101,7 +101,7 @@ def test_another_fire_starts_where_it_can() -> None:
         events=(Event(1, "fire", 2),), event_cells=(cells,),
     )  # fmt: skip
     step(incident, do(incident))
-    physics.cut_trees(incident.land, np.array([incident.land.cell(12, 12)]), 3)
+    cut_trees(incident.land, np.array([incident.land.cell(12, 12)]), 3)
     step(incident, do(incident))
     states = incident.land.inner(incident.land.burn)
     assert (states[30, 30], states[12, 12]) == (IGNITED, NOT_BURNABLE)

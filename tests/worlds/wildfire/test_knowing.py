@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from teamworld.language import Action
-from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire.goals import GoalTracker
 from teamworld.worlds.wildfire.kernels.agents import SEEN_EXTINGUISHING, SEEN_IGNITED, TILE
 from teamworld.worlds.wildfire.knowledge import Fires, oldest
@@ -18,7 +17,7 @@ from teamworld.worlds.wildfire.physics import step
 from teamworld.worlds.wildfire.skills import TURNS
 from teamworld.worlds.wildfire.state import Cell
 from teamworld.worlds.wildfire.world import WildfireOptions
-from tests.worlds.wildfire.maps import flat
+from tests.worlds.wildfire.maps import cut_trees, flat
 from tests.worlds.wildfire.scenes import do, scene
 from tests.worlds.wildfire.test_symbols_world import world
 
@@ -78,7 +77,7 @@ def test_that_fires_grew_together_shows_only_where_it_was_seen() -> None:
 def test_no_fire_begins_where_it_burnt_before_or_cannot(cut: bool) -> None:
     incident = two((12, 20), t=4)
     if cut:
-        physics.cut_trees(incident.land, np.array([incident.land.cell(12, 20)]), 3)
+        cut_trees(incident.land, np.array([incident.land.cell(12, 20)]), 3)
     assert list(played(incident, 8).origins) == [0]
 
 

@@ -129,7 +129,7 @@ def check(instance: Instance) -> None:
     level, terrain, n = instance.level, instance.terrain, instance.level.size
     assert terrain.size == n
     assert in_middle(instance.spawn, 0.8, n)
-    assert (instance.fire is not None) == level.has_fire
+    assert (instance.fire is not None) == (level.task in ("scout", "contain", "both"))
     assert len(instance.clusters) == level.clusters
     assert len(instance.water) == level.water == (terrain.land == WATER).sum()
     everything = list(placed(instance))

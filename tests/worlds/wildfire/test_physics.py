@@ -38,7 +38,7 @@ from teamworld.worlds.wildfire.state import (
     STOP,
     Rules,
 )
-from tests.worlds.wildfire.maps import flat, rough
+from tests.worlds.wildfire.maps import douse, flat, rough
 from tests.worlds.wildfire.scenes import check, do, same, scene
 from tests.worlds.wildfire.slow import SlowWorld
 
@@ -562,7 +562,7 @@ def test_burnt_out_ground_is_safe_unless_switched(burnt_kills: bool, alive: bool
     incident = scene(
         team=ONE, terrain=flat(40), task="both", fire=(12, 10), fire_every=500, rules=Rules(burnt_kills=burnt_kills)
     )
-    physics.douse(incident.land, np.array([incident.land.cell(12, 10)]))
+    douse(incident.land, np.array([incident.land.cell(12, 10)]))
     assert incident.land.inner(incident.land.burn)[10, 12] == BURNT_OUT
     go(incident, a1=(GO, 12, 10))
     assert bool(incident.units.alive[0]) == alive

@@ -28,7 +28,7 @@ from teamworld.worlds.wildfire.state import (
     Cell,
     Civilians,
 )
-from tests.worlds.wildfire.maps import flat, rough
+from tests.worlds.wildfire.maps import cut_trees, douse, flat, rough
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -165,8 +165,8 @@ def test_a_way_is_seen_as_the_union_of_its_squares(ends: list[int], reach: int) 
 def test_codes_of_the_specification() -> None:
     running = started(flat(21, trees=2), Team(1), (10, 10))
     land = running.land
-    physics.cut_trees(land, np.array([land.cell(7, 10)]), most=3)
-    physics.douse(land, np.array([land.cell(7, 10), land.cell(8, 10)]))
+    cut_trees(land, np.array([land.cell(7, 10)]), most=3)
+    douse(land, np.array([land.cell(7, 10), land.cell(8, 10)]))
     for x, state in ((9, IGNITED), (10, ON_FIRE), (11, EXTINGUISHING), (12, BURNT_OUT)):
         land.inner(land.burn)[10, x] = state
     physics.set_water(land, 13, 10)

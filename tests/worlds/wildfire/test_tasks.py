@@ -26,7 +26,7 @@ from teamworld.worlds.wildfire.state import (
     Rules,
     rules_for,
 )
-from tests.worlds.wildfire.maps import flat
+from tests.worlds.wildfire.maps import cut_trees, flat
 from tests.worlds.wildfire.scenes import do, scene
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def test_damage_is_weighted_and_cut_trees_are_charged_in_one_score_only() -> Non
     assert str(physics.score(incident).burnt) == "0.0"
     incident.units.alive[:] = (False, True, False, False, True, False, False)
     incident.civilians.state[:] = (DEAD, SAFE)
-    physics.cut_trees(incident.land, np.array([incident.land.cell(3, 3)]), 2)
+    cut_trees(incident.land, np.array([incident.land.cell(3, 3)]), 2)
     incident.land.building[8, 8] = True
     physics.ignite(incident.land, 7, 7)
     physics.step_fire(incident.land)

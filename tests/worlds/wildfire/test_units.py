@@ -54,14 +54,12 @@ def test_one_rule_says_which_cell_a_position_is_in(at: float) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "told"),
     [
-        ("pick_up", 0, "pick_up must be a number of cells above 0"),
-        ("pick_up", math.nan, "pick_up must be a number of cells above 0"),
-        ("pick_up", "near", "pick_up must be a number of cells, got 'near'"),
-        ("refill", -1, "refill must be a whole number of cells from 0 to 100, got -1"),
-        ("refill", 1.5, "refill must be a whole number of cells"),
-        ("rescue_reach", True, "rescue_reach must be a whole number of cells"),
-        ("burnt_kills", 1, "burnt_kills must be true or false, got 1"),
-        ("riders_count", "no", "riders_count must be true or false"),
+        ("pick_up", 0, "pick_up must be a number of cells from 0.01 to 100, got 0"),
+        ("pick_up", math.nan, "pick_up must be a number of cells"),
+        ("pick_up", "near", "pick_up must be a number of cells from 0.01 to 100, got 'near'"),
+        ("refill", -1, "refill must be an integer from 0 to 100, got -1"),
+        ("refill", 1.5, "refill must be an integer"),
+        ("rescue_reach", True, "rescue_reach must be an integer"),
     ],
 )
 def test_rules_that_cannot_be(option: str, value: object, told: str) -> None:

@@ -32,6 +32,7 @@ from teamworld.worlds.wildfire.state import (
     FireRules,
     Terrain,
     can_burn,
+    check_number,
     check_size,
 )
 
@@ -127,9 +128,9 @@ class Level:
             ("max_steps", 1, 10**6), ("fire_every", 1, 10**6), ("civilian_every", 1, 10**6), ("targets", 0, 10**5),
             ("trees_per_line", 1, self.size), ("clusters", 0, 10**4), ("per_cluster", 0, 10**4), ("water", 0, 10**4),
         ):  # fmt: skip
-            _check_count(getattr(self, name), name, low, high)
+            check_number(name, getattr(self, name), low, high)
         for part in fields(self.team):
-            _check_count(getattr(self.team, part.name), part.name, 0, 10**6)
+            check_number(part.name, getattr(self.team, part.name), 0, 10**6)
         if self.team.size == 0:
             raise UserError(f"level {self.name} needs at least one agent, got an empty team")
         self._check_task()
@@ -155,11 +156,6 @@ class Level:
         return self.name if preset is None or preset.edition == self.edition else f"{self.name}@{self.edition}"
 
     @property
-    def has_fire(self) -> bool:
-        """Whether something burns at the start."""
-        return self.task in ("scout", "contain", "both")
-
-    @property
     def civilians(self) -> int:
         """Civilians at the start."""
         return self.clusters * self.per_cluster
@@ -177,11 +173,6 @@ class Level:
         if self.edition == "2026":
             return FireRules(mode=mode, every=self.fire_every, wet_steps=25, jump_above=10.0)
         return FireRules(mode=mode, every=self.fire_every)
-
-
-def _check_count(value: object, name: str, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise UserError(f"{name} must be an integer from {low:,} to {high:,}, got {brief(value)}")
 
 
 _PRESETS = (
@@ -391,8 +382,7 @@ def generate(
         UserError: If an argument cannot be used.
     """
     size = check_size(size)
-    if isinstance(vegetation_offset, bool) or not -200 <= vegetation_offset <= 200:
-        raise UserError(f"vegetation_offset must be a number from -200 to 200, got {brief(vegetation_offset)}")
+    check_number("vegetation_offset", vegetation_offset, -200, 200, "a number")
     height = (noise_field(size, ELEVATION, seed, "elevation") + 1.0) * 0.5
     damp = 0.6 + 0.2 * noise_field(size, MOISTURE, seed, "moisture")
     growth = noise_field(size, VEGETATION, seed, "vegetation")

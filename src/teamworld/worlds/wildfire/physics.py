@@ -234,49 +234,16 @@ def ignite(land: Land, x: int, y: int) -> bool:
 
 
 def ignite_cells(land: Land, cells: Cells) -> int:
-    """Set cells alight (indices into the framed arrays); return how many caught."""
-    return agents.ignite_cells(
-        _check_cells(land, cells), land.burn.reshape(-1), land.wet_until.reshape(-1), land.caught, land.meters
-    )
+    """Set cells alight (indices into the framed arrays); return how many caught.
 
-
-def _check_cells(land: Land, cells: Cells) -> I64:
-    """Return the cells as int64; the kernels trust them."""
-    given = np.asarray(cells)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or not ((given >= 0) & (given < land.burn.size)).all():
-        raise UserError(f"cells must be a list of whole numbers from 0 to {land.burn.size - 1}, got {brief(given)}")
-    return given.astype(np.int64)
-
-
-def douse(land: Land, cells: Cells) -> int:
-    """Pour water on cells: fire goes out, other ground is wet for ``rules.wet_steps`` fire steps.
-
-    A cell that is ignited, on fire or smouldering becomes burnt out; what had not burnt yet is not counted as lost.
-
-    Args:
-        land: What to change.
-        cells: Indices into the framed arrays, of any number; one named twice counts once.
-
-    Returns:
-        How many cells were put out.
+    Raises:
+        UserError: If they are not cells of the land; the kernel trusts them.
     """
-    return agents.douse_cells(
-        _check_cells(land, cells), land.rules.wet_steps, land.burn.reshape(-1), land.wet_until.reshape(-1), land.meters
-    )
-
-
-def cut_trees(land: Land, cells: I64, most: int = 1) -> I64:
-    """Cut trees; a burnable cell that loses its last one can no longer catch fire.
-
-    Args:
-        land: What to change.
-        cells: Indices into the framed arrays, one per agent that cuts; worked through in order.
-        most: Trees that each may cut: 1 for a firefighter, 3 for a bulldozer.
-
-    Returns:
-        Trees cut by each, 0 where there was none.
-    """
-    return agents.cut_cells(_check_cells(land, cells), most, land.burn.reshape(-1), land.trees.reshape(-1), land.meters)
+    indices = np.asarray(cells)
+    if indices.ndim != 1 or indices.dtype.kind not in "iu" or not ((indices >= 0) & (indices < land.burn.size)).all():
+        raise UserError(f"cells must be a list of whole numbers from 0 to {land.burn.size - 1}, got {brief(indices)}")
+    burn, wet_until = land.burn.reshape(-1), land.wet_until.reshape(-1)
+    return agents.ignite_cells(indices.astype(np.int64), burn, wet_until, land.caught, land.meters)
 
 
 def set_water(land: Land, x: int, y: int, present: bool = True) -> bool:

@@ -15,12 +15,11 @@ the cell whose middle is nearest.
 from __future__ import annotations
 
 import hashlib
-import math
 import zipfile
 import zlib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 FireMode = Literal["reference", "stochastic"]
 
 # The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only: whoever
-# changes one of them deletes the ``__pycache__`` of this folder (see ``burning``).
+# changes one of them in a checkout deletes ``kernels/__pycache__``.
 
 #: Land classes; the first five are those of the generator.
 ROCKS, BRUSH, LIGHT_FOREST, MEDIUM_FOREST, DENSE_FOREST, WATER = range(6)
@@ -49,7 +48,6 @@ MAX_TREES = 3
 
 #: Burn states. From IGNITED on, a cell has caught fire.
 NOT_BURNABLE, BURNABLE, IGNITED, ON_FIRE, EXTINGUISHING, BURNT_OUT = range(6)
-BURN_STATES = ("not burnable", "burnable", "ignited", "on fire", "extinguishing", "burnt out")
 
 #: Fields of ``Land.meters``: clocks, counts of what happened, how many cells are in each burn state, where the cells
 #: that caught fire in the last 16 fire steps begin in ``Land.caught``, and how far away the eight neighbours are.
@@ -130,10 +128,8 @@ class Terrain:
             if top is not None and not (array.min() >= (-top if name == "wind" else 0) and array.max() <= top):
                 raise UserError(f"{name} must lie within {-top if name == 'wind' else 0} and {top}")
             array.setflags(write=False)
-        for name, least in (("relief_m", 0.0), ("cell_m", 0.1)):
-            value = getattr(self, name)
-            if not math.isfinite(value) or not least <= value <= 100_000:
-                raise UserError(f"{name} must be a number of metres from {least:g} to 100,000, got {value!r}")
+        check_number("relief_m", self.relief_m, 0, 100_000, "a number of metres")
+        check_number("cell_m", self.cell_m, 0.1, 100_000, "a number of metres")
         if (self.burnable & (self.land == WATER)).any():
             raise UserError("water cannot burn: burnable must be false on water cells")
 
@@ -175,14 +171,24 @@ _LAYERS: dict[str, tuple[Any, int | None]] = {
 }
 
 
-def check_size(size: object) -> int:
-    """Return a map's side as an int.
+def check_number(name: str, value: object, low: float, high: float, kind: str = "an integer") -> None:
+    """Check that a value lies within bounds; it must be an integer if ``kind`` says so.
+
+    Raises:
+        UserError: If it does not.
+    """
+    kinds = (int, np.integer) if kind == "an integer" else (int, float, np.number)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+        raise UserError(f"{name} must be {kind} from {low:,} to {high:,}, got {brief(value)}")
+
+
+def check_size(size: int) -> int:
+    """Return the side of a map as an int.
 
     Raises:
         UserError: If it is not an integer from 10 to 2,000.
     """
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not MIN_SIZE <= size <= MAX_SIZE:
-        raise UserError(f"the side of a map must be an integer from {MIN_SIZE} to {MAX_SIZE:,}, got {brief(size)}")
+    check_number("the side of a map", size, MIN_SIZE, MAX_SIZE)
     return int(size)
 
 
@@ -190,7 +196,7 @@ def check_size(size: object) -> int:
 class FireRules:
     """How fire spreads.
 
-    The last eight values belong to the mode ``stochastic``; see ``fire`` for the formulas and their sources.
+    The last eight values belong to the mode ``stochastic``; see ``kernels.fire`` for the formulas and their sources.
 
     Raises:
         UserError: If a value cannot be used.
@@ -232,32 +238,45 @@ class FireRules:
                 f"the fire mode must be 'reference' or 'stochastic', got {brief(self.mode)}"
                 f"{suggest(str(self.mode), list(get_args(FireMode)))}"
             )
-        for name, least, most in (("every", 1, 10**6), ("wet_steps", 0, 10**6)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-                raise UserError(f"{name} must be an integer from {least} to {most:,}, got {brief(value)}")
+        check_number("every", self.every, 1, 10**6)
+        check_number("wet_steps", self.wet_steps, 0, 10**6)
         for name, low, high in _BOUNDS:
             values = getattr(self, name)
             for value in values if isinstance(values, tuple) else (values,):
-                if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-                    raise UserError(f"{name} must be from {low:g} to {high:g}, got {brief(value)}")
+                check_number(name, value, low, high, "a number")
         for name in ("vegetation", "density"):
             if len(getattr(self, name)) != MAX_TREES + 1:
                 raise UserError(f"{name} must have four values, for 0 to 3 trees, got {brief(getattr(self, name))}")
 
 
 _BOUNDS = (
-    ("ignite_above", 0.0, 1e6), ("jump_above", 0.0, 1e6), ("base", 0.0, 1.0), ("wind_speed_effect", 0.0, 1.0),
-    ("wind_angle_effect", 0.0, 1.0), ("slope_effect", 0.0, 1.0), ("wind_cap", 0.0, 100.0), ("vegetation", -1.0, 3.0),
-    ("density", -1.0, 3.0), ("extinction_moisture", 0.01, 100.0),
+    ("ignite_above", 0, 10**6), ("jump_above", 0, 10**6), ("base", 0, 1), ("wind_speed_effect", 0, 1),
+    ("wind_angle_effect", 0, 1), ("slope_effect", 0, 1), ("wind_cap", 0, 100), ("vegetation", -1, 3),
+    ("density", -1, 3), ("extinction_moisture", 0.01, 100),
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Land:
-    """The land of one running instance; ``fire`` changes the arrays in place.
+class _Copyable:
+    """A record that can be copied: its arrays are, what never changes is shared."""
 
-    Use ``fire.make_land`` to build one. One land must not be changed by two threads at once; two may.
+    __slots__ = ()
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        parts = {part.name: getattr(self, part.name) for part in fields(cast("Any", self))}
+        copies = {
+            name: part.copy()
+            for name, part in parts.items()
+            if isinstance(part, (np.ndarray, _Copyable)) and name != "spread"
+        }
+        return cast("Self", replace(cast("Any", self), **copies))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Land(_Copyable):
+    """The land of one running instance; ``physics`` changes the arrays in place.
+
+    Use ``physics.make_land`` to build one. One land must not be changed by two threads at once; two may.
     """
 
     terrain: Terrain
@@ -284,9 +303,9 @@ class Land:
     meters: npt.NDArray[np.int64] = field(repr=False)
     """(40,): clocks and counts; read them through the properties."""
     spread: npt.NDArray[Any] = field(repr=False)
-    """What fire on a cell does to its neighbours, worked out once per map; see ``fire``. Shared between copies."""
+    """What fire on a cell does to its neighbours, worked out once per map by ``kernels.fire.spread_of``."""
     scratch: npt.NDArray[np.uint64] = field(repr=False)
-    """(1028,): work space of the kernels, then what the trees of a target make of a chance (``spread.fuel_of``)."""
+    """(1028,): work space of the kernels, then what the trees of a target make of a chance (``fuel_of``)."""
 
     @property
     def size(self) -> int:
@@ -365,28 +384,6 @@ class Land:
             raise UserError(f"a cell must lie inside x and y 0 to {self.size - 1}, got ({x}, {y})")
         return (y + 1) * self.stride + x + 1
 
-    def place(self, cell: int) -> Cell:
-        """Return (x, y) of a cell."""
-        y, x = divmod(int(cell), self.stride)
-        return Cell(x - 1, y - 1)
-
-    def burning_cells(self) -> npt.NDArray[np.int32]:
-        """Return the cells ignited or on fire, ascending; costs what burns, not the map."""
-        cohorts, now = self.meters[AT_COHORTS:], self.fire_steps
-        recent = self.caught[cohorts[max(now - 1, 0) % COHORTS] : self.cells_caught]
-        recent = np.where(recent < 0, ~recent, recent)
-        states = self.burn.reshape(-1)[recent]
-        return np.sort(recent[(states == IGNITED) | (states == ON_FIRE)])
-
-    def copy(self) -> Land:
-        """Return an independent copy; what never changes is shared."""
-        shared = ("terrain", "rules", "key", "spread")
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}
-        return Land(**{name: part if name in shared else part.copy() for name, part in parts.items()})
-
-
-# The codes below are frozen into the compiled kernels, and numba's cache looks at the kernel's own file only:
-# who changes one of them must also touch the files of the kernels that use it.
 
 #: Kinds of agents; the last two are codes of observations alone: the manager's row, and whoever is gone.
 FIREFIGHTER, BULLDOZER, DRONE, HELICOPTER, MANAGER, DESTROYED = range(6)
@@ -428,7 +425,7 @@ SIGHTS = (Sight(5, 10), Sight(5, 10), Sight(15, 25), Sight(20, 30))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class Units(_Copyable):
     """The agents of an instance; A of them."""
 
     kind: npt.NDArray[np.uint8]
@@ -457,13 +454,9 @@ class Units:
         """Return (A, 2): x and y of the cell that each agent is in, as ``place`` has it."""
         return np.rint(np.stack([self.x, self.y], axis=1)).astype(np.int32)
 
-    def copy(self) -> Units:
-        """Return an independent copy."""
-        return Units(*(getattr(self, part.name).copy() for part in fields(self)))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Civilians:
+class Civilians(_Copyable):
     """The civilians of an instance; C of them, those that a script brings later at the end."""
 
     x: npt.NDArray[np.int32]
@@ -475,10 +468,6 @@ class Civilians:
 
     def __len__(self) -> int:
         return len(self.state)
-
-    def copy(self) -> Civilians:
-        """Return an independent copy."""
-        return Civilians(*(getattr(self, part.name).copy() for part in fields(self)))
 
 
 def units_at(spawn: Cell, team: Team) -> Units:
@@ -527,17 +516,9 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if isinstance(self.pick_up, bool) or not isinstance(self.pick_up, (int, float)):
-            raise UserError(f"pick_up must be a number of cells, got {brief(self.pick_up)}")
-        if not (math.isfinite(self.pick_up) and 0 < self.pick_up <= 100):
-            raise UserError(f"pick_up must be a number of cells above 0, at most 100, got {self.pick_up}")
-        for name in ("refill", "rescue_reach"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 100:
-                raise UserError(f"{name} must be a whole number of cells from 0 to 100, got {brief(value)}")
-        for name in ("burnt_kills", "riders_count"):
-            if not isinstance(getattr(self, name), bool):
-                raise UserError(f"{name} must be true or false, got {brief(getattr(self, name))}")
+        check_number("pick_up", self.pick_up, 0.01, 100, "a number of cells")
+        check_number("refill", self.refill, 0, 100)
+        check_number("rescue_reach", self.rescue_reach, 0, 100)
 
 
 def rules_for(edition: Edition) -> Rules:
@@ -546,7 +527,7 @@ def rules_for(edition: Edition) -> Rules:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Incident:
+class Incident(_Copyable):
     """One running instance; ``physics.step`` changes it in place."""
 
     instance: Instance
@@ -580,22 +561,6 @@ class Incident:
         """Simulator ticks gone, 100 to a timestep."""
         return self.t * TICKS_PER_TIMESTEP
 
-    def copy(self) -> Incident:
-        """Return an independent copy; what never changes is shared."""
-        return Incident(
-            instance=self.instance,
-            seed=self.seed,
-            rules=self.rules,
-            key=self.key,
-            land=self.land.copy(),
-            units=self.units.copy(),
-            civilians=self.civilians.copy(),
-            met=self.met.copy(),
-            found=self.found.copy(),
-            scouts=self.scouts,
-            t=self.t,
-        )
-
 
 #: Cells round a building that can burn, whatever grows there: two 8-neighbour dilations.
 BURNS_NEAR_BUILDING = 2
@@ -615,9 +580,8 @@ def can_burn(trees: npt.NDArray[np.uint8], building: npt.NDArray[np.bool_]) -> n
 
 #: Largest map file, packed or not: a map of 2,000 x 2,000 with every layer in 64 bits takes 260 MB.
 MAX_BYTES = 300_000_000
-_REQUIRED = ("land",)
-_OPTIONAL = ("trees", "elevation", "moisture", "wind_x", "wind_y", "building", "burnable")
-_NUMBERS = ("relief_m", "cell_m")
+_LAYER_NAMES = ("land", "trees", "elevation", "moisture", "wind_x", "wind_y", "building", "burnable")
+_NAMES = (*_LAYER_NAMES, "relief_m", "cell_m")
 
 
 def load_map(path: str | Path) -> Terrain:
@@ -640,10 +604,8 @@ def load_map(path: str | Path) -> Terrain:
     """
     source = Path(path)
     parts = _read(source)
-    unknown = sorted(set(parts) - {*_REQUIRED, *_OPTIONAL, *_NUMBERS})
-    if unknown:
-        near = suggest(unknown[0], [*_REQUIRED, *_OPTIONAL, *_NUMBERS])
-        raise UserError(f"{source}: there is no layer '{unknown[0]}' in a map{near}")
+    if unknown := sorted(set(parts) - set(_NAMES)):
+        raise UserError(f"{source}: there is no layer '{unknown[0]}' in a map{suggest(unknown[0], list(_NAMES))}")
     if "land" not in parts:
         raise UserError(f"{source}: a map needs the layer 'land', got {', '.join(sorted(parts)) or 'nothing'}")
     try:
@@ -661,20 +623,10 @@ def save_map(terrain: Terrain, path: str | Path) -> None:
     target = Path(path)
     if target.suffix != ".npz":
         raise UserError(f"a map is saved as .npz, got '{target.name}'")
+    layers = {name: getattr(terrain, name) for name in _NAMES if not name.startswith("wind")}
+    layers |= {"elevation": terrain.elevation / TOP, "wind_x": terrain.wind[0], "wind_y": terrain.wind[1]}
     try:
-        np.savez_compressed(
-            target,
-            land=terrain.land,
-            trees=terrain.trees,
-            elevation=terrain.elevation / TOP,
-            moisture=terrain.moisture,
-            wind_x=terrain.wind[0],
-            wind_y=terrain.wind[1],
-            building=terrain.building,
-            burnable=terrain.burnable,
-            relief_m=terrain.relief_m,
-            cell_m=terrain.cell_m,
-        )
+        np.savez_compressed(target, **layers)
     except OSError as error:
         raise UserError(f"cannot write the map {target}: {error.strerror or error}") from None
 
@@ -682,7 +634,7 @@ def save_map(terrain: Terrain, path: str | Path) -> None:
 def fingerprint(terrain: Terrain) -> str:
     """Return ``sha256:`` and 16 hexadecimal digits that name what a map holds, whatever file it came from."""
     digest = hashlib.sha256(f"{terrain.size} {float(terrain.relief_m)} {float(terrain.cell_m)}".encode())
-    for name in ("land", "trees", "elevation", "moisture", "wind", "building", "burnable"):
+    for name in _LAYERS:
         array = getattr(terrain, name)
         digest.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
     return f"sha256:{digest.hexdigest()[:16]}"

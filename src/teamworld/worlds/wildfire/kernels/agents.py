@@ -577,15 +577,6 @@ def ignite_cells(cells: I64, burn: U8, wet_until: I32, caught: I32, meters: I64)
     return int(count)
 
 
-@compiled
-def douse_cells(cells: I64, wet_steps: int, burn: U8, wet_until: I32, meters: I64) -> int:
-    """Pour water on cells; return how many were put out (``fire.douse``)."""
-    before = meters[PUT_OUT]
-    for cell in cells:
-        pour(cell, wet_steps, burn, wet_until, meters)
-    return int(meters[PUT_OUT] - before)
-
-
 @part
 def pour(cell: int, wet_steps: int, burn: U8, wet_until: I32, meters: I64) -> bool:
     """Pour water on one cell; return whether it was put out."""
@@ -600,15 +591,6 @@ def pour(cell: int, wet_steps: int, burn: U8, wet_until: I32, meters: I64) -> bo
     wet_until[cell] = until
     meters[WET_UNTIL] = until
     return False
-
-
-@compiled
-def cut_cells(cells: I64, most: int, burn: U8, trees: U8, meters: I64) -> I64:
-    """Cut up to ``most`` trees of each cell; return how many of each (``fire.cut``)."""
-    felled = np.zeros(len(cells), np.int64)
-    for i in range(len(cells)):
-        felled[i] = fell(cells[i], most, burn, trees, meters)
-    return felled
 
 
 @part

@@ -218,10 +218,10 @@ def find_place(state: SymbolicState, agent: AgentId, block: int | None, face: st
         return Refusal("unknown_block")
     if (refusal := check_block(state, block)) is not None:
         return refusal
-    found = face_of(state, agent, block)
-    if found is None or (face is not None and found != face):
+    aligned_face = face_of(state, agent, block)
+    if aligned_face is None or (face is not None and aligned_face != face):
         return Refusal("not_aligned", "spatial")
-    return Place(block, found)
+    return Place(block, aligned_face)
 
 
 def check_action(

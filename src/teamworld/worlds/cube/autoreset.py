@@ -244,9 +244,9 @@ def _restart(
     for k in range(done, len(envs)):
         env = int(envs[k])
         if not fixed:
-            now, problem = _place(words[env], used[env], weights, places, work, num_agents, side)
+            position, problem = _place(words[env], used[env], weights, places, work, num_agents, side)
             if problem != _THIRSTY:  # else it is placed again, from the same number on
-                used[env] = now
+                used[env] = position
             if problem != 0:
                 return k, problem
         rewards[DELIVER_REWARD + 1 + env] = 0.0

@@ -28,6 +28,7 @@ from teamworld.worlds.cube.symbolic_state import (
     SymbolicState,
     area_side,
     block_facts,
+    compute_once,
     entity,
     read_state,
     unseen_facts,
@@ -123,32 +124,33 @@ def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -
     """Return what an agent sees now, what it recalls of the rest, and both together."""
     state, seen = knowledge
     at = state.agents[agent]
-    now, then, ticks = [Fact(GRID, "SIDE", state.side)], list[Fact](), dict[Fact, int]()
-    for mate, cell in state.agents.items():
-        fact = Fact(mate, "AT", cell)
+    perceived, recalled, last_seen = [Fact(GRID, "SIDE", state.side)], list[Fact](), dict[Fact, int]()
+    for other, cell in state.agents.items():
+        fact = Fact(other, "AT", cell)
         if max(abs(cell[0] - at[0]), abs(cell[1] - at[1])) <= radius:
-            now.append(fact)
+            perceived.append(fact)
         else:
-            then.append(fact)
-            ticks[fact] = t
+            recalled.append(fact)
+            last_seen[fact] = t
     for block, square in state.blocks.items():
         facts = block_facts(block, square)
         if square.delivered or (seen[block] == t and within(at, square, radius)):
-            now += facts
+            perceived += facts
         else:
-            then += facts
-            ticks.update(dict.fromkeys(facts, seen[block]))
+            recalled += facts
+            last_seen.update(dict.fromkeys(facts, seen[block]))
     unseen = unseen_facts(state)
-    return Facts((*now, *unseen)), Facts(tuple(then), ticks), Facts((*now, *then, *unseen), ticks)
+    known = Facts((*perceived, *recalled, *unseen), last_seen)
+    return Facts((*perceived, *unseen)), Facts(tuple(recalled), last_seen), known
 
 
 # ---- latent variables
 
 
-def possible_state(told: CommonKnowledge, given: Facts) -> SymbolicState | None:
+def possible_state(common: CommonKnowledge, given: Facts) -> SymbolicState | None:
     """Return the state that facts tell of, without what cannot be; None where they tell of none."""
     state = given.derive(_possible_state)
-    if state is None or (told.side is not None and state.side != told.side):
+    if state is None or (common.side is not None and state.side != common.side):
         return None
     return state
 
@@ -170,17 +172,17 @@ def _fits(square: Square, side: int) -> bool:
     return weight >= 1 and 0 <= row <= side - weight and 0 <= col <= side - weight
 
 
-def latent_variables(told: CommonKnowledge, given: Facts) -> tuple[LatentVariable, ...]:
+def latent_variables(common: CommonKnowledge, given: Facts) -> tuple[LatentVariable, ...]:
     """Return for each block that was not found where it may be.
 
     All were told how many blocks there are. A block is as likely in one unseen cell as in any other, so
     a sector counts by the cells of its unseen areas; by all its cells once there are no unseen areas left.
     """
-    state = possible_state(told, given)
+    state = possible_state(common, given)
     if state is None:
         return ()
-    missing = [block for block in range(len(told.weights)) if block not in state.blocks]
-    counts = sectors(state, told.radius) if missing else {}
+    missing = [block for block in range(len(common.weights)) if block not in state.blocks]
+    counts = sectors(state, common.radius) if missing else {}
     return tuple(
         LatentVariable(
             f"block {block}",
@@ -195,11 +197,7 @@ def sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[int
 
     All sectors where no area is unseen; they then have no areas.
     """
-    key = ("sectors", radius)
-    if key not in state.memo:
-        state.memo[key] = _sectors(state, radius)
-    found: Mapping[Cell, tuple[int, tuple[Cell, ...]]] = state.memo[key]
-    return found
+    return compute_once(state.memo, ("sectors", radius), lambda: _sectors(state, radius))
 
 
 def sector_side(side: int, radius: int | None) -> int:
@@ -217,7 +215,10 @@ def _sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[in
     areas: dict[Cell, list[Cell]] = {}
     for at in sorted(state.unseen.values()):
         areas.setdefault((at[0] // size * size, at[1] // size * size), []).append(at)
-    return {corner: (sum(_cells(at, area, side) for at in some), tuple(some)) for corner, some in sorted(areas.items())}
+    return {
+        corner: (sum(_cells(at, area, side) for at in unseen), tuple(unseen))
+        for corner, unseen in sorted(areas.items())
+    }
 
 
 def _cells(corner: Cell, size: int, side: int) -> int:
@@ -228,7 +229,7 @@ def _cells(corner: Cell, size: int, side: int) -> int:
 # ---- observation probability
 
 
-def observation_probability(told: CommonKnowledge, fact: Fact, agent: AgentId, given: Facts) -> float:
+def observation_probability(common: CommonKnowledge, fact: Fact, agent: AgentId, given: Facts) -> float:
     """Return how likely an agent perceives a fact if it is true.
 
     1 for what is within its radius, what all report or are told (places of agents, deliveries), and all where sight
@@ -236,8 +237,8 @@ def observation_probability(told: CommonKnowledge, fact: Fact, agent: AgentId, g
     not told, and what is in view from where one stands was seen already. That an area was not seen is in nobody's
     sight; of whoever does not see all of it now it is likely.
     """
-    state = possible_state(told, given)
-    if told.radius is None:
+    state = possible_state(common, given)
+    if common.radius is None:
         return 1.0
     subject, value, at = fact.subject, fact.value, state.agents.get(agent) if state is not None else None
     if state is None or at is None:
@@ -245,22 +246,22 @@ def observation_probability(told: CommonKnowledge, fact: Fact, agent: AgentId, g
     if isinstance(subject, str) or fact.predicate == "SIDE" or value == "delivered":
         return 1.0
     if fact.predicate == "UNSEEN":
-        whole = is_cell(value) and _in_view(value, area_side(told.radius), at, state.side, told.radius) == 1
+        whole = is_cell(value) and _in_view(value, area_side(common.radius), at, state.side, common.radius) == 1
         return 0.0 if whole else UNSEEN_TOO
     square = state.blocks.get(subject.id)
     if fact.predicate != "AT":
-        return float(square is not None and (square.delivered or within(at, square, told.radius)))
+        return float(square is not None and (square.delivered or within(at, square, common.radius)))
     if not is_cell(value):
         return 0.0
-    if square is None and (sector := sectors(state, told.radius).get(value)) is not None:
-        return _sector_in_view(value, sector, at, state.side, told.radius)
-    return float(within(at, Square(_weight(square, told, subject), *value), told.radius))
+    if square is None and (sector := sectors(state, common.radius).get(value)) is not None:
+        return _sector_in_view(value, sector, at, state.side, common.radius)
+    return float(within(at, Square(_weight(square, common, subject), *value), common.radius))
 
 
-def _weight(square: Square | None, told: CommonKnowledge, block: Entity) -> int:
+def _weight(square: Square | None, common: CommonKnowledge, block: Entity) -> int:
     if square is not None:
         return square.weight
-    return told.weights[block.id] if block.id < len(told.weights) else 1
+    return common.weights[block.id] if block.id < len(common.weights) else 1
 
 
 def _sector_in_view(corner: Cell, sector: tuple[int, tuple[Cell, ...]], at: Cell, side: int, radius: int) -> float:
@@ -321,17 +322,17 @@ class Lane(NamedTuple):
 
 def conflict_cost(one: Option, other: Option, state: SymbolicState | None) -> float:
     """Return the ticks that are lost if two agents do both; 0 where nothing is known of the blocks."""
-    pushes = [intended_push(option, state) for option in (one, other)] if state is not None else []
-    if state is None or pushes[0] is None or pushes[1] is None:
+    first, second = (None if state is None else intended_push(option, state) for option in (one, other))
+    if state is None or first is None or second is None:
         return 0.0
-    (first, second), ways = (pushes[0], pushes[1]), sorted((one.ticks, other.ticks))
+    steps = sorted((one.ticks, other.ticks))
     if first.block == second.block and first.face == second.face:
-        return _together(state, first, second, ways)
+        return _together(state, first, second, steps)
     if first.face == OPPOSITE[second.face] and _in_contact(state, first, second):
-        return float(sum(ways))
+        return float(sum(steps))
     if first.block == second.block:
-        return float(ways[0])
-    return max(_in_the_way(state, first, second, ways[0]), _in_the_way(state, second, first, ways[0]))
+        return float(steps[0])
+    return max(_in_the_way(state, first, second, steps[0]), _in_the_way(state, second, first, steps[0]))
 
 
 def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:
@@ -353,25 +354,25 @@ def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:
     return IntendedPush(block, named, verb, option.ticks, most if named == "left" else min(ASIDE, most))
 
 
-def _in_contact(state: SymbolicState, one: IntendedPush, other: IntendedPush) -> bool:
+def _in_contact(state: SymbolicState, push: IntendedPush, other: IntendedPush) -> bool:
     """Whether one of the two blocks moves along if the other is pushed."""
-    return other.block in geometry.chain(state, one.block, one.way) or one.block in geometry.chain(
+    return other.block in geometry.chain(state, push.block, push.way) or push.block in geometry.chain(
         state, other.block, other.way
     )
 
 
-def _together(state: SymbolicState, one: IntendedPush, other: IntendedPush, ways: list[int]) -> float:
+def _together(state: SymbolicState, push: IntendedPush, other: IntendedPush, steps: list[int]) -> float:
     """Return what is lost if two work at one face."""
-    need = geometry.chain_weight(state, one.block, one.face)
-    there = len(geometry.aligned_agents(state, one.block, one.face))
-    verbs = {one.verb, other.verb}
+    need = geometry.chain_weight(state, push.block, push.face)
+    aligned = len(geometry.aligned_agents(state, push.block, push.face))
+    verbs = {push.verb, other.verb}
     if verbs == {"push_block", "rendezvous"}:
-        return float(ways[0]) if there - 1 < need else 0.0
+        return float(steps[0]) if aligned - 1 < need else 0.0
     if verbs == {"push_block"}:
-        return float(_surprise(state, one, min(one.steps, other.steps), there))
-    coming = (one.verb, other.verb).count("move_to_block")
-    many = min(coming, max(0, there + coming - need))
-    return float(sum(ways[:many])) if many and _lacking(state, one.block) else 0.0
+        return float(_surprise(state, push, min(push.steps, other.steps), aligned))
+    coming = (push.verb, other.verb).count("move_to_block")
+    many = min(coming, max(0, aligned + coming - need))
+    return float(sum(steps[:many])) if many and _lacking(state, push.block) else 0.0
 
 
 def _lacking(state: SymbolicState, block: int) -> bool:
@@ -399,12 +400,12 @@ def _gap(state: SymbolicState, push: IntendedPush, other: int) -> int | None:
     """Return the cells between a block that is pushed and one ahead of it in its lane; None if it is not there."""
     if other == push.block:
         return None
-    mine, its, (rows, cols) = state.blocks[push.block], state.blocks[other], DELTA[push.way]
-    along = (mine.row, its.row) if cols else (mine.col, its.col)
-    if along[0] >= along[1] + its.weight or along[1] >= along[0] + mine.weight:
+    square, obstacle, (rows, cols) = state.blocks[push.block], state.blocks[other], DELTA[push.way]
+    along = (square.row, obstacle.row) if cols else (square.col, obstacle.col)
+    if along[0] >= along[1] + obstacle.weight or along[1] >= along[0] + square.weight:
         return None
-    start, there = (mine.col, its.col) if cols else (mine.row, its.row)
-    gap = there - start - mine.weight if rows + cols > 0 else start - there - its.weight
+    start, end = (square.col, obstacle.col) if cols else (square.row, obstacle.row)
+    gap = end - start - square.weight if rows + cols > 0 else start - end - obstacle.weight
     return gap if gap >= 0 else None
 
 
@@ -420,15 +421,15 @@ def lane(state: SymbolicState, push: IntendedPush) -> Lane:
     }[push.way]
 
 
-def _in_the_way(state: SymbolicState, one: IntendedPush, other: IntendedPush, short: int) -> float:
-    """Return what ``one`` loses through ``other``, who works on another block."""
-    path = lane(state, one)
-    gap = _gap(state, one, other.block)
-    if gap is not None and gap < one.steps:
-        if one.way == other.way:  # it goes ahead, as soon as it is under way
-            return float(max(0, other.arrives - one.arrives - gap))
-        return float(short)
+def _in_the_way(state: SymbolicState, push: IntendedPush, other: IntendedPush, shorter: int) -> float:
+    """Return what ``push`` loses through ``other``, who works on another block."""
+    path = lane(state, push)
+    gap = _gap(state, push, other.block)
+    if gap is not None and gap < push.steps:
+        if push.way == other.way:  # it goes ahead, as soon as it is under way
+            return float(max(0, other.arrives - push.arrives - gap))
+        return float(shorter)
     places = geometry.staging_cells(state, other.block, other.face)
     blocked = sum(path.holds(cell) for cell in places) / len(places) if places else 0.0
-    crossing = one.way != other.way and path.meets(lane(state, other))
-    return float(short) if crossing else blocked * short
+    crossing = push.way != other.way and path.meets(lane(state, other))
+    return float(shorter) if crossing else blocked * shorter

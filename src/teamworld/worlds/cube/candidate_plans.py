@@ -19,6 +19,7 @@ from teamworld.worlds.cube.symbolic_state import (
     Square,
     SymbolicState,
     area_side,
+    compute_once,
     entity,
     goal_name,
 )
@@ -55,11 +56,7 @@ def delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: Acti
     A dry run in the state tells which plans would work if team-mates play their part. Where these are too few or
     too much alike, plans that cannot work now fill the list.
     """
-    key = ("delivery", block, agent)
-    if key not in state.memo:
-        state.memo[key] = _delivery_plans(state, block, agent, known)
-    found: list[Plan] = state.memo[key]
-    return found
+    return compute_once(state.memo, ("delivery", block, agent), lambda: _delivery_plans(state, block, agent, known))
 
 
 def _delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
@@ -197,21 +194,21 @@ def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list
 
 def lanes(state: SymbolicState) -> frozenset[Cell]:
     """Return the cells right of the open blocks, in their rows: an agent there is in the way."""
-    key, memo = ("lanes",), state.ground.memo
-    if key not in memo:
-        memo[key] = frozenset(
-            (row, col)
-            for _, square in state.open
-            for row in range(square.row, square.row + square.weight)
-            for col in range(square.col + square.weight, state.side)
-        )
-    found: frozenset[Cell] = memo[key]
-    return found
+    return compute_once(state.ground.memo, ("lanes",), lambda: _lanes(state))
+
+
+def _lanes(state: SymbolicState) -> frozenset[Cell]:
+    return frozenset(
+        (row, col)
+        for _, square in state.open
+        for row in range(square.row, square.row + square.weight)
+        for col in range(square.col + square.weight, state.side)
+    )
 
 
 def _quiet(state: SymbolicState, agent: AgentId, block: int, face: str) -> bool:
     """Return whether an agent can line up at a face with no cell of it in a lane."""
-    away = replace(state, agents={mate: cell for mate, cell in state.agents.items() if mate != agent})
+    away = replace(state, agents={other: cell for other, cell in state.agents.items() if other != agent})
     cells = [cell for _, cell in targets(away, block, face)]
     return bool(cells) and not lanes(state).intersection(cells) and can_reach_face(state, agent, block, face)
 
@@ -287,15 +284,15 @@ def _lined_up(state: SymbolicState, agent: AgentId, block: int, face: str) -> Sy
 
 def _gathered(state: SymbolicState, block: int, face: str, need: int) -> SymbolicState:
     """Return the state in which the nearest agents have come to a face, one after another, until there are enough."""
-    here = geometry.aligned_agents(state, block, face)
-    others = [agent for agent in state.agents if agent not in here]
+    aligned = geometry.aligned_agents(state, block, face)
+    others = [agent for agent in state.agents if agent not in aligned]
     weight, top, left, _ = state.blocks[block]
 
     def way(agent: AgentId) -> int:
         row, col = state.agents[agent]
         return max(top - row, row - top - weight + 1, 0) + max(left - col, col - left - weight + 1, 0)
 
-    coming = sorted(others, key=way)[: max(0, need - len(here))]
+    coming = sorted(others, key=way)[: max(0, need - len(aligned))]
     if not _crowded(state):
         return line_up(state, coming, block, face)
     for agent in coming:
@@ -333,10 +330,10 @@ def line_up(state: SymbolicState, comers: Iterable[AgentId], block: int, face: s
             if line.next is not None:
                 heappush(ends, (len(line.agents), offset, i, line.next))
         else:
-            mate = by_cell[cells[0]]  # a team-mate makes room
-            agents[agent], agents[mate] = cells[0], at
-            by_cell[cells[0]], by_cell[at] = agent, mate
-            aligned ^= {agent, mate}
+            teammate = by_cell[cells[0]]  # a team-mate makes room
+            agents[agent], agents[teammate] = cells[0], at
+            by_cell[cells[0]], by_cell[at] = agent, teammate
+            aligned ^= {agent, teammate}
     return replace(state, agents=agents)
 
 
@@ -350,8 +347,8 @@ def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -
         ahead = _clear(state, block, direction, steps)
         leap = ahead if ahead == steps or (ahead and _untouched(state, block, direction, ahead)) else 1
         moving = geometry.chain(state, block, direction)
-        weight = sum(state.blocks[one].weight for one in moving)
-        if weight > len(state.agents) or any(cells_to_edge(state, one, direction) == 0 for one in moving):
+        weight = sum(state.blocks[member].weight for member in moving)
+        if weight > len(state.agents) or any(cells_to_edge(state, member, direction) == 0 for member in moving):
             break
         state = _leap(state, block, moving, direction, leap)
         steps -= leap
@@ -389,10 +386,10 @@ def _leap(state: SymbolicState, block: int, moving: list[int], direction: str, c
     key = ("leap", block, direction, cells)
     if key not in state.ground.memo:  # many agents imagine the same push
         blocks = dict(state.blocks)
-        for one in moving:
-            weight, row, col, _ = blocks[one]
+        for member in moving:
+            weight, row, col, _ = blocks[member]
             home = direction == "right" and col + cols + weight >= state.side
-            blocks[one] = Square(weight, -1, -1, True) if home else Square(weight, row + rows, col + cols)
+            blocks[member] = Square(weight, -1, -1, True) if home else Square(weight, row + rows, col + cols)
         state.ground.memo[key] = Blocks(state.side, blocks)
     agents: dict[AgentId, Cell] = {}
     for agent in geometry.aligned_agents(state, block, OPPOSITE[direction]):

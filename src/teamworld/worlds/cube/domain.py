@@ -19,7 +19,15 @@ from teamworld.worlds.cube.actions import (
     word_of,
 )
 from teamworld.worlds.cube.geometry import distances, path_length
-from teamworld.worlds.cube.symbolic_state import OPPOSITE, SIDES, SymbolicState, entity, goal_name, read_state
+from teamworld.worlds.cube.symbolic_state import (
+    OPPOSITE,
+    SIDES,
+    SymbolicState,
+    compute_once,
+    entity,
+    goal_name,
+    read_state,
+)
 
 #: What facts of CUBE can state.
 RELATIONS = (
@@ -65,11 +73,11 @@ class CubeDomain:
 
     def abilities(self, state: SymbolicState) -> ActionSchemas:
         """Return the schemas by verb, with the blocks that can be acted on in a state."""
-        key, memo = ("schemas", self._timeouts, len(state.agents)), state.ground.memo
-        if key not in memo:
-            memo[key] = ActionSchemas(schemas(state, time_limits(self._timeouts, state.side)))
-        found: ActionSchemas = memo[key]
-        return found
+        return compute_once(
+            state.ground.memo,
+            ("schemas", self._timeouts, len(state.agents)),
+            lambda: ActionSchemas(schemas(state, time_limits(self._timeouts, state.side))),
+        )
 
     def goals(self, given: Facts) -> Sequence[Goal]:
         """Return one goal for each known block, by id."""
@@ -81,14 +89,14 @@ class CubeDomain:
 
     def options_in(self, state: SymbolicState, agent: AgentId) -> Sequence[Option]:
         """Return the options in a state."""
-        found: list[tuple[Action, GoalId | None]] = []
+        actions: list[tuple[Action, GoalId | None]] = []
         for block, _ in state.open:
-            found += [(action, goal_name(block)) for action in _on_block(state, agent, block)]
+            actions += [(action, goal_name(block)) for action in _on_block(state, agent, block)]
         row, col = state.agents[agent]
         steps = {"up": row, "down": state.side - 1 - row, "left": col, "right": state.side - 1 - col}
-        found += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
-        found += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
-        return [Option(action, goal, self._ticks(state, agent, action)) for action, goal in found]
+        actions += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
+        actions += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
+        return [Option(action, goal, self._ticks(state, agent, action)) for action, goal in actions]
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Return plans for a goal, or for an agent that is not needed; see ``recipes``.
@@ -142,11 +150,11 @@ class CubeDomain:
         if action == WAIT or block is None:
             return 1
         face = word_of(action, 1)
-        ways = _ways(state, block, face)
+        steps = _steps_to_face(state, block, face)
         if action.verb == "move_to_block":
-            return max(1, ways.get(agent, count_of(action, 2)))
+            return max(1, steps.get(agent, count_of(action, 2)))
         need = count_of(action, 2) or min(len(state.agents), geometry.chain_weight(state, block, face))
-        coming = sorted(way for mate, way in ways.items() if mate != agent)[: need - 1]
+        coming = sorted(count for other, count in steps.items() if other != agent)[: need - 1]
         late = coming[-1] if len(coming) >= need - 1 and coming else 0
         return max(1, min(late + 1, count_of(action, 3)))
 
@@ -184,9 +192,9 @@ class CubeDomain:
 def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[Action]:
     """Yield what an agent can do with a block."""
     thing = entity(block)
-    here = geometry.face_of(state, agent, block)
+    aligned_face = geometry.face_of(state, agent, block)
     for face in SIDES:
-        if face == here:
+        if face == aligned_face:
             most = geometry.cells_to_edge(state, block, OPPOSITE[face])
             yield Action("rendezvous", (thing, face, min(len(state.agents), geometry.chain_weight(state, block, face))))
             yield from (Action("push_block", (thing, steps)) for steps in sorted({1, most}) if 0 < steps <= most)
@@ -195,25 +203,23 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[Acti
             yield Action("move_to_block", (thing, face))
 
 
-def _ways(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int]:
-    """Return the steps of each agent to a face if team-mates are not in the way; 0 for the aligned ones."""
-    key = ("ways", block, face)
-    if key not in state.memo:
-        field = distances(state, geometry.staging_cells(state, block, face), through_agents=True)
-        here = geometry.aligned_agents(state, block, face)
-        steps = {agent: 0 if agent in here else path_length(field, cell) for agent, cell in state.agents.items()}
-        state.memo[key] = {agent: way for agent, way in steps.items() if way is not None}
-    found: Mapping[AgentId, int] = state.memo[key]
-    return found
+def _steps_to_face(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int]:
+    """Return the steps of each agent to a face if teammates are not in the way; 0 for the aligned ones."""
+    return compute_once(state.memo, ("ways", block, face), lambda: dict(_count_steps(state, block, face)))
+
+
+def _count_steps(state: SymbolicState, block: int, face: str) -> Iterator[tuple[AgentId, int]]:
+    field = distances(state, geometry.staging_cells(state, block, face), through_agents=True)
+    aligned = geometry.aligned_agents(state, block, face)
+    for agent, cell in state.agents.items():
+        steps = 0 if agent in aligned else path_length(field, cell)
+        if steps is not None:
+            yield agent, steps
 
 
 def goals(state: SymbolicState) -> tuple[Goal, ...]:
     """Return one goal for each block of a state, by id, delivered ones included; the same object at each call."""
-    key, memo = ("goals",), state.ground.memo
-    if key not in memo:
-        memo[key] = tuple(_goal(state, block) for block in sorted(state.blocks))
-    found: tuple[Goal, ...] = memo[key]
-    return found
+    return compute_once(state.ground.memo, ("goals",), lambda: tuple(_goal(state, b) for b in sorted(state.blocks)))
 
 
 def _goal(state: SymbolicState, block: int) -> Goal:

@@ -182,8 +182,8 @@ class CubeEnv(ParallelBase):
         if not self.agents:
             begun = self._seen is not None
             raise UserError(f"the episode {'is over' if begun else 'has not begun'}: call reset() before step()")
-        given = given_actions(actions, agents)
-        physics.step(self._state, given)
+        ordered = given_actions(actions, agents)
+        physics.step(self._state, ordered)
         reward = float(self._state.reward[0])
         terminated, truncated = bool(self._state.terminated[0]), bool(self._state.truncated[0])
         if terminated or truncated:

@@ -57,20 +57,20 @@ class EpisodeStep:
         """The blocks that moved and are still there, and which way."""
         ways = {delta: side for side, delta in DELTA.items()}
         return {
-            block: ways.get((now.row - old.row, now.col - old.col), "away")
-            for block, now in self.after.open
-            if (old := self.before.blocks[block]) != now
+            block: ways.get((square.row - old.row, square.col - old.col), "away")
+            for block, square in self.after.open
+            if (old := self.before.blocks[block]) != square
         }
 
     @cached_property
     def teams(self) -> Mapping[Place, tuple[AgentId, ...]]:
         """The agents at work at each face of a block still there: on their way, waiting or pushing."""
-        found: dict[Place, list[AgentId]] = {}
+        teams: dict[Place, list[AgentId]] = {}
         for agent, outcome in self.outcomes.items():
             place = self._place(agent, outcome.action)
             if place is not None and not self.before.blocks[place.block].delivered:
-                found.setdefault(place, []).append(agent)
-        return {place: tuple(agents) for place, agents in found.items()}
+                teams.setdefault(place, []).append(agent)
+        return {place: tuple(agents) for place, agents in teams.items()}
 
     def _place(self, agent: AgentId, action: Action) -> Place | None:
         block = block_of(action)
@@ -85,7 +85,7 @@ class EpisodeStep:
     @cached_property
     def lost(self) -> Mapping[AgentId, BlockedWalk]:
         """The agents that were on their way to a face and saw no way."""
-        found = {}
+        lost = {}
         for place, agents in self.teams.items():
             for agent in agents:
                 outcome = self.outcomes[agent]
@@ -93,8 +93,8 @@ class EpisodeStep:
                 stays = outcome.primitives == ("STAY",)
                 if on_the_way and stays and geometry.face_of(self.before, agent, place.block) != place.face:
                     ahead = outcome.blocker if outcome.blocker in self.before.agents else None
-                    found[agent] = BlockedWalk(place, ahead)
-        return found
+                    lost[agent] = BlockedWalk(place, ahead)
+        return lost
 
 
 def episode_steps(
@@ -163,7 +163,8 @@ def misalignment(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find pushes and meetings that were given up because the agent was not at the face."""
     for step in steps:
         tried = [(agent, outcome.action, outcome.reason) for agent, outcome in step.outcomes.items()]
-        for agent, action, reason in [*((one.agent, one.action, one.reason) for one in step.passed), *tried]:
+        skipped = [(action.agent, action.action, action.reason) for action in step.passed]
+        for agent, action, reason in (*skipped, *tried):
             block = block_of(action)
             if reason != "not_aligned" or action.verb not in _AT_FACE or block is None:
                 continue
@@ -203,8 +204,8 @@ def occlusion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
         for place, team in step.teams.items():
             for agent, cell in _outsiders(step, place, team):
                 held.setdefault((place, agent, cell), []).append(step)
-    for (place, agent, cell), found in held.items():
-        for span in _lasting(found):
+    for (place, agent, cell), holding in held.items():
+        for span in _lasting(holding):
             team = span[-1].teams[place]
             text = (
                 f"{agent}, not at work there, stood on {cell} of the {place.face} face for {len(span)} steps; "
@@ -249,14 +250,17 @@ def staging_congestion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 def dynamic_blocking(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find agents whose way to cells that stayed free was shut by an agent or block that moved in."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: True):
-        now = steps[first].before
-        targets = {line.next for line in geometry.lines(now, place.block, place.face)} - {None}
-        cut = None if _leads(now, agent, targets) else _cut(steps, agent, first, targets)
+        state = steps[first].before
+        targets = {line.next for line in geometry.lines(state, place.block, place.face)} - {None}
+        cut = None if _leads(state, agent, targets) else _cut(steps, agent, first, targets)
         if cut is None:
             continue
-        back = ((mate, cell) for mate, cell in cut.before.agents.items() if cut.after.agents[mate] != cell)
         came = [
-            mate for mate, cell in back if mate != agent and _leads(cut.after.with_agents({mate: cell}), agent, targets)
+            other
+            for other, cell in cut.before.agents.items()
+            if other != agent
+            and cut.after.agents[other] != cell
+            and _leads(cut.after.with_agents({other: cell}), agent, targets)
         ]
         causes = came or [goal_name(block) for block in cut.moved]
         if causes:
@@ -286,20 +290,20 @@ def _lost_for_long(
     steps: Sequence[EpisodeStep], which: Callable[[EpisodeStep, Place], bool]
 ) -> Iterator[tuple[AgentId, Place, int, int]]:
     """Yield agents that saw no way to a face for some steps in a row in which a condition held, and the steps."""
-    found: dict[tuple[AgentId, Place], list[EpisodeStep]] = {}
+    lost_steps: dict[tuple[AgentId, Place], list[EpisodeStep]] = {}
     for step in steps:
         for agent, lost in step.lost.items():
             if which(step, lost.place):
-                found.setdefault((agent, lost.place), []).append(step)
-    for (agent, place), those in found.items():
+                lost_steps.setdefault((agent, lost.place), []).append(step)
+    for (agent, place), those in lost_steps.items():
         for span in _lasting(those):
             yield agent, place, span[0].number, span[-1].number
 
 
-def _lasting(found: Iterable[EpisodeStep]) -> Iterator[list[EpisodeStep]]:
+def _lasting(steps: Iterable[EpisodeStep]) -> Iterator[list[EpisodeStep]]:
     """Yield the runs of consecutive steps that last long enough."""
     span: list[EpisodeStep] = []
-    for step in found:
+    for step in steps:
         if span and step.number > span[-1].number + 1:
             if len(span) >= LASTING:
                 yield span
@@ -324,8 +328,8 @@ def _short(step: EpisodeStep, place: Place) -> bool:
 
 
 def _in_the_way(steps: Sequence[EpisodeStep], agent: AgentId, first: int, last: int) -> tuple[AgentId, ...]:
-    found = (steps[number].lost[agent].ahead for number in range(first, last + 1))
-    return tuple(dict.fromkeys(ahead for ahead in found if ahead is not None))
+    ahead_of = (steps[number].lost[agent].ahead for number in range(first, last + 1))
+    return tuple(dict.fromkeys(ahead for ahead in ahead_of if ahead is not None))
 
 
 def vanishing_face(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
@@ -336,22 +340,22 @@ def vanishing_face(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
                 why = _why_gone(step, place)
                 text = f"the {place.face} face that {_names(team)} went for has no cell left: {why}"
                 yield _at(step, "vanishing-face", team, place.block, text)
-        for one in step.passed:
-            block = block_of(one.action)
-            face = one.action.args[1] if len(one.action.args) > 1 else None
-            if one.reason != "face_gone" or block is None or not isinstance(face, str):
+        for skipped in step.passed:
+            block = block_of(skipped.action)
+            face = skipped.action.args[1] if len(skipped.action.args) > 1 else None
+            if skipped.reason != "face_gone" or block is None or not isinstance(face, str):
                 continue
-            then = steps[one.since].before
+            then = steps[skipped.since].before
             if _vanished(then, step.before, Place(block, face)):
-                text = f"the {face} face that {one.agent} planned for in step {one.since} has no cell left"
-                yield _at(step, "vanishing-face", (one.agent,), block, text)
+                text = f"the {face} face that {skipped.agent} planned for in step {skipped.since} has no cell left"
+                yield _at(step, "vanishing-face", (skipped.agent,), block, text)
 
 
-def _vanished(then: SymbolicState, now: SymbolicState, place: Place) -> bool:
+def _vanished(before: SymbolicState, after: SymbolicState, place: Place) -> bool:
     block, face = place
-    if then.blocks[block].delivered or now.blocks[block].delivered:
+    if before.blocks[block].delivered or after.blocks[block].delivered:
         return False
-    return bool(geometry.staging_cells(then, block, face)) and not geometry.staging_cells(now, block, face)
+    return bool(geometry.staging_cells(before, block, face)) and not geometry.staging_cells(after, block, face)
 
 
 def _why_gone(step: EpisodeStep, place: Place) -> str:
@@ -366,13 +370,13 @@ def _why_gone(step: EpisodeStep, place: Place) -> str:
 def stuck_object(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find blocks that nobody can bring to the goal as things stand."""
     spans: dict[tuple[int, str], list[int]] = {}
-    found: dict[int, str] = {}
+    stuck: dict[int, str] = {}
     last: Mapping[int, Square] | None = None
     for step in steps:
         if step.after.blocks != last:  # agents cannot leave the ground that blocks enclose: nothing changes else
             last = step.after.blocks
-            found = dict(_stuck(step.after))
-        for block, why in found.items():
+            stuck = dict(_stuck(step.after))
+        for block, why in stuck.items():
             spans.setdefault((block, why), []).append(step.number)
     for (block, why), numbers in spans.items():
         for first, end in _runs(numbers):
@@ -424,9 +428,9 @@ def oscillation(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find agents that stand at A, B, A, B in a row."""
     for agent in steps[0].before.agents if steps else ():
         at = [steps[0].before.agents[agent], *(step.after.agents[agent] for step in steps)]
-        for step, (one, two, three, four) in zip(steps, zip(at, at[1:], at[2:], at[3:], strict=False), strict=False):
-            if one == three != two == four:
-                text = f"went to and fro between {min(one, two)} and {max(one, two)}"
+        for step, first, second, third, fourth in zip(steps, at, at[1:], at[2:], at[3:], strict=False):
+            if first == third != second == fourth:
+                text = f"went to and fro between {min(first, second)} and {max(first, second)}"
                 yield FailureSpan("oscillation", step.number, step.number + 2, (agent,), None, text)
 
 

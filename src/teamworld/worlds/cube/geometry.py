@@ -13,16 +13,16 @@ every cell, O(cells), so all agents that go to one place in one step share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import AgentId, Cell, Entity
 from teamworld.worlds.compiled import compiled
-from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, Blocks, Square, SymbolicState
+from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, Blocks, Square, SymbolicState, compute_once
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,9 +37,6 @@ LONGEST_LINE = 10
 
 
 BlockRef: TypeAlias = Entity | int
-
-
-Computed = TypeVar("Computed")
 
 
 class Place(NamedTuple):
@@ -57,7 +54,7 @@ class FaceObstacles(NamedTuple):
     agents: tuple[AgentId, ...]
 
 
-def get_distance(state: SymbolicState, one: AgentId | BlockRef | Cell, other: AgentId | BlockRef | Cell) -> int:
+def get_distance(state: SymbolicState, first: AgentId | BlockRef | Cell, second: AgentId | BlockRef | Cell) -> int:
     """Return the Manhattan distance in cells between two agents, blocks or positions.
 
     For a block the cell nearest to the other one counts.
@@ -65,8 +62,8 @@ def get_distance(state: SymbolicState, one: AgentId | BlockRef | Cell, other: Ag
     Raises:
         UserError: Something is unknown, or a block has been delivered and is nowhere.
     """
-    top, left, bottom, right = _box(state, one)
-    top2, left2, bottom2, right2 = _box(state, other)
+    top, left, bottom, right = _box(state, first)
+    top2, left2, bottom2, right2 = _box(state, second)
     return max(top2 - bottom, top - bottom2, 0) + max(left2 - right, left - right2, 0)
 
 
@@ -144,7 +141,7 @@ def blocked_by(state: SymbolicState, block: BlockRef, side: str) -> FaceObstacle
 
 def chain_weight(state: SymbolicState, block: BlockRef, side: str) -> int:
     """Return the weight that a push on that face has to move: the block and all blocks in contact ahead."""
-    return sum(state.blocks[one].weight for one in chain(state, _open(state, block), OPPOSITE[_side(side)]))
+    return sum(state.blocks[member].weight for member in chain(state, _open(state, block), OPPOSITE[_side(side)]))
 
 
 def _known(state: SymbolicState, block: BlockRef) -> int:
@@ -211,7 +208,7 @@ def cells_outside(square: Square, side: str) -> list[Cell]:
 
 def staging_cells(state: SymbolicState, block: int, side: str) -> list[Cell]:
     """Return the usable cells of a face, most central first, ties from the top or the left."""
-    return _memo(state.ground.memo, ("staging", block, side), lambda: _staging_cells(state.ground, block, side))
+    return compute_once(state.ground.memo, ("staging", block, side), lambda: _staging_cells(state.ground, block, side))
 
 
 def _staging_cells(ground: Blocks, block: int, side: str) -> list[Cell]:
@@ -233,7 +230,7 @@ def _offset(square: Square, cell: Cell, side: str) -> int:
 
 def lines(state: SymbolicState, block: int, side: str) -> list[Line]:
     """Return the lines of agents on the usable cells of a face, in the order of ``staging_cells``."""
-    return _memo(state.memo, ("lines", block, side), lambda: _lines(state, block, side))
+    return compute_once(state.memo, ("lines", block, side), lambda: _lines(state, block, side))
 
 
 def _lines(state: SymbolicState, block: int, side: str) -> list[Line]:
@@ -268,22 +265,18 @@ def targets(state: SymbolicState, block: int, face: str) -> list[tuple[Rank, Cel
     The rank is the distance from the face, then from the middle of the face: free cells
     of the face come first, then the ends of the queues behind it.
     """
-    key = ("targets", block, face)
-    if key not in state.memo:
-        ends = lines(state, block, face)
-        free = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
-        state.memo[key] = sorted(free, key=lambda one: one[0])
-    found: list[tuple[Rank, Cell]] = state.memo[key]
-    return found
+    return compute_once(state.memo, ("targets", block, face), lambda: _targets(state, block, face))
+
+
+def _targets(state: SymbolicState, block: int, face: str) -> list[tuple[Rank, Cell]]:
+    ends = lines(state, block, face)
+    free = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
+    return sorted(free, key=lambda target: target[0])
 
 
 def aligned_agents(state: SymbolicState, block: int, side: str) -> frozenset[AgentId]:
     """Return the agents aligned with a face."""
-    return _memo(
-        state.memo,
-        ("aligned", block, side),
-        lambda: frozenset(_aligned(state, block, side)),
-    )
+    return compute_once(state.memo, ("aligned", block, side), lambda: frozenset(_aligned(state, block, side)))
 
 
 def _aligned(state: SymbolicState, block: int, side: str) -> Iterator[AgentId]:
@@ -298,7 +291,7 @@ def _aligned(state: SymbolicState, block: int, side: str) -> Iterator[AgentId]:
 
 def aligned_faces(state: SymbolicState, agent: AgentId) -> list[Place]:
     """Return all faces at which an agent is aligned: ``left`` first, for that is where delivery is pushed from."""
-    found: list[Place] = []
+    faces: list[Place] = []
     at = state.agents[agent]
     for face in ("left", "right", "up", "down"):
         rows, cols = DELTA[OPPOSITE[face]]
@@ -307,9 +300,9 @@ def aligned_faces(state: SymbolicState, agent: AgentId) -> list[Place]:
             if cell in state.by_cell:
                 continue
             if state.inside(cell) and (block := state.block_at(cell)) is not None:
-                found.append(Place(block, face))
+                faces.append(Place(block, face))
             break
-    return found
+    return faces
 
 
 def face_of(state: SymbolicState, agent: AgentId, block: int) -> str | None:
@@ -338,25 +331,18 @@ def _in_line(state: SymbolicState, agent: AgentId, side: str, ahead: int) -> boo
 
 def chain(state: SymbolicState, block: int, direction: str) -> list[int]:
     """Return the blocks that move together if the block is pushed in a direction: contacts ahead."""
-    return _memo(state.ground.memo, ("chain", block, direction), lambda: _chain(state.ground, block, direction))
+    return compute_once(state.ground.memo, ("chain", block, direction), lambda: _chain(state.ground, block, direction))
 
 
 def _chain(ground: Blocks, block: int, direction: str) -> list[int]:
-    found = {block: None}
+    members = {block: None}
     todo = [block]
     while todo:
         for code in ground.beside(todo.pop(), direction):
-            if code > 0 and code - 1 not in found:
-                found[code - 1] = None
+            if code > 0 and code - 1 not in members:
+                members[code - 1] = None
                 todo.append(code - 1)
-    return list(found)
-
-
-def _memo(memo: dict[Any, Any], key: tuple[str, int, str], build: Callable[[], Computed]) -> Computed:
-    if key not in memo:
-        memo[key] = build()
-    value: Computed = memo[key]
-    return value
+    return list(members)
 
 
 # ---- shortest paths
@@ -395,21 +381,19 @@ def distances(state: SymbolicState, targets: Iterable[Cell], *, through_agents: 
         targets: Cells to go to; those that are not free are left out.
         through_agents: Whether agents are passed as if they were not there, because they will move on.
     """
-    goal = tuple(targets)
-    key = ("distances", goal)
-    memo = state.ground.memo if through_agents else state.memo
-    if key not in memo:
-        grid = state.walls if through_agents else state.grid
-        stride = state.side + 2
-        flat = grid.reshape(-1)
-        cells = [(row + 1) * stride + col + 1 for row, col in goal if grid[row + 1, col + 1] == 0]
-        queue = np.empty(flat.size, np.int32)
-        queue[: len(cells)] = cells
-        distance = np.full(flat.size, -1, np.int32)
-        _flood(flat, stride, queue, len(cells), distance)
-        memo[key] = distance.reshape(grid.shape)
-    field: Distances = memo[key]
-    return field
+    cells = tuple(targets)
+    memo, grid = (state.ground.memo, state.walls) if through_agents else (state.memo, state.grid)
+    return compute_once(memo, ("distances", cells), lambda: _distances(grid, cells))
+
+
+def _distances(grid: Codes, targets: Iterable[Cell]) -> Distances:
+    flat, stride = grid.reshape(-1), grid.shape[1]
+    cells = [(row + 1) * stride + col + 1 for row, col in targets if grid[row + 1, col + 1] == 0]
+    queue = np.empty(flat.size, np.int32)
+    queue[: len(cells)] = cells
+    distance = np.full(flat.size, -1, np.int32)
+    _flood(flat, stride, queue, len(cells), distance)
+    return distance.reshape(grid.shape)
 
 
 def first_step(field: Distances, cell: Cell) -> tuple[str, int] | None:
@@ -428,9 +412,9 @@ def first_step(field: Distances, cell: Cell) -> tuple[str, int] | None:
 
 def path_length(field: Distances, cell: Cell) -> int | None:
     """Return the steps from a cell to the nearest target, 0 if it is one; None if there is no way."""
-    here = int(field[cell[0] + 1, cell[1] + 1])
-    if here >= 0:
-        return here
+    steps = int(field[cell[0] + 1, cell[1] + 1])
+    if steps >= 0:
+        return steps
     way = first_step(field, cell)
     return way[1] if way is not None else None
 

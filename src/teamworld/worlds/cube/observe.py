@@ -185,8 +185,8 @@ class Windows(_Drawn):
 
 
 @compiled
-def _edge(blocks: npt.NDArray[np.int32], at: int, now: int, wipe: bool) -> tuple[int, int, int, int]:
-    """Return row, column, height and width of what the block at ``at`` has left (``wipe``) or entered in step ``now``.
+def _edge(blocks: npt.NDArray[np.int32], at: int, step: int, wipe: bool) -> tuple[int, int, int, int]:
+    """Return row, column, height and width of what the block at ``at`` has left (``wipe``) or entered in step ``step``.
 
     Nothing if it stood. A delivered block, which moved RIGHT, has left all of its cells and entered none.
     """
@@ -195,8 +195,8 @@ def _edge(blocks: npt.NDArray[np.int32], at: int, now: int, wipe: bool) -> tuple
     side = int(blocks[u(at + BLOCK_WEIGHT)])
     height, width = side, side
     direction = int(blocks[u(at + MOVED_DIR)])
-    delivered = blocks[u(at + DELIVERED_AT)] == now
-    if blocks[u(at + MOVED_AT)] != now or (delivered and not wipe):
+    delivered = blocks[u(at + DELIVERED_AT)] == step
+    if blocks[u(at + MOVED_AT)] != step or (delivered and not wipe):
         height = 0
     elif delivered:
         col -= 1
@@ -234,14 +234,14 @@ def _update_pictures(
 ) -> None:
     stride = grid_size + 2
     for env in range(len(seen)):
-        now = int(episodes[u(env * EPISODE_FIELDS + STEPS_DONE)])
+        step = int(episodes[u(env * EPISODE_FIELDS + STEPS_DONE)])
         origin = env * grid_size * grid_size * CHANNELS
         agent0 = env * num_agents
         block0 = env * num_blocks * BLOCK_FIELDS
-        if now == seen[env]:
+        if step == seen[env]:
             continue
-        fresh = now != seen[env] + 1 or now == 0
-        seen[env] = now
+        fresh = step != seen[env] + 1 or step == 0
+        seen[env] = step
         if fresh:
             for row in range(grid_size):
                 pixel = origin + row * grid_size * CHANNELS
@@ -267,7 +267,7 @@ def _update_pictures(
         for wipe in (True, False):
             for b in range(num_blocks):
                 at = block0 + b * BLOCK_FIELDS
-                top, left, height, width = _edge(blocks, at, now, wipe)
+                top, left, height, width = _edge(blocks, at, step, wipe)
                 weight = 0 if wipe else int(blocks[u(at + BLOCK_WEIGHT)])
                 for row in range(top, top + height):
                     pixel = origin + (row * grid_size + left) * CHANNELS
@@ -301,14 +301,14 @@ def _update_classes(
     stride = grid_size + 2
     side = grid_size + 2 * radius
     for env in range(len(seen)):
-        now = int(episodes[u(env * EPISODE_FIELDS + STEPS_DONE)])
+        step = int(episodes[u(env * EPISODE_FIELDS + STEPS_DONE)])
         origin = (env * side + radius) * side + radius  # of cell (0, 0)
         agent0 = env * num_agents
         block0 = env * num_blocks * BLOCK_FIELDS
-        if now == seen[env]:
+        if step == seen[env]:
             continue
-        fresh = now != seen[env] + 1 or now == 0
-        seen[env] = now
+        fresh = step != seen[env] + 1 or step == 0
+        seen[env] = step
         if fresh:
             for row in range(grid_size):
                 cell = env * stride * stride + (row + 1) * stride + 1
@@ -329,7 +329,7 @@ def _update_classes(
         for wipe in (True, False):
             for b in range(num_blocks):
                 at = block0 + b * BLOCK_FIELDS
-                top, left, height, width = _edge(blocks, at, now, wipe)
+                top, left, height, width = _edge(blocks, at, step, wipe)
                 shade = min(MATE + int(blocks[u(at + BLOCK_WEIGHT)]), HEAVIEST)
                 for row in range(top, top + height):
                     for col in range(left, left + width):

@@ -140,18 +140,18 @@ def as_int8(actions: npt.ArrayLike, num_envs: int, num_agents: int) -> npt.NDArr
         UserError: If the actions are not integers or their shape is wrong.
     """
     try:
-        given = np.asarray(actions)
+        array = np.asarray(actions)
     except ValueError:
         raise UserError("each action must be one integer from 0 to 4, got lists of different lengths") from None
-    if given.shape != (num_envs, num_agents) and not (num_envs == 1 and given.shape == (num_agents,)):
-        raise UserError(f"actions must have shape ({num_envs}, {num_agents}), got {given.shape}")
-    if given.dtype is not _INT8:
-        if given.dtype.kind not in "iu":
-            raise UserError(f"actions must be integers (0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT), got {given.dtype}")
-        given = np.where((given < 0) | (given > RIGHT), 0, given).astype(np.int8)
-    if not given.flags.carray:  # numba would compile again for strided or read-only arrays
-        given = given.copy(order="C")
-    return given.reshape(num_envs, num_agents)
+    if array.shape != (num_envs, num_agents) and not (num_envs == 1 and array.shape == (num_agents,)):
+        raise UserError(f"actions must have shape ({num_envs}, {num_agents}), got {array.shape}")
+    if array.dtype is not _INT8:
+        if array.dtype.kind not in "iu":
+            raise UserError(f"actions must be integers (0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT), got {array.dtype}")
+        array = np.where((array < 0) | (array > RIGHT), 0, array).astype(np.int8)
+    if not array.flags.carray:  # numba would compile again for strided or read-only arrays
+        array = array.copy(order="C")
+    return array.reshape(num_envs, num_agents)
 
 
 _INT8 = np.dtype(np.int8)
@@ -218,7 +218,7 @@ def advance(
         pushed0 = at_pushed + env * num_agents
         block0 = at_blocks + env * num_blocks * BLOCK_FIELDS
         push0 = at_pushes + env * num_blocks * 4 * PUSH_FIELDS
-        now = arena[u(episode + STEPS_DONE)] + 1
+        step_number = arena[u(episode + STEPS_DONE)] + 1
 
         # Who faces a block? One record per (block, direction): the force of the lines that end on it, and a linked
         # list of their front agents. Force cannot change before its direction is processed, unless the block
@@ -237,8 +237,8 @@ def advance(
             cell = grid0 + int(arena[u(agent0 + i)])
             block = int(grid[u(cell + ahead)]) - 1
             record = push0 + (block * 4 + action - 1) * PUSH_FIELDS
-            if arena[u(record + STEP)] != now:
-                arena[u(record + STEP)] = now
+            if arena[u(record + STEP)] != step_number:
+                arena[u(record + STEP)] = step_number
                 arena[u(record + FORCE)] = 0
                 arena[u(record + HEAD)] = -1
                 # Cells from the leading face to the wall ahead. One number sorts by direction, this, and id.
@@ -296,12 +296,12 @@ def advance(
                 at = block0 + b * BLOCK_FIELDS
                 side = arena[u(at + BLOCK_WEIGHT)]
                 weight += side
-                if arena[u(at + MOVED_AT)] == now:
+                if arena[u(at + MOVED_AT)] == step_number:
                     result |= ALREADY_MOVED
                     blocker = b + 1
                 if whole_chain or b == start:
                     other = push0 + (b * 4 + direction - 1) * PUSH_FIELDS
-                    if arena[u(other + STEP)] == now:
+                    if arena[u(other + STEP)] == step_number:
                         force += arena[u(other + FORCE)]
                 edge = grid0 + (arena[u(at + ROW)] + 1) * stride + arena[u(at + COL)] + 1
                 edge += side * ahead if ahead > 0 else ahead
@@ -343,11 +343,11 @@ def advance(
                     trailing += along
                     leading += along
                 arena[u(at + (ROW if direction <= DOWN else COL))] += -1 if ahead < 0 else 1
-                arena[u(at + MOVED_AT)] = now
+                arena[u(at + MOVED_AT)] = step_number
                 arena[u(at + MOVED_DIR)] = direction
                 # Delivery: the block goes as soon as one of its cells is in the goal column.
                 if int(arena[u(at + COL)]) + side == grid_size:
-                    arena[u(at + DELIVERED_AT)] = now
+                    arena[u(at + DELIVERED_AT)] = step_number
                     arena[u(episode + BLOCKS_LEFT)] -= 1
                     arena[u(episode + DELIVERED_WEIGHT)] += side
                     cell = grid0 + (int(arena[u(at + ROW)]) + 1) * stride + grid_size - side + 1
@@ -359,7 +359,7 @@ def advance(
             # Lines advance from the front, each agent into the cell that was just left.
             for c in range(size if whole_chain else 1):
                 other = push0 + (arena[u(at_chain + c)] * 4 + direction - 1) * PUSH_FIELDS
-                if arena[u(other + STEP)] != now:
+                if arena[u(other + STEP)] != step_number:
                     continue
                 if c > 0:
                     arena[u(other + TOTAL)] = force
@@ -370,11 +370,11 @@ def advance(
                     cell = arena[u(agent0 + front)]
                     for _ in range(arena[u(at_length + front)]):
                         code = grid[u(grid0 + cell)]
-                        mate = -code - 1
+                        member = -code - 1
                         grid[u(grid0 + cell + ahead)] = code
-                        arena[u(agent0 + mate)] = cell + ahead
-                        arena[u(pushed0 + mate)] = now
-                        arena[u(at_move + mate)] = 0
+                        arena[u(agent0 + member)] = cell + ahead
+                        arena[u(pushed0 + member)] = step_number
+                        arena[u(at_move + member)] = 0
                         cell -= ahead
                     grid[u(grid0 + cell + ahead)] = 0
                     front = arena[u(at_next + front)]
@@ -394,11 +394,11 @@ def advance(
             cell = arena[u(from0 + i)]
             grid[u(grid0 + cell)] = -(i + 1) if arena[u(agent0 + i)] == cell else 0
 
-        arena[u(episode + STEPS_DONE)] = now
+        arena[u(episode + STEPS_DONE)] = step_number
         reward = deliver_reward * arena[u(episode + DELIVERED_WEIGHT)] / num_agents - step_cost
         rewards[u(DELIVER_REWARD + 1 + env)] = reward
         if arena[u(episode + BLOCKS_LEFT)] == 0:
             ended[u(env)] = True
-        elif now >= max_steps:
+        elif step_number >= max_steps:
             ended[u(num_envs + env)] = True
     return waiting

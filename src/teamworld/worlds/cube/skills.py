@@ -26,7 +26,7 @@ from teamworld.worlds.cube.actions import (
     word_of,
 )
 from teamworld.worlds.cube.geometry import Rank, distances, first_step, targets
-from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState, entity, goal_name
+from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState, compute_once, entity, goal_name
 from teamworld.worlds.cube.transition import StepEffects
 
 STAY = "stay"
@@ -106,38 +106,38 @@ class TeamActivity:
     @cached_property
     def longest(self) -> Mapping[geometry.Place, int]:
         """For each face with pushers, the largest number of steps that one of them wants."""
-        found: dict[geometry.Place, int] = {}
+        steps: dict[geometry.Place, int] = {}
         for skill in self.skills.values():
             if skill.verb == "push_block":
-                found[skill.place] = max(found.get(skill.place, 0), count_of(skill.action, 1))
-        return found
+                steps[skill.place] = max(steps.get(skill.place, 0), count_of(skill.action, 1))
+        return steps
 
     @cached_property
     def engaged(self) -> Mapping[int, frozenset[AgentId]]:
         """For each block, the agents that push it or wait in a rendezvous there."""
-        found: dict[int, set[AgentId]] = {}
+        agents_by_block: dict[int, set[AgentId]] = {}
         for agent, skill in self.skills.items():
             if skill.verb in ("push_block", "rendezvous"):
-                found.setdefault(skill.place.block, set()).add(agent)
-        return {block: frozenset(agents) for block, agents in found.items()}
+                agents_by_block.setdefault(skill.place.block, set()).add(agent)
+        return {block: frozenset(agents) for block, agents in agents_by_block.items()}
 
     @cached_property
     def bound(self) -> Mapping[int, int]:
         """For each block, how many agents do anything that is about it."""
-        found: dict[int, int] = {}
+        counts: dict[int, int] = {}
         for skill in self.skills.values():
             if skill.block is not None:
-                found[skill.block] = found.get(skill.block, 0) + 1
-        return found
+                counts[skill.block] = counts.get(skill.block, 0) + 1
+        return counts
 
     @cached_property
     def meeting(self) -> Mapping[geometry.Place, frozenset[AgentId]]:
         """For each face, the agents in the rendezvous state."""
-        found: dict[geometry.Place, set[AgentId]] = {}
+        agents_by_place: dict[geometry.Place, set[AgentId]] = {}
         for agent, skill in self.skills.items():
             if skill.verb == "rendezvous":
-                found.setdefault(skill.place, set()).add(agent)
-        return {place: frozenset(agents) for place, agents in found.items()}
+                agents_by_place.setdefault(skill.place, set()).add(agent)
+        return {place: frozenset(agents) for place, agents in agents_by_place.items()}
 
     @cached_property
     def waiting(self) -> frozenset[AgentId]:
@@ -152,8 +152,8 @@ class TeamActivity:
 
 def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> Result | None:
     """Return the failure of an agent whose block is gone or no longer before it."""
-    now = find_place(state, agent, *place)
-    return fail(*now) if isinstance(now, Refusal) else None
+    current = find_place(state, agent, *place)
+    return fail(*current) if isinstance(current, Refusal) else None
 
 
 class Idle(Skill):
@@ -256,12 +256,12 @@ class MoveToBlock(Skill):
 
 def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
     """Return for each aligned agent how good its cell is, as ``targets`` ranks free ones."""
-    key = ("ranks", block, face)
-    if key not in state.memo:
-        ends = geometry.lines(state, block, face)
-        state.memo[key] = {agent: (place, line.offset) for line in ends for place, agent in enumerate(line.agents)}
-    found: Mapping[AgentId, Rank] = state.memo[key]
-    return found
+    ends = geometry.lines(state, block, face)
+    return compute_once(
+        state.memo,
+        ("ranks", block, face),
+        lambda: {agent: (place, line.offset) for line in ends for place, agent in enumerate(line.agents)},
+    )
 
 
 def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) -> str | None:

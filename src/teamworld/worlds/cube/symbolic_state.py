@@ -10,10 +10,10 @@ is its left side; who stands there pushes ``right``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -33,6 +33,8 @@ PRIMITIVE: Final[Mapping[str, int]] = {"up": UP, "down": DOWN, "left": LEFT, "ri
 OPPOSITE: Final[Mapping[str, str]] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 #: (rows, columns) of one step in a direction; also the way out of a face.
 DELTA: Final[Mapping[str, Cell]] = {side: STEPS[PRIMITIVE[side]] for side in SIDES}
+
+Computed = TypeVar("Computed")
 
 GRID: Final = Entity("grid", 0)
 NOWHERE: Final[Cell] = (-1, -1)
@@ -85,6 +87,14 @@ class Blocks(dict[int, Square]):
             at = row if side == "up" else row + weight + 1
             codes = self.walls[at, col + 1 : col + 1 + weight].tolist()
         return codes
+
+
+def compute_once(memo: dict[Any, Any], key: tuple[object, ...], compute: Callable[[], Computed]) -> Computed:
+    """Return the value under a key of a memo, computed if it is not there yet."""
+    if key not in memo:
+        memo[key] = compute()
+    value: Computed = memo[key]
+    return value
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ def plain(view: CubeView) -> str:
         f"(0, 0) at the top left; blocks are delivered to column {goal}, the right edge.",
         f"You are {agent} at {show(state.agents[agent])}.",
     ]
-    for mate, cell in state.agents.items():
-        if mate != agent:
-            rows.append(f"{mate} is at {show(cell)}{f', doing {view.doing[mate]}' if mate in view.doing else ''}.")
+    for other, cell in state.agents.items():
+        if other != agent:
+            rows.append(f"{other} is at {show(cell)}{f', doing {view.doing[other]}' if other in view.doing else ''}.")
     rows += [_block_line(view, block) for block in state.blocks]
     if not state.blocks:
         rows.append("No block has been seen yet.")

@@ -97,9 +97,9 @@ class StepEffects:
             return push.obstacle or str(entity(push.block))
         if not self.before.inside(cell):
             return WALL_WORD
-        there = self.before.by_cell.get(cell) or self.after.by_cell.get(cell)
-        if there is not None:
-            return there
+        occupant = self.before.by_cell.get(cell) or self.after.by_cell.get(cell)
+        if occupant is not None:
+            return occupant
         block = self.before.block_at(cell)
         block = self.after.block_at(cell) if block is None else block
         return None if block is None else str(entity(block))
@@ -121,13 +121,13 @@ class StepEffects:
 
     def attempts(self) -> tuple[Attempt, ...]:
         """Return the joint acts of the step, and the lone ones whose way was not clear."""
-        found = []
+        attempts = []
         for push in self.pushes:
             if push.weight < 2 and push.obstacle is None:
                 continue
             have = self.have(push)
             need = {name: 1 if name == "dependency" else push.weight for name in have}
-            found.append(
+            attempts.append(
                 Attempt(
                     goal_name(push.block),
                     push.weight,
@@ -137,7 +137,7 @@ class StepEffects:
                     push.moved,
                 )
             )
-        return tuple(found)
+        return tuple(attempts)
 
     def goal_events(self, start: Mapping[int, int]) -> tuple[GoalEvent, ...]:
         """Return progress and deliveries, by block.
@@ -161,13 +161,13 @@ class StepEffects:
     def _participants(self, block: int) -> tuple[AgentId, ...]:
         """Return the agents whose force moved a block: those of all lines behind the chain that it was part of."""
         direction = self.shifts[block]
-        found: set[AgentId] = set()
+        participants: set[AgentId] = set()
         for push in self.pushes:
             if push.moved and push.direction == direction and block in (chain := self._chain(push)):
                 whole = push.force > len(push.pushers)  # lines behind other blocks of the chain counted too
-                lines = (one for one in self.pushes if one.direction == direction and one.block in chain)
-                found.update(*(one.pushers for one in lines if whole or one is push))
-        return tuple(agent for agent in self.before.agents if agent in found)
+                lines = (other for other in self.pushes if other.direction == direction and other.block in chain)
+                participants.update(*(other.pushers for other in lines if whole or other is push))
+        return tuple(agent for agent in self.before.agents if agent in participants)
 
     def _chain(self, push: Push) -> list[int]:
         """Return the blocks that a push moved; contacts ahead may have ended earlier in the step."""
@@ -226,7 +226,7 @@ def compute_effects(
 
 def _lines(before: SymbolicState, tried: Mapping[AgentId, str]) -> dict[tuple[int, str], list[AgentId]]:
     """Return for each block and direction the agents whose line ends on it, in the order of the agents."""
-    found: dict[tuple[int, str], list[AgentId]] = {}
+    lines: dict[tuple[int, str], list[AgentId]] = {}
     for agent, direction in tried.items():
         rows, cols = DELTA[direction]
         row, col = before.agents[agent]
@@ -236,8 +236,8 @@ def _lines(before: SymbolicState, tried: Mapping[AgentId, str]) -> dict[tuple[in
             if ahead is None or tried.get(ahead) != direction:
                 break
         if ahead is None and before.inside((row, col)) and (block := before.block_at((row, col))) is not None:
-            found.setdefault((block, direction), []).append(agent)
-    return found
+            lines.setdefault((block, direction), []).append(agent)
+    return lines
 
 
 def _obstacle(code: int, names: tuple[AgentId, ...]) -> str:

@@ -175,8 +175,8 @@ class CubeVectorEnv(VectorBase):
         which = np.flatnonzero(reset_mask(options, self.num_envs, self._begun)).astype(np.int32)
         seeds = reset_seeds(seed, self.num_envs, self._begun, check_seed)
         for env in which.tolist():
-            if (one := seeds[env]) is not None:
-                self._restarts.seed(env, one)
+            if (own_seed := seeds[env]) is not None:
+                self._restarts.seed(env, own_seed)
         self._restart(which)
         self._begun = True
         self._expected = self._state.agent_cell.shape

@@ -539,8 +539,8 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
     layout, options = layout_for(level, seed), CubeOptions(view_radius=2)
     right = max(col for _, col in layout.agents)
     for other in neighbouring_layouts(layout, right + 2 + 1):
-        one, two = (CubeWorld(placed, level, DEFAULT_HORIZON, options) for placed in (layout, other))
-        yield IndistinguishablePair(one, two, one.spec.agents[0])
+        first, second = (CubeWorld(placed, level, DEFAULT_HORIZON, options) for placed in (layout, other))
+        yield IndistinguishablePair(first, second, first.spec.agents[0])
 
 
 def _with_team(layout: Layout, level: str, agents: int | None) -> Layout:

@@ -72,7 +72,7 @@ def symbols() -> None:
     orders = dict.fromkeys(world.spec.agents, walk)
     begun, steps, over = time.process_time(), 0, None
     while over is None:
-        over = world.step(orders).over
+        over = world.step(orders).end_reason
         steps += 1
     spent = time.process_time() - begun
     report(f"symbolic world, n = {WALKERS}, {walk}", f"{STEPS} steps", f"{steps} steps, {spent:.1f} s CPU")

@@ -12,12 +12,12 @@ from teamworld.worlds.contract import (
     POSSIBLE,
     WAIT,
     ActionSchema,
+    EndReason,
     FullyObserved,
     Goal,
     GoalEvent,
     Option,
     Outcome,
-    Over,
     Param,
     Relation,
     StaleView,
@@ -50,7 +50,7 @@ class ToyView:
         return "worker"
 
     @property
-    def able(self) -> bool:
+    def is_able(self) -> bool:
         return self.agent not in self.world.unable.get(self.world.t, ())
 
     @property
@@ -59,7 +59,7 @@ class ToyView:
         return self.world.t
 
     @property
-    def left(self) -> int:
+    def steps_left(self) -> int:
         return self.world.horizon - self.t
 
     @property
@@ -152,7 +152,7 @@ class ToyWorld(FullyObserved):
                 thing=Entity("job", job),
                 weight=1.0,
                 quorum=quorum,
-                places=quorum,
+                capacity=quorum,
                 units=self.left[job],
                 state="open" if self.left[job] else "done",
             )
@@ -181,16 +181,18 @@ class ToyWorld(FullyObserved):
             return POSSIBLE
         return POSSIBLE if given.value(action.args[0], "LEFT") else Verdict(False, "job_gone")  # type: ignore[arg-type]
 
-    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         return given
 
-    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
         return int(str(action.args[1])) if action.verb == "work" else 1
 
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         return 0.0
 
-    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+    def plan_scripted_team(
+        self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
+    ) -> Mapping[AgentId, Plan]:
         job = next((index for index, left in enumerate(self.left) if left), None)
         return {} if job is None else {agent: Plan((work(job),), f"job_{job}") for agent in views}
 
@@ -213,7 +215,7 @@ class ToyWorld(FullyObserved):
         outcomes = {agent: self._outcome(agent, {event.goal for event in moved}) for agent in self.alive}
         gone = {agent: "fell" for agent in self.alive if self.dies.get(agent) == self.t}
         self.alive = [agent for agent in self.alive if agent not in gone]
-        over: Over | None = "all_done" if not any(self.left) else "horizon" if self.t >= self.horizon else None
+        over: EndReason | None = "all_done" if not any(self.left) else "horizon" if self.t >= self.horizon else None
         return StepResult(1, outcomes, moved, (), gone, {"reward": float(len(moved))}, over)
 
     def _outcome(self, agent: AgentId, moved: set[str]) -> Outcome:

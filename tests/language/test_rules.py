@@ -12,7 +12,7 @@ from teamworld.worlds.contract import Relation
 
 RELATIONS = (
     Relation("AT", "agent", ("kitchen", "bath")),
-    Relation("HOLD", "agent", ("apple", "pear"), most=2),
+    Relation("HOLD", "agent", ("apple", "pear"), max_values=2),
     Relation("IN", "apple", ("kitchen", "bath")),
     Relation("IN", "pear", ("kitchen", "bath")),
     Relation("INSIDE", "apple", ("fridge",)),

@@ -217,7 +217,7 @@ def test_a_view_that_tells_hidden_truth_is_found(world: Callable[[SimpleNamespac
 
 class Unable(RoomsView):
     @property
-    def able(self) -> bool:
+    def is_able(self) -> bool:
         return False
 
 

@@ -179,7 +179,7 @@ def test_no_rule_calls_the_scripted_team(tmp_path: Path, monkeypatch: pytest.Mon
     def refuse(*_: object) -> None:
         raise AssertionError("a rule called the scripted team")
 
-    monkeypatch.setattr(domain.CubeDomain, "scripted", refuse)
+    monkeypatch.setattr(domain.CubeDomain, "plan_scripted_team", refuse)
     play(tmp_path, horizon=40)
     play(tmp_path, name="zero_shot", horizon=40)
     with pytest.raises(AssertionError, match="scripted team"):

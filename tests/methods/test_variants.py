@@ -255,7 +255,7 @@ def goal(number: int, quorum: int = 1, places: int | None = None) -> Goal:
         thing=None,
         weight=1.0,
         quorum=quorum,
-        places=quorum if places is None else places,
+        capacity=quorum if places is None else places,
         units=5,
         state="open",
     )
@@ -303,7 +303,7 @@ def test_nobody_chooses_what_is_full_or_cannot_be_done(data: st.DataObject) -> N
     last = dict(said)
     others = Counter(working.values()) + Counter(g for a, g in last.items() if a != "a0" and g is not None)
     silent = [a for a in free if a != "a0" and a not in last]  # without a chat, all who are bound to nothing
-    fit = [g.id for g in goals if others[g.id] < g.places and others[g.id] + 1 + len(silent) >= g.quorum]
+    fit = [g.id for g in goals if others[g.id] < g.capacity and others[g.id] + 1 + len(silent) >= g.quorum]
     if answer.goal is None:
         assert not fit
     else:

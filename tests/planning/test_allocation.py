@@ -102,7 +102,7 @@ def test_an_agent_alone_leaves_what_others_took_and_joins_what_takes_two() -> No
 def auctions(draw: st.DrawFn) -> tuple[dict[str, list[CandidateStep]], dict[str, Goal], dict[str, int]]:
     quorums = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
     goals = {
-        f"g{i}": Goal(f"g{i}", "k", None, quorum=q, places=q + draw(st.integers(0, 1))) for i, q in enumerate(quorums)
+        f"g{i}": Goal(f"g{i}", "k", None, quorum=q, capacity=q + draw(st.integers(0, 1))) for i, q in enumerate(quorums)
     }
     offers = {
         f"a{k}": [
@@ -124,7 +124,7 @@ def test_a_goal_gets_its_quorum_or_nobody_and_never_more_than_it_can_use(
     taken = Counter(step.goal for step in found.values())
     for name, goal in goals.items():
         if taken[name]:
-            assert goal.quorum <= taken[name] + staffed[name] <= max(goal.places, staffed[name])
+            assert goal.quorum <= taken[name] + staffed[name] <= max(goal.capacity, staffed[name])
     assert all(step in offers[agent] for agent, step in found.items())
     # Whoever is left over could not have been of use: no set of them makes up what a goal lacks.
     left = [agent for agent in offers if agent not in found]
@@ -132,7 +132,7 @@ def test_a_goal_gets_its_quorum_or_nobody_and_never_more_than_it_can_use(
         staff = taken[name] + staffed[name]
         able = [agent for agent in left if any(step.goal == name for step in offers[agent])]
         lack = max(1, goal.quorum - staff)
-        assert staff >= goal.places or not list(combinations(able, lack))
+        assert staff >= goal.capacity or not list(combinations(able, lack))
 
 
 def test_the_most_worth_an_agent_comes_first_and_what_one_is_at_counts_for_more() -> None:

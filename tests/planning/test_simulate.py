@@ -56,7 +56,7 @@ class Jobs(ToyWorld):
 
     looked = 0
 
-    def after(self, agent: str, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: str, action: Action, given: Facts) -> Facts:
         self.looked += 1
         done = {action.args[0]: int(str(action.args[1]))} if action.verb == "work" else {}
         left = ((fact, max(0, int(str(fact.value)) - done.get(fact.subject, 0))) for fact in given)
@@ -124,11 +124,11 @@ def plain(actions: tuple[Action, ...], given: Facts, domain: Domain) -> tuple[in
         if not domain.check(ME, action, now).ok:
             failed = index
             break
-        ticks += domain.ticks(ME, action, now)
-        now = domain.after(ME, action, now)
+        ticks += domain.estimate_steps(ME, action, now)
+        now = domain.predict(ME, action, now)
     now = given
     for index, action in enumerate(actions[:-1]):
-        if index == failed or domain.after(ME, action, now).items != now.items:
+        if index == failed or domain.predict(ME, action, now).items != now.items:
             worth = index
             break
     return ticks, failed, worth

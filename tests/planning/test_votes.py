@@ -16,7 +16,7 @@ from teamworld.worlds.contract import Goal
 
 
 def goal(number: int, quorum: int, units: int = 10) -> Goal:
-    return Goal(f"g{number}", "work", Entity("job", number), quorum=quorum, places=quorum, units=units)
+    return Goal(f"g{number}", "work", Entity("job", number), quorum=quorum, capacity=quorum, units=units)
 
 
 def entry(name: str, duration: float | None = None) -> GuideEntry:
@@ -35,7 +35,7 @@ def settled(
 
 
 def test_nobody_is_sent_to_a_goal_that_it_cannot_work_on() -> None:
-    roomy = Goal("g1", "work", Entity("job", 1), quorum=1, places=4, units=10)
+    roomy = Goal("g1", "work", Entity("job", 1), quorum=1, capacity=4, units=10)
     votes: dict[str, str | None] = {"a": "g0", "b": "g1"}
     assert settled(votes, {}, [goal(0, 9), roomy]).goals["a"] == "g1"
     assert settled(votes, {}, [goal(0, 9), roomy], unknown="g1").goals["a"] is None
@@ -58,13 +58,13 @@ def test_dissolved_agents_go_to_the_most_voted_feasible_goal_that_has_a_place() 
     assert settled(votes, {}, goals).goals == {"a": None, "b": "g1", "c": "g1", "d": None, "e": None, "f": None}
     # with one agent at work on g2 it is feasible but full as well
     assert settled(votes, {"x": "g2"}, goals).goals["a"] is None
-    roomy = Goal("g2", "work", Entity("job", 2), quorum=2, places=4, units=10)
+    roomy = Goal("g2", "work", Entity("job", 2), quorum=2, capacity=4, units=10)
     assert settled(votes, {}, [goals[0], goals[1], roomy]).goals["a"] == "g2"
 
 
 def test_ties_go_to_the_goal_with_less_work_left_then_to_the_first() -> None:
-    near = Goal("g2", "work", Entity("job", 2), quorum=1, places=2, units=3)
-    far = Goal("g1", "work", Entity("job", 1), quorum=1, places=2, units=9)
+    near = Goal("g2", "work", Entity("job", 2), quorum=1, capacity=2, units=3)
+    far = Goal("g1", "work", Entity("job", 1), quorum=1, capacity=2, units=9)
     votes = {"a": "g0", "b": "g1", "c": "g2"}
     assert settled(votes, {}, [goal(0, 9), far, near]).goals["a"] == "g2"
 
@@ -82,7 +82,7 @@ def test_whatever_is_allocated_reaches_its_quorum(
     shape: list[tuple[int, int]], votes: list[int | None], busy: list[int]
 ) -> None:
     goals = [
-        Goal(f"g{i}", "work", Entity("job", i), quorum=quorum, places=quorum + extra, units=5)
+        Goal(f"g{i}", "work", Entity("job", i), quorum=quorum, capacity=quorum + extra, units=5)
         for i, (quorum, extra) in enumerate(shape)
     ]
     committed = {f"a{i}": None if vote is None else f"g{vote % len(goals)}" for i, vote in enumerate(votes)}

@@ -26,8 +26,8 @@ SAFE = {
     *("aim", "line.goal", "option.goal", "row.aim"),
     # numbers
     *("steps_left", "turn", "turns", "loop.index", "param.default", "message.t"),
-    *("goal.quorum", "goal.places", "goal.units", "goal.weight"),
-    *("option.ticks", "outcome.start", "step.age"),
+    *("goal.quorum", "goal.capacity", "goal.units", "goal.weight"),
+    *("option.steps", "outcome.start", "step.age"),
     *("entry.attempts", "entry.successes", "entry.mean_duration", "entry.team", "entry.earliest_start"),
     *("entry.latest_start", "entry.about_now.successes", "entry.about_now.attempts"),
     *("record.successes", "record.attempts", "record.mean_duration", "record.mean_team"),

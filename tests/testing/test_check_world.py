@@ -134,7 +134,7 @@ def endless(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping
     """Never end."""
     report = right(actions)
     self._over = None
-    return report._replace(over=None)
+    return report._replace(end_reason=None)
 
 
 def lenient(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping[AgentId, Action]) -> StepResult:
@@ -182,7 +182,7 @@ BROKEN: Mapping[str, Callable[[], Any]] = {
     "same-order": lambda: module(step=restarting),
     "refused": lambda: module(step=lenient),
     "indistinguishable-pairs": twin_module,
-    "views": lambda: viewed(left=lambda view: 7),
+    "views": lambda: viewed(steps_left=lambda view: 7),
     "facts": lambda: viewed(known=lambda view: Facts((*RoomsView.known.fget(view), Fact("x", "WEIGHT", 1)))),  # type: ignore[attr-defined]
     "truth": lambda: module(truth=lambda self, right: Facts()),
     "goals": lambda: module(goals=lambda self, right: [replace(goal, quorum=0) for goal in right()]),
@@ -194,7 +194,7 @@ BROKEN: Mapping[str, Callable[[], Any]] = {
         candidate_plans=lambda self, goal, agent, given: [Plan((Action("drop"),), goal and goal.id)]
     ),
     "preconditions": lambda: viewed(check=lambda view, action: Verdict(True)),
-    "pure": lambda: ruled(after=lambda self, agent, action, given: Facts(_more())),
+    "pure": lambda: ruled(predict=lambda self, agent, action, given: Facts(_more())),
     "latent-variables": lambda: ruled(
         latent_variables=lambda self, given: [LatentVariable("x", (Possible(Fact("x", "AT", (0, 0)), 0.0),))]
     ),

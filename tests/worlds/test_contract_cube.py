@@ -38,7 +38,7 @@ def test_an_episode_of_first_options_keeps_the_contract(level: str, options: dic
             orders[agent] = view.options[(index + steps) % len(view.options)].action
         report = here.step(orders)
         steps += report.ticks
-        over = report.over
+        over = report.end_reason
         assert set(report.outcomes) == set(spec.agents)
         goals = {goal.id for goal in here.goals()}
         assert {event.goal for event in report.goals} <= goals
@@ -58,7 +58,7 @@ def test_an_episode_of_first_options_keeps_the_contract(level: str, options: dic
 
 def check_view(view: View, domain: Domain, agent: str, t: int, horizon: int) -> None:
     """Check what one view offers."""
-    assert (view.agent, view.t, view.left) == (agent, t, horizon - t)
+    assert (view.agent, view.t, view.steps_left) == (agent, t, horizon - t)
     assert len(view.known) == len(view.facts) + len(view.recall)
     for fact in view.known:
         assert parse_fact(str(fact)) == fact

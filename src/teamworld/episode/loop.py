@@ -42,7 +42,7 @@ from teamworld.record import (
     StepDone,
 )
 from teamworld.seeding import Streams
-from teamworld.worlds.contract import WAIT, Goal, Outcome, Over, Relation, StepResult, Verdict, View, World, talk
+from teamworld.worlds.contract import WAIT, EndReason, Goal, Outcome, Relation, StepResult, Verdict, View, World, talk
 
 _NEWS = (Commit, Release, PlanStart, PlanEnd)
 
@@ -94,7 +94,7 @@ class Episode:
         self._stages = Stages(self._alive, self._journal.record)
         self._channel = Channel(setting.messages, world.in_range, streams, self._journal.record)
 
-    async def play(self) -> Over:
+    async def play(self) -> EndReason:
         """Run the episode to its end and return why it ended.
 
         Raises:
@@ -114,10 +114,10 @@ class Episode:
                 roster=roster,
             )
         )
-        over: Over | None = None if self._alive else "quit"
+        over: EndReason | None = None if self._alive else "quit"
         while over is None:
             views = self._views()
-            self._unable = frozenset(agent for agent, view in views.items() if not view.able)
+            self._unable = frozenset(agent for agent, view in views.items() if not view.is_able)
             self._look(views)
             self._settle(views)
             self._waiting = await self._decide(views)
@@ -255,7 +255,7 @@ class Episode:
                 orders[agent] = course.action
         return orders
 
-    def _advance(self, orders: Mapping[AgentId, Action]) -> Over | None:
+    def _advance(self, orders: Mapping[AgentId, Action]) -> EndReason | None:
         self._stages.execute()
         report = self._world.step(orders)
         record = self._journal.record
@@ -283,7 +283,7 @@ class Episode:
         self._journal.tick += report.ticks
         self._show()
         self._journal.flush()
-        return report.over or (None if self._alive else "quit")
+        return report.end_reason or (None if self._alive else "quit")
 
     def _take_outcome(self, agent: AgentId, order: Action, report: StepResult) -> None:
         outcome = report.outcomes[agent]
@@ -409,7 +409,7 @@ class Episode:
             )
         )
 
-    def _finish(self, over: Over) -> None:
+    def _finish(self, over: EndReason) -> None:
         for agent in list(self._courses):
             self._end_plan(agent, Ending("unfinished", over))
         for agent, goal in self._committed.items():
@@ -433,11 +433,11 @@ def _info(goal: Goal) -> GoalInfo:
         label=goal.label,
         weight=goal.weight,
         quorum=goal.quorum,
-        places=goal.places,
-        exclusive=goal.places <= goal.quorum,
+        places=goal.capacity,
+        exclusive=goal.capacity <= goal.quorum,
         units=goal.units,
         constraints=goal.constraints,
         prerequisites=goal.prerequisites,
         deadline=goal.deadline,
-        losable=goal.losable,
+        losable=goal.can_be_lost,
     )

@@ -59,7 +59,7 @@ class Stated(Protocol):
         """Its values, or their kinds."""
 
     @property
-    def most(self) -> int:
+    def max_values(self) -> int:
         """Values of one subject that can hold at a time."""
 
 
@@ -112,7 +112,7 @@ class Schema:
         out: dict[Fact, None] = {}
         for fact in new:
             relation = self.of(fact)
-            most = relation.most if relation is not None else 1
+            most = relation.max_values if relation is not None else 1
             same = [one for one in held if one.subject == fact.subject and one.predicate == fact.predicate]
             beside = sum(one.subject == fact.subject and one.predicate == fact.predicate for one in new)
             out.update(dict.fromkeys(same[: max(0, len(same) + beside - most)]))

@@ -58,7 +58,7 @@ def _crew(
     others: int,
 ) -> tuple[float, list[tuple[AgentId, CandidateStep]]]:
     """Return who would take on a goal next, and what that is worth for each of them; nobody where too few could."""
-    if staff >= goal.places:
+    if staff >= goal.capacity:
         return 0.0, []
     need = max(1, goal.quorum - staff)
     hands = [(agent, step) for agent, steps in free.items() for step in steps if step.goal == goal.id]
@@ -219,7 +219,7 @@ def validate_commitments(
             result[agent] = goal_id
             continue
         moved.append(agent)
-        room = [goal for goal in joinable if staff[goal.id] < goal.places and goal.id in knows[agent]]
+        room = [goal for goal in joinable if staff[goal.id] < goal.capacity and goal.id in knows[agent]]
         chosen = min(room, key=lambda goal: (-votes[goal.id], goal.units, place[goal.id]), default=None)
         result[agent] = chosen.id if chosen is not None else None
         if chosen is not None:

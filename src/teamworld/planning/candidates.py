@@ -152,5 +152,5 @@ def nearest_ticks(options: Iterable[Option]) -> dict[GoalId, int]:
     near: dict[GoalId, int] = {}
     for option in options:
         if option.goal is not None:
-            near[option.goal] = min(option.ticks, near.get(option.goal, option.ticks))
+            near[option.goal] = min(option.steps, near.get(option.goal, option.steps))
     return near

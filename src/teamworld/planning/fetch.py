@@ -37,7 +37,7 @@ class FetchOption(NamedTuple):
     @property
     def rate(self) -> float:
         """Things a step."""
-        return self.gain / max(1, self.option.ticks)
+        return self.gain / max(1, self.option.steps)
 
 
 # ---- what is held, wanted and missing
@@ -130,20 +130,20 @@ def fetch_options(
     after = {option: has for option in options if option.action != WAIT}
     for option in after:
         if option.goal is not None:
-            after[option] = len(held_things(agent, domain.after(agent, option.action, given), words.held))
+            after[option] = len(held_things(agent, domain.predict(agent, option.action, given), words.held))
     useful = [FetchOption(option, 1.0) for option in after if after[option] > has and option.goal in wanted]
     in_reach = {candidate.option.goal for candidate in useful}
     rest = [option for option in after if after[option] == has and (option.goal is None or option.goal not in in_reach)]
     chances = find_chances(domain, given, wanted, targets if wanted or has else ())
     useful += _looks(rest, wanted, chances, full=has >= words.hands)
-    bring = min((option for option in after if after[option] < has), key=lambda option: option.ticks, default=None)
+    bring = min((option for option in after if after[option] < has), key=lambda option: option.steps, default=None)
     if bring is not None:
         best = max(useful, key=lambda candidate: candidate.rate, default=None)
-        first = best is None or has >= words.hands or bring.ticks <= best.option.ticks
+        first = best is None or has >= words.hands or bring.steps <= best.option.steps
         worth = (1.0 if best is None else best.rate) * (BEFORE if first else AFTER)
-        useful.append(FetchOption(bring, worth * max(1, bring.ticks), own=True))
+        useful.append(FetchOption(bring, worth * max(1, bring.steps), own=True))
         approaches = _approaches(agent, domain, given, bring, words.held)
-        useful += [FetchOption(way, worth * LEAD * max(1, way.ticks), own=True) for way in approaches]
+        useful += [FetchOption(way, worth * LEAD * max(1, way.steps), own=True) for way in approaches]
     return useful
 
 
@@ -156,8 +156,8 @@ def _approaches(agent: AgentId, domain: Domain, given: Facts, bring: Option, pre
     for plan in domain.candidate_plans(goal, agent, given):
         if len(plan.actions) > 1 and plan.actions[1] == bring.action:
             first = plan.actions[0]
-            if len(held_things(agent, domain.after(agent, first, given), predicate)) == has:
-                yield Option(first, bring.goal, domain.ticks(agent, first, given))
+            if len(held_things(agent, domain.predict(agent, first, given), predicate)) == has:
+                yield Option(first, bring.goal, domain.estimate_steps(agent, first, given))
 
 
 def _looks(

@@ -54,7 +54,7 @@ class SimulatedPlan:
     @cached_property
     def then(self) -> Facts:
         """What to expect after the last action, if all could start."""
-        return self.domain.after(self.agent, self.actions[-1], self.before[-1])
+        return self.domain.predict(self.agent, self.actions[-1], self.before[-1])
 
     def share(self, goal: Goal) -> float:
         """Return the share of a goal's work that a plan does of which all actions could start, 1 where that is all."""
@@ -77,13 +77,13 @@ def simulate_plan(actions: Sequence[Action], agent: AgentId, given: Facts, domai
     """
     before, spans = list[Facts](), list[int]()
     for index, action in enumerate(actions):
-        given = domain.after(agent, actions[index - 1], given) if index else given
+        given = domain.predict(agent, actions[index - 1], given) if index else given
         before.append(given)
         verdict = domain.check(agent, action, given)
         if not verdict.ok:
             reason = f"step {index + 1}, {action}: {verdict.reason}"
             return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans), reason)
-        spans.append(domain.ticks(agent, action, given))
+        spans.append(domain.estimate_steps(agent, action, given))
     return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from teamworld.worlds.contract import Relation, Role
 
 #: Stands in for a relation that a world does not have: no fact has an empty predicate.
-_ABSENT: Final = Relation("", "", ("", ""), most=0, verbs=("", "", ""))
+_ABSENT: Final = Relation("", "", ("", ""), max_values=0, verbs=("", "", ""))
 
 
 class Vocabulary:
@@ -29,7 +29,7 @@ class Vocabulary:
             return find(role).verbs or _ABSENT.verbs
 
         self.at = find("at").predicate
-        self.held, self.hands = find("held").predicate, find("held").most
+        self.held, self.hands = find("held").predicate, find("held").max_values
         self.near, self.position = find("near").predicate, find("position").predicate
         self.room, self.container, self.surface = (find(role).predicate for role in ("room", "container", "surface"))
         self.access, (self.opened, self.closed) = find("access").predicate, find("access").values

@@ -89,7 +89,7 @@ class MethodMonitor(Method):
         decisions = await self._inner.decide(context)
         offered = {*context.free, *context.running}
         for agent, decision in decisions.items():
-            if agent not in offered or not context.views[agent].able:
+            if agent not in offered or not context.views[agent].is_able:
                 self._complaints.append(f"decides at tick {context.t} for {agent}, who is neither free nor busy")
             elif isinstance(decision, Choice) and not decision.plan.actions:
                 self._complaints.append(f"gives {agent} a plan without actions at tick {context.t}")

@@ -105,7 +105,7 @@ class ShortenedWorld(_WorldWrapper):
         """Pass on, until it is over."""
         result = self._inner.step(actions)
         self._left -= 1
-        return result if self._left or result.over else result._replace(over="horizon")
+        return result if self._left or result.end_reason else result._replace(end_reason="horizon")
 
 
 class ResetRecorder(_WorldWrapper):
@@ -231,10 +231,10 @@ def _hidden_failures(label: str, scenario: Scenario, report: CheckReport) -> Ite
         return play(label, scenario, {}, world=shortened, view_log=view_log)
 
     for number, pair in enumerate(islice(make_pairs(scenario.level, scenario.seed), PAIRS)):
-        if not _first_difference(begin(pair.one), begin(pair.other), PAIR_STEPS):
+        if not _first_difference(begin(pair.first), begin(pair.second), PAIR_STEPS):
             continue  # then it does not matter how long nobody sees a difference, which takes long to find out
         view_logs: tuple[ViewLog, ViewLog] = ([], [])
-        episodes = begin(pair.one, view_logs[0]), begin(pair.other, view_logs[1])
+        episodes = begin(pair.first, view_logs[0]), begin(pair.second, view_logs[1])
         alike = len(list(takewhile(lambda views: views[0] == views[1], zip(*view_logs, strict=False))))
         if difference := _first_difference(*episodes, alike):
             yield "hidden", f"pair {number}: {difference} is decided in one alone, though nobody sees a difference"

@@ -85,7 +85,7 @@ class Watched(Method):
         decisions = await self._inner.decide(moment)
         given = {*moment.free, *moment.running}
         for agent, decision in decisions.items():
-            if agent not in given or not moment.views[agent].able:
+            if agent not in given or not moment.views[agent].is_able:
                 self._complaints.append(f"decides at tick {moment.t} for {agent}, who is neither free nor busy")
             elif isinstance(decision, Choice) and not decision.plan.actions:
                 self._complaints.append(f"gives {agent} a plan without actions at tick {moment.t}")

@@ -60,7 +60,7 @@ def walk_randomly(world: World, seed: int, steps: int) -> Iterator[BeforeStep | 
         actions: dict[AgentId, Action] = {}
         for agent in alive:
             draw = rngs[agent].random()
-            options = views[agent].options if views[agent].able else ()
+            options = views[agent].options if views[agent].is_able else ()
             if options and (agent not in running or draw < 0.1):
                 actions[agent] = options[int(rngs[agent].integers(len(options)))].action
         result = world.step(actions)
@@ -72,7 +72,7 @@ def walk_randomly(world: World, seed: int, steps: int) -> Iterator[BeforeStep | 
         t += result.ticks
         gone = (*gone, *result.gone)
         alive = tuple(agent for agent in alive if agent not in result.gone)
-        if result.over is not None or not alive:
+        if result.end_reason is not None or not alive:
             return
 
 
@@ -84,8 +84,8 @@ def describe_result(result: StepResult) -> str:
 def describe_view(view: View) -> dict[str, Any]:
     """Return all that a view shows, to compare it."""
     return {
-        "t": (view.t, view.left),
-        "able": view.able,
+        "t": (view.t, view.steps_left),
+        "able": view.is_able,
         "facts": list(map(str, view.facts)),
         "recall": [(str(fact), view.recall.seen.get(fact)) for fact in view.recall],
         "goals": list(view.goals),

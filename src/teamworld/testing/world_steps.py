@@ -27,8 +27,14 @@ def views(moment: BeforeStep) -> Iterator[str]:
     """Views name their agent and time; what is known is what is perceived and what is remembered."""
     spec = moment.world.spec
     for agent, view in moment.views.items():
-        if (view.agent, view.kind, view.t, view.left) != (agent, spec.kinds[agent], moment.t, spec.horizon - moment.t):
-            yield f"the view of {agent} at tick {moment.t} says {view.agent}, {view.kind}, t {view.t}, left {view.left}"
+        if (view.agent, view.kind, view.t, view.steps_left) != (
+            agent,
+            spec.kinds[agent],
+            moment.t,
+            spec.horizon - moment.t,
+        ):
+            shown = f"{view.agent}, {view.kind}, t {view.t}, steps_left {view.steps_left}"
+            yield f"the view of {agent} at tick {moment.t} says {shown}"
         if set(view.facts) & set(view.recall):
             yield f"{agent} remembers what it perceives: {next(iter(set(view.facts) & set(view.recall)))}"
         if set(view.known) != set(view.facts) | set(view.recall):
@@ -77,8 +83,8 @@ def goals(moment: BeforeStep) -> Iterator[str]:
     if len(known) < len(world.goals()):
         yield "two goals have one id"
     for goal in world.goals():
-        if goal.quorum < 1 or goal.places < goal.quorum or goal.units < 0 or goal.weight < 0:
-            yield f"{goal.id}: quorum {goal.quorum}, places {goal.places}, units {goal.units}, weight {goal.weight}"
+        if goal.quorum < 1 or goal.capacity < goal.quorum or goal.units < 0 or goal.weight < 0:
+            yield f"{goal.id}: quorum {goal.quorum}, capacity {goal.capacity}, units {goal.units}, weight {goal.weight}"
         if not set(goal.kinds) <= set(world.spec.kinds.values()):
             yield f"{goal.id} is for kinds that no agent has: {', '.join(goal.kinds)}"
         if not set(goal.prerequisites) <= known - {goal.id}:
@@ -98,17 +104,17 @@ def abilities(moment: BeforeStep) -> Iterator[str]:
         yield f"{view.agent} cannot both wait and talk"
     for verb, schema in verbs.items():
         if verb not in measures or len(measures[verb]) != len(schema.params):
-            yield f"domain.measures does not name each parameter of {schema.form()}"
+            yield f"domain.measures does not name each parameter of {schema.signature()}"
         elif measures[verb] != tuple(param.measure for param in schema.params):
-            yield f"domain.measures and the parameters of {schema.form()} do not agree"
+            yield f"domain.measures and the parameters of {schema.signature()} do not agree"
         if not schema.doc:
-            yield f"{schema.form()} says nothing about what it does"
+            yield f"{schema.signature()} says nothing about what it does"
 
 
 def options(moment: BeforeStep) -> Iterator[str]:
     """Options are legal, written in full, estimated, and the same as the domain's."""
     view, domain = moment.sampled_view, moment.world.domain
-    if not view.able:
+    if not view.is_able:
         return
     known, schemas = {goal.id for goal in view.goals}, {schema.verb: schema for schema in view.abilities}
     if list(view.options) != list(domain.options(view.agent, view.known)):
@@ -124,8 +130,8 @@ def options(moment: BeforeStep) -> Iterator[str]:
             yield f"{view.agent} has the option {action} and no such ability"
         else:
             schemas[action.verb].complete(action)
-        if option.ticks < 1:
-            yield f"{action} is estimated at {option.ticks} ticks"
+        if option.steps < 1:
+            yield f"{action} is estimated at {option.steps} ticks"
         if option.goal is not None and option.goal not in known:
             yield f"{action} serves {option.goal}, a goal that {view.agent} does not know"
 
@@ -133,7 +139,7 @@ def options(moment: BeforeStep) -> Iterator[str]:
 def candidate_plans(moment: BeforeStep) -> Iterator[str]:
     """There is a plan for each goal that an agent can work on, and for no goal; the first for no goal can begin."""
     view, domain = moment.sampled_view, moment.world.domain
-    if not view.able:
+    if not view.is_able:
         return
     idle = domain.candidate_plans(None, view.agent, view.known)
     if not idle or not dry_run(idle[0], view, domain).first_legal:
@@ -151,7 +157,7 @@ def candidate_plans(moment: BeforeStep) -> Iterator[str]:
 def preconditions(moment: BeforeStep) -> Iterator[str]:
     """An able agent can wait and talk; nonsense is refused with a reason, never with an exception."""
     view = moment.sampled_view
-    if view.able and not (view.check(WAIT).ok and view.check(talk(2)).ok):
+    if view.is_able and not (view.check(WAIT).ok and view.check(talk(2)).ok):
         yield f"{view.agent} may not wait or talk, by view.check"
     wrong = [Action(schema.verb, ("no_such_name",) * 9) for schema in view.abilities]
     for action in (*ILLEGAL_ACTIONS, *wrong):
@@ -165,10 +171,10 @@ def pure(moment: BeforeStep) -> Iterator[str]:
     view, domain = moment.sampled_view, moment.world.domain
     before = list(view.known)
     for option in view.options[:4]:
-        then = [list(domain.after(view.agent, option.action, view.known)) for _ in range(2)]
+        then = [list(domain.predict(view.agent, option.action, view.known)) for _ in range(2)]
         if then[0] != then[1]:
             yield f"domain.after({option.action}) gives two answers"
-        if domain.ticks(view.agent, option.action, view.known) < 1:
+        if domain.estimate_steps(view.agent, option.action, view.known) < 1:
             yield f"domain.ticks({option.action}) is below 1"
     if list(view.known) != before:
         yield "domain.after changed what it was given"
@@ -208,9 +214,9 @@ def latent_variables(moment: BeforeStep) -> Iterator[str]:
                 yield f"{value.fact}, a value of {variable.name}, has the weight {value.weight}"
             if value.fact in view.known:
                 yield f"{view.agent} knows {value.fact}, and it is a value of the unknown {variable.name}"
-            for fact in (value.fact, value.within or value.fact):
+            for fact in (value.fact, value.part_of or value.fact):
                 relation = next((relation for relation in relations if _is_stated_by(relation, fact)), None)
-                if relation is None or relation.most != 1:
+                if relation is None or relation.max_values != 1:
                     yield f"{fact}, a value of {variable.name}, is of no relation that has one value at a time"
         if not set(variable.goals) <= goals:
             yield f"{variable.name} matters to goals that {view.agent} does not know: {', '.join(variable.goals)}"
@@ -233,8 +239,8 @@ def conflict_cost(moment: BeforeStep) -> Iterator[str]:
     """The conflict cost of two options is a number of steps from 0 on, whichever agent takes which."""
     domain, view = moment.world.domain, moment.sampled_view
     teammate = moment.views[moment.alive[(moment.turn + 1) % len(moment.alive)]]
-    for own in view.options[:6] if view.able else ():
-        for other in teammate.options[:6] if teammate.able else ():
+    for own in view.options[:6] if view.is_able else ():
+        for other in teammate.options[:6] if teammate.is_able else ():
             cost, swapped = domain.conflict_cost(own, other, view.known), domain.conflict_cost(other, own, view.known)
             if not (math.isfinite(cost) and cost >= 0) or cost != swapped:
                 yield f"{own.action} beside {other.action} loses {cost} ticks, the other way round {swapped}"

@@ -23,7 +23,7 @@ from teamworld.testing.world_steps import AFTER_STEP_CHECKS, BEFORE_STEP_CHECKS,
 from teamworld.worlds import registry
 from teamworld.worlds.contract import WAIT, IndistinguishablePair, StaleView, World, roster
 
-_PARTS = ("t", "left", "able", "facts", "recall", "known", "goals", "abilities", "options", "history")
+_PARTS = ("t", "steps_left", "is_able", "facts", "recall", "known", "goals", "abilities", "options", "history")
 #: The horizon of the checks that play an episode to its end.
 SHORT_HORIZON = 9
 
@@ -99,12 +99,12 @@ def _record(world: World, case: WorldCase) -> list[str]:
 
 def horizon(case: WorldCase) -> Iterator[str]:
     """The episode is over by its horizon, and then takes no more steps."""
-    world, t, over = case.make(SHORT_HORIZON), 0, None
-    while over is None and t < 3 * SHORT_HORIZON:
+    world, t, end_reason = case.make(SHORT_HORIZON), 0, None
+    while end_reason is None and t < 3 * SHORT_HORIZON:
         result = world.step({})
-        t, over = t + result.ticks, result.over
-    if over is None or (over == "horizon" and t < SHORT_HORIZON):
-        yield f"with a horizon of {SHORT_HORIZON} it is over ({over}) at tick {t}"
+        t, end_reason = t + result.ticks, result.end_reason
+    if end_reason is None or (end_reason == "horizon" and t < SHORT_HORIZON):
+        yield f"with a horizon of {SHORT_HORIZON} it is over ({end_reason}) at tick {t}"
     try:
         world.step({})
     except UserError:
@@ -131,7 +131,7 @@ def same_order(case: WorldCase) -> Iterator[str]:
     """An action equal to the running one lets it run on, as no action does."""
     world = case.make()
     for agent in world.spec.agents:
-        long_actions = [option.action for option in world.view(agent).options if option.ticks > 2]
+        long_actions = [option.action for option in world.view(agent).options if option.steps > 2]
         for action in long_actions[:3]:
             if _run(case, agent, action, repeat=False) != _run(case, agent, action, repeat=True):
                 yield f"{action} of {agent} goes otherwise when it is ordered again while it runs"
@@ -144,7 +144,7 @@ def _run(case: WorldCase, agent: AgentId, action: Action, *, repeat: bool) -> li
     while len(lines) < 12:
         lines.append(describe_result(result) + repr(dict(world.snapshot())))
         outcome = result.outcomes.get(agent)
-        if result.over is not None or outcome is None or outcome.status != "running" or agent in result.gone:
+        if result.end_reason is not None or outcome is None or outcome.status != "running" or agent in result.gone:
             break
         result = world.step({agent: action} if repeat else {})
     return lines
@@ -180,7 +180,7 @@ def indistinguishable_pairs(case: WorldCase) -> Iterator[str]:
             part = differing_part(*map(describe_view, views))
             if part is not None:
                 yield f"pair {number}, tick {t}: {agent} can tell them apart by its {part}"
-            if any(result.over or agent in result.gone for result in (first.step({}), second.step({}))):
+            if any(result.end_reason or agent in result.gone for result in (first.step({}), second.step({}))):
                 break
 
 

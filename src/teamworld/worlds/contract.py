@@ -24,7 +24,7 @@ Constraint: TypeAlias = Literal["dependency", "capability", "participation", "sp
 #: Verbs that exist in every world. ``wait`` does nothing for one tick; ``talk`` pays for talking.
 WAIT = Action("wait")
 #: Why an episode ends. A world says ``all_done`` or ``horizon``.
-Over: TypeAlias = Literal["all_done", "horizon", "budget", "quit", "error"]
+EndReason: TypeAlias = Literal["all_done", "horizon", "budget", "quit", "error"]
 
 
 def talk(ticks: int) -> Action:
@@ -68,11 +68,11 @@ class ActionSchema:
         if action.verb != self.verb:
             raise UserError(f"expected {self.verb}, got {action.verb}")
         if len(action.args) > len(self.params):
-            raise UserError(f"{self.form()} takes {len(self.params)} arguments, got {len(action.args)}: {action}")
+            raise UserError(f"{self.signature()} takes {len(self.params)} arguments, got {len(action.args)}: {action}")
         args = list(action.args)
         for param in self.params[len(args) :]:
             if param.default is None:
-                raise UserError(f"{self.form()} needs {param.name}, got {action}")
+                raise UserError(f"{self.signature()} needs {param.name}, got {action}")
             args.append(param.default)
         for param, arg in zip(self.params, args, strict=True):
             if param.kind == "count":
@@ -89,7 +89,7 @@ class ActionSchema:
                 raise UserError(f"{param.name} of {self.verb} is one of {known}; got {arg}")
         return Action(action.verb, tuple(args))
 
-    def form(self) -> str:
+    def signature(self) -> str:
         """Return the action's form, for example ``push_block(block, steps)``."""
         return f"{self.verb}({', '.join(param.name for param in self.params)})"
 
@@ -120,7 +120,7 @@ class Goal:
     weight: float = 1.0
     quorum: int = 1
     """Agents needed at once, as things stand now."""
-    places: int = 1
+    capacity: int = 1
     """Agents that are useful at most."""
     kinds: tuple[str, ...] = ()
     """Kinds of agents that can work on it; empty: all."""
@@ -131,7 +131,7 @@ class Goal:
     prerequisites: tuple[GoalId, ...] = ()
     deadline: int | None = None
     """Tick after which it is lost."""
-    losable: bool = False
+    can_be_lost: bool = False
     """It can be lost, also without a deadline: what burns, who dies."""
     state: Literal["open", "done", "lost"] = "open"
 
@@ -146,7 +146,7 @@ class Option(NamedTuple):
 
     action: Action
     goal: GoalId | None
-    ticks: int
+    steps: int
     """Estimated ticks until it is done."""
 
 
@@ -230,7 +230,7 @@ class StepResult(NamedTuple):
     score: Mapping[str, float] = {}
     """``reward`` is in every world how much the world's own score changed in this step: the metrics sum it (O7). All
     other entries are the world's own; they are recorded, and no metric of all worlds reads them."""
-    over: Over | None = None
+    end_reason: EndReason | None = None
     """Why the episode ended; None while it goes on."""
 
 
@@ -272,7 +272,7 @@ class View(Protocol):
         """What kind of agent it is, as in ``WorldSpec.kinds``."""
 
     @property
-    def able(self) -> bool:
+    def is_able(self) -> bool:
         """False while it cannot act (carried, overcome): it is not asked, its plan ends, and it waits."""
 
     @property
@@ -280,7 +280,7 @@ class View(Protocol):
         """Ticks gone."""
 
     @property
-    def left(self) -> int:
+    def steps_left(self) -> int:
         """Ticks left."""
 
     @property
@@ -335,7 +335,7 @@ class Relation:
     """Kind of entity, or ``agent``."""
     values: tuple[str, ...]
     """Its values, where these can be listed, or their kind: ``cell``, ``number``, ``agent``, a kind of entity."""
-    most: int = 1
+    max_values: int = 1
     """Values of one subject that can hold at a time: one that excludes all others, or a capacity."""
     role: Role = ""
     verbs: tuple[str, ...] = ()
@@ -348,7 +348,7 @@ class Possible(NamedTuple):
     fact: Fact
     weight: float
     """Above 0: how likely it is against the other values before anything is seen, times what is ruled out since."""
-    within: Fact | None = None
+    part_of: Fact | None = None
     """The coarser value that it is a part of: a container in a room whose containers were unknown before."""
 
 
@@ -391,10 +391,10 @@ class Domain(Protocol):
     def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
         """Whether the action's preconditions hold if ``given`` holds."""
 
-    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """What to expect after the action, if it succeeds and team-mates play their part."""
 
-    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Estimated ticks of the action."""
 
     def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
@@ -409,7 +409,9 @@ class Domain(Protocol):
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         """Ticks that are lost if two agents do both; 0 where they do not get in each other's way."""
 
-    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+    def plan_scripted_team(
+        self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
+    ) -> Mapping[AgentId, Plan]:
         """New plans of the world's scripted team, a reference row; no rule of a method calls it.
 
         Args:
@@ -436,8 +438,8 @@ class FullyObserved(ABC):
         """The shorter way is lost of two agents that go for a goal that only one can work on."""
         if one.goal is None or one.goal != other.goal:
             return 0.0
-        places = next((goal.places for goal in self.goals(given) if goal.id == one.goal), 2)
-        return float(min(one.ticks, other.ticks)) if places < 2 else 0.0
+        places = next((goal.capacity for goal in self.goals(given) if goal.id == one.goal), 2)
+        return float(min(one.steps, other.steps)) if places < 2 else 0.0
 
     @abstractmethod
     def goals(self, given: Facts) -> Sequence[Goal]:
@@ -496,7 +498,7 @@ class Transition(NamedTuple):
     outcomes: Mapping[AgentId, Outcome]
     """Of every living agent; actions have all their arguments where the plan named them."""
     attempts: Sequence[Attempt] = ()
-    passed: Sequence[SkippedAction] = ()
+    skipped: Sequence[SkippedAction] = ()
     """Before the step."""
 
 
@@ -528,8 +530,8 @@ class IndistinguishablePair(NamedTuple):
     ``teamworld.testing.check_world`` checks that views do not change when only hidden truth changes.
     """
 
-    one: World
-    other: World
+    first: World
+    second: World
     agent: AgentId
 
 

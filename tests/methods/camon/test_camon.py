@@ -188,7 +188,7 @@ def test_a_proposal_that_never_comes_is_nothing_and_the_leader_may_know_better()
 def test_where_the_leader_is_gone_or_cannot_act_the_first_that_can_leads(living: str, able: str, leads: str) -> None:
     method = Camon(CamonOptions())
     method._agents, method.leader = tuple("abc"), "b"
-    views = {agent: SimpleNamespace(able=agent in able) for agent in living}
+    views = {agent: SimpleNamespace(is_able=agent in able) for agent in living}
     method._succeed(SimpleNamespace(views=views))
     assert method.leader == leads
 

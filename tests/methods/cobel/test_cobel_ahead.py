@@ -235,9 +235,9 @@ def situation(seed: int = 3) -> tuple[Situation, Entity, Entity]:
     ]
     last = brought.pop().subject
     assert isinstance(last, Entity)
-    far = max(rooms[1:], key=lambda room: domain.ticks("Alice", _explore(room), Facts(base)))
+    far = max(rooms[1:], key=lambda room: domain.estimate_steps("Alice", _explore(room), Facts(base)))
     others = [room for room in rooms if room not in (here, far)]
-    near = min(others, key=lambda r: domain.ticks("Bob", _explore(far), Facts((*base, Fact("Bob", "AT", r)))))
+    near = min(others, key=lambda r: domain.estimate_steps("Bob", _explore(far), Facts((*base, Fact("Bob", "AT", r)))))
     base += [Fact("Bob", "AT", near), Fact(near, "EXPLORED", "all")]
     known = Facts((*base, *brought, Fact(last, "IN", far), Fact(last, "POSITION", centre[far])))
     now = Situation(

@@ -117,7 +117,7 @@ def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None
         for agent, view in views.items():
             options = [option.action for option in view.options]
             orders[agent] = options[int(rng.integers(len(options)))]
-        if world.step(orders).over:
+        if world.step(orders).end_reason:
             break
     assert learned  # they met
 
@@ -194,7 +194,7 @@ def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() ->
 
 def intent(now: Situation, action: Action, weight: float = 0.9) -> Mapping[AgentId, Sequence[Intent]]:
     (option,) = exact.options_of(now.domain, "Bob", Subplan((action,)), now.given)
-    return {"Bob": (Intent("Bob", Subplan((action,)), weight, option.ticks),)}
+    return {"Bob": (Intent("Bob", Subplan((action,)), weight, option.steps),)}
 
 
 def test_with_the_same_beliefs_and_plans_that_go_together_nobody_speaks() -> None:

@@ -202,7 +202,7 @@ def test_hidden_truth_changes_no_prompt_of_who_cannot_tell(seed: int) -> None:
                 for question in asked(cast("World", ShortenedWorld(world, 1)), "cobel")
                 if question.respondent == twins.agent
             ]
-            for world in (twins.one, twins.other)
+            for world in (twins.first, twins.second)
         )
         assert one == other
         looked += len(one)

@@ -26,7 +26,7 @@ KITCHEN, BEDROOM, BATHROOM = (Entity(kind, number) for number, kind in enumerate
 TABLE, FRIDGE, CABINET = Entity("table", 20), Entity("fridge", 21), Entity("cabinet", 22)
 RELATIONS = (
     Relation("AT", "agent", ROOMS, role="at"),
-    Relation("HOLD", "agent", ("apple", "plate"), most=2, role="held"),
+    Relation("HOLD", "agent", ("apple", "plate"), max_values=2, role="held"),
     *(Relation("EXPLORED", room, ("part", "all"), role="search", verbs=("explore",)) for room in ROOMS),
     *(Relation("STATE", box, ("open", "closed"), role="access") for box in ("fridge", "cabinet")),
     *(Relation("IN", kind, ROOMS, role="room") for kind in ("apple", "plate", "fridge", "cabinet", "table")),
@@ -40,7 +40,7 @@ def goal(kind: str, units: int, target: Entity = TABLE, relation: str = "ON") ->
     name = f"{kind}_{relation.lower()}_{target.kind}"
     features = (("thing", kind), ("relation", relation), ("target", target.kind))
     state: Any = "open" if units else "done"
-    return Goal(name, "put", target, features, units=units, places=max(1, units), state=state)
+    return Goal(name, "put", target, features, units=units, capacity=max(1, units), state=state)
 
 
 @dataclass
@@ -56,8 +56,8 @@ class House:
     measures: Measures = field(default_factory=dict)
     kind: str = "helper"
     t: int = 8
-    left: int = 100
-    able: bool = True
+    steps_left: int = 100
+    is_able: bool = True
     history: Sequence[Outcome] = ()
     open_questions: Sequence[LatentVariable] = ()
     mate_ticks: int | None = None
@@ -108,12 +108,12 @@ class Rules(FullyObserved):
     def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
         return self._house.open_questions
 
-    def ticks(self, agent: str, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: str, action: Action, given: Facts) -> int:
         if agent != self._house.agent and self._house.mate_ticks is not None:
             return self._house.mate_ticks
-        return next((option.ticks for option in self._house.options if option.action == action), 1)
+        return next((option.steps for option in self._house.options if option.action == action), 1)
 
-    def after(self, agent: str, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: str, action: Action, given: Facts) -> Facts:
         """Fetching takes a thing up, delivering lays all down."""
         if action.verb == "deliver":
             return Facts(tuple(fact for fact in given if (fact.subject, fact.predicate) != (agent, "HOLD")))
@@ -124,7 +124,7 @@ class Rules(FullyObserved):
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
         return 0.0
 
-    def scripted(self, views: Mapping[str, View], running: Mapping[str, Plan]) -> Mapping[str, Plan]:
+    def plan_scripted_team(self, views: Mapping[str, View], running: Mapping[str, Plan]) -> Mapping[str, Plan]:
         return {}
 
 
@@ -132,7 +132,7 @@ def make_situation(*texts: str, goals: Sequence[Goal] = (), options: Sequence[Op
     """Return what Alice goes by, from facts in written form; ``seen`` gives the ticks of what is not seen now."""
     seen = {parse_fact(text): t for text, t in more.pop("seen", {}).items()}
     facts = tuple(map(parse_fact, texts))
-    own = {name: more.pop(name) for name in ("open_questions", "mate_ticks", "history", "left") if name in more}
+    own = {name: more.pop(name) for name in ("open_questions", "mate_ticks", "history", "steps_left") if name in more}
     house = House(Facts(facts, seen), goals or (goal("apple", 2),), options, recalled=tuple(seen), **own)
     told: dict[str, Any] = {"team": {"Alice": "helper", "Bob": "helper"}, "chat": (), "acts": (), "witnessed": {}}
     told |= {"vain": {}, "shared": True, "task": "Put things on the table."} | more

@@ -52,16 +52,16 @@ def chosen(situation: Situation) -> Action:
 
 def test_two_things_are_fetched_then_delivered() -> None:
     assert chosen(home(*APPLES, options=(NEAR, FAR))) == NEAR.action
-    one = home(APPLES[1], "Alice HOLD <apple>(57)", options=(FAR, DELIVER._replace(ticks=20)))
+    one = home(APPLES[1], "Alice HOLD <apple>(57)", options=(FAR, DELIVER._replace(steps=20)))
     assert chosen(one) == FAR.action
-    two = home("Alice HOLD <apple>(57)", "Alice HOLD <apple>(58)", options=(CABINET, DELIVER._replace(ticks=20)))
+    two = home("Alice HOLD <apple>(57)", "Alice HOLD <apple>(58)", options=(CABINET, DELIVER._replace(steps=20)))
     assert chosen(two) == DELIVER.action
 
 
 def test_what_is_held_is_delivered_first_where_that_is_nearer_or_nothing_else_is_of_use() -> None:
     near = home(APPLES[1], "Alice HOLD <apple>(57)", options=(FAR, DELIVER))
     assert chosen(near) == DELIVER.action
-    last = home("Alice HOLD <apple>(57)", options=(CABINET, DELIVER._replace(ticks=20)), goals=(goal("apple", 1),))
+    last = home("Alice HOLD <apple>(57)", options=(CABINET, DELIVER._replace(steps=20)), goals=(goal("apple", 1),))
     assert chosen(last) == DELIVER.action
 
 
@@ -87,16 +87,16 @@ def test_a_look_is_as_good_as_its_ticks_over_what_it_may_find() -> None:
 def test_what_a_mate_in_sight_is_nearer_to_counts_twice() -> None:
     seen = home("Bob AT <kitchen>(11)", options=(NEAR, FAR), mate_ticks=4)
     assert chosen(seen) == NEAR.action  # 10 against 18
-    close = home("Bob AT <kitchen>(11)", options=(NEAR, FAR._replace(ticks=7)), mate_ticks=6)
+    close = home("Bob AT <kitchen>(11)", options=(NEAR, FAR._replace(steps=7)), mate_ticks=6)
     assert chosen(close) == NEAR.action  # only the far one is Bob's
-    taken = home("Bob AT <kitchen>(11)", *APPLES, options=(FAR._replace(ticks=5), NEAR._replace(ticks=4)), mate_ticks=3)
+    taken = home("Bob AT <kitchen>(11)", *APPLES, options=(FAR._replace(steps=5), NEAR._replace(steps=4)), mate_ticks=3)
     assert chosen(taken) == NEAR.action
 
 
 def test_where_one_was_told_of_a_thing_one_goes_unless_another_can_be_fetched() -> None:
     told = option("explore(<bedroom>(12))", 6, "apple_on_table")
     assert chosen(home(APPLES[1], options=(told, BEDROOM, CABINET))) == told.action
-    assert chosen(home(*APPLES, options=(told, NEAR._replace(ticks=9)))) == NEAR.action
+    assert chosen(home(*APPLES, options=(told, NEAR._replace(steps=9)))) == NEAR.action
 
 
 def test_who_has_looked_everywhere_delivers_and_then_looks_where_it_was_longest_ago() -> None:
@@ -105,7 +105,7 @@ def test_who_has_looked_everywhere_delivers_and_then_looks_where_it_was_longest_
     places = tuple(Possible(parse_fact(f"<plate>(1) IN {room}"), 1.0) for room in ("<bedroom>(12)", "<bathroom>(13)"))
     unknown = (LatentVariable("plate 1", places, ("plate_on_table",)),)
     holding = home(
-        *bare, "Alice HOLD <apple>(57)", options=(bedroom, DELIVER._replace(ticks=30)), open_questions=unknown
+        *bare, "Alice HOLD <apple>(57)", options=(bedroom, DELIVER._replace(steps=30)), open_questions=unknown
     )
     assert chosen(holding) == DELIVER.action
     went = (Outcome(bedroom.action, "done", start=6),)
@@ -144,7 +144,7 @@ def test_that_one_takes_the_last_of_a_kind_is_worth_the_way_of_who_knows_of_it()
     alone = home(APPLES[0], options=(NEAR,), shared=False, goals=last)
     assert value_message(alone, "apple_on_table", ()).saved == 0  # Bob knows of no apple
     known = home(APPLES[0], options=(NEAR,), shared=False, goals=last, witnessed={"Bob": {apple}})
-    assert value_message(known, "apple_on_table", ()).saved == pytest.approx(NEAR.ticks)
+    assert value_message(known, "apple_on_table", ()).saved == pytest.approx(NEAR.steps)
     more = home(APPLES[0], options=(NEAR,), shared=False, goals=(goal("apple", 2),), witnessed={"Bob": {apple}})
     assert value_message(more, "apple_on_table", ()).saved == 0
 

@@ -34,7 +34,7 @@ class Board(ToyWorld):
         around = [Option(Action("wait", ()), None, SEARCH)]
         return [Option(work(job), f"job_{job}", self.ways[job]) for job in open_jobs] + around
 
-    def ticks(self, agent: str, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: str, action: Action, given: Facts) -> int:
         thing = action.args[0] if action.args else None
         return self.ways[thing.id] if isinstance(thing, Entity) else 1
 

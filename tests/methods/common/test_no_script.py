@@ -16,7 +16,7 @@ def test_no_rule_calls_the_scripted_team(label: str, monkeypatch: pytest.MonkeyP
     def refuse(*_: object) -> None:
         raise AssertionError("a rule called the scripted team")
 
-    monkeypatch.setattr(RoomsDomain, "scripted", refuse)
+    monkeypatch.setattr(RoomsDomain, "plan_scripted_team", refuse)
     play(label, STAGE, {})
     with pytest.raises(AssertionError, match="scripted team"):
         play("greedy", STAGE, {})

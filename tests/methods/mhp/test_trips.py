@@ -97,7 +97,7 @@ class Rules:
         values = (Possible(Fact(apple, "IN", h.BEDROOM), 3.0), Possible(inside, 1.0))
         return [LatentVariable("apple 1", values)]
 
-    def ticks(self, agent: str, action: Action, given: object) -> int:
+    def estimate_steps(self, agent: str, action: Action, given: object) -> int:
         return {"explore": 12, "check": 2}[action.verb]
 
 

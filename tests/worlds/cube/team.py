@@ -54,7 +54,7 @@ def give(here: CubeWorld, *orders: str) -> StepResult:
 def run(here: CubeWorld, *orders: str, limit: int = 200) -> list[StepResult]:
     """Give orders once and step until nobody is busy, or the episode is over."""
     reports = [give(here, *orders)]
-    while reports[-1].over is None and len(reports) < limit and here.view("agent_0").doing:
+    while reports[-1].end_reason is None and len(reports) < limit and here.view("agent_0").doing:
         reports.append(here.step({}))
     return reports
 
@@ -68,7 +68,7 @@ def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[StepResult]:
     """Play plans to their ends as the loop does: actions that cannot start are passed over at no cost."""
     left = {agent: list(plan.actions) for agent, plan in plans.items()}
     reports: list[StepResult] = []
-    while here.view("agent_0").left:
+    while here.view("agent_0").steps_left:
         orders: dict[AgentId, Action] = {}
         for agent, actions in left.items():
             view = here.view(agent)
@@ -80,7 +80,7 @@ def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[StepResult]:
         if not orders and not here.view("agent_0").doing:
             break
         reports.append(here.step(orders))
-        if reports[-1].over is not None:
+        if reports[-1].end_reason is not None:
             break
     return reports
 
@@ -88,9 +88,9 @@ def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[StepResult]:
 def play_greedy(here: CubeWorld) -> list[StepResult]:
     """Play an episode with the scripted team."""
     reports: list[StepResult] = []
-    while not reports or reports[-1].over is None:
+    while not reports or reports[-1].end_reason is None:
         free = {agent: here.view(agent) for agent in here.spec.agents}
-        step = follow(here, here.domain.scripted(free, {}))
+        step = follow(here, here.domain.plan_scripted_team(free, {}))
         reports += step or [here.step({})]
     return reports
 

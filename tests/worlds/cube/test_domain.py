@@ -29,7 +29,7 @@ def dry_run(domain: CubeDomain, agent: str, plan: Plan, given: Facts) -> str | N
         verdict = domain.check(agent, action, given)
         if not verdict.ok:
             return f"{action}: {verdict.reason}"
-        given = domain.after(agent, action, given)
+        given = domain.predict(agent, action, given)
     return None
 
 
@@ -56,7 +56,7 @@ def test_goals_tell_what_delivery_takes() -> None:
     here = state(20, [(0, 0), (1, 0)], [(2, 1, 1), (1, 1, 3), (1, 8, 17)])
     first, second, third = DOMAIN.goals(here.facts)
     assert (first.id, first.kind, str(first.thing)) == ("block_0", "deliver", "<block>(0)")
-    assert (first.weight, first.quorum, first.places, first.units) == (2.0, 3, 3, 17)
+    assert (first.weight, first.quorum, first.capacity, first.units) == (2.0, 3, 3, 17)
     assert first.label == "deliver(weight=2, distance=far)"
     assert (second.quorum, second.units) == (1, 16)
     assert third.label == "deliver(weight=1, distance=near)"
@@ -171,7 +171,7 @@ def test_a_plan_for_a_heavy_block_passes_before_the_partners_have_come() -> None
     assert dry_run(DOMAIN, "agent_0", plan, here.facts) is None
     then = here.facts
     for action in plan.actions:
-        then = DOMAIN.after("agent_0", action, then)
+        then = DOMAIN.predict("agent_0", action, then)
     assert read_state(then).blocks[0].delivered
     assert all(col == 16 for _, col in read_state(then).agents.values())
 
@@ -192,7 +192,7 @@ def test_standby_leads_out_of_all_lanes(here: SymbolicState) -> None:
                 continue  # there was nowhere to go
             then = here.facts
             for action in plan.actions:
-                then = DOMAIN.after(agent, action, then)
+                then = DOMAIN.predict(agent, action, then)
             assert read_state(then).agents[agent] not in candidate_plans.lanes(here)
 
 
@@ -292,7 +292,7 @@ def test_what_passes_the_check_can_start() -> None:
                     orders[agent] = option.action
             report = here.step(orders)
             assert all(outcome.legal for outcome in report.outcomes.values())
-            if report.over:
+            if report.end_reason:
                 break
 
 
@@ -301,22 +301,22 @@ def test_what_passes_the_check_can_start() -> None:
 
 def test_after_follows_the_agent_and_the_chain() -> None:
     here = state(12, [(0, 0), (0, 1)], [(1, 4, 4), (1, 4, 6), (1, 9, 9)])
-    there = read_state(DOMAIN.after("agent_0", act("move_to_block(0, left)"), here.facts))
+    there = read_state(DOMAIN.predict("agent_0", act("move_to_block(0, left)"), here.facts))
     assert there.agents["agent_0"] == (4, 3)
     assert there.agents["agent_1"] == (0, 1)
-    pushed = read_state(DOMAIN.after("agent_0", act("push_block(0, 4)"), there.facts))
+    pushed = read_state(DOMAIN.predict("agent_0", act("push_block(0, 4)"), there.facts))
     assert (pushed.blocks[0].col, pushed.blocks[1].col, pushed.agents["agent_0"]) == (8, 9, (4, 7))
-    backed = read_state(DOMAIN.after("agent_0", act("yield_block(0, 2)"), pushed.facts))
+    backed = read_state(DOMAIN.predict("agent_0", act("yield_block(0, 2)"), pushed.facts))
     assert backed.agents["agent_0"] == (4, 5)
-    assert read_state(DOMAIN.after("agent_0", act("move(up, 9)"), backed.facts)).agents["agent_0"] == (0, 5)
+    assert read_state(DOMAIN.predict("agent_0", act("move(up, 9)"), backed.facts)).agents["agent_0"] == (0, 5)
     facts = here.facts
-    assert DOMAIN.after("agent_0", act("idle(3)"), facts) is facts
-    assert DOMAIN.after("agent_0", act("fly(up)"), facts) is facts
+    assert DOMAIN.predict("agent_0", act("idle(3)"), facts) is facts
+    assert DOMAIN.predict("agent_0", act("fly(up)"), facts) is facts
 
 
 def test_after_a_meeting_the_partners_are_there() -> None:
     here = state(12, [(4, 3), (0, 0), (9, 9)], [(2, 4, 4)])
-    there = read_state(DOMAIN.after("agent_0", act("rendezvous(0, left, 2)"), here.facts))
+    there = read_state(DOMAIN.predict("agent_0", act("rendezvous(0, left, 2)"), here.facts))
     assert geometry.aligned_agents(there, 0, "left") == {"agent_0", "agent_1"}
 
 
@@ -333,19 +333,19 @@ def test_options_are_finite_legal_and_priced(seed: int, n: int) -> None:
         assert len(options) == len(set(options)) >= 3
         for option in options:
             assert DOMAIN.check(agent, option.action, here.facts).ok
-            assert option.ticks == DOMAIN.ticks(agent, option.action, here.facts) >= 1
+            assert option.steps == DOMAIN.estimate_steps(agent, option.action, here.facts) >= 1
             assert (option.goal is None) == (option.action.verb in ("move", "idle", "wait_agents"))
 
 
 def test_ticks_are_those_of_the_way_and_of_the_last_partner() -> None:
     here = state(20, [(4, 0), (0, 0)], [(2, 4, 4)])
-    assert DOMAIN.ticks("agent_0", act("move_to_block(0, left)"), here.facts) == 3
-    assert DOMAIN.ticks("agent_0", act("rendezvous(0, left, 2)"), here.facts) == 3 + 4 + 1
-    assert DOMAIN.ticks("agent_0", act("rendezvous(0, left, 2, 4)"), here.facts) == 4
-    assert DOMAIN.ticks("agent_0", act("push_block(0, 14)"), here.facts) == 14
-    assert DOMAIN.ticks("agent_0", act("idle(7)"), here.facts) == 7
-    assert DOMAIN.ticks("agent_0", act("wait"), here.facts) == 1
-    assert DOMAIN.ticks("agent_0", act("fly(up)"), here.facts) == 1
+    assert DOMAIN.estimate_steps("agent_0", act("move_to_block(0, left)"), here.facts) == 3
+    assert DOMAIN.estimate_steps("agent_0", act("rendezvous(0, left, 2)"), here.facts) == 3 + 4 + 1
+    assert DOMAIN.estimate_steps("agent_0", act("rendezvous(0, left, 2, 4)"), here.facts) == 4
+    assert DOMAIN.estimate_steps("agent_0", act("push_block(0, 14)"), here.facts) == 14
+    assert DOMAIN.estimate_steps("agent_0", act("idle(7)"), here.facts) == 7
+    assert DOMAIN.estimate_steps("agent_0", act("wait"), here.facts) == 1
+    assert DOMAIN.estimate_steps("agent_0", act("fly(up)"), here.facts) == 1
 
 
 def test_measures_match_the_schemas() -> None:

@@ -28,12 +28,12 @@ def test_the_plan_is_that_of_the_paper() -> None:
 def test_everybody_asked_gets_the_same_plan() -> None:
     here = world(20, [(0, 0), (1, 0)], [(1, 4, 4), (1, 9, 9)])
     views = {agent: here.view(agent) for agent in here.spec.agents}
-    plans = here.domain.scripted(views, {})
+    plans = here.domain.plan_scripted_team(views, {})
     assert set(plans) == {"agent_0", "agent_1"}
     assert len(set(plans.values())) == 1
-    assert set(here.domain.scripted({"agent_1": here.view("agent_1")}, {})) == {"agent_1"}
-    assert here.domain.scripted({}, {}) == {}
-    assert here.domain.scripted(views, {"agent_0": plans["agent_0"]}) == {}  # all begin anew together
+    assert set(here.domain.plan_scripted_team({"agent_1": here.view("agent_1")}, {})) == {"agent_1"}
+    assert here.domain.plan_scripted_team({}, {}) == {}
+    assert here.domain.plan_scripted_team(views, {"agent_0": plans["agent_0"]}) == {}  # all begin anew together
 
 
 @pytest.mark.parametrize(("level", "steps"), [("paper-n1", 34), ("paper-n2", 94), ("paper-n4", 101), ("paper-n8", 177)])
@@ -41,7 +41,7 @@ def test_the_greedy_team_delivers_everything_on_the_published_layouts(level: str
     # Published: means of 29, 100, 105 and 165 steps. The numbers here pin our own behaviour.
     here = make(level, 42, 200, {})
     reports = play_greedy(here)
-    assert reports[-1].over == "all_done"
+    assert reports[-1].end_reason == "all_done"
     assert all(goal.state == "done" for goal in here.goals())
     assert abs(len(reports) - steps) <= 5
 
@@ -49,7 +49,7 @@ def test_the_greedy_team_delivers_everything_on_the_published_layouts(level: str
 @pytest.mark.parametrize("level", ["n1", "n2", "n4"])
 @pytest.mark.parametrize("seed", [42, 43, 44])
 def test_the_greedy_team_delivers_everything_on_random_layouts(level: str, seed: int) -> None:
-    assert play_greedy(make(level, seed, 200, {}))[-1].over == "all_done"
+    assert play_greedy(make(level, seed, 200, {}))[-1].end_reason == "all_done"
 
 
 def test_always_right_ends_as_published() -> None:

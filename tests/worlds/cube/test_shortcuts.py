@@ -243,7 +243,7 @@ def test_a_scene_goes_with_its_last_reader() -> None:
     domain, gone = CubeDomain(), weakref.ref(here)
     facts = here.facts
     for action in (Action("idle", (3,)), Action("move_to_block", (entity(0), "left"))):
-        domain.after("agent_0", action, facts)
+        domain.predict("agent_0", action, facts)
     assert better_place(here, "agent_1", 0, "left") is not None
     gc.disable()
     try:

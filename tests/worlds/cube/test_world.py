@@ -117,8 +117,8 @@ def test_wrong_calls_are_refused() -> None:
 
 def test_delivery_on_the_last_step_is_success() -> None:
     here = world(10, [(4, 7)], [(1, 4, 8)], horizon=1)
-    assert give(here, "push_block(0, 1)").over == "all_done"
-    assert give(world(10, [(4, 7)], [(1, 4, 8)], horizon=1)).over == "horizon"
+    assert give(here, "push_block(0, 1)").end_reason == "all_done"
+    assert give(world(10, [(4, 7)], [(1, 4, 8)], horizon=1)).end_reason == "horizon"
 
 
 def test_rewards_are_those_of_the_paper() -> None:
@@ -221,7 +221,7 @@ def test_the_golden_example_is_accounted_for() -> None:
         ("push_block(1, 1)", "push_block(1, 1)"),
     ]
     reports = [give(here, *orders) for orders in script]
-    assert reports[-1].over == "all_done"
+    assert reports[-1].end_reason == "all_done"
     assert classes(reports, 2) == {"work": 4, "move": 5, "sync": 4, "blocked": 1}
     attempts = [attempt for report in reports for attempt in report.attempts]
     assert [attempt.success for attempt in attempts] == [False, True]
@@ -243,7 +243,7 @@ def test_a_view_is_stale_after_the_next_step() -> None:
     assert len(view.known) == 5
     assert view.options
     here.step({})
-    for read in ("t", "left", "facts", "recall", "known", "goals", "abilities", "options", "history"):
+    for read in ("t", "steps_left", "facts", "recall", "known", "goals", "abilities", "options", "history"):
         with pytest.raises(StaleView):
             getattr(view, read)
     with pytest.raises(StaleView):
@@ -366,7 +366,7 @@ def test_a_block_that_is_not_where_it_was_seen_is_forgotten() -> None:
 def test_a_scripted_team_that_sees_little_goes_and_looks() -> None:
     here = make("n2", 5, 400, {"view_radius": 3})
     assert here.view("agent_0").state.unseen
-    assert play_greedy(here)[-1].over == "all_done"
+    assert play_greedy(here)[-1].end_reason == "all_done"
 
 
 # ---- the world as a whole

@@ -47,7 +47,7 @@ def until(here: HouseholdWorld, agent: AgentId, order: str, most: int = 60) -> t
     """Order once and let it run until it is over; return what became of it, and the steps."""
     report = do(here, **{agent: order})
     for steps in range(1, most):
-        if report.over is not None or report.outcomes[agent].status != "running":
+        if report.end_reason is not None or report.outcomes[agent].status != "running":
             return report.outcomes[agent], steps
         report = here.step({})
     raise AssertionError(f"{order} goes on for ever")
@@ -100,7 +100,7 @@ def stroll(here: HouseholdWorld, seed: int, steps: int) -> Iterator[StepResult |
         report = here.step(orders)
         busy = {agent for agent, outcome in report.outcomes.items() if outcome.status == "running"}
         yield report
-        if report.over is not None:
+        if report.end_reason is not None:
             return
 
 

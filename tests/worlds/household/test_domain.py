@@ -69,8 +69,8 @@ def everything(domain: HouseholdDomain, agent: str, told: Facts) -> dict[str, An
         "recipes": [domain.candidate_plans(goal, agent, told) for goal in (*goals, None)],
         "unknowns": domain.latent_variables(told),
         "check": [domain.check(agent, action, told) for action in actions],
-        "after": [list(after) for action in actions if (after := domain.after(agent, action, told)) is not told],
-        "ticks": [domain.ticks(agent, action, told) for action in actions],
+        "after": [list(after) for action in actions if (after := domain.predict(agent, action, told)) is not told],
+        "ticks": [domain.estimate_steps(agent, action, told) for action in actions],
         "visible": [domain.observation_probability(fact, agent, told) for fact in told],
         "clash": [domain.conflict_cost(one, other, told) for one in options[:6] for other in options[:6]],
     }
@@ -132,7 +132,7 @@ def test_relations_list_what_everybody_is_told_at_the_start() -> None:
     assert {one.subject for one in relations if one.predicate == "STATE"} == set(SEARCHED)
     assert {one.subject for one in relations if one.predicate == "EXPLORED"} == {"kitchen", "livingroom"}
     (hold,) = (one for one in relations if one.predicate == "HOLD")
-    assert (hold.values, hold.most) == (("apple", "cupcake"), 2)
+    assert (hold.values, hold.max_values) == (("apple", "cupcake"), 2)
     here = world(AT_TABLE, AT_COFFEE)
     for _ in stroll(here, 0, 40):
         listed = {(one.predicate, one.subject): one for one in here.domain.relations}
@@ -146,7 +146,7 @@ def test_relations_list_what_everybody_is_told_at_the_start() -> None:
 @pytest.mark.parametrize("level", ["dev-0", "dev-tea-1", "test-3"])
 def test_homes_with_the_same_task_have_the_same_relations(level: str) -> None:
     here = make(level, 0, 250, {})
-    assert all(one.most in (1, 2, 100) for one in here.domain.relations)
+    assert all(one.max_values in (1, 2, 100) for one in here.domain.relations)
     kinds = {one.subject for one in here.domain.relations if one.predicate == "STATE"}
     assert kinds >= set(SEARCHED)
     asked = {need.name for need in here.episode.needs}
@@ -159,7 +159,7 @@ def test_the_ids_of_goals_are_those_of_their_predicates() -> None:
     assert [goal.id for goal in goals] == ["apple_on_coffeetable", "cupcake_on_coffeetable"]
     assert {goal.thing for goal in goals} == {Coffee}
     assert goals[0].features == (("thing", "apple"), ("relation", "ON"), ("target", "coffeetable"))
-    assert [(goal.weight, goal.units, goal.places, goal.quorum) for goal in goals] == [(1.0, 1, 1, 1)] * 2
+    assert [(goal.weight, goal.units, goal.capacity, goal.quorum) for goal in goals] == [(1.0, 1, 1, 1)] * 2
 
 
 # ---- goals
@@ -199,7 +199,7 @@ def test_options_can_start_and_recipes_begin_with_what_can(agents: int, sight: s
             )
             for option in options:
                 assert view.check(option.action).ok
-                assert option.ticks == here.domain.ticks(agent, option.action, view.known) >= 1
+                assert option.steps == here.domain.estimate_steps(agent, option.action, view.known) >= 1
             for goal in (*view.goals, None):
                 plans = here.domain.candidate_plans(goal, agent, view.known)
                 assert plans or (goal is not None and goal.state != "open")
@@ -210,7 +210,7 @@ def test_options_can_start_and_recipes_begin_with_what_can(agents: int, sight: s
                     for action in plan.actions:
                         verdict = here.domain.check(agent, action, told)
                         assert verdict.ok, (str(plan), str(action), verdict)
-                        told = here.domain.after(agent, action, told)
+                        told = here.domain.predict(agent, action, told)
 
 
 def test_the_last_thing_of_a_kind_is_not_fetched_when_none_is_missing() -> None:
@@ -254,7 +254,7 @@ def test_odd_knowledge_never_raises(odd: list[Fact], which: int, alone: bool, ag
     for unknown in said["unknowns"]:
         assert unknown.values
         assert all(value.weight > 0 for value in unknown.values)
-    after = domain.after(agent, Action("deliver"), told)
+    after = domain.predict(agent, Action("deliver"), told)
     everything(domain, agent, after)
 
 
@@ -277,16 +277,16 @@ def trips(seeds: range, sight: str) -> tuple[tuple[str, ...], tuple[Trip, ...]]:
             handy = [option for option in options if option.action.verb in ("fetch", "deliver")]
             some = handy if handy and rng.random() < 0.5 else options
             chosen, start = some[int(rng.integers(len(some)))], view.t
-            expected = here.domain.after("Alice", chosen.action, view.known)
+            expected = here.domain.predict("Alice", chosen.action, view.known)
             report = here.step({"Alice": chosen.action})
-            while report.over is None and report.outcomes["Alice"].status == "running":
+            while report.end_reason is None and report.outcomes["Alice"].status == "running":
                 report = here.step({})
-            over = report.over
+            over = report.end_reason
             if report.outcomes["Alice"].status != "done":
                 assert over == "horizon"
                 continue
             view = here.view("Alice")
-            found.append((chosen.action.verb, chosen.ticks, view.t - start))
+            found.append((chosen.action.verb, chosen.steps, view.t - start))
             wrong += [f"{seed} {start} {chosen.action}: {part}" for part in _differ(here, expected, view.known)]
     return tuple(wrong), tuple(found)
 
@@ -345,7 +345,7 @@ def test_each_missing_thing_that_nobody_knows_of_is_open() -> None:
     one = Entity("apple", 1)
     values = {(value.fact.predicate, value.fact.value): value for value in apple.values}
     assert set(values) == {("INSIDE", Fridge), ("INSIDE", Stove), ("IN", Living)}
-    assert values["INSIDE", Fridge].within == Fact(one, "IN", Kitchen)
+    assert values["INSIDE", Fridge].part_of == Fact(one, "IN", Kitchen)
     assert values["INSIDE", Fridge].weight > values["INSIDE", Stove].weight  # nothing lies in stoves at the start
     assert {value.fact for value in table.values} == {Fact(Coffee, "IN", Living)}
 

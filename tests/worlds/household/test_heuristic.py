@@ -23,7 +23,7 @@ def plans(here: HouseholdWorld, running: Mapping[str, str] | None = None) -> dic
     """Return the one action of each plan that the team is given."""
     views = {agent: here.view(agent) for agent in here.spec.agents}
     busy = {agent: Plan((parse_action(text),)) for agent, text in (running or {}).items()}
-    found = here.domain.scripted(views, busy)
+    found = here.domain.plan_scripted_team(views, busy)
     assert all(len(plan.actions) == 1 for plan in found.values())
     return {agent: str(plan.actions[0]) for agent, plan in found.items()}
 
@@ -33,15 +33,15 @@ def play(here: HouseholdWorld) -> tuple[str | None, int]:
     running: dict[str, Plan] = {}
     for step in range(1, here.spec.horizon + 1):
         views = {agent: here.view(agent) for agent in here.spec.agents}
-        new = here.domain.scripted(views, running)
+        new = here.domain.plan_scripted_team(views, running)
         assert not set(new) & set(running)
         running |= new
         for agent, plan in new.items():
             assert views[agent].check(plan.actions[0]).ok, (agent, str(plan))
         report = here.step({agent: plan.actions[0] for agent, plan in running.items()})
         running = {agent: plan for agent, plan in running.items() if report.outcomes[agent].status == "running"}
-        if report.over is not None:
-            return report.over, step
+        if report.end_reason is not None:
+            return report.end_reason, step
     return None, here.spec.horizon
 
 
@@ -81,7 +81,7 @@ def test_what_one_has_explored_in_part_and_another_in_whole_is_explored() -> Non
 
 def test_of_nobody_there_is_nothing() -> None:
     assert list(pooled({})) == []
-    assert world(AT_TABLE).domain.scripted({}, {}) == {}
+    assert world(AT_TABLE).domain.plan_scripted_team({}, {}) == {}
 
 
 # ---- what it does

@@ -189,7 +189,7 @@ def test_every_thing_is_in_one_place_or_one_hand(
                 verb = "open" if is_open else "close"
                 assert any(outcome.effect and verb in outcome.primitives for outcome in report.outcomes.values())
         opened = truth.opened
-        if report.over is not None:
+        if report.end_reason is not None:
             return
 
 
@@ -219,7 +219,7 @@ def test_progress_adds_up_and_what_is_taken_away_counts_against_it() -> None:
         ("apple_on_coffeetable", "progress", 1.0, ("Alice",)),
         ("apple_on_coffeetable", "done", 0.0, ("Alice",)),
     ]
-    assert (report.score["reward"], report.score["missing"], report.over) == (1.0, 1.0, None)
+    assert (report.score["reward"], report.score["missing"], report.end_reason) == (1.0, 1.0, None)
     assert [goal.state for goal in here.goals()] == ["done", "open"]
     report = do(here, Alice="grab(<apple>(30))")
     assert [(one.event, one.delta, one.participants) for one in report.goals] == [("progress", -1.0, ("Alice",))]
@@ -273,7 +273,7 @@ def test_the_last_thing_ends_the_episode_and_no_step_follows() -> None:
         here.step({})
     assert "\n" not in str(error.value)
     here.reset(0)
-    assert here.step({}).over is None
+    assert here.step({}).end_reason is None
 
 
 def test_orders_for_nobody_are_refused_before_anything_happens() -> None:
@@ -298,10 +298,10 @@ def test_an_idle_team_ends_at_the_horizon() -> None:
     here = make("dev-0", 0, 250, {})
     report = here.step({})
     for _ in range(249):
-        assert report.over is None
+        assert report.end_reason is None
         report = here.step({})
-    assert report.over == "horizon"
-    assert here.view("Alice").left == 0
+    assert report.end_reason == "horizon"
+    assert here.view("Alice").steps_left == 0
 
 
 @pytest.mark.parametrize("agents", [1, 2])

@@ -50,7 +50,7 @@ def until(here: RoomsWorld, agent: AgentId, order: str, most: int = 40) -> StepR
     """Order once and let it run until it is over."""
     report = do(here, **{agent: order})
     for _ in range(most):
-        if report.over is not None or report.outcomes[agent].status != "running":
+        if report.end_reason is not None or report.outcomes[agent].status != "running":
             return report
         report = here.step({})
     raise AssertionError(f"{order} goes on for ever")
@@ -96,7 +96,11 @@ def test_a_light_thing_is_lifted_carried_and_delivered_alone() -> None:
     report = do(here, a="lift(<item>(0))")
     assert (report.outcomes["a"].status, report.outcomes["a"].effect) == ("done", True)
     report = until(here, "a", "bring(<item>(0))")
-    assert (report.over, here.goals()[0].state, report.score) == ("all_done", "done", {"reward": 1.0, "delivered": 1.0})
+    assert (report.end_reason, here.goals()[0].state, report.score) == (
+        "all_done",
+        "done",
+        {"reward": 1.0, "delivered": 1.0},
+    )
 
 
 def test_a_heavy_thing_takes_two_who_lift_in_the_same_tick_and_go_together() -> None:
@@ -114,9 +118,9 @@ def test_a_heavy_thing_takes_two_who_lift_in_the_same_tick_and_go_together() -> 
     assert here.snapshot()["agents"] == before
     do(here, b="bring(<item>(0))")
     assert here.snapshot()["agents"][0] == here.snapshot()["agents"][1] == here.snapshot()["items"][0][0] != before[0]
-    while (report := here.step({})).over is None:
+    while (report := here.step({})).end_reason is None:
         pass
-    assert report.over == "all_done"
+    assert report.end_reason == "all_done"
 
 
 def test_three_lifting_two_hold() -> None:
@@ -144,7 +148,7 @@ def test_scouts_are_twice_as_fast_but_not_through_walls() -> None:
     orders = {agent: parse_action("go((2, 8))") for agent in "as"}
     here.step(orders)
     assert here.snapshot()["agents"] == [[2, 1], [2, 2]]
-    assert here.domain.ticks("s", orders["s"], here.view("s").known) == 3
+    assert here.domain.estimate_steps("s", orders["s"], here.view("s").known) == 3
     for _ in range(3):
         here.step({})
     assert here.snapshot()["agents"][1] == [2, 8]
@@ -161,11 +165,11 @@ def test_fire_takes_whoever_is_in_it_and_overcomes_whoever_is_beside() -> None:
     assert report.gone == {"a": "burnt"}
     assert report.outcomes["a"].reason == ""  # it was doing nothing
     assert [(event.goal, event.event) for event in report.goals] == [("deliver_0", "lost")]
-    assert (here.view("b").able, here.view("c").able) == (True, True)
+    assert (here.view("b").is_able, here.view("c").is_able) == (True, True)
     here = world({"b": ("carrier", (3, 2)), "c": ("scout", (0, 4))}, {0: (1, (0, 8))}, fire=((3, 0),), spread=1.0)
     report = do(here, b="talk(5)")
     assert (report.outcomes["b"].reason, report.gone) == ("overcome", {})
-    assert not here.view("b").able
+    assert not here.view("b").is_able
     assert here.view("b").check(WAIT).ok
     report = do(here, b="go((0, 4))")
     assert (report.outcomes["b"].legal, report.outcomes["b"].reason, report.gone) == (False, "overcome", {"b": "burnt"})
@@ -258,7 +262,7 @@ def test_the_scripted_team_saves_more_from_the_fire_than_nobody_does() -> None:
         still.reset(seed)
         saved += play(here).score["delivered"]
         report = still.step({})
-        while report.over is None:
+        while report.end_reason is None:
             report = still.step({})
         idle += report.score["delivered"]
     assert idle == 0
@@ -269,14 +273,14 @@ def play(here: RoomsWorld) -> StepResult:
     """Let the scripted team play to the end, and return the last step."""
     plans: dict[AgentId, Plan] = {}
     report = here.step({})
-    while report.over is None and len(here.truth()):
+    while report.end_reason is None and len(here.truth()):
         alive = {agent for agent, cell in zip(here.spec.agents, here.snapshot()["agents"], strict=True) if cell}
         if not alive:
             report = here.step({})
             continue
         plans = {agent: plan for agent, plan in plans.items() if agent in alive and plan.actions}
         views = {agent: here.view(agent) for agent in here.spec.agents if agent in alive}
-        plans |= here.domain.scripted(views, plans)
+        plans |= here.domain.plan_scripted_team(views, plans)
         orders = {agent: plan.actions[0] for agent, plan in plans.items() if views[agent].check(plan.actions[0]).ok}
         report = here.step(orders)
         for agent, plan in list(plans.items()):

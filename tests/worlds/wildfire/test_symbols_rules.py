@@ -101,9 +101,9 @@ def test_the_scripted_team_keeps_most_from_burning(level: str) -> None:
 def test_expected_effects_come_true() -> None:
     here = make("cut_trees_sparse_small", 0, 30, {})
     agent, action = "firefighter_1", parse_action("fell(<target>(0))")
-    then = here.domain.after(agent, action, here.view(agent).known)
+    then = here.domain.predict(agent, action, here.view(agent).known)
     assert then.value(parse_fact("<target>(0) TREES 0").subject, "TREES") == 0
-    estimate = here.domain.ticks(agent, action, here.view(agent).known)
+    estimate = here.domain.estimate_steps(agent, action, here.view(agent).known)
     report, steps = here.step({agent: action}), 1
     while report.outcomes[agent].status == "running":
         report, steps = here.step({}), steps + 1

@@ -205,16 +205,16 @@ def test_riders_cannot_act_and_count_once_they_stand_in_the_zone() -> None:
     assert attempt.success
     assert len(attempt.participants) == 6
     rider = here.view("firefighter_1")
-    assert not rider.able
+    assert not rider.is_able
     assert rider.check(parse_action("move_to((9, 9))")).word == "aboard"
     assert [str(option.action) for option in rider.options] == ["wait()"]
-    assert here.view("firefighter_6").able
+    assert here.view("firefighter_6").is_able
     assert here.view(helicopter).check(parse_action("take_aboard()")).word == "full"
     until(here, helicopter, "go_to(<zone>(0))")
     assert here.goals()[0].units == 6
     report = do(here, helicopter_7="set_down()")
     assert report.score["score"] == 5
-    assert here.view("firefighter_1").able
+    assert here.view("firefighter_1").is_able
 
 
 def test_water_is_fetched_poured_and_carried_by_nobody_else() -> None:
@@ -276,7 +276,7 @@ def test_two_above_the_fire_at_once_end_the_scouting() -> None:
     assert (attempt.success, dict(attempt.have)["spatial"]) == (False, 1)
     assert report.outcomes["drone_1"].ready == "scout_0"
     report, _ = until(here, "drone_2", "go_to(<fire>(0))")
-    assert (report.over, report.attempts[0].success, report.score["score"]) == ("all_done", True, 2)
+    assert (report.end_reason, report.attempts[0].success, report.score["score"]) == ("all_done", True, 2)
 
 
 def test_a_second_fire_is_one_more_goal_and_ends_with_the_first_when_they_have_met() -> None:

@@ -57,7 +57,7 @@ class _Turn:
     def orderable(self) -> tuple[AgentId, ...]:
         """Agents that can be given something to do now: able, and either busy or free."""
         here = {*self.context.running, *self.context.free}
-        return tuple(agent for agent, view in self.context.views.items() if agent in here and view.able)
+        return tuple(agent for agent, view in self.context.views.items() if agent in here and view.is_able)
 
 
 class Camon(Method):
@@ -106,7 +106,7 @@ class Camon(Method):
 
     def _succeed(self, context: DecisionContext) -> None:
         """Where the leader is gone, or cannot act, the first agent that can leads."""
-        able = [agent for agent in self._agents if agent in context.views and context.views[agent].able]
+        able = [agent for agent in self._agents if agent in context.views and context.views[agent].is_able]
         if self.leader not in able:
             self.leader = able[0]
 

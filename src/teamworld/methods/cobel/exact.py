@@ -208,7 +208,7 @@ def _span(now: Situation, agent: AgentId, one: Prospect, others: Sequence[Likely
     lost = fsum(weight * now.domain.conflict_cost(one.option, option, now.given) for option, weight in partners)
     if others and one.goal is not None:
         come = sorted(_comes(now, mate, one.goal, others) for mate in now.team if mate != agent)[: one.need - 1]
-        late = come[-1] if len(come) == one.need - 1 else float(now.view.left)
+        late = come[-1] if len(come) == one.need - 1 else float(now.view.steps_left)
         lost += max(0.0, late - way(now, agent, one.goal))
     return (one.ticks + lost) * max(1.0, one.need - _expected(others, one.goal))
 
@@ -217,7 +217,7 @@ def _comes(now: Situation, agent: AgentId, goal: GoalId, others: Sequence[Likely
     """Return when an agent is expected at a goal: on its way already, or once it has done what it is at."""
     whole = by_action(outlook(now, agent, now.given if agent == now.me else now.minds[agent]))
     before = fsum(
-        weight * (whole[option.action].ticks if option.action in whole else option.ticks)
+        weight * (whole[option.action].ticks if option.action in whole else option.steps)
         for who, option, weight in others
         if who == agent and option.goal != goal
     )
@@ -233,7 +233,7 @@ def way(now: Situation, agent: AgentId, goal: GoalId) -> int:
     ways = now.given.derive(_Ways(agent, now.domain))
     if goal not in ways and agent != now.me:
         ways = now.given.derive(_Ways(now.me, now.domain))
-    return ways.get(goal, now.view.left)
+    return ways.get(goal, now.view.steps_left)
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def _goes_first(now: Situation, mate: AgentId, theirs: Option, mine: Prospect) -
     """
     if mate in now.announced:
         return mate in now.yields
-    far, near = mine.first, theirs.ticks
+    far, near = mine.first, theirs.steps
     if mine.near is not None and mine.goal is not None and theirs.goal == mine.goal:  # who is there has much to do
         far, near = mine.near, way(now, mate, mine.goal)
     order = list(now.team)
@@ -290,7 +290,7 @@ def options_of(domain: Domain, agent: AgentId, subplan: Subplan, given: Facts) -
     found = []
     for action in subplan.actions:
         try:
-            ticks = domain.ticks(agent, action, given)
+            ticks = domain.estimate_steps(agent, action, given)
         except (LookupError, ValueError, TypeError, ArithmeticError):
             ticks = 1
         found.append(Option(action, subplan.goal, max(1, ticks)))

@@ -107,7 +107,7 @@ class Cobel(Method):
 
     def _stopped(self, moment: DecisionContext, agent: AgentId) -> bool:
         view, mind = moment.views[agent], self._minds[agent]
-        if not view.able:
+        if not view.is_able:
             return False
         mind.observe(view, self._team(moment))
         if mind.deferred or _news(view) != mind.known or self._endangered(moment, agent):
@@ -355,7 +355,7 @@ class Cobel(Method):
             mind.say(message, moment.t)
             if plan is not None:
                 given = mind.store.given(view)
-                ticks = sum(one.ticks for one in exact.options_of(self._domain, agent, plan, given))
+                ticks = sum(one.steps for one in exact.options_of(self._domain, agent, plan, given))
                 mind.mine = Announced(plan, moment.t, max(1, ticks))
             mind.bound = commit_to(moment, agent, mind.bound, goal)
             return WAIT
@@ -406,12 +406,12 @@ def _as_intents(now: Situation) -> dict[AgentId, Sequence[Intent]]:
     found: dict[AgentId, Sequence[Intent]] = {}
     for mate, one in now.announced.items():
         (option, *_) = exact.steps_of(now, mate, one)
-        found[mate] = (Intent(mate, one.subplan, now.options.kept, option.ticks),)
+        found[mate] = (Intent(mate, one.subplan, now.options.kept, option.steps),)
     return found
 
 
 def _nearest(view: View) -> Action:
     """Return the nearest option that is neither to wait nor to talk."""
     options: Sequence[Option] = [option for option in view.options if option.action.verb not in ("wait", "talk")]
-    near = min(options, key=lambda option: option.ticks, default=None)
+    near = min(options, key=lambda option: option.steps, default=None)
     return NOTHING if near is None else near.action

@@ -91,7 +91,7 @@ class Mind:
                 options = self.store.domain.options(mate, given)
             except (LookupError, ValueError, TypeError, ArithmeticError):
                 continue
-            costs = {option.action: option.ticks for option in options}
+            costs = {option.action: option.steps for option in options}
             before = self._costs.get(mate)
             if before is not None and view.t > before[0]:
                 gone, old = view.t - before[0], before[1]
@@ -126,7 +126,7 @@ class Mind:
         self.store.hear(entries, view)
         if told.plan is not None and told.plan.actions:
             options = exact.options_of(self.store.domain, message.sender, told.plan, self.store.given(view))
-            ticks = sum(option.ticks for option in options)
+            ticks = sum(option.steps for option in options)
             self.announced[message.sender] = Announced(told.plan, message.t, max(1, ticks))
             self.fresh.add(message.sender)
 
@@ -211,7 +211,7 @@ def _imagined(mate: AgentId, subplan: Subplan, domain: Domain, given: Facts) -> 
     """Return what somebody holds who has done its subplan."""
     try:
         for action in subplan.actions:
-            given = domain.after(mate, action, given)
+            given = domain.predict(mate, action, given)
     except (LookupError, ValueError, TypeError, ArithmeticError):
         pass
     return given

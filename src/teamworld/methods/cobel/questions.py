@@ -55,7 +55,7 @@ class Thinking(Question[Said]):
             "abilities": [schema for schema in now.view.abilities if schema.verb != "talk"],
             "goals": [goal for goal in now.goals.values() if goal.state == "open"],
             "progress": progress(now, now.me),
-            "steps_left": now.view.left,
+            "steps_left": now.view.steps_left,
             "subplan": now.subplan.text if now.subplan is not None else "",
         }
 
@@ -191,7 +191,7 @@ class _Planning(Thinking[Plans]):
     def fallback(self) -> Plans:
         """The nearest option."""
         options = [option for option in self.now.view.options if option.action.verb not in ("wait", "talk")]
-        near = min(options, key=lambda option: option.ticks, default=None)
+        near = min(options, key=lambda option: option.steps, default=None)
         return Plans(steps=("wait()",) if near is None else (str(near.action),), goal=near.goal if near else None)
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
@@ -275,7 +275,7 @@ class PredictIntents(Thinking[Guesses]):
             if actions:
                 subplan = Subplan(actions[: self.now.options.actions], read_goal(guess.goal, self.now))
                 (option, *_) = exact.options_of(self.now.domain, self.mate, subplan, self.now.minds[self.mate])
-                found.append(Intent(self.mate, subplan, weight / scale, option.ticks))
+                found.append(Intent(self.mate, subplan, weight / scale, option.steps))
         return found
 
     def check(self, answer: Guesses) -> str | None:

@@ -48,7 +48,8 @@ class _Ruling(Question[Said]):
     def context(self) -> dict[str, Any]:
         """The task and what facts can state."""
         relations = [
-            f"{one.subject} {one.predicate} {'|'.join(one.values)}{f' (up to {one.most})' if one.most > 1 else ''}"
+            f"{one.subject} {one.predicate} {'|'.join(one.values)}"
+            + (f" (up to {one.max_values})" if one.max_values > 1 else "")
             for one in self.schema.relations
         ]
         return {"task": self.task, "relations": relations}

@@ -264,7 +264,7 @@ class _Course:
         given = Facts((*now.given, *taken), now.given.seen) if taken else now.given
         self._true = by_action(outlook(now, mate, given))
         self._kept = {
-            action: 1 - min(1.0, _clash(now, mine, one.option) / max(1, min(one.first, mine[0].ticks)))
+            action: 1 - min(1.0, _clash(now, mine, one.option) / max(1, min(one.first, mine[0].steps)))
             for action, one in self._true.items()
             if mine
         }
@@ -322,11 +322,14 @@ class _Course:
         domain, total, left = self._now.domain, 0.0, 1.0
         for _ in range(AHEAD if len(self._now.mates) <= FEW else 2):
             del gains[action]
-            total, left = total + left * max(1, domain.ticks(self._mate, action, at)), left * (1 - self._chance(action))
+            total, left = (
+                total + left * max(1, domain.estimate_steps(self._mate, action, at)),
+                left * (1 - self._chance(action)),
+            )
             if left < RARE:
                 return total
-            at = domain.after(self._mate, action, at)
-            rates = {one: gain / max(1, domain.ticks(self._mate, one, at)) for one, gain in gains.items()}
+            at = domain.predict(self._mate, action, at)
+            rates = {one: gain / max(1, domain.estimate_steps(self._mate, one, at)) for one, gain in gains.items()}
             if not rates:
                 break
             action = max(rates, key=lambda one: rates[one])
@@ -359,7 +362,7 @@ def items(now: Situation) -> list[Item]:
     values = [value.fact for unknown in opens for value in unknown.values]
     kinds |= {fact.subject.kind for fact in values if isinstance(fact.subject, Entity)}
     left = {value.fact.value for unknown in now.unknowns for value in unknown.values}
-    left |= {value.within.value for unknown in now.unknowns for value in unknown.values if value.within is not None}
+    left |= {value.part_of.value for unknown in now.unknowns for value in unknown.values if value.part_of is not None}
     places = {fact.value for fact in values if isinstance(fact.value, Entity)} - left
     parts: dict[object, list[Fact]] = {}
     for fact in now.given:

@@ -141,7 +141,7 @@ class _Looking:
         targets = {goal.thing for goal in self.goals.values() if goal.thing is not None}
         found = fetch_options(self.agent, self.domain, self.given, self.options, wanted, targets)
         return tuple(
-            Prospect((o.action,), o.goal, max(1, o.ticks), gain, max(1, o.ticks), chance=min(1.0, chance), own=own)
+            Prospect((o.action,), o.goal, max(1, o.steps), gain, max(1, o.steps), chance=min(1.0, chance), own=own)
             for o, gain, chance, own in found
         )
 
@@ -207,15 +207,15 @@ def _reveals(unknown: LatentVariable, seen: Mapping[tuple[str, Term], float]) ->
 def crowd(prospect: Prospect, goals: Mapping[GoalId, Goal], others: float) -> float:
     """Return the share of its gain that a prospect keeps where so many team-mates are expected at its goal first."""
     goal = goals.get(prospect.goal) if prospect.goal is not None else None
-    if goal is None or goal.units == goal.places > 1:  # one for each unit: whoever comes takes another
+    if goal is None or goal.units == goal.capacity > 1:  # one for each unit: whoever comes takes another
         return 1.0
-    return min(1.0, max(CROWDED, goal.places - others))
+    return min(1.0, max(CROWDED, goal.capacity - others))
 
 
 def spared(option: Option, others: Iterable[tuple[Option, float]], domain: Domain, given: Facts) -> float:
     """Return the share of an option's worth that is left if others do something first, each with a probability."""
     left = 1.0
     for other, weight in others:
-        whole = max(1, min(option.ticks, other.ticks))
+        whole = max(1, min(option.steps, other.steps))
         left *= 1 - weight * min(1.0, domain.conflict_cost(option, other, given) / whole)
     return max(FLOOR, left)

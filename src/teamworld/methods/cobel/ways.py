@@ -55,7 +55,7 @@ class Ways:
                 continue
             loaded = Facts((*bare, Fact(self._me, HOLD, Entity(kind, 1))))
             for option in self._domain.options(self._me, loaded):
-                if not held_things(self._me, self._domain.after(self._me, option.action, loaded), HOLD):
+                if not held_things(self._me, self._domain.predict(self._me, option.action, loaded), HOLD):
                     yield option.action, loaded
 
     def ticks(self, at: Entity | AgentId, to: Entity) -> int:
@@ -74,7 +74,7 @@ class Ways:
         if (at, id(given)) not in self._there:  # the world reads each collection of facts once, and that takes long
             here = Facts((*self._standing[at], *(fact for fact in given if self._stays(fact))))
             self._there[at, id(given)] = here
-        return max(1, self._domain.ticks(self._me, action, self._there[at, id(given)]))
+        return max(1, self._domain.estimate_steps(self._me, action, self._there[at, id(given)]))
 
     def _stand(self, at: Entity | AgentId, given: Facts) -> list[Fact]:
         """Return what says that the agent is at a place, or where another one is."""
@@ -82,7 +82,7 @@ class Ways:
             here: Iterable[Fact] = (fact for fact in self._now.given if fact.subject == at)
         elif at in self._actions:
             action, known = self._actions[at]
-            here = (fact for fact in self._domain.after(self._me, action, known) if fact.subject == self._me)
+            here = (fact for fact in self._domain.predict(self._me, action, known) if fact.subject == self._me)
         else:
             here = _position(at, given)
         return [Fact(self._me, fact.predicate, fact.value) for fact in here if fact.predicate in WHERE]

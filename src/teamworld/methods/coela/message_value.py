@@ -75,13 +75,13 @@ def _way(situation: Situation, goal: Goal) -> float:
 
 
 def _bounded(situation: Situation, steps: float) -> float:
-    return min(steps, max(0.0, situation.view.left - PRICE))
+    return min(steps, max(0.0, situation.view.steps_left - PRICE))
 
 
 def _value_of_facts(situation: Situation, goal: Goal) -> float:
     if goal.state != "open" or goal.thing is None:
         return 0.0
-    room = max(0, goal.places - situation.staffed[goal.id])
+    room = max(0, goal.capacity - situation.staffed[goal.id])
     unaware = [mate for mate in situation.helpers(goal) if not situation.knows_about(mate, goal.thing)]
     helped = sorted((take_up_probability(situation, mate, goal) for mate in unaware), reverse=True)
     return sum(helped[:room]) * _bounded(situation, situation.search)
@@ -99,7 +99,7 @@ def _value_of_intent(situation: Situation, goal: Goal) -> float:
         wait = _bounded(situation, trip + situation.search)
         saved = sorted(((1 - take_up_probability(situation, mate, goal)) * wait for mate in free), reverse=True)
         return sum(saved[: goal.quorum - staff])
-    if staff >= goal.places:
+    if staff >= goal.capacity:
         aware = (mate for mate in free if situation.knows_of(mate, goal))
         return sum(take_up_probability(situation, mate, goal) * trip for mate in aware)
     return 0.0

@@ -147,7 +147,7 @@ class Coela(Method):
         options = self._options
         if options.full_hands == "deliver" and situation.full:
             deliveries = situation.deliveries(options.omit)
-            nearest = min(deliveries, key=lambda option: option.ticks, default=None)
+            nearest = min(deliveries, key=lambda option: option.steps, default=None)
             if nearest is not None:
                 return AgentTurn(action=nearest.action, goal=served(situation, nearest.action))
             if options.blind_delivery and (search := find_room_search(situation)) is not None:

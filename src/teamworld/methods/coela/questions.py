@@ -82,7 +82,7 @@ class CoelaQuestion(Question[ModuleAnswer]):
             "task": situation.task,
             "scene": self.view.text() if self.perception is None else None,
             "paragraph": self.perception,
-            "steps_left": self.view.left,
+            "steps_left": self.view.steps_left,
             "goals": situation.workable,
             "chat": situation.chat[-options.messages_shown :] if options.messages_shown else situation.chat,
             "opening": tuple(situation.team)[:2] if options.opening else (),
@@ -389,5 +389,5 @@ def count_done(situation: Situation) -> str:
     """Return one sentence on how far the team is, as far as the agent knows."""
     states = [goal.state for goal in situation.goals.values()]
     lost = f", {states.count('lost')} are lost" if "lost" in states else ""
-    left = f"{situation.view.left} steps left"
+    left = f"{situation.view.steps_left} steps left"
     return f"Of {len(states)} tasks that you know of {states.count('done')} are done{lost}; {left}."

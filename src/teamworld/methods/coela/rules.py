@@ -49,13 +49,13 @@ def nearest_plan(situation: Situation, step: CandidateStep, plans: Sequence[Acti
     """
     if step.action in plans:
         return step.action
-    ways = {option.action: option.ticks for option in reversed(situation.options)}
+    ways = {option.action: option.steps for option in reversed(situation.options)}
     serving = {option.action for option in situation.options if option.goal is not None and option.goal == step.goal}
     whole = complete_action(step.action, situation.view)
 
     def order(plan: Action) -> tuple[bool, bool, bool, int]:
         other = complete_action(plan, situation.view) != whole
-        return other, plan not in serving, plan.verb != step.action.verb, ways.get(plan, situation.view.left)
+        return other, plan not in serving, plan.verb != step.action.verb, ways.get(plan, situation.view.steps_left)
 
     return min(plans, key=order)
 
@@ -91,7 +91,7 @@ def _urgency(situation: Situation, goal: Goal) -> tuple[bool, bool]:
 
 def _can_use(situation: Situation, goal: Goal) -> bool:
     """Return whether a goal has room for the agent and can get all the agents that it takes."""
-    return situation.ahead(goal) < goal.places and len(situation.helpers(goal)) + 1 >= goal.quorum
+    return situation.ahead(goal) < goal.capacity and len(situation.helpers(goal)) + 1 >= goal.quorum
 
 
 def _best_plan(situation: Situation, goal: Goal, omit: Collection[str]) -> SimulatedPlan | None:
@@ -131,10 +131,10 @@ def choose_fetch(situation: Situation, omit: Collection[str] = ()) -> CandidateS
     has = len(situation.held(situation.me))
     options = [option for option in situation.options if option.action.verb not in omit and option.action != WAIT]
     after = {option: situation.kept(option) for option in options}
-    bring = min((option for option in options if after[option] < has), key=lambda option: option.ticks, default=None)
+    bring = min((option for option in options if after[option] < has), key=lambda option: option.steps, default=None)
     missing = situation.missing
     ratings: dict[Option, float] = {
-        option: option.ticks * _rivalry(situation, option)
+        option: option.steps * _rivalry(situation, option)
         for option in options
         if after[option] > has and option.goal in missing
     }
@@ -142,7 +142,7 @@ def choose_fetch(situation: Situation, omit: Collection[str] = ()) -> CandidateS
     rest = [option for option in options if after[option] == has]
     ratings |= _rate_looks(situation, [option for option in rest if option.goal is None or option.goal not in in_reach])
     best = min(ratings, key=lambda option: (ratings[option], str(option.action)), default=None)
-    if bring is not None and (best is None or has >= situation.words.hands or bring.ticks <= best.ticks):
+    if bring is not None and (best is None or has >= situation.words.hands or bring.steps <= best.steps):
         best = bring
     return None if best is None else CandidateStep(best.action, best.goal)
 
@@ -161,7 +161,7 @@ def _rate_looks(situation: Situation, options: Iterable[Option]) -> Mapping[Opti
         if option.goal is None and situation.given.value(place, situation.words.search) == situation.words.seen:
             chance *= _staleness(situation, place) if empty else 0.0
         if chance > 0:
-            ratings[option] = option.ticks * _rivalry(situation, option) / max(MIN_FINDS, chance)
+            ratings[option] = option.steps * _rivalry(situation, option) / max(MIN_FINDS, chance)
     return ratings
 
 
@@ -175,9 +175,9 @@ def _staleness(situation: Situation, place: Entity) -> float:
 def _rivalry(situation: Situation, option: Option) -> int:
     """Return 2 where a teammate in sight is nearer to what an option is about, else 1; of equals the first is."""
     order = {agent: place for place, agent in enumerate(situation.team)}
-    mine, facts = (option.ticks, order[situation.me]), situation.view.facts
+    mine, facts = (option.steps, order[situation.me]), situation.view.facts
     in_sight = [mate for mate in situation.mates if facts.value(mate, situation.words.at) is not None]
-    ticks = ((situation.domain.ticks(mate, option.action, situation.given), order[mate]) for mate in in_sight)
+    ticks = ((situation.domain.estimate_steps(mate, option.action, situation.given), order[mate]) for mate in in_sight)
     return 2 if any(theirs < mine for theirs in ticks) else 1
 
 

@@ -83,8 +83,8 @@ class Situation:
     @cached_property
     def search(self) -> float:
         """Estimated steps of a look around: the mean of the options that serve no goal and take more than a step."""
-        around = [option.ticks for option in self.options if option.goal is None and option.ticks > 1]
-        ticks = around or [option.ticks for option in self.options]
+        around = [option.steps for option in self.options if option.goal is None and option.steps > 1]
+        ticks = around or [option.steps for option in self.options]
         return max(1.0, sum(ticks) / len(ticks)) if ticks else 1.0
 
     @cached_property
@@ -94,7 +94,7 @@ class Situation:
         It is believed for twice as long as the longest of the agent's options and the work left would take: whoever
         said it may have met with something else.
         """
-        longest = max((option.ticks for option in self.options), default=1)
+        longest = max((option.steps for option in self.options), default=1)
         last = {message.sender: message for message in self.chat if message.goal is not None}
         intents: dict[AgentId, GoalId] = {}
         for mate in (mate for mate in self.mates if mate in last):
@@ -166,7 +166,7 @@ class Situation:
         return [
             goal
             for goal in self.goals.values()
-            if goal.state == "open" and waiting.isdisjoint(goal.prerequisites) and self.staffed[goal.id] < goal.places
+            if goal.state == "open" and waiting.isdisjoint(goal.prerequisites) and self.staffed[goal.id] < goal.capacity
         ]
 
     # ---- what is held, delivered and missing, in worlds where things are fetched
@@ -187,7 +187,7 @@ class Situation:
 
     def kept(self, option: Option) -> int:
         """Return how many things the agent is expected to hold after an option."""
-        return len(held_things(self.me, self.domain.after(self.me, option.action, self.given), self.words.held))
+        return len(held_things(self.me, self.domain.predict(self.me, option.action, self.given), self.words.held))
 
     def deliveries(self, omit: Collection[str] = ()) -> Iterable[Option]:
         """Yield the options for goals after which the agent holds less than now, without those of omitted verbs."""

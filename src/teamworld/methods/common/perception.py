@@ -48,7 +48,7 @@ class Perceive(Question[Paragraph]):
             "agent": self.respondent,
             "kind": self.view.kind,
             "scene": scene_text(self.view),
-            "steps_left": self.view.left,
+            "steps_left": self.view.steps_left,
         }
 
     def rule(self, rng: np.random.Generator) -> Paragraph:
@@ -81,6 +81,6 @@ async def describe_views(
     """
     if how == "plain":
         return {}
-    agents = [agent for agent, view in context.views.items() if view.able and (how == "all" or agent in deciding)]
+    agents = [agent for agent, view in context.views.items() if view.is_able and (how == "all" or agent in deciding)]
     said = await context.together({one: context.ask(Perceive(one, {one: context.views[one]})) for one in agents})
     return {agent: paragraph.text for agent, paragraph in said.items()}

@@ -45,7 +45,7 @@ def ability_context(view: View, past: int) -> dict[str, Any]:
     history: Sequence[Any] = view.history
     return {
         "kind": view.kind,
-        "steps_left": view.left,
+        "steps_left": view.steps_left,
         "options": view.options,
         "abilities": view.abilities,
         "past": history[len(history) - min(past, len(history)) :],
@@ -123,5 +123,5 @@ def team_context(
         )
         for agent, view in views.items()
     ]
-    left = min(view.left for view in views.values())
+    left = min(view.steps_left for view in views.values())
     return {"team": team, "goals": team_open_goals(views.values()), "record": record, "steps_left": left}

@@ -74,7 +74,7 @@ class Translate(Question[Translation]):
             return None
         action = self.read(answer)
         if action is None:
-            forms = ", ".join(schema.form() for schema in self.view.abilities)
+            forms = ", ".join(schema.signature() for schema in self.view.abilities)
             return f"'{answer.action[:80]}' is no action in written form; there are: {forms}; or null"
         verdict = self.view.check(action)
         return None if verdict.ok else f"{action} cannot start: {verdict.reason}"

@@ -41,7 +41,7 @@ def preferred(
 
     def rank(goal: Goal) -> tuple[bool, bool, int, float, int]:
         entry = guide[goal.id]
-        full = staffed.get(goal.id, 0) >= goal.places
+        full = staffed.get(goal.id, 0) >= goal.capacity
         return goal.quorum > team, full, _standing(entry, now), _expected(entry), ticket[goal.id]
 
     return min(goals, key=rank)

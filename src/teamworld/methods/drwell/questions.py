@@ -104,7 +104,7 @@ class Negotiation(Question[Named]):
             "agent": self.respondent,
             "members": self.members,
             "scene": self.view.text(),
-            "steps_left": self.view.left,
+            "steps_left": self.view.steps_left,
             "goals": self.goals,
             "guide": self.guide if self.guided else None,
             "best": self.best,
@@ -182,7 +182,7 @@ class CommitTo(Negotiation[Commitment]):
         bound = Counter(self.working.values()) + Counter(decided.values())
         undecided = len(self.members) - len(spoken) - 1  # those who speak after me
         possible = [goal for goal in self.goals if bound[goal.id] + 1 + undecided >= goal.quorum]
-        lacking = [goal for goal in possible if bound[goal.id] < goal.places]
+        lacking = [goal for goal in possible if bound[goal.id] < goal.capacity]
         if not lacking:
             return Commitment(goal=None, reason="Everything that can be done now is staffed.")
         backed = bound + Counter(open_votes.values())
@@ -218,7 +218,7 @@ class Leaning(Negotiation[Named]):
         hands = silent if self.members else self.team - len(self.working) - 1
         staffed = Counter(self.working.values()) + Counter(goal for goal in leans.values() if goal is not None)
         possible = [goal for goal in self.goals if staffed[goal.id] + 1 + hands >= goal.quorum]
-        lacking = [goal for goal in possible if staffed[goal.id] < goal.places]
+        lacking = [goal for goal in possible if staffed[goal.id] < goal.capacity]
         if not lacking:
             return None
         kept = [goal for goal in lacking if goal.id == mine]
@@ -297,7 +297,7 @@ class Planning(Question[Planned]):
         return {
             "agent": self.respondent,
             "scene": self.view.text(),
-            "steps_left": self.view.left,
+            "steps_left": self.view.steps_left,
             "goal": self.goal,
             "partners": [
                 agent for agent, goal in self.commitments.items() if goal == self.goal.id and agent != self.respondent

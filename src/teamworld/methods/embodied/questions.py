@@ -157,7 +157,7 @@ class Speak(Own[Talk]):
         if goal is None or not self.mates or claims.get(self.respondent, (0, ""))[1] == goal.id:
             return Talk(goal=step.goal)
         hands = 1 + sum(taken == goal.id for _, taken in claims.values())
-        if goal.id == self.aim and goal.quorum <= hands <= goal.places:
+        if goal.id == self.aim and goal.quorum <= hands <= goal.capacity:
             return Talk(goal=goal.id)
         needs = f", which needs {goal.quorum} at once" if goal.quorum > 1 else ""
         return Talk(everybody=f"I take {goal.id}{needs}, about {step.ticks} steps.", goal=goal.id)

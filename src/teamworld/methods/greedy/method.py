@@ -24,5 +24,5 @@ class Greedy(Method):
 
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Ask the script; whoever it leaves out waits."""
-        plans = self._domain.scripted(context.views, context.running)
+        plans = self._domain.plan_scripted_team(context.views, context.running)
         return {agent: Choice(plans[agent]) if agent in plans else WAIT for agent in context.free}

@@ -224,4 +224,6 @@ class NearestBelief(Belief):
     def _ticks(self, place: Index, view: View) -> int:
         words = self.inventory.words
         verb = words.explore if place in self.inventory.rooms else words.check
-        return max(1, self._domain.ticks(view.agent, Action(verb, (self.inventory.entities[place],)), view.known))
+        return max(
+            1, self._domain.estimate_steps(view.agent, Action(verb, (self.inventory.entities[place],)), view.known)
+        )

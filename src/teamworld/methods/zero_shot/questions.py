@@ -53,7 +53,7 @@ class ZeroShotPlan(Question[TargetedPlan]):
         return {
             "agent": self.respondent,
             "scene": self.view.text(),
-            "steps_left": self.view.left,
+            "steps_left": self.view.steps_left,
             "goals": self.goals,
             "abilities": self.view.abilities,
             "values": parameter_values(self.view.abilities),

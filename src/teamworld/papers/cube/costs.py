@@ -199,7 +199,7 @@ def _pass(world: CubeWorld, orders: Mapping[AgentId, Action]) -> Iterator[float]
         begun = time.perf_counter()
         report = world.step(orders if count == 0 else {})
         yield time.perf_counter() - begun
-        if report.over is not None or any(outcome.status != "running" for outcome in report.outcomes.values()):
+        if report.end_reason is not None or any(outcome.status != "running" for outcome in report.outcomes.values()):
             return
 
 

@@ -57,7 +57,7 @@ class FrameView(Generic[Frame]):
         return self._now.t
 
     @property
-    def left(self) -> int:
+    def steps_left(self) -> int:
         """Ticks left."""
         return self._now.horizon - self._now.t
 

@@ -325,7 +325,7 @@ def conflict_cost(one: Option, other: Option, state: SymbolicState | None) -> fl
     first, second = (None if state is None else intended_push(option, state) for option in (one, other))
     if state is None or first is None or second is None:
         return 0.0
-    steps = sorted((one.ticks, other.ticks))
+    steps = sorted((one.steps, other.steps))
     if first.block == second.block and first.face == second.face:
         return _together(state, first, second, steps)
     if first.face == OPPOSITE[second.face] and _in_contact(state, first, second):
@@ -351,7 +351,7 @@ def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:
     if not isinstance(named, str) or named not in SIDES:
         return None
     most = cells_to_edge(state, block, OPPOSITE[named])
-    return IntendedPush(block, named, verb, option.ticks, most if named == "left" else min(ASIDE, most))
+    return IntendedPush(block, named, verb, option.steps, most if named == "left" else min(ASIDE, most))
 
 
 def _in_contact(state: SymbolicState, push: IntendedPush, other: IntendedPush) -> bool:

@@ -120,7 +120,7 @@ class CubeDomain:
         """Return whether an action's preconditions hold in a state."""
         return actions.check_action(state, agent, action, self.abilities(state), planning=planning)
 
-    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds, team-mates playing their part.
 
         An action that does not fit its schema changes nothing.
@@ -133,7 +133,7 @@ class CubeDomain:
         then = candidate_plans.expected_state(state, agent, whole)
         return given if then is state else then.facts
 
-    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Return the estimated ticks of an action, at least 1."""
         return self._ticks(read_state(given), agent, action)
 
@@ -170,7 +170,9 @@ class CubeDomain:
         """Return the ticks that are lost if two agents do both; see ``clashes``."""
         return beliefs.conflict_cost(one, other, beliefs.possible_state(self._told, given))
 
-    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+    def plan_scripted_team(
+        self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
+    ) -> Mapping[AgentId, Plan]:
         """Return the greedy team's plans when all have finished, which they have when the block is gone.
 
         All get the same plan for the block nearest to the goal. Without a known block, agents that do
@@ -234,7 +236,7 @@ def _goal(state: SymbolicState, block: int) -> Goal:
         features=(("weight", str(square.weight)), ("distance", bucket)),
         weight=float(square.weight),
         quorum=quorum,
-        places=quorum,
+        capacity=quorum,
         units=units,
         constraints=("dependency", "participation", "spatial", "temporal"),
         state="done" if square.delivered else "open",

@@ -112,7 +112,7 @@ def episode_steps(
         before = steps[-1].after if steps else _scene(static, team, transition.before, None)
         after = _scene(static, team, transition.after, before)
         steps.append(
-            EpisodeStep(transition.step, before, after, transition.outcomes, transition.attempts, transition.passed)
+            EpisodeStep(transition.step, before, after, transition.outcomes, transition.attempts, transition.skipped)
         )
     return steps
 

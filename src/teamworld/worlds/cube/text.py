@@ -34,8 +34,8 @@ def plain(view: CubeView) -> str:
     state, agent = view.state, view.agent
     goal = state.side - 1
     rows = [
-        f"Step {view.t} of {view.t + view.left}. The grid has {state.side} x {state.side} cells, (row, column) from "
-        f"(0, 0) at the top left; blocks are delivered to column {goal}, the right edge.",
+        f"Step {view.t} of {view.t + view.steps_left}. The grid has {state.side} x {state.side} cells, (row, column) "
+        f"from (0, 0) at the top left; blocks are delivered to column {goal}, the right edge.",
         f"You are {agent} at {show(state.agents[agent])}.",
     ]
     for other, cell in state.agents.items():

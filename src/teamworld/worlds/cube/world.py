@@ -22,11 +22,11 @@ from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import (
     WAIT,
     ActionSchema,
+    EndReason,
     Goal,
     IndistinguishablePair,
     Option,
     Outcome,
-    Over,
     StepResult,
     Verdict,
     WorldSpec,
@@ -129,7 +129,7 @@ class CubeView(FrameView[Frame]):
         return KIND
 
     @property
-    def able(self) -> bool:
+    def is_able(self) -> bool:
         """Always true: nothing keeps an agent from acting."""
         _ = self._now
         return True
@@ -291,7 +291,7 @@ class CubeWorld:
         self._runs: dict[AgentId, _Run] = {}
         self._histories: dict[AgentId, list[Outcome]] = {agent: [] for agent in self._names}
         self._effects: StepEffects | None = None
-        self._over: Over | None = None
+        self._over: EndReason | None = None
         self._frame = self._make_frame()
 
     def view(self, agent: AgentId) -> CubeView:
@@ -337,7 +337,7 @@ class CubeWorld:
             goals=effects.goal_events(self._start),
             attempts=effects.attempts(),
             score={"reward": float(self._arrays.reward[0])},
-            over=self._over,
+            end_reason=self._over,
         )
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:

@@ -91,7 +91,7 @@ def clash(one: Option, other: Option, predicates: Predicates, known: Known) -> f
     verbs = (one.action.verb, other.action.verb)
     if WAIT in (one.action, other.action) or "deliver" in verbs:
         return 0.0
-    lost = float(min(one.ticks, other.ticks))
+    lost = float(min(one.steps, other.steps))
     if one.action == other.action:
         place = one.action.args[0]
         return lost * (_alone(place, predicates) if one.action.verb == "explore" and isinstance(place, Entity) else 1.0)

@@ -79,7 +79,7 @@ class HouseholdDomain:
         known = self._known(given)
         found = [*self._work(agent, known), *self._search(agent, known), (WAIT, None)]
         legal = dict.fromkeys(pair for pair in found if self.check(agent, pair[0], given).ok)
-        return [Option(action, goal, self.ticks(agent, action, given)) for action, goal in legal]
+        return [Option(action, goal, self.estimate_steps(agent, action, given)) for action, goal in legal]
 
     def _work(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
         hands, here = known.hands.get(agent, ()), known.at.get(agent)
@@ -276,7 +276,7 @@ class HouseholdDomain:
     def _near(self, agent: AgentId, thing: Entity, known: Known) -> bool:
         return self.rules.mode == "engine" or thing in known.near.get(agent, ())
 
-    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds."""
         if action.verb in ("wait", "talk", "turn") or not self.check(agent, action, given).ok:
             return given
@@ -314,7 +314,7 @@ class HouseholdDomain:
 
     # Costs.
 
-    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Return the estimated ticks of an action, at least 1; ways are estimated from straight lines."""
         return self._ticks(agent, action, self._known(given))
 
@@ -359,7 +359,9 @@ class HouseholdDomain:
         """Return the ticks that are lost if two agents do both."""
         return beliefs.clash(one, other, self.predicates, self._known(given))
 
-    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+    def plan_scripted_team(
+        self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
+    ) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that have none; see ``heuristic``."""
         return heuristic.plans(self, views, running)
 

@@ -65,7 +65,7 @@ class Predicates:
                     wanted.target,
                     features=(("thing", wanted.kind), ("relation", wanted.relation), ("target", wanted.target.kind)),
                     weight=float(wanted.number),
-                    places=max(1, left),
+                    capacity=max(1, left),
                     units=left,
                     state="open" if left else "done",
                 )

@@ -80,8 +80,8 @@ def _best(
     lost = domain.predicates.target not in known.room  # where all that is missing is in hands, the place may be too
     verbs = ("check", "explore") if any(n > 0 for n in missing.values()) else ("explore",) if lost else ()
     search = [o for o in fresh if o.action.verb in verbs]
-    near = [option for option in fetch if option.ticks <= 8] if deliver else fetch
+    near = [option for option in fetch if option.steps <= 8] if deliver else fetch
     for some in (near, deliver, fetch, search):
         if some:
-            return min(some, key=lambda option: (option.ticks, str(option.action)))
+            return min(some, key=lambda option: (option.steps, str(option.action)))
     return Option(WAIT, None, 1)

@@ -80,8 +80,8 @@ class Names:
         return (
             Relation("AT", "agent", rooms, role="at"),
             Relation("POSITION", "agent", ("cell",), role="position"),
-            Relation("HOLD", "agent", things, most=2, role="held", verbs=("grab",)),
-            Relation("NEAR", "agent", (*fixed, *things), most=MANY, role="near", verbs=("go",)),
+            Relation("HOLD", "agent", things, max_values=2, role="held", verbs=("grab",)),
+            Relation("NEAR", "agent", (*fixed, *things), max_values=MANY, role="near", verbs=("go",)),
             *(Relation("POSITION", room, ("cell",), role="position") for room in rooms),
             *(Relation("EXPLORED", room, ("part", "all"), role="search", verbs=("explore",)) for room in rooms),
             *(

@@ -44,7 +44,7 @@ class HouseholdView(FrameView[Frame]):
         return "person"
 
     @property
-    def able(self) -> bool:
+    def is_able(self) -> bool:
         """Always."""
         _ = self._now
         return True
@@ -92,7 +92,7 @@ class HouseholdView(FrameView[Frame]):
         if form != "plain":
             raise UserError(f"a view of the household has no text form '{form}'{suggest(form, ['plain'])}")
         known, now = believed(self.known), self._now
-        lines = [f"Step {self.t} of {self.t + self.left}. You are {self._agent}, in {known.at[self._agent]}."]
+        lines = [f"Step {self.t} of {self.t + self.steps_left}. You are {self._agent}, in {known.at[self._agent]}."]
         lines.append(f"You hold {_listed(known.hands[self._agent]) or 'nothing'}.")
         for goal in now.domain.predicates.goals(known):
             wanted = next(one for one in now.domain.predicates.wanted if one.id == goal.id)

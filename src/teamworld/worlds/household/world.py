@@ -17,10 +17,10 @@ from teamworld.seeding import generator
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import (
     WAIT,
+    EndReason,
     Goal,
     IndistinguishablePair,
     Outcome,
-    Over,
     StepResult,
     Verdict,
     WorldSpec,
@@ -161,7 +161,7 @@ class HouseholdWorld:
             at=at,
         )
         self._t = 0
-        self._over: Over | None = None
+        self._over: EndReason | None = None
         self._skills: dict[AgentId, Skill] = {}
         self._memories = {agent: Memory(self._names, agent) for agent in self._spec.agents}
         self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._spec.agents, ())

@@ -89,14 +89,14 @@ def clash(house: House, one: Option, other: Option, given: Facts) -> float:
     ways = [_first(option) for option in (one, other) if option.action.verb == "go"]
     if any(is_cell(cell) and cell in state.fire for cell in ways):
         return SAFETY
-    verbs, short = {one.action.verb, other.action.verb}, float(min(one.ticks, other.ticks))
+    verbs, short = {one.action.verb, other.action.verb}, float(min(one.steps, other.steps))
     if one.goal is not None and one.goal == other.goal and not verbs & {"wait", "talk"}:
         kind, _, number = one.goal.partition("_")
         if kind == "open":
             return short
         thing = next((thing for n, thing in state.items.items() if str(n) == number), None)
         if verbs == {"bring", "drop"} and thing is not None and len(thing.holders) > 1:
-            return float(max(one.ticks, other.ticks))
+            return float(max(one.steps, other.steps))
         return short if thing is not None and thing.weight == 1 else 0.0
     if verbs != {"go"} or one.goal != other.goal:
         return 0.0

@@ -83,12 +83,12 @@ class RoomsDomain:
             features=(("weight", str(thing.weight)),),
             weight=float(thing.weight),
             quorum=thing.weight,
-            places=thing.weight,
+            capacity=thing.weight,
             kinds=("carrier",),
             units=units,
             constraints=("dependency", "participation", "spatial", "temporal") if thing.weight > 1 else (),
             prerequisites=tuple(f"open_{shut}" for shut in sorted(state.shut) if shut >= room and units),
-            losable=True,
+            can_be_lost=True,
             state={"delivered": "done", "lost": "lost"}.get(thing.state, "open"),  # type: ignore[arg-type]
         )
 
@@ -114,7 +114,7 @@ class RoomsDomain:
         ]
         found.append((WAIT, None))
         legal = (pair for pair in found if self.check(agent, pair[0], given).ok)
-        return [Option(action, goal, self.ticks(agent, action, given)) for action, goal in legal]
+        return [Option(action, goal, self.estimate_steps(agent, action, given)) for action, goal in legal]
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
         """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
@@ -221,7 +221,7 @@ class RoomsDomain:
             return Verdict(False, f"gone: {thing.state if thing.state != 'free' else 'nobody knows where it is'}")
         return POSSIBLE if thing.cell == at else Verdict(False, f"not_there: it is at {thing.cell}")
 
-    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds, team-mates playing their part."""
         if not self.check(agent, action, given).ok:
             return given
@@ -245,7 +245,7 @@ class RoomsDomain:
         then = replace(state, agents=agents, items=items, shut=shut)
         return Facts(tuple(facts(then, self.house, range(self.house.rooms))))
 
-    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Return the estimated ticks of an action, at least 1."""
         state = believed(given)
         at = state.agents[agent]
@@ -268,7 +268,9 @@ class RoomsDomain:
         """Return the ticks that are lost if two agents do both; see ``beliefs``."""
         return beliefs.clash(self.house, one, other, given)
 
-    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+    def plan_scripted_team(
+        self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
+    ) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""
         return heuristic.plans(self, views, running)
 

@@ -39,7 +39,7 @@ def plans(domain: RoomsDomain, views: Mapping[AgentId, View], running: Mapping[A
     taken = Counter(plan.goal for plan in running.values())
     goals = [goal for goal in domain.goals(given) if goal.state == "open" and not goal.prerequisites]
     chosen: dict[AgentId, Plan] = {}
-    idle = [agent for agent, view in views.items() if agent not in running and view.able]
+    idle = [agent for agent, view in views.items() if agent not in running and view.is_able]
     for agent in idle:
         kind = domain.kinds[agent]
         hands = sum(domain.kinds[mate] == kind for mate in idle if mate not in chosen)
@@ -47,9 +47,9 @@ def plans(domain: RoomsDomain, views: Mapping[AgentId, View], running: Mapping[A
         def rank(goal: Goal, agent: AgentId = agent, hands: int = hands) -> tuple[bool, bool, int, int, str]:
             first = domain.candidate_plans(goal, agent, given)[0].actions[0]
             short = taken[goal.id] + hands < goal.quorum
-            return first.verb != "bring", short, -goal.quorum, domain.ticks(agent, first, given), goal.id
+            return first.verb != "bring", short, -goal.quorum, domain.estimate_steps(agent, first, given), goal.id
 
-        free = [goal for goal in goals if kind in goal.kinds and taken[goal.id] < goal.places]
+        free = [goal for goal in goals if kind in goal.kinds and taken[goal.id] < goal.capacity]
         goal = min(free, key=rank, default=None)
         chosen[agent] = domain.candidate_plans(goal, agent, given)[0]
         taken[chosen[agent].goal] += 1

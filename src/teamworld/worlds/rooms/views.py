@@ -35,7 +35,7 @@ class RoomsView(FrameView[Frame]):
         return self._now.domain.kinds[self._agent]
 
     @property
-    def able(self) -> bool:
+    def is_able(self) -> bool:
         """False while the smoke has overcome it."""
         return self._agent not in self._now.overcome
 
@@ -84,11 +84,11 @@ class RoomsView(FrameView[Frame]):
         state, house = believed(self.known), self._now.domain.house
         rows, columns = house.size
         lines = [
-            f"Tick {self.t} of {self.t + self.left}. Cells are (row, column), {rows} x {columns} of them. "
+            f"Tick {self.t} of {self.t + self.steps_left}. Cells are (row, column), {rows} x {columns} of them. "
             f"There are {house.rooms} rooms in a row, doors at {', '.join(map(show, house.doors))}, and the table at "
             f"{show(house.table)}.",
             f"You are {self._agent}, a {self.kind}, at {show(state.agents[self._agent])}"
-            f"{'' if self.able else ', overcome by the smoke'}. You see your own room only.",
+            f"{'' if self.is_able else ', overcome by the smoke'}. You see your own room only.",
         ]
         lines += [f"{fact}." for fact in self.facts if fact.subject != self._agent or fact.predicate == "HOLD"]
         lines += [f"{fact}, last seen at tick {self.recall.seen[fact]}." for fact in self.recall]

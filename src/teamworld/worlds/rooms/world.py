@@ -15,10 +15,10 @@ from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import (
     WAIT,
     ActionSchema,
+    EndReason,
     Goal,
     IndistinguishablePair,
     Outcome,
-    Over,
     StepResult,
     Verdict,
     WorldSpec,
@@ -108,7 +108,7 @@ class RoomsWorld:
         """Start over; the seed decides how the fire spreads."""
         self._rng = generator(seed, "rooms", "fire")
         self._state, self._t = self._placed.state, 0
-        self._over: Over | None = None
+        self._over: EndReason | None = None
         self._delivered = 0.0
         self._skills: dict[AgentId, Skill] = {}
         self._memories = {agent: Memory(self._placed.house) for agent in self._spec.agents}

@@ -279,7 +279,7 @@ def conflict_cost(
         return SAFETY
     if any(_on_friends(mission, *pair, state) for pair in ((one, other), (other, one))):
         return SAFETY
-    short = float(min(one.ticks, other.ticks))
+    short = float(min(one.steps, other.steps))
     if {one.action.verb, other.action.verb} & {"wait", "talk"}:
         return 0.0
     twice = _is_duplicate(mission, one, other, state, goals) or any(
@@ -311,7 +311,7 @@ def into_fire(mission: Mission, option: Option, state: SymbolicState, goals: Map
     place = _option_place(option, state)
     if place is None:
         return False
-    return state.dangerous(place) or may_burn_within(mission, state, place, option.ticks)
+    return state.dangerous(place) or may_burn_within(mission, state, place, option.steps)
 
 
 def _on_friends(mission: Mission, pours: Option, works: Option, state: SymbolicState) -> bool:
@@ -334,7 +334,7 @@ def _is_duplicate(
     same = aims[0] is not None and aims[0] == aims[1]
     if goal is not None and goal.kind in ("cut", "rescue"):
         left = len([spot for spot in state.spots(goal.thing) if spot.trees]) if goal.thing is not None else 0
-        if goal.places < 2 or (goal.kind == "cut" and left == 1) or (goal.kind == "rescue" and goal.units == 1):
+        if goal.capacity < 2 or (goal.kind == "cut" and left == 1) or (goal.kind == "rescue" and goal.units == 1):
             return True
     if goal is not None and goal.kind == "suppress" and verbs <= _POURS:
         return goal.units <= ONE_POUR

@@ -324,7 +324,7 @@ class WildfireDomain:
         )
         return POSSIBLE if near else Verdict(False, "nobody_near")
 
-    def after(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
         """Return what to expect after an action that succeeds, team-mates playing their part."""
         state = state_of(given)
         if action.verb in ("wait", "talk") or agent not in state.agents or not self.check(agent, action, given).ok:
@@ -332,7 +332,7 @@ class WildfireDomain:
         whole = next(s for s in self.abilities(agent, given) if s.verb == action.verb).complete(action)
         return expected_facts(expected_state(agent, whole, self.mission, state))
 
-    def ticks(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
         """Return the estimated timesteps of an action, at least 1."""
         return estimate_ticks(agent, action, self.mission, state_of(given))
 
@@ -360,6 +360,8 @@ class WildfireDomain:
         """Return how likely fire reaches an agent where it is within so many timesteps; see ``beliefs``."""
         return beliefs.danger(self.mission, agent, ticks, given)
 
-    def scripted(self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]) -> Mapping[AgentId, Plan]:
+    def plan_scripted_team(
+        self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
+    ) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""
         return heuristic.scripted_plans(self.mission, views, running)

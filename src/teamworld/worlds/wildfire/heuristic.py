@@ -55,7 +55,7 @@ def scripted_plans(
     mission: Mission, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
 ) -> dict[AgentId, Plan]:
     """Return a plan for each agent that is able and has none."""
-    idle = [agent for agent, view in views.items() if agent not in running and view.able]
+    idle = [agent for agent, view in views.items() if agent not in running and view.is_able]
     if not idle:
         return {}
     states = {agent: state_of(views[agent].known) for agent in idle}

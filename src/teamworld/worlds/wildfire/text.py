@@ -417,7 +417,7 @@ def view_text(incident: Incident, sightings: Sightings, row: int, view: Wildfire
         place = f"{view.agent} at ({seen.x}, {seen.y}), the cell between asterisks"
         return f"{place}. Legend: {grid_legend()}.\n{grid_text(seen.window)}"
     about = agent_situation(incident, sightings, row, weather=weather, names=view.names)
-    lines = [f"Timestep {view.t} of {view.t + view.left}. Cells are (x, y).", describe(about), *known_lines(view)]
+    lines = [f"Timestep {view.t} of {view.t + view.steps_left}. Cells are (x, y).", describe(about), *known_lines(view)]
     for outcome in view.history[-TAIL:]:
         why = f" ({outcome.reason})" if outcome.reason else ""
         lines.append(f"I did {outcome.action}, begun at timestep {outcome.start}: {outcome.status}{why}.")

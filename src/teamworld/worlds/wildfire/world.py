@@ -21,12 +21,12 @@ from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import (
     WAIT,
     ActionSchema,
+    EndReason,
     FailureSpan,
     Goal,
     IndistinguishablePair,
     Option,
     Outcome,
-    Over,
     StepResult,
     Transition,
     Verdict,
@@ -108,7 +108,7 @@ class WildfireView(FrameView[Frame]):
         return self._now.domain.mission.kinds[self._agent]
 
     @property
-    def able(self) -> bool:
+    def is_able(self) -> bool:
         """False while a helicopter carries it."""
         return self.state.agents[self._agent].aboard is None
 
@@ -247,7 +247,7 @@ class WildfireWorld:
         self._incident = begin_incident(self._instance, seed, self._options.fire, self._rules)
         self._sightings = begin_sightings(self._incident, shared_map=self._options.shared_map)
         self._fires = Fires(self._incident)
-        self._over: Over | None = None
+        self._over: EndReason | None = None
         self._total = self._main()
         self._skills: dict[AgentId, Skill] = {}
         self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._names, ())

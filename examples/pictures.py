@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import teamworld
 from teamworld.experiment.config import RunCell
 from teamworld.experiment.folder import RunFolder
-from teamworld.record import EpisodeStart, Frame, read_log
+from teamworld.record import DrawingState, EpisodeStart, read_log
 from teamworld.report.figures import draw_all
 from teamworld.worlds.cube.draw import Snapshot, frame
 from teamworld.worlds.wildfire import draw
@@ -26,7 +26,7 @@ def episode(log: Path, steps: tuple[int, ...], path: Path) -> None:
     events = list(read_log(log))
     start = next(event for event in events if isinstance(event, EpisodeStart))
     side, weights = start.static["grid_size"], start.static["weights"]
-    frames = [event for event in events if isinstance(event, Frame)]
+    frames = [event for event in events if isinstance(event, DrawingState)]
     figure, axes = plt.subplots(2, len(steps) // 2, figsize=(12, 3.6), layout="constrained")
     for panel, step in zip(axes.flat, steps, strict=True):
         state = frames[step].state
@@ -48,7 +48,7 @@ def fire(scratch: Path, path: Path) -> None:
     for (method, told), row in zip(names.items(), axes, strict=True):
         events = list(read_log(folder.log(RunCell(method, seed), 1)))
         start = next(event for event in events if isinstance(event, EpisodeStart))
-        frames = [event for event in events if isinstance(event, Frame)]
+        frames = [event for event in events if isinstance(event, DrawingState)]
         for panel, step in zip(row, steps, strict=True):
             last = min(step, len(frames) - 1)
             panel.imshow(draw.frame(start.static, frames[last].state, 8))

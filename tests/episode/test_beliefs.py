@@ -21,10 +21,10 @@ from teamworld.reasoning.rules import Rules
 from teamworld.record import (
     FORMATS,
     Believe,
+    DrawingState,
     EpisodeStart,
     Event,
-    Frame,
-    Held,
+    HeldBelief,
     LogLevel,
     LogWriter,
     Observe,
@@ -42,7 +42,7 @@ KINDS = (Truth, Observe, Believe, Predict)
 def telling(context: DecisionContext) -> dict[AgentId, Decision]:
     """Work, and say what one believes and expects."""
     for agent in context.free:
-        context.note(Believe(agent=agent, held=(Held(fact="a AT home"),)))
+        context.note(Believe(agent=agent, held=(HeldBelief(fact="a AT home"),)))
         context.note(Predict(agent=agent, subject="partner_goal", about="a", value="job_0"))
     return solo(context)
 
@@ -83,7 +83,7 @@ def test_changes_add_up_to_what_is_true_and_perceived_at_every_step(tmp_path: Pa
     seen: dict[str, set[str]] = {"a": set(), "b": set()}
     frame: Mapping[str, list[int]] = {}
     for event in events:
-        if isinstance(event, Frame):
+        if isinstance(event, DrawingState):
             frame = event.state
         elif isinstance(event, Truth):
             assert not true & set(event.true)

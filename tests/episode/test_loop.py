@@ -20,18 +20,18 @@ from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Samp
 from teamworld.reasoning.rules import Rules
 from teamworld.record import (
     ActionStep,
+    AgentLeft,
     Commit,
     Deliver,
     EpisodeEnd,
     Event,
-    Gone,
     LogWriter,
     MessageSent,
     PlanEnd,
     PlanStart,
     QuestionAsked,
     Release,
-    Stage,
+    StageEntered,
     StepDone,
 )
 from teamworld.seeding import generator
@@ -102,7 +102,7 @@ def test_the_world_steps_only_when_all_are_ready(tmp_path: Path) -> None:
     events = play(tmp_path, ToyWorld(), Scripted(solo))
     stage = {}
     for event in events:
-        if isinstance(event, Stage):
+        if isinstance(event, StageEntered):
             stage[event.agent] = event.stage
         if isinstance(event, ActionStep) and event.spent:
             assert stage[event.agent] == "X"
@@ -165,13 +165,21 @@ def test_watch_interrupts_and_decide_overrides(tmp_path: Path) -> None:
     events = play(tmp_path, world, Scripted(decide, lambda context: ("b",) if context.t == 2 else ()))
     ends = {end.agent: (end.status, end.cause) for end in of(events, PlanEnd) if end.step == 2}
     assert ends == {"a": ("superseded", "switch"), "b": ("interrupted", "switch")}
-    assert [stage.stage for stage in of(events, Stage) if stage.agent == "b"] == ["R", "W", "X", "I", "R", "W", "X"]
+    assert [stage.stage for stage in of(events, StageEntered) if stage.agent == "b"] == [
+        "R",
+        "W",
+        "X",
+        "I",
+        "R",
+        "W",
+        "X",
+    ]
 
 
 def test_an_agent_that_dies_is_gone_for_good(tmp_path: Path) -> None:
     world = ToyWorld(jobs=((9, 1),), horizon=6, dies={"a": 2})
     events = play(tmp_path, world, Scripted(solo))
-    assert [(event.agent, event.why) for event in of(events, Gone)] == [("a", "fell")]
+    assert [(event.agent, event.why) for event in of(events, AgentLeft)] == [("a", "fell")]
     assert all(event.agent == "b" for event in of(events, ActionStep) if event.step >= 2)
     assert of(events, PlanEnd)[0].cause == "gone"
 

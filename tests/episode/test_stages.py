@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from teamworld.episode.stages import Stages
-from teamworld.record import Event, Stage
+from teamworld.record import Event, StageEntered
 
 
 def stages(*agents: str) -> tuple[Stages, list[Event]]:
@@ -29,7 +29,7 @@ def test_only_changes_are_on_record() -> None:
     machine.enter("a", "W")
     machine.execute()
     machine.execute()
-    found = [(event.agent, event.stage) for event in written if isinstance(event, Stage)]
+    found = [(event.agent, event.stage) for event in written if isinstance(event, StageEntered)]
     assert found == [("a", "R"), ("a", "W"), ("a", "X"), ("b", "X")]
 
 

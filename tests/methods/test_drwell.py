@@ -30,7 +30,7 @@ from teamworld.record import (
     PlanStart,
     QuestionAsked,
     Release,
-    Share,
+    ViewsShared,
 )
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
@@ -153,7 +153,7 @@ def test_what_is_learned_live_is_what_is_learned_from_the_log(tmp_path: Path) ->
 
 def test_no_agent_is_given_the_views_of_another(tmp_path: Path) -> None:
     events, *_ = play(tmp_path, level="n4", horizon=60)
-    assert list(of(events, Share)) == []
+    assert list(of(events, ViewsShared)) == []
 
 
 def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path) -> None:

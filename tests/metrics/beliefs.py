@@ -16,12 +16,12 @@ from teamworld.record import (
     Commit,
     EpisodeStart,
     Event,
-    Held,
+    HeldBelief,
     MessageSent,
     Observe,
     PlanStart,
     Predict,
-    Stage,
+    StageEntered,
     StepDone,
     Truth,
 )
@@ -75,12 +75,12 @@ def enriched(log: Sequence[Event], rng: Random) -> list[Event]:
             )
         elif isinstance(event, PlanStart) and rng.random() < 0.5:
             event = msgspec.structs.replace(event, text="plan { push(<block>(1), 2); move((1, 0)) }")
-        if isinstance(event, Stage) and event.stage == "R" and rng.random() < 0.7:
+        if isinstance(event, StageEntered) and event.stage == "R" and rng.random() < 0.7:
             seen, unseen = eyes[event.agent].change()
             events.append(Observe(agent=event.agent, seen=seen, unseen=unseen, step=event.step, tick=event.tick))
             if goals and rng.random() < 0.3:
                 events.append(_foreseen(rng, rng.choice(goals).id, event))
-        if isinstance(event, Stage) and event.stage == "W" and rng.random() < 0.7:
+        if isinstance(event, StageEntered) and event.stage == "W" and rng.random() < 0.7:
             events.append(_belief(rng, start, event))
         if isinstance(event, Commit) and rng.random() < 0.5:
             events.append(_prediction(rng, start, event))
@@ -91,9 +91,9 @@ def enriched(log: Sequence[Event], rng: Random) -> list[Event]:
     return [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(events)]
 
 
-def _belief(rng: Random, start: EpisodeStart, event: Stage) -> Believe:
+def _belief(rng: Random, start: EpisodeStart, event: StageEntered) -> Believe:
     others = [agent for agent in start.team if agent != event.agent]
-    held = tuple(Held(fact=fact, probability=rng.choice((0.0, 0.3, 0.5, 1.0))) for fact in rng.sample(FACTS, 2))
+    held = tuple(HeldBelief(fact=fact, probability=rng.choice((0.0, 0.3, 0.5, 1.0))) for fact in rng.sample(FACTS, 2))
     about = rng.choice([None, None, *others])
     return Believe(
         agent=event.agent, about=about, held=held, dropped=(rng.choice(FACTS),), step=event.step, tick=event.tick
@@ -111,7 +111,7 @@ def _prediction(rng: Random, start: EpisodeStart, event: Commit) -> Predict:
     )
 
 
-def _foreseen(rng: Random, goal: str, event: Stage) -> Predict:
+def _foreseen(rng: Random, goal: str, event: StageEntered) -> Predict:
     unmet = rng.choice((None, "participation", "temporal"))
     return Predict(agent=event.agent, subject="constraint", about=goal, value=unmet, step=event.step, tick=event.tick)
 

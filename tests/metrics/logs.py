@@ -23,10 +23,10 @@ from teamworld.record import (
     ActionStep,
     AttemptMade,
     Commit,
+    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Frame,
     GoalInfo,
     LogLevel,
     LogWriter,
@@ -77,11 +77,11 @@ def log(
         topology="complete",
         log_level="play",
     )
-    events: list[Event] = [start, Frame(state={})]
+    events: list[Event] = [start, DrawingState(state={})]
     for step, some in enumerate(steps):
         done = StepDone(ticks=1, score={})
         events += [msgspec.structs.replace(event, step=step, tick=step) for event in (*some, done)]
-        events.append(Frame(state={}, step=step + 1, tick=step + 1))
+        events.append(DrawingState(state={}, step=step + 1, tick=step + 1))
     events.append(EpisodeEnd(reason=reason, step=len(steps), tick=len(steps)))
     return [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(events)]
 

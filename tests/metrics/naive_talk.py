@@ -22,7 +22,7 @@ from teamworld.record import (
     MessageSent,
     Observe,
     PlanStart,
-    Stage,
+    StageEntered,
     StepDone,
     Truth,
 )
@@ -275,7 +275,7 @@ def beliefs(log: Sequence[Event]) -> Beliefs:
         for _ in range(done + 1, event.step):  # the steps that are over
             done += 1
             _alike(found.alike, [relevant(asserted(mind)) for mind in now.minds.values()])
-        if isinstance(event, Stage) and event.stage == "W":
+        if isinstance(event, StageEntered) and event.stage == "W":
             mind = now.minds[event.agent]
             own, world = relevant(asserted(mind)), relevant(now.true)
             if own:

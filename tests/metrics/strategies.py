@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from teamworld.record import (
     ActionStep,
+    AgentLeft,
     AnswerError,
     AttemptMade,
     Commit,
@@ -24,16 +25,15 @@ from teamworld.record import (
     Event,
     GoalChange,
     GoalInfo,
-    Gone,
     LlmCall,
     MessageSent,
     PlanEnd,
     PlanStart,
     QuestionAsked,
     Release,
-    Share,
-    Stage,
+    StageEntered,
     StepDone,
+    ViewsShared,
 )
 
 NAMES: Final = ("ann", "ben", "cat", "dan")
@@ -186,7 +186,7 @@ class Maker:
         purpose = self.rng.choice(("draft", "propose"))
         others = tuple(one for one in self.alive if one != agent)
         if others and self.chance(0.3):
-            self.write(Share(agent=agent, purpose=purpose, views=others))
+            self.write(ViewsShared(agent=agent, purpose=purpose, views=others))
         tries = self.rng.randint(1, 3)
         for attempt in range(tries):
             self.write(
@@ -217,18 +217,18 @@ class Maker:
         running = agent in self.running
         stopped = running and self.chance(0.1)
         if stopped:
-            self.write(Stage(agent=agent, stage="I"))
+            self.write(StageEntered(agent=agent, stage="I"))
             if self.chance(0.3):
                 return  # the talk goes on in the next step
         elif running and self.chance(self.often["plan"] / 2):
             self._end_plan(agent, self.rng.choice(("success", "failed", "failed", "superseded", "expired")), "why")
         if stopped or agent not in self.running:
-            self.write(Stage(agent=agent, stage="R"), Stage(agent=agent, stage="W"))
+            self.write(StageEntered(agent=agent, stage="R"), StageEntered(agent=agent, stage="W"))
             if self.chance(self.often["plan"]):
                 if stopped:
                     self._end_plan(agent, "interrupted", "resync")
                 self._plan(agent)
-            self.write(Stage(agent=agent, stage="X"))
+            self.write(StageEntered(agent=agent, stage="X"))
 
     def _bind(self, agent: str) -> None:
         if agent in self.held and self.chance(0.6):
@@ -360,7 +360,7 @@ class Maker:
         self.write(GoalChange(goal=goal, event="done", delta=1.0 - now, participants=who))
 
     def _leave(self, agent: str) -> None:
-        self.write(Gone(agent=agent, why="lost"))
+        self.write(AgentLeft(agent=agent, why="lost"))
         self.alive.remove(agent)
         if agent in self.running:
             self._end_plan(agent, "failed", "gone")

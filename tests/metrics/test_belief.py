@@ -10,7 +10,7 @@ import pytest
 from teamworld.metrics import belief
 from teamworld.metrics.definition import Value
 from teamworld.metrics.event_tables import gather
-from teamworld.record import Believe, Held, Observe, Predict, Stage, Truth
+from teamworld.record import Believe, HeldBelief, Observe, Predict, StageEntered, Truth
 from tests.metrics.logs import act, commit, ended, plan, release
 from tests.metrics.test_communication import HERE, THERE, say, with_beliefs
 
@@ -20,11 +20,13 @@ AWAY = "<block>(9) AT (0, 0)"
 
 
 def decides(agent: str) -> list[Any]:
-    return [Stage(agent=agent, stage="R"), Stage(agent=agent, stage="W")]
+    return [StageEntered(agent=agent, stage="R"), StageEntered(agent=agent, stage="W")]
 
 
 def believes(agent: str, *facts: str, probability: float = 1.0, about: str | None = None) -> Believe:
-    return Believe(agent=agent, about=about, held=tuple(Held(fact=fact, probability=probability) for fact in facts))
+    return Believe(
+        agent=agent, about=about, held=tuple(HeldBelief(fact=fact, probability=probability) for fact in facts)
+    )
 
 
 def measured(*steps: list[Any], **given: Any) -> dict[str, Value]:

@@ -25,7 +25,7 @@ from teamworld.record import (
     Observe,
     QuestionAsked,
     RelationInfo,
-    Stage,
+    StageEntered,
     Truth,
 )
 from tests.metrics.golden import TEXT
@@ -178,8 +178,8 @@ def test_a_message_that_binds_is_consumed_by_whom_it_reached() -> None:
 
 
 def test_interruptions_last_until_the_agent_is_ready_and_may_be_in_vain() -> None:
-    def stage(name: Literal["R", "W", "X", "I"]) -> Stage:
-        return Stage(agent="a", stage=name)
+    def stage(name: Literal["R", "W", "X", "I"]) -> StageEntered:
+        return StageEntered(agent="a", stage=name)
 
     found = measured(
         log(

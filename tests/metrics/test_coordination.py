@@ -25,7 +25,7 @@ from teamworld.record import (
     MessageSent,
     PlanStart,
     Release,
-    Stage,
+    StageEntered,
     decode,
     encode,
     read_log,
@@ -286,7 +286,7 @@ def test_a_plan_that_goes_on_after_an_interruption_is_resumed() -> None:
     def halted(*steps: Sequence[object]) -> Value:
         return measured(log([plan("a", 0, text="A"), act("a")], *steps))["D16.resume"]
 
-    halt = Stage(agent="a", stage="I")
+    halt = StageEntered(agent="a", stage="I")
     assert halted([act("a")]) == (None, 0, 0)
     assert halted([halt, act("a")]) == (1.0, 1, 1), "let run on"
     assert halted([halt, ended("a", 0, "interrupted"), plan("a", 1, text="A"), act("a")]) == (1.0, 1, 1)

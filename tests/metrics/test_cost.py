@@ -9,7 +9,7 @@ import pytest
 from teamworld.metrics import communication, cost
 from teamworld.metrics.definition import Value
 from teamworld.metrics.event_tables import gather
-from teamworld.record import GoalChange, LlmCall, MessageSent, QuestionAsked, Stage
+from teamworld.record import GoalChange, LlmCall, MessageSent, QuestionAsked, StageEntered
 from tests.metrics.logs import log
 
 
@@ -111,7 +111,7 @@ def test_minds_take_turns_where_messages_lie_between() -> None:
 
 
 def test_who_is_ready_without_a_question_waits_too() -> None:
-    ready = [Stage(agent="b", stage="R"), Stage(agent="b", stage="W")]
+    ready = [StageEntered(agent="b", stage="R"), StageEntered(agent="b", stage="W")]
     assert measured([*asked("a"), *ready], rows=[Row("a", seconds=3)])["K6.waiting"].num == 3
 
 
@@ -122,8 +122,8 @@ def test_answers_of_a_cache_leave_the_seconds_unknown() -> None:
 
 
 def test_an_interruption_costs_the_seconds_of_what_is_asked_then() -> None:
-    stages = [Stage(agent="a", stage="I"), Stage(agent="a", stage="R")]
-    steps = [*asked("a"), *stages, *asked("a"), *asked("b"), Stage(agent="a", stage="W"), *asked("a")]
+    stages = [StageEntered(agent="a", stage="I"), StageEntered(agent="a", stage="R")]
+    steps = [*asked("a"), *stages, *asked("a"), *asked("b"), StageEntered(agent="a", stage="W"), *asked("a")]
     rows = [Row("a", seconds=1), Row("a", 2, seconds=2), Row("b", seconds=4), Row("a", 3, seconds=8)]
     assert communication.measure(gather(log(steps)), rows)["M11.seconds"] == (2, 2, 1)
 

@@ -22,7 +22,7 @@ from teamworld.record import (
     Believe,
     EpisodeStart,
     Event,
-    Held,
+    HeldBelief,
     MessageSent,
     Observe,
     PlanStart,
@@ -249,7 +249,9 @@ class Telling(Given):
             before = self._last.get(agent, {})
             now = self._last[agent] = before | {(str(fact.subject), fact.predicate): str(fact) for fact in seen}
             dropped = tuple(fact for fact in before.values() if fact not in now.values())
-            moment.note(Believe(agent=agent, held=tuple(Held(fact=fact) for fact in now.values()), dropped=dropped))
+            moment.note(
+                Believe(agent=agent, held=tuple(HeldBelief(fact=fact) for fact in now.values()), dropped=dropped)
+            )
             over = tuple(fact for fact in seen if fact.value == "delivered")
             if over:
                 moment.post(Message(agent, "inform", "it is done", facts=over))

@@ -42,7 +42,7 @@ from teamworld.record import (
     Predict,
     QuestionAsked,
     Release,
-    Stage,
+    StageEntered,
     StepDone,
 )
 from tests.metrics.beliefs import belief_log, enriched
@@ -183,7 +183,7 @@ NEEDS: Mapping[tuple[type[Any], ...], set[str]] = {
     | {"M3.gini", "M12.centralisation"},
     (PlanStart, PlanEnd): of_family("D14", "D15", "B10") | {"D16.resume", "D22.success"},
     (Predict,): of_family("B6", "B9") | FORESIGHT | {"D22.tokens", "D22.steps"},
-    (Stage,): of_family("M11"),
+    (StageEntered,): of_family("M11"),
     (StepDone, ActionStep, GoalChange, AttemptMade): of_family("B7", "D13") | {"M1.rate", "K1.step"},
 }
 

@@ -25,7 +25,7 @@ from teamworld.record import (
     MessageSent,
     PlanEnd,
     QuestionAsked,
-    Stage,
+    StageEntered,
     StepDone,
 )
 from tests.metrics.strategies import logs
@@ -214,7 +214,7 @@ def test_nothing_to_count_is_none() -> None:
 
 
 def test_messages_and_questions() -> None:
-    log: list[Event] = [start({"a": 1.0}), Stage(agent="a", stage="R"), message(0), message(1), message(2)]
+    log: list[Event] = [start({"a": 1.0}), StageEntered(agent="a", stage="R"), message(0), message(1), message(2)]
     log += [question(), question(("no such goal",)), question(("not JSON", "too long"), fallback=True)]
     summary = summarised([*log, *steps([1]), end(1)])
     assert summary.messages == 3

@@ -19,12 +19,12 @@ from teamworld.record import (
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Held,
+    HeldBelief,
     LogWriter,
     MessageSent,
     Observe,
     Predict,
-    Stage,
+    StageEntered,
     StepDone,
     Truth,
     decode,
@@ -63,7 +63,7 @@ def start(schema: int = SCHEMA) -> EpisodeStart:
 def fill(log: LogWriter, steps: int) -> None:
     log.write(start(), 0, 0)
     for step in range(steps):
-        log.write(Stage(agent="a", stage="R"), step, step)
+        log.write(StageEntered(agent="a", stage="R"), step, step)
         log.write(StepDone(ticks=1, score={"reward": -0.01 * step}), step, step)
         log.flush()
 
@@ -91,7 +91,7 @@ def test_records_of_beliefs_are_read_back_with_what_was_left_out() -> None:
     for line, event in (
         (b'{"kind":"truth"}', Truth()),
         (b'{"kind":"observe","agent":"a","seen":["b AT (1, 2)"]}', Observe(agent="a", seen=("b AT (1, 2)",))),
-        (b'{"kind":"belief","agent":"a","held":[{"fact":"f"}]}', Believe(agent="a", held=(Held(fact="f"),))),
+        (b'{"kind":"belief","agent":"a","held":[{"fact":"f"}]}', Believe(agent="a", held=(HeldBelief(fact="f"),))),
         (
             b'{"kind":"predict","agent":"a","subject":"plan_effect","about":"3","value":7}',
             Predict(agent="a", subject="plan_effect", about="3", value=7.0),

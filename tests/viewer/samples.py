@@ -15,16 +15,16 @@ from teamworld.experiment.runner import run
 from teamworld.record import (
     SCHEMA,
     ActionStep,
+    AgentLeft,
     AttemptMade,
     Commit,
     Deliver,
+    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Frame,
     GoalChange,
     GoalInfo,
-    Gone,
     MessageSent,
     PlanEnd,
     PlanStart,
@@ -178,7 +178,7 @@ def by_hand() -> list[Event]:
             act("c", "talk", "done", args=("1",)),
             attempt(("a",), 1),
             GoalChange(goal="g", event="progress", delta=0.25, participants=("a",)),
-            Gone(agent="c", why="fell"),
+            AgentLeft(agent="c", why="fell"),
             StepDone(ticks=2, score={}),
         ],
         [
@@ -196,10 +196,10 @@ def by_hand() -> list[Event]:
 
 def laid_out(steps: Sequence[Sequence[Event]], *last: Event) -> list[Event]:
     """Return a log of what happened in each step and at the end; frames, steps of two ticks and numbers are added."""
-    events: list[Event] = [start(goals=(goal("g", 3.0), goal("h"))), Frame(state={"at": 0})]
+    events: list[Event] = [start(goals=(goal("g", 3.0), goal("h"))), DrawingState(state={"at": 0})]
     clocks = [(0, 0), (0, 0)]
     for number, step in enumerate(steps):
-        events += [*step, Frame(state={"at": number + 1})]
+        events += [*step, DrawingState(state={"at": number + 1})]
         clocks += [(number, 2 * number)] * len(step) + [(number + 1, 2 * number + 2)]
     events += [*last, EpisodeEnd(reason="horizon")]
     clocks += [(len(steps), 2 * len(steps))] * (len(last) + 1)

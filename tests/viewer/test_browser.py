@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import pytest
 
 from teamworld.metrics.failures import tags
-from teamworld.record import ActionStep, Event, Frame
+from teamworld.record import ActionStep, DrawingState, Event
 from teamworld.viewer import build, page
 from teamworld.worlds.registry import finder
 from tests.viewer import samples
@@ -149,7 +149,7 @@ def test_the_scrubber_changes_picture_and_label(two: Page) -> None:
 
 def test_the_page_knows_what_the_log_says(two: Page) -> None:
     log = samples.played()
-    frames = [event.state for event in log if isinstance(event, Frame)]
+    frames = [event.state for event in log if isinstance(event, DrawingState)]
     assert two.evaluate("teamworld.episode.frames") == frames
     cell = two.evaluate("teamworld.player.stage.size") / 20
     for step in (0, 17, len(frames) - 1):

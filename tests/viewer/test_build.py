@@ -13,10 +13,10 @@ from teamworld.record import (
     ActionStep,
     AttemptMade,
     Commit,
+    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Frame,
     GoalChange,
     MessageSent,
     PlanEnd,
@@ -52,7 +52,7 @@ def covering(rows: Sequence[Span], step: int) -> Span | None:
 
 def test_frames_are_the_log(log: Sequence[Event]) -> None:
     replay, _ = of(log)
-    assert replay.frames == [event.state for event in log if isinstance(event, Frame)]
+    assert replay.frames == [event.state for event in log if isinstance(event, DrawingState)]
     assert len(replay.frames) == replay.result.steps + 1
 
 
@@ -265,7 +265,7 @@ def test_a_step_without_a_record_parts_two_spans() -> None:
 
 
 def test_an_episode_without_a_step_has_one_frame() -> None:
-    replay = build([samples.start(), Frame(state={}), EpisodeEnd(reason="quit")])
+    replay = build([samples.start(), DrawingState(state={}), EpisodeEnd(reason="quit")])
     assert (replay.result.steps, replay.frames, replay.result.completion) == (0, [{}], None)
 
 
@@ -290,7 +290,7 @@ def test_half_a_log_is_refused(cut: slice) -> None:
 
 def test_a_log_without_frames_is_refused() -> None:
     with pytest.raises(UserError, match="expected 4, got 0"):
-        build(event for event in samples.by_hand() if not isinstance(event, Frame))
+        build(event for event in samples.by_hand() if not isinstance(event, DrawingState))
 
 
 def test_a_plan_in_an_unknown_form_is_shown_as_it_is() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from teamworld.experiment.config import build as experiment
 from teamworld.experiment.runner import run
-from teamworld.record import Event, Frame, read_log
+from teamworld.record import DrawingState, Event, read_log
 from teamworld.viewer import build, page
 from teamworld.worlds.household import draw
 from tests.viewer.test_browser import ARGUMENTS, missing
@@ -51,7 +51,7 @@ def test_the_page_has_the_drawer_and_small_frames(log: Sequence[Event]) -> None:
     text = page(build(log))
     assert "tw.drawers.household" in text
     assert len(text) < 400_000
-    frames = [event.state for event in log if isinstance(event, Frame)]
+    frames = [event.state for event in log if isinstance(event, DrawingState)]
     assert frames[-1]["missing"] == [0] * len(frames[-1]["missing"])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from teamworld.experiment.config import build as experiment
 from teamworld.experiment.runner import run
-from teamworld.record import Event, Frame, read_log
+from teamworld.record import DrawingState, Event, read_log
 from teamworld.viewer import build, page
 from teamworld.worlds.wildfire import draw
 from tests.viewer.test_browser import ARGUMENTS, missing
@@ -43,7 +43,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Event]:
 def test_the_page_has_the_drawer_and_small_frames(log: Sequence[Event]) -> None:
     text = page(build(log))
     assert "tw.drawers.wildfire" in text
-    frames = [event.state for event in log if isinstance(event, Frame)]
+    frames = [event.state for event in log if isinstance(event, DrawingState)]
     assert all(len(frame["land"]) < 3 * 400 for frame in frames)
 
 

@@ -12,7 +12,7 @@ from teamworld.methods.contract import Message
 from teamworld.reasoning.contract import Answer, Question, Reasoner
 from teamworld.reasoning.retry import ask
 from teamworld.reasoning.router import find_reasoner
-from teamworld.record import AnswerError, Believe, Commit, Event, LlmCall, Predict, QuestionAsked, Release, Share
+from teamworld.record import AnswerError, Believe, Commit, Event, LlmCall, Predict, QuestionAsked, Release, ViewsShared
 from teamworld.worlds.contract import View
 
 Branch = TypeVar("Branch")
@@ -100,7 +100,7 @@ class DecisionPoint:
         asked = await ask(self._reasoner, question, self._retries)
         others = tuple(agent for agent in question.views if agent != question.respondent)
         if others:
-            self._journal.record(Share(agent=question.respondent, purpose=question.kind, views=others))
+            self._journal.record(ViewsShared(agent=question.respondent, purpose=question.kind, views=others))
         calls = (*(rejected.call for rejected in asked.tries), asked.call)
         for attempt, call in enumerate(calls):
             if call is not None:

@@ -24,15 +24,15 @@ from teamworld.reasoning.retry import RETRIES
 from teamworld.record import (
     FORMATS,
     ActionStep,
+    AgentLeft,
     AttemptMade,
     Commit,
+    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Frame,
     GoalChange,
     GoalInfo,
-    Gone,
     LogLevel,
     LogWriter,
     PlanEnd,
@@ -302,7 +302,7 @@ class Episode:
             course.started = False  # talking or waiting stopped what ran
 
     def _leave(self, agent: AgentId, why: str) -> None:
-        self._journal.record(Gone(agent=agent, why=why))
+        self._journal.record(AgentLeft(agent=agent, why=why))
         self._alive.remove(agent)
         if agent in self._courses:
             self._end_plan(agent, Ending("failed", "gone"))
@@ -344,7 +344,7 @@ class Episode:
 
     def _show(self) -> None:
         """Record what a drawing of this moment needs, and what is true."""
-        self._journal.record(Frame(state=dict(self._world.snapshot())))
+        self._journal.record(DrawingState(state=dict(self._world.snapshot())))
         if self._journal.level == "beliefs":
             self._witness.truth(self._world.truth())
 

@@ -7,20 +7,20 @@ from typing import Literal
 
 from teamworld.language import AgentId
 from teamworld.record import Event
-from teamworld.record import Stage as StageRecord
+from teamworld.record import StageEntered as StageRecord
 
-Stage = Literal["R", "W", "X", "I"]
-_NEXT: dict[Stage, tuple[Stage, ...]] = {"R": ("W",), "W": ("R", "X"), "X": ("R", "I"), "I": ("R",)}
+StageEntered = Literal["R", "W", "X", "I"]
+_NEXT: dict[StageEntered, tuple[StageEntered, ...]] = {"R": ("W",), "W": ("R", "X"), "X": ("R", "I"), "I": ("R",)}
 
 
 class Stages:
     """The stage of each agent; changes are recorded, impossible ones are errors."""
 
     def __init__(self, agents: Collection[AgentId], record: Callable[[Event], None]) -> None:
-        self._stage: dict[AgentId, Stage] = dict.fromkeys(agents, "W")
+        self._stage: dict[AgentId, StageEntered] = dict.fromkeys(agents, "W")
         self._record = record
 
-    def enter(self, agent: AgentId, stage: Stage) -> None:
+    def enter(self, agent: AgentId, stage: StageEntered) -> None:
         """Move an agent to a stage; nothing happens if it is there already."""
         now = self._stage[agent]
         if now == stage:

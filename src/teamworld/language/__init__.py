@@ -1,60 +1,32 @@
-"""The symbolic language that every world, method and mind speaks: facts, beliefs, actions, plans."""
+"""The symbolic language that every world, method and reasoner speaks: facts, beliefs, actions, plans."""
 
-from teamworld.language.grammar import (
-    ParseError,
-    parse_action,
-    parse_belief,
-    parse_entity,
-    parse_fact,
-    parse_plan,
-    parse_term,
-)
-from teamworld.language.lifting import Binding, Measure, Measures, ground, lift, prototype
-from teamworld.language.rules import BeliefRule, RuleSet, Schema, parse_rule, read_belief
-from teamworld.language.terms import (
-    Action,
-    AgentId,
-    Belief,
-    Cell,
-    Entity,
-    Fact,
-    Facts,
-    GoalId,
-    Plan,
-    Term,
-    Variable,
-    show,
-)
-
-__all__ = [
-    "Action",
-    "AgentId",
-    "Belief",
-    "BeliefRule",
-    "Binding",
-    "Cell",
-    "Entity",
-    "Fact",
-    "Facts",
-    "GoalId",
-    "Measure",
-    "Measures",
-    "ParseError",
-    "Plan",
-    "RuleSet",
-    "Schema",
-    "Term",
-    "Variable",
-    "ground",
-    "lift",
-    "parse_action",
-    "parse_belief",
-    "parse_entity",
-    "parse_fact",
-    "parse_plan",
-    "parse_rule",
-    "parse_term",
-    "prototype",
-    "read_belief",
-    "show",
-]
+from teamworld.language.grammar import ParseError as ParseError
+from teamworld.language.grammar import parse_action as parse_action
+from teamworld.language.grammar import parse_belief as parse_belief
+from teamworld.language.grammar import parse_entity as parse_entity
+from teamworld.language.grammar import parse_fact as parse_fact
+from teamworld.language.grammar import parse_plan as parse_plan
+from teamworld.language.grammar import parse_term as parse_term
+from teamworld.language.lifting import Binding as Binding
+from teamworld.language.lifting import Measure as Measure
+from teamworld.language.lifting import Measures as Measures
+from teamworld.language.lifting import ground as ground
+from teamworld.language.lifting import lift as lift
+from teamworld.language.lifting import prototype as prototype
+from teamworld.language.rules import BeliefRule as BeliefRule
+from teamworld.language.rules import RuleSet as RuleSet
+from teamworld.language.rules import Schema as Schema
+from teamworld.language.rules import parse_rule as parse_rule
+from teamworld.language.rules import read_belief as read_belief
+from teamworld.language.terms import Action as Action
+from teamworld.language.terms import AgentId as AgentId
+from teamworld.language.terms import Belief as Belief
+from teamworld.language.terms import Cell as Cell
+from teamworld.language.terms import Entity as Entity
+from teamworld.language.terms import Fact as Fact
+from teamworld.language.terms import Facts as Facts
+from teamworld.language.terms import GoalId as GoalId
+from teamworld.language.terms import Plan as Plan
+from teamworld.language.terms import Term as Term
+from teamworld.language.terms import Variable as Variable
+from teamworld.language.terms import show as show

@@ -13,16 +13,16 @@ from teamworld.metrics.episode import CLASSES, NOBODY, STAGES, Acts, Delivery, E
 from teamworld.metrics.validation import HEAVIEST, MANY, Unsound, check, check_start, refused
 from teamworld.record import (
     ActionStep,
+    AgentLeft,
     AttemptMade,
     Believe,
     Commit,
     Deliver,
+    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Frame,
     GoalChange,
-    Gone,
     LlmCall,
     MessageSent,
     Observe,
@@ -31,10 +31,10 @@ from teamworld.record import (
     Predict,
     QuestionAsked,
     Release,
-    Share,
-    Stage,
+    StageEntered,
     StepDone,
     Truth,
+    ViewsShared,
 )
 
 _CODES = {name: code for code, name in enumerate(CLASSES)}
@@ -47,7 +47,7 @@ _KEPT = (
     Believe,
     Commit,
     GoalChange,
-    Gone,
+    AgentLeft,
     LlmCall,
     MessageSent,
     PlanEnd,
@@ -55,7 +55,7 @@ _KEPT = (
     Predict,
     QuestionAsked,
     Release,
-    Share,
+    ViewsShared,
 )
 
 
@@ -92,13 +92,13 @@ class _Columns:
             **{kind: found.append for kind, found in self.kept.items()},
             ActionStep: self._act,
             Deliver: self._deliver,
-            Stage: self._stage,
+            StageEntered: self._stage,
             Truth: lambda event: self._sight(event, NOBODY, event.true, event.false),
             Observe: lambda event: self._sight(event, self.who[event.agent], event.seen, event.unseen),
             StepDone: self._step,
             EpisodeEnd: self._end,
             EpisodeStart: _begun_again,
-            Frame: lambda event: None,
+            DrawingState: lambda event: None,
         }
 
     def _act(self, act: ActionStep) -> None:
@@ -132,7 +132,7 @@ class _Columns:
         if not event.dropped:
             self.deliveries.extend((event.message, self.who[event.agent], event.step, event.seq))
 
-    def _stage(self, event: Stage) -> None:
+    def _stage(self, event: StageEntered) -> None:
         self.stays.extend((self.who[event.agent], STAGES.index(event.stage), event.step, event.tick, event.seq))
 
     def _sight(self, event: Truth | Observe, agent: int, on: Sequence[str], off: Sequence[str]) -> None:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from teamworld.record import (
+    AgentLeft,
     AttemptMade,
     Believe,
     Commit,
     EpisodeStart,
     Event,
     GoalChange,
-    Gone,
     LlmCall,
     MessageSent,
     PlanEnd,
@@ -131,7 +131,7 @@ def _prediction(event: Predict) -> None:
         _bounded(event, "value", event.value, 1 - MANY)
 
 
-_OF_AGENTS = (Believe, Commit, Gone, PlanEnd, PlanStart, Release)
+_OF_AGENTS = (Believe, Commit, AgentLeft, PlanEnd, PlanStart, Release)
 _COUNTS: Mapping[type[Any], tuple[str, ...]] = {
     AttemptMade: ("k",),
     MessageSent: ("id",),

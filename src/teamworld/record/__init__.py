@@ -1,75 +1,38 @@
 """The event log of an episode: the source of metrics, memory, figures and replay."""
 
-from teamworld.record.events import (
-    FORMATS,
-    OLDEST,
-    SCHEMA,
-    ActionStep,
-    AnswerError,
-    AttemptMade,
-    Believe,
-    Commit,
-    Deliver,
-    EpisodeEnd,
-    EpisodeStart,
-    Event,
-    Frame,
-    GoalChange,
-    GoalInfo,
-    Gone,
-    Held,
-    LlmCall,
-    LogLevel,
-    MessageSent,
-    Observe,
-    PlanEnd,
-    PlanStart,
-    Predict,
-    QuestionAsked,
-    RelationInfo,
-    Release,
-    Share,
-    Stage,
-    StepDone,
-    Truth,
-)
-from teamworld.record.log import LogWriter, OtherFormat, decode, encode, read_log
-
-__all__ = [
-    "FORMATS",
-    "OLDEST",
-    "SCHEMA",
-    "ActionStep",
-    "AnswerError",
-    "AttemptMade",
-    "Believe",
-    "Commit",
-    "Deliver",
-    "EpisodeEnd",
-    "EpisodeStart",
-    "Event",
-    "Frame",
-    "GoalChange",
-    "GoalInfo",
-    "Gone",
-    "Held",
-    "LlmCall",
-    "LogLevel",
-    "LogWriter",
-    "MessageSent",
-    "Observe",
-    "OtherFormat",
-    "PlanEnd",
-    "PlanStart",
-    "Predict",
-    "QuestionAsked",
-    "RelationInfo",
-    "Release",
-    "Share",
-    "Stage",
-    "StepDone",
-    "Truth",
-    "decode",
-    "encode",
-    "read_log",
-]
+from teamworld.record.events import FORMATS as FORMATS
+from teamworld.record.events import OLDEST as OLDEST
+from teamworld.record.events import SCHEMA as SCHEMA
+from teamworld.record.events import ActionStep as ActionStep
+from teamworld.record.events import AgentLeft as AgentLeft
+from teamworld.record.events import AnswerError as AnswerError
+from teamworld.record.events import AttemptMade as AttemptMade
+from teamworld.record.events import Believe as Believe
+from teamworld.record.events import Commit as Commit
+from teamworld.record.events import Deliver as Deliver
+from teamworld.record.events import DrawingState as DrawingState
+from teamworld.record.events import EpisodeEnd as EpisodeEnd
+from teamworld.record.events import EpisodeStart as EpisodeStart
+from teamworld.record.events import Event as Event
+from teamworld.record.events import GoalChange as GoalChange
+from teamworld.record.events import GoalInfo as GoalInfo
+from teamworld.record.events import HeldBelief as HeldBelief
+from teamworld.record.events import LlmCall as LlmCall
+from teamworld.record.events import LogLevel as LogLevel
+from teamworld.record.events import MessageSent as MessageSent
+from teamworld.record.events import Observe as Observe
+from teamworld.record.events import PlanEnd as PlanEnd
+from teamworld.record.events import PlanStart as PlanStart
+from teamworld.record.events import Predict as Predict
+from teamworld.record.events import QuestionAsked as QuestionAsked
+from teamworld.record.events import RelationInfo as RelationInfo
+from teamworld.record.events import Release as Release
+from teamworld.record.events import StageEntered as StageEntered
+from teamworld.record.events import StepDone as StepDone
+from teamworld.record.events import Truth as Truth
+from teamworld.record.events import ViewsShared as ViewsShared
+from teamworld.record.log import LogWriter as LogWriter
+from teamworld.record.log import OtherFormat as OtherFormat
+from teamworld.record.log import decode as decode
+from teamworld.record.log import encode as encode
+from teamworld.record.log import read_log as read_log

@@ -87,7 +87,7 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     """What the method was told before the start, see ``Method.roster``; left out for methods that are told nothing."""
 
 
-class Stage(_Record, frozen=True, kw_only=True, tag="stage"):
+class StageEntered(_Record, frozen=True, kw_only=True, tag="stage"):
     """An agent enters a stage: R reasoning, W ready and waiting, X executing, I interrupted."""
 
     agent: str
@@ -133,7 +133,7 @@ class QuestionAsked(_Record, frozen=True, kw_only=True, tag="question"):
     fallback: bool = False
 
 
-class Share(_Record, frozen=True, kw_only=True, tag="share"):
+class ViewsShared(_Record, frozen=True, kw_only=True, tag="share"):
     """Views of other agents that a question was given by its protocol."""
 
     agent: str
@@ -277,7 +277,7 @@ class StepDone(_Record, frozen=True, kw_only=True, tag="step"):
     score: dict[str, float]
 
 
-class Frame(_Record, frozen=True, kw_only=True, tag="frame"):
+class DrawingState(_Record, frozen=True, kw_only=True, tag="frame"):
     """What a drawing of this moment needs, in the world's own plain form."""
 
     state: dict[str, Any]
@@ -301,7 +301,7 @@ class Observe(_Record, frozen=True, kw_only=True, tag="observe"):
     """Facts that it perceived then and does not now: they are out of its sight, or no longer true."""
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class HeldBelief(msgspec.Struct, frozen=True, kw_only=True):
     """A fact that somebody believes."""
 
     fact: str
@@ -319,7 +319,7 @@ class Believe(_Record, frozen=True, kw_only=True, tag="belief"):
     about: str | None = None
     """None for beliefs about the world (level 0); an agent, for what ``agent`` believes that this one holds (level 1).
     A probability below one half then says that it lacks the fact."""
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldBelief, ...] = ()
     """Taken up, or held with another probability, tick or source."""
     dropped: tuple[str, ...] = ()
     """Facts no longer held."""
@@ -339,7 +339,7 @@ class Predict(_Record, frozen=True, kw_only=True, tag="predict"):
     confidence: float | None = None
 
 
-class Gone(_Record, frozen=True, kw_only=True, tag="gone"):
+class AgentLeft(_Record, frozen=True, kw_only=True, tag="gone"):
     """An agent left for good."""
 
     agent: str
@@ -354,10 +354,10 @@ class EpisodeEnd(_Record, frozen=True, kw_only=True, tag="episode_end"):
 
 Event: TypeAlias = (
     EpisodeStart
-    | Stage
+    | StageEntered
     | LlmCall
     | QuestionAsked
-    | Share
+    | ViewsShared
     | MessageSent
     | Deliver
     | Commit
@@ -368,11 +368,11 @@ Event: TypeAlias = (
     | AttemptMade
     | GoalChange
     | StepDone
-    | Frame
+    | DrawingState
     | Truth
     | Observe
     | Believe
     | Predict
-    | Gone
+    | AgentLeft
     | EpisodeEnd
 )

@@ -14,7 +14,7 @@ from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
-from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, Gone, MessageSent, PlanStart
+from teamworld.record import ActionStep, AgentLeft, EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart
 from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, SilentReasoner, play
 from teamworld.testing.report import CheckReport, checks_by_name, summarise
 from teamworld.worlds import registry as worlds
@@ -112,7 +112,7 @@ def deaths(case: MethodCase) -> Iterator[str]:
         yield from episode_problems(episode, scenario)
         gone: dict[str, int] = {}
         for event in episode.events:
-            if isinstance(event, Gone):
+            if isinstance(event, AgentLeft):
                 gone[event.agent] = event.step
                 deaths_seen += 1
             recipients = event.recipients if isinstance(event, MessageSent) else ()

@@ -14,16 +14,16 @@ from teamworld.metrics.summary import summarise
 from teamworld.reasoning.registry import in_words
 from teamworld.record import (
     ActionStep,
+    AgentLeft,
     AttemptMade,
     Commit,
     Deliver,
+    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Frame,
     GoalChange,
     GoalInfo,
-    Gone,
     MessageSent,
     PlanEnd,
     PlanStart,
@@ -80,12 +80,12 @@ class _Reader:
         self._joints: list[Joint] = []
         self._going: dict[tuple[str, tuple[str, ...]], int] = {}
         """The last joint act of each goal and participants, as its place in the list."""
-        self._frames: list[Frame] = []
+        self._frames: list[DrawingState] = []
 
     def take(self, event: Event) -> None:
         """Take in the next event."""
         match event:
-            case Frame():
+            case DrawingState():
                 self._frames.append(event)
             case ActionStep():
                 self._act(event)
@@ -108,7 +108,7 @@ class _Reader:
                 self._attempt(event)
             case GoalChange():
                 self._change(event)
-            case Gone():
+            case AgentLeft():
                 lane = self._lane(event.agent)
                 lane.gone, lane.gone_why = event.step, event.why
             case _:

@@ -12,7 +12,7 @@ from teamworld.methods.camon.method import Camon
 from teamworld.methods.camon.options import VARIANTS, CamonOptions
 from teamworld.methods.camon.questions import Lead, LeaderPlan, Order, Proposal, Propose, Review, ReviewProposal
 from teamworld.reasoning.contract import Question
-from teamworld.record import Event, Gone, MessageSent, PlanEnd, PlanStart, QuestionAsked, Share
+from teamworld.record import AgentLeft, Event, MessageSent, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.testing.episodes import Scenario
 from tests.methods.single_steps import calls, of, played, steps
 
@@ -42,7 +42,7 @@ def test_a_leader_is_asked_once_and_anybody_else_twice(stage: Scenario) -> None:
 @pytest.mark.parametrize("stage", [LONG, BURNING])
 def test_with_the_reference_options_all_perceive_at_every_step_and_each_action_is_translated(stage: Scenario) -> None:
     found, _ = played("camon", stage=stage, orders=False, perceive="all", translate="mind")
-    gone = [event.step for event in of(found.events, Gone)]
+    gone = [event.step for event in of(found.events, AgentLeft)]
     for step, asked in enumerate(calls(found.events)):
         living = len(set(found.events[0].team)) - sum(at < step for at in gone)  # type: ignore[union-attr]
         leads, others = asked["camon.lead"], asked["camon.propose"]
@@ -72,7 +72,7 @@ def test_the_first_leads_and_whoever_has_proposed_leads_next() -> None:
 
 def test_only_the_leader_is_given_the_views_of_others_and_that_is_on_record() -> None:
     found, _ = played("camon", stage=LONG)
-    shared = [(event.step, event.purpose, event.views) for event in of(found.events, Share)]
+    shared = [(event.step, event.purpose, event.views) for event in of(found.events, ViewsShared)]
     asked = [event for event in of(found.events, QuestionAsked) if event.purpose in ("camon.lead", "camon.review")]
     assert len(shared) == len(asked)
     assert {purpose for _, purpose, _ in shared} == {"camon.lead", "camon.review"}
@@ -200,7 +200,7 @@ def test_when_agents_die_the_living_go_on_and_lead() -> None:
         found, _ = played("camon", stage=BURNING._replace(seed=seed))
         gone: dict[str, int] = {}
         for event in found.events:
-            if isinstance(event, Gone):
+            if isinstance(event, AgentLeft):
                 gone[event.agent] = event.step
             if isinstance(event, QuestionAsked):
                 assert event.agent not in gone

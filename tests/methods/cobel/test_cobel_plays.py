@@ -18,7 +18,7 @@ from teamworld.methods.cobel.options import OPERATIONS, VARIANTS, CobelOptions
 from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
 from teamworld.reasoning.contract import Question
-from teamworld.record import Deliver, EpisodeEnd, Event, MessageSent, QuestionAsked, Stage
+from teamworld.record import Deliver, EpisodeEnd, Event, MessageSent, QuestionAsked, StageEntered
 from teamworld.testing import check_method
 from teamworld.testing.episodes import Scenario as Place
 from teamworld.testing.episodes import play
@@ -103,7 +103,7 @@ def test_calls_are_those_of_the_formula() -> None:
     arrivals = {(event.agent, event.step) for event in events if isinstance(event, Deliver)}
     assert arrivals
     for event in sorted(events, key=lambda event: event.seq):
-        if isinstance(event, Stage) and event.stage == "R":
+        if isinstance(event, StageEntered) and event.stage == "R":
             calls = by_step[event.agent, event.step]
             new, own = heard.pop(event.agent, 0), said.pop(event.agent, 0)
             assert calls["cobel.zero_order"] == new

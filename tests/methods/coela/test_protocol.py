@@ -21,9 +21,9 @@ from teamworld.methods.common.translation import Translation
 from teamworld.reasoning.contract import Question
 from teamworld.record import (
     ActionStep,
+    DrawingState,
     EpisodeStart,
     Event,
-    Frame,
     GoalChange,
     LogWriter,
     PlanEnd,
@@ -48,7 +48,7 @@ def made(world: str, level: str, horizon: int = 40) -> World:
 
 
 def states(events: Sequence[Event]) -> list[Any]:
-    return [event.state for event in events if isinstance(event, Frame)]
+    return [event.state for event in events if isinstance(event, DrawingState)]
 
 
 def sends_first(question: Question[Any]) -> BaseModel | None:

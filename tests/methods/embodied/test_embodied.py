@@ -13,7 +13,7 @@ from teamworld.methods.common.single_action import Act
 from teamworld.methods.embodied.options import VARIANTS
 from teamworld.methods.embodied.questions import Decide, Private, Speak, Talk
 from teamworld.reasoning.contract import Question
-from teamworld.record import MessageSent, PlanEnd, PlanStart, QuestionAsked, Share
+from teamworld.record import MessageSent, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.testing.episodes import Scenario
 from tests.methods.single_steps import Heard, Says, calls, of, played
 
@@ -135,7 +135,7 @@ def test_an_answer_without_an_action_is_asked_again_and_then_nothing_for_a_step(
 
 def test_nobody_is_given_the_views_of_others() -> None:
     found, _ = played("embodied", stage=LONG)
-    assert not list(of(found.events, Share))
+    assert not list(of(found.events, ViewsShared))
 
 
 @pytest.mark.heavy

@@ -16,7 +16,7 @@ from teamworld.methods.hmas2.options import VARIANTS
 from teamworld.methods.hmas2.questions import PLANNER, Assigned, Judge, Opinion, PlanAll, TeamPlan
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.router import Team, shares
-from teamworld.record import Gone, PlanEnd, PlanStart, QuestionAsked, Share
+from teamworld.record import AgentLeft, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.seeding import generator
 from teamworld.testing.episodes import Scenario, play
 from tests.methods.single_steps import Says, Scripted, calls, of, played
@@ -160,7 +160,7 @@ def test_the_planner_sees_states_and_actions_of_the_last_steps_by_whole_ages() -
 
 def test_that_planner_and_agents_see_the_views_of_others_is_on_record() -> None:
     found, _ = played("hmas2", stage=LONG._replace(horizon=3))
-    shared = {(event.agent, event.views) for event in of(found.events, Share)}
+    shared = {(event.agent, event.views) for event in of(found.events, ViewsShared)}
     assert shared == {
         (PLANNER, ("agent_0", "agent_1")),
         ("agent_0", ("agent_1",)),
@@ -176,7 +176,7 @@ def test_nobody_speaks_of_the_dead_and_who_cannot_act_is_not_asked() -> None:
         found, _ = played("hmas2", stage=Scenario("rooms", "two-hazard", seed, 40, {"spread": 0.4}))
         gone = set()
         for event in found.events:
-            gone |= {event.agent} if isinstance(event, Gone) else set()
+            gone |= {event.agent} if isinstance(event, AgentLeft) else set()
             if isinstance(event, QuestionAsked):
                 assert event.agent not in gone
         unable += sum(event.cause == "unable" for event in of(found.events, PlanEnd))

@@ -18,7 +18,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.config import RunCell
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.record import EpisodeStart, Frame, read_log
+from teamworld.record import DrawingState, EpisodeStart, read_log
 from teamworld.viewer.build import build
 from teamworld.worlds.wildfire.levels import generate
 from teamworld.worlds.wildfire.state import fingerprint, load_map, save_map
@@ -59,7 +59,7 @@ def test_the_same_seed_writes_the_same_bytes(tmp_path: Path, finished: dict[str,
 
 def frames(path: Path) -> list[Any]:
     """Return the snapshots of a log."""
-    return [event.state for event in read_log(path) if isinstance(event, Frame)]
+    return [event.state for event in read_log(path) if isinstance(event, DrawingState)]
 
 
 def test_the_fire_burns_and_the_modes_differ(finished: dict[str, Path]) -> None:

@@ -9,7 +9,7 @@ from teamworld.language import AgentId, Entity, Fact
 from teamworld.methods.cobel import exact, telling
 from teamworld.methods.cobel.engine import Assessment, Intent, Situation
 from teamworld.methods.cobel.mind import Mind
-from teamworld.record import Believe, Held, Predict
+from teamworld.record import Believe, HeldBelief, Predict
 
 #: Probability with which a team-mate is taken to hold what it neither saw nor was told, as far as is known.
 LACKS: Final = 0.05
@@ -42,7 +42,8 @@ class Declared:
             return None
         self._last[about] = dict(tenets)
         held = tuple(
-            Held(fact=str(fact), probability=chance, since=now.view.t, source=source) for fact, (chance, source) in new
+            HeldBelief(fact=str(fact), probability=chance, since=now.view.t, source=source)
+            for fact, (chance, source) in new
         )
         return Believe(agent=now.me, about=about, held=held, dropped=tuple(map(str, gone)))
 

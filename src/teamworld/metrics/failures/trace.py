@@ -14,10 +14,10 @@ from teamworld.metrics.knowledge import Knowledge
 from teamworld.record import (
     ActionStep,
     AttemptMade,
+    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Frame,
     GoalChange,
     PlanEnd,
     PlanStart,
@@ -126,7 +126,7 @@ class Trace:
 
     def passages(self) -> list[Transition]:
         """Return the steps in the form that a world reads."""
-        frames = {frame.step: frame.state for frame in self.all(Frame)}
+        frames = {frame.step: frame.state for frame in self.all(DrawingState)}
         attempts: dict[int, list[Attempt]] = {}
         for made in self.all(AttemptMade):
             attempts.setdefault(made.step, []).append(_attempt(made))

@@ -29,6 +29,7 @@ from teamworld.experiment.runner import run
 from teamworld.papers.drwell import timeline
 from teamworld.reasoning.llm import providers
 from teamworld.reasoning.llm.contract import CallKey, Request
+from teamworld.reasoning.llm.names import parse_endpoint
 from teamworld.record import read_log
 from tests.reasoning.llm.server import Peer, running
 
@@ -71,9 +72,9 @@ async def bare(server: Peer, requests: list[Request], flying: int) -> float:
     """Return CPU seconds of a call through the provider library alone."""
     from pydantic_ai.direct import model_request
 
-    library: Any = providers.library()
-    client = providers.client(providers.parse(server.name()))
-    model = library.model_of(providers.parse(server.name()), library.http(providers.parse(server.name()), None, 60, 60))
+    library: Any = providers.import_provider_client()
+    client = providers.make_client(parse_endpoint(server.name()))
+    model = library.model_of(parse_endpoint(server.name()), library.http(parse_endpoint(server.name()), None, 60, 60))
     gate = asyncio.Semaphore(flying)
 
     async def one(request: Request) -> None:

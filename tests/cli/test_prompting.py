@@ -16,7 +16,7 @@ from teamworld.experiment.runner import completed, play
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods.registry import kinds
-from teamworld.reasoning.prompts import info, versions
+from teamworld.reasoning.prompts import template_info, template_versions
 from teamworld.reasoning.rules import NoisyRules
 from teamworld.record import QuestionAsked, read_log
 from tests.methods.asked import Asked, Listening
@@ -47,7 +47,7 @@ def test_all_questions_are_listed_with_version_hash_and_template(capsys: pytest.
     assert head == ["question", "version", "hash", "template"]
     assert [row[0] for row in rows] == list(kinds())
     assert {row[3]: (int(row[1]), row[2]) for row in rows} == {
-        question.template: tuple(info(question.template)) for question in kinds().values()
+        question.template: tuple(template_info(question.template)) for question in kinds().values()
     }
 
 
@@ -98,7 +98,7 @@ def test_what_came_later_changes_no_prompt(capsys: pytest.CaptureFixture[str], f
 def test_a_run_records_versions_and_hashes_and_a_change_since_is_told(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
-    assert RunFolder(folder).prompts() == {name: found._asdict() for name, found in versions().items()}
+    assert RunFolder(folder).prompts() == {name: found._asdict() for name, found in template_versions().items()}
     assert call(capsys, "zero_shot.plan", "--run", str(folder), "--method", "zero_shot")[2].count("\n") == 1
     copy = shutil.copytree(folder, tmp_path / "copy")
     data = yaml.safe_load((copy / "experiment.yaml").read_text("utf-8"))

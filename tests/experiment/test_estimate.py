@@ -10,7 +10,7 @@ import pytest
 from teamworld.cli import run as cli
 from teamworld.experiment.config import build
 from teamworld.experiment.estimate import CHARACTERS, CostEstimate, beyond, estimate
-from teamworld.reasoning.llm.budget import Limit
+from teamworld.reasoning.llm.budget import BudgetLimit
 from teamworld.reasoning.llm.prices import Prices, Rates
 from tests.reasoning.llm.server import running
 
@@ -65,8 +65,8 @@ def test_it_is_told_before_a_run_begins_and_not_again(tmp_path: Path, capsys: py
 
 def test_more_than_a_limit_is_told_from_less() -> None:
     found = [CostEstimate("a", 10, 900, 100, 0.5), CostEstimate("b", 10, 900, 100, None)]
-    assert beyond(found, Limit(tokens=1999))
-    assert not beyond(found, Limit(tokens=2000))
-    assert beyond(found, Limit(usd=0.4))
-    assert not beyond(found, Limit(usd=0.5))
-    assert not beyond(found, Limit())
+    assert beyond(found, BudgetLimit(tokens=1999))
+    assert not beyond(found, BudgetLimit(tokens=2000))
+    assert beyond(found, BudgetLimit(usd=0.4))
+    assert not beyond(found, BudgetLimit(usd=0.5))
+    assert not beyond(found, BudgetLimit())

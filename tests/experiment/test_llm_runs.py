@@ -29,7 +29,7 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.reasoning.llm.budget import OutOfBudget
 from teamworld.reasoning.llm.contract import CallKey
-from teamworld.reasoning.prompts import versions
+from teamworld.reasoning.prompts import template_versions
 from teamworld.record import LlmCall, QuestionAsked, read_log
 from tests.reasoning.llm.server import Peer, running
 
@@ -146,7 +146,7 @@ def test_a_run_does_not_go_on_with_other_prompts(server: Peer, tmp_path: Path, m
     experiment, out = plain(server, methods=["zero_shot"], episodes=2), tmp_path / "a"
     with pytest.raises(OutOfBudget):
         run(experiment, out, running=RunOptions(budget="1tok"))
-    now = versions()
+    now = template_versions()
     changed = {"zero_shot/prompts/plan.md.j2", "drwell/prompts/propose.md.j2"}
     assert changed <= set(now)
     monkeypatch.setattr(

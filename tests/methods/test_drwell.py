@@ -19,7 +19,7 @@ from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
-from teamworld.reasoning.registry import make
+from teamworld.reasoning.registry import make_reasoner
 from teamworld.record import (
     Commit,
     EpisodeEnd,
@@ -84,7 +84,7 @@ def play(
 ) -> tuple[list[Event], Method, World]:
     world = worlds.make("cube", level, 0, horizon, world_options or {})
     method = methods.make(name, options)
-    mind = reasoner or make("rules", streams)
+    mind = reasoner or make_reasoner("rules", streams)
     setting = Setting(0, 0, 1, options, MessageRule())
     with LogWriter(tmp_path / "log.jsonl.zst") as log:
         asyncio.run(Episode(world, method, mind, memory or WorldModel(), log, streams, setting).play())
@@ -157,7 +157,7 @@ def test_no_agent_is_given_the_views_of_another(tmp_path: Path) -> None:
 
 
 def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path) -> None:
-    listening = Listening(make("rules", streams))
+    listening = Listening(make_reasoner("rules", streams))
     play(tmp_path, reasoner=listening)
     play(tmp_path, name="zero_shot", reasoner=listening)
     kinds = {question.kind for question, _ in listening.asked}
@@ -167,7 +167,7 @@ def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path
         assert "None" not in prompt
         assert "object at" not in prompt
     # With a short sight the far blocks stand in no prompt before they were seen.
-    blind = Listening(make("rules", streams))
+    blind = Listening(make_reasoner("rules", streams))
     play(tmp_path, reasoner=blind, world_options={"view_radius": 2}, horizon=3)
     assert blind.asked
     assert all("<block>(2)" not in prompt and "block_2" not in prompt for _, prompt in blind.asked)
@@ -187,7 +187,7 @@ def test_no_rule_calls_the_scripted_team(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_noise_is_caught_asked_again_and_on_record(tmp_path: Path) -> None:
-    events, *_ = play(tmp_path, reasoner=make("rules:noise=0.5", streams), horizon=100)
+    events, *_ = play(tmp_path, reasoner=make_reasoner("rules:noise=0.5", streams), horizon=100)
     asked = list(of(events, QuestionAsked))
     assert {event.reasoner for event in asked} == {"rules:noise=0.5"}
     assert any(event.errors for event in asked)

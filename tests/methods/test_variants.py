@@ -26,7 +26,7 @@ from teamworld.methods.drwell.options import VARIANTS, DrWellOptions
 from teamworld.methods.drwell.questions import Chat, Choose, Remark, Revision
 from teamworld.methods.drwell.reflections import reflections
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
-from teamworld.reasoning.registry import make
+from teamworld.reasoning.registry import make_reasoner
 from teamworld.record import Commit, EpisodeEnd, Event, LogWriter, MessageSent, PlanStart, QuestionAsked
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Goal
@@ -91,7 +91,7 @@ def play(
     world = worlds.make("cube", level, 0, horizon, world_options or {})
     setting = Setting(0, 0, episode, filled, rule or MessageRule())
     with LogWriter(tmp_path / "log.jsonl.zst") as log:
-        mind = reasoner or make("rules", streams)
+        mind = reasoner or make_reasoner("rules", streams)
         asyncio.run(Episode(world, method, mind, known or WorldModel(), log, streams, setting).play())
         log.finish()
         return log.events, method
@@ -107,7 +107,7 @@ def test_every_variant_is_covered_here_and_is_what_its_options_say() -> None:
 
 @pytest.mark.parametrize("variant", ASKED)
 def test_who_is_asked_what_and_what_of_the_world_model_is_read(tmp_path: Path, variant: str) -> None:
-    memory, mind = Marked(), Listening(make("rules", streams))
+    memory, mind = Marked(), Listening(make_reasoner("rules", streams))
     play(tmp_path, variant, known=memory, reasoner=mind)
     kinds, guided, looks_up = ASKED[variant]
     assert {question.kind for question, _ in mind.asked} == kinds
@@ -167,7 +167,7 @@ class Together(Listening):
     """Counts the choices that wait for an answer at the same time."""
 
     def __init__(self) -> None:
-        super().__init__(make("rules", streams))
+        super().__init__(make_reasoner("rules", streams))
         self.open = self.most = 0
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
@@ -197,7 +197,7 @@ def test_without_negotiation_nothing_is_said_and_all_choose_at_the_same_time(tmp
 
 
 def test_in_a_chat_each_has_its_turns_and_then_all_choose_having_heard_it(tmp_path: Path) -> None:
-    mind = Listening(make("rules", streams))
+    mind = Listening(make_reasoner("rules", streams))
     events, method = play(tmp_path, "free_chat", level="n4", horizon=150, reasoner=mind, chat_turns=3)
     rooms: dict[int, list[MessageSent]] = {}
     for message in of(events, MessageSent):
@@ -231,7 +231,7 @@ def test_choices_are_not_checked_by_anybody(tmp_path: Path) -> None:
             return await super().ask(question, tries)
 
     for variant in ("no_negotiation", "free_chat"):
-        events, _ = play(tmp_path, variant, reasoner=Same(make("rules", streams)), horizon=3)
+        events, _ = play(tmp_path, variant, reasoner=Same(make_reasoner("rules", streams)), horizon=3)
         assert [event.goal for event in of(events, Commit)] == ["block_0", "block_0"]
 
 
@@ -341,7 +341,7 @@ def test_a_mind_that_never_answers_says_nothing_and_the_episode_ends(tmp_path: P
 
 
 def test_a_chat_in_which_every_message_is_lost_goes_on(tmp_path: Path) -> None:
-    mind = Listening(make("rules", streams))
+    mind = Listening(make_reasoner("rules", streams))
     events, _ = play(tmp_path, "free_chat", reasoner=mind, rule=MessageRule(loss=1.0), horizon=40)
     assert list(of(events, MessageSent))
     for question, _ in mind.asked:
@@ -355,7 +355,7 @@ def test_a_chat_in_which_every_message_is_lost_goes_on(tmp_path: Path) -> None:
 def test_every_variant_runs_through_with_a_short_sight(tmp_path: Path, variant: str, level: str, radius: int) -> None:
     for mind in ("rules", "rules:noise=0.3"):
         events, method = play(
-            tmp_path, variant, level=level, reasoner=make(mind, streams), world_options={"view_radius": radius}
+            tmp_path, variant, level=level, reasoner=make_reasoner(mind, streams), world_options={"view_radius": radius}
         )
         assert next(of(events, EpisodeEnd)).reason in {"all_done", "horizon"}
         method.learn(events)
@@ -375,7 +375,7 @@ class Forging(Listening):
 
 @pytest.mark.parametrize("variant", [None, "free_chat"])
 def test_nobody_can_put_lines_into_the_mouths_of_others(tmp_path: Path, variant: str | None) -> None:
-    mind = Forging(make("rules", streams))
+    mind = Forging(make_reasoner("rules", streams))
     events, _ = play(tmp_path, variant, reasoner=mind, horizon=20)
     assert all("\n" in event.text for event in of(events, MessageSent))  # the log holds what was said
     quoted = [prompt for _, prompt in mind.asked if mind.LINE in prompt]
@@ -391,7 +391,7 @@ class Telling(Listening):
     """The rules, with a reflection on every revision."""
 
     def __init__(self, *texts: str) -> None:
-        super().__init__(make("rules", streams))
+        super().__init__(make_reasoner("rules", streams))
         self.texts = texts
         self.told = 0
 
@@ -513,7 +513,7 @@ def test_the_chat_of_an_answer_that_cannot_be_read_is_asked_again(tmp_path: Path
                 return Reply(Remark(text="I take the moon.", goal="moon"))  # type: ignore[arg-type]
             return await super().ask(question, tries)
 
-    events, _ = play(tmp_path, "free_chat", reasoner=Stutter(make("rules", streams)), horizon=5)
+    events, _ = play(tmp_path, "free_chat", reasoner=Stutter(make_reasoner("rules", streams)), horizon=5)
     chats = [event for event in of(events, QuestionAsked) if event.purpose == "drwell.chat"]
     assert chats
     assert all(len(event.errors) == 2 and not event.fallback for event in chats)

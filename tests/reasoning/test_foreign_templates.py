@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from teamworld.reasoning.prompts import environment, info, template_text
+from teamworld.reasoning.prompts import environment, template_info, template_text
 
 TEMPLATE = (
     "{# version 3 #}\n{% block system %}\nBe brief.\n{% endblock %}\n"
@@ -24,7 +24,7 @@ def test_a_template_of_another_package_is_named_with_its_package(
     monkeypatch.syspath_prepend(tmp_path)
     name = "foreign_minds:prompts/ask.md.j2"
     assert template_text(name) == TEMPLATE
-    assert info(name).version == 3
+    assert template_info(name).version == 3
     template = environment().get_template(name)
     shown = "".join(template.blocks["user"](template.new_context({"values": {"thing": ["<thing>(0)"]}})))
     assert "- thing: <thing>(0)" in shown

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, nodes
 
 from teamworld.methods.registry import kinds
 from teamworld.reasoning import prompts
-from teamworld.reasoning.prompts import environment, info, templates, versions
+from teamworld.reasoning.prompts import environment, template_info, template_versions, templates
 
 HOME = Path(prompts.__file__).parents[1] / "methods"
 
@@ -122,7 +122,7 @@ def test_the_walk_lets_quotations_pass() -> None:
 
 
 def test_every_template_has_a_version_and_a_hash_of_its_own() -> None:
-    found = versions()
+    found = template_versions()
     assert set(found) == set(templates()) >= {question.template for question in kinds().values()}
     assert len({hash for _, hash in found.values()}) == len(found)
 
@@ -155,24 +155,24 @@ def test_the_hash_tells_a_change_of_what_is_included(tmp_path: Path, monkeypatch
     inner.write_text("{# version 1 #}\none", "utf-8")
     middle.write_text("{# version 1 #}\n{% include 'inner.md.j2' %}", "utf-8")
     outer.write_text("{# version 7 #}\n{% if x %}{% include 'middle.md.j2' %}{% endif %}", "utf-8")
-    before = [info(name) for name in ("inner.md.j2", "middle.md.j2", "outer.md.j2")]
+    before = [template_info(name) for name in ("inner.md.j2", "middle.md.j2", "outer.md.j2")]
     assert before[2].version == 7
     inner.write_text("{# version 1 #}\ntwo", "utf-8")
-    after = [info(name) for name in ("inner.md.j2", "middle.md.j2", "outer.md.j2")]
+    after = [template_info(name) for name in ("inner.md.j2", "middle.md.j2", "outer.md.j2")]
     assert all(old.hash != new.hash for old, new in zip(before, after, strict=True))
     outer.write_text("{% include x %}", "utf-8")
     with pytest.raises(ValueError, match="not named"):
-        info("outer.md.j2")
+        template_info("outer.md.j2")
     for text in ("no version", "{# version 0 #}\nx", "{# version one #}\nx", "\n{# version 1 #}\nx"):
         inner.write_text(text, "utf-8")
         with pytest.raises(ValueError, match="does not begin with"):
-            info("inner.md.j2")
+            template_info("inner.md.j2")
 
 
 def test_the_page_on_prompts_tells_their_versions_and_hashes() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "prompts.md").read_text("utf-8")
     told = re.findall(r"^\| `([a-z0-9_.]+)` \| (\d+) \| `([0-9a-f]+)` \|", page, re.MULTILINE)
-    now = {kind: info(question.template) for kind, question in kinds().items()}
+    now = {kind: template_info(question.template) for kind, question in kinds().items()}
     assert {kind: (int(version), hash) for kind, version, hash in told} == now, (
         "changed? count the version up and tell it"
     )

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 
 from teamworld.errors import UserError
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply, Sampling
-from teamworld.reasoning.registry import check, in_words, make
-from teamworld.reasoning.retry import ask
-from teamworld.reasoning.router import Share, shares
+from teamworld.reasoning.registry import check_name, describe, make_reasoner
+from teamworld.reasoning.retry import ask_until_usable
+from teamworld.reasoning.router import Route, parse_routes
 from teamworld.seeding import generator
 
 
@@ -55,7 +55,7 @@ def streams(*names: str | int) -> np.random.Generator:
 
 
 def answers(name: str, count: int, respondent: str = "a") -> list[int | None]:
-    reasoner = make(name, streams)
+    reasoner = make_reasoner(name, streams)
 
     async def collect() -> list[int | None]:
         found: list[int | None] = []
@@ -77,7 +77,7 @@ def test_rules_answer_the_same_to_the_same_mind_and_differently_to_another() -> 
 
 def test_the_order_in_which_minds_are_asked_does_not_matter() -> None:
     async def both(order: str) -> dict[str, int]:
-        reasoner = make("rules", streams)
+        reasoner = make_reasoner("rules", streams)
         return {respondent: (await reasoner.ask(PickOne(respondent), ())).answer.value for respondent in order}
 
     assert asyncio.run(both("ab")) == asyncio.run(both("ba"))
@@ -100,7 +100,7 @@ def test_noise_comes_at_its_rate_and_leaves_the_other_answers_alone() -> None:
 )
 def test_unknown_reasoners_are_refused(name: str) -> None:
     with pytest.raises(UserError):
-        make(name, streams)
+        make_reasoner(name, streams)
 
 
 @pytest.mark.parametrize(
@@ -108,13 +108,13 @@ def test_unknown_reasoners_are_refused(name: str) -> None:
 )
 def test_a_password_in_an_address_is_not_repeated(text: str) -> None:
     with pytest.raises(UserError) as caught:
-        check(text)
+        check_name(text)
     assert "s3cret" not in str(caught.value)
 
 
 def test_rules_are_called_rules_whoever_they_answer_for() -> None:
-    assert in_words("*=rules") == in_words("rules") == "built-in rules, no language model"
-    assert in_words("agent_0=human,*=rules").startswith("agent_0: a person")
+    assert describe("*=rules") == describe("rules") == "built-in rules, no language model"
+    assert describe("agent_0=human,*=rules").startswith("agent_0: a person")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_rules_are_called_rules_whoever_they_answer_for() -> None:
 )
 def test_an_entry_that_never_answers_or_is_none_is_refused(text: str, says: str) -> None:
     with pytest.raises(UserError, match=re.escape(says)) as caught:
-        shares(text)
+        parse_routes(text)
     assert "\n" not in str(caught.value)
 
 
@@ -148,16 +148,16 @@ def test_refused_is_what_would_never_answer(entries: list[tuple[str, str]]) -> N
     asked = [
         (mind, kind) for mind in ("agent_0", "agent_1", "x") for kind in ("m.a", "m.ab", "m.b", "m.c", "n.a", "n.b")
     ]
-    each = [Share(mind, kinds, "rules") for mind, kinds in [*entries, ("*", "*")]]
+    each = [Route(mind, kinds, "rules") for mind, kinds in [*entries, ("*", "*")]]
     hidden = [at for at, one in enumerate(each) if any(other.covers(one.respondent, one.kinds) for other in each[:at])]
     answering = {next(at for at, one in enumerate(each) if one.covers(*question)) for question in asked}
     assert not answering & set(hidden)
     text = ",".join(f"{one.respondent}@{one.kinds}=rules" for one in each)
     if hidden:
         with pytest.raises(UserError, match="leaves nothing to"):
-            shares(text)
+            parse_routes(text)
     else:
-        assert shares(text) == tuple(each)
+        assert parse_routes(text) == tuple(each)
 
 
 class Fixed(Reasoner):
@@ -181,12 +181,12 @@ class Fixed(Reasoner):
 
 def test_a_bad_answer_is_asked_again_with_the_complaint() -> None:
     reasoner = Fixed(None, 3, 8)
-    reply = asyncio.run(ask(reasoner, PickOne(check=lambda value: value > 5)))
+    reply = asyncio.run(ask_until_usable(reasoner, PickOne(check=lambda value: value > 5)))
     assert (reply.answer.value, reply.fallback) == (8, False)
     assert [(bad.flaw, bad.complaint) for bad in reply.tries] == [("schema", "malformed"), ("intent", "3 will not do")]
     assert reasoner.tries == [[], ["malformed"], ["malformed", "3 will not do"]]
 
 
 def test_after_the_last_try_the_fallback_stands() -> None:
-    reply = asyncio.run(ask(Fixed(1, None, 2), PickOne(check=lambda value: value > 5)))
+    reply = asyncio.run(ask_until_usable(Fixed(1, None, 2), PickOne(check=lambda value: value > 5)))
     assert (reply.answer.value, reply.fallback, len(reply.tries)) == (-1, True, 3)

@@ -15,7 +15,7 @@ from teamworld.reasoning.llm.contract import Form
 from teamworld.reasoning.llm.doctor import Check, examine
 from teamworld.reasoning.llm.keys import scrub
 from teamworld.reasoning.registry import REPLAY
-from teamworld.reasoning.router import shares
+from teamworld.reasoning.router import parse_routes
 
 _MARKS = {True: ("ok", "green"), False: ("no", "bold red"), None: ("--", "yellow")}
 
@@ -42,14 +42,14 @@ def look(text: str, form: Form | None, running: RunOptions, *, as_json: bool) ->
 
 
 def _examined(text: str, form: Form | None, running: RunOptions) -> Iterator[tuple[str, list[Check]]]:
-    team = registry.models(text)
+    team = registry.list_models(text)
     if text.strip().partition(":")[0] == REPLAY:
         yield text, [Check("mind", True, "the answers on record; nobody is asked")]
         return
-    for name in dict.fromkeys(share.name for share in shares(text)):
+    for name in dict.fromkeys(share.name for share in parse_routes(text)):
         if name in ("rules", "human") or name.startswith("rules:"):
-            registry.check(name)
-            yield name, [Check("mind", True, registry.in_words(name))]
+            registry.check_name(name)
+            yield name, [Check("mind", True, registry.describe(name))]
         else:
             checks = examine(name, key_env=running.key_env, form=form, read=running.timeout, team=team)
             yield scrub(name), asyncio.run(checks)

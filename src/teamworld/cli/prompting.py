@@ -11,7 +11,7 @@ from typing import NamedTuple
 from teamworld.experiment import prompts
 from teamworld.experiment.folder import RunFolder
 from teamworld.methods.registry import kinds
-from teamworld.reasoning.prompts import info
+from teamworld.reasoning.prompts import template_info
 from teamworld.record import read_log
 from teamworld.viewer.choice import choose
 
@@ -32,7 +32,7 @@ def listing() -> Iterator[str]:
     """Yield one line for each kind of question: its kind, version, hash and template."""
     rows = [("question", "version", "hash", "template")]
     for kind, question in kinds().items():
-        found = info(question.template)
+        found = template_info(question.template)
         rows.append((kind, str(found.version), found.hash, question.template))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

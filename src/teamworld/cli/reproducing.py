@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from teamworld.cli.terminal import Keyboard
 from teamworld.papers import PaperName, PaperOptions, prepare
 from teamworld.reasoning.human import HUMAN
-from teamworld.reasoning.router import shares
+from teamworld.reasoning.router import parse_routes
 
 
 def reproduce(paper: PaperName, out: Path | None, options: PaperOptions, *, as_json: bool) -> None:
@@ -21,7 +21,7 @@ def reproduce(paper: PaperName, out: Path | None, options: PaperOptions, *, as_j
         UserError: An option does not fit the paper or its range.
     """
     reasoner = options.reasoner
-    keyboard = Keyboard() if reasoner and any(share.name == HUMAN for share in shares(reasoner)) else None
+    keyboard = Keyboard() if reasoner and any(share.name == HUMAN for share in parse_routes(reasoner)) else None
     job = prepare(paper, options, out, keyboard)
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

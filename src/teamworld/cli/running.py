@@ -28,8 +28,8 @@ from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Spent
 from teamworld.reasoning.llm.prices import Prices
-from teamworld.reasoning.registry import models
-from teamworld.reasoning.router import shares
+from teamworld.reasoning.registry import list_models
+from teamworld.reasoning.router import parse_routes
 from teamworld.report import bills, tables
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def expect_all(runs: Sequence[tuple[Path, ExperimentSpec]], running: RunOptions)
     new = [
         one
         for path, one in runs
-        if models(one.reasoner) and not replays(one) and not RunFolder(path).experiment_file.exists()
+        if list_models(one.reasoner) and not replays(one) and not RunFolder(path).experiment_file.exists()
     ]
     sums: dict[str, list[CostEstimate]] = {}
     for experiment in new:
@@ -106,7 +106,7 @@ def expect(experiment: ExperimentSpec, running: RunOptions, *, as_json: bool) ->
     prices = Prices.load(running.prices)
     for limit in (running.budget, running.episode_budget):
         if limit is not None:
-            budgets.parse(limit)
+            budgets.parse_limit(limit)
     found = [] if replays(experiment) else estimate(experiment.resolved(), prices)
     if as_json:
         _dump({"expected": [one._asdict() for one in found], "prices": prices.table()})
@@ -126,7 +126,7 @@ def _expected(found: Sequence[CostEstimate], prices: Prices, running: RunOptions
         f"From a dry run of the first episode with the built-in rules, {CHARACTERS:g} characters a token; prices: "
         f"{prices.table()}. A model that reasons, errs or needs more steps takes more: set a --budget."
     )
-    if running.budget is not None and beyond(found, budgets.parse(running.budget)):
+    if running.budget is not None and beyond(found, budgets.parse_limit(running.budget)):
         yield f"that is more than --budget {running.budget}: the run stops there; with a larger one it goes on"
 
 
@@ -149,7 +149,7 @@ def watched(
     """
     errors = Console(stderr=True)
     # A bar that redraws itself would garble what a person reads and types.
-    keyboard = Keyboard() if any(share.name == HUMAN for share in shares(experiment.reasoner)) else None
+    keyboard = Keyboard() if any(share.name == HUMAN for share in parse_routes(experiment.reasoner)) else None
     with _progress(errors, shown=keyboard is None) as bar:
         task = bar.add_task("episodes", total=total)
 

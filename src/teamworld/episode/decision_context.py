@@ -10,7 +10,7 @@ from teamworld.episode.messages import Channel, Meeting
 from teamworld.language import AgentId, Plan
 from teamworld.methods.contract import Message
 from teamworld.reasoning.contract import Answer, Question, Reasoner
-from teamworld.reasoning.retry import ask
+from teamworld.reasoning.retry import ask_until_usable
 from teamworld.reasoning.router import find_reasoner
 from teamworld.record import AnswerError, Believe, Commit, Event, LlmCall, Predict, QuestionAsked, Release, ViewsShared
 from teamworld.worlds.contract import View
@@ -97,7 +97,7 @@ class DecisionPoint:
 
     async def ask(self, question: Question[Answer]) -> Answer:
         """Ask a mind and put question and answer on record."""
-        asked = await ask(self._reasoner, question, self._retries)
+        asked = await ask_until_usable(self._reasoner, question, self._retries)
         others = tuple(agent for agent in question.views if agent != question.respondent)
         if others:
             self._journal.record(ViewsShared(agent=question.respondent, purpose=question.kind, views=others))

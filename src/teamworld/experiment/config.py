@@ -183,7 +183,7 @@ class ExperimentSpec(BaseModel):
                 raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
         if len({RunCell(method, 0).name for method in self.methods}) < len(self.methods):
             raise UserError(f"two of {', '.join(self.methods)} would share a folder: run them apart")
-        reasoners.check(self.reasoner)
+        reasoners.check_name(self.reasoner)
         for seed in self._first_world_seeds():
             world = worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
         for method in self.methods:
@@ -217,7 +217,7 @@ class ExperimentSpec(BaseModel):
         Raises:
             UserError: One does not.
         """
-        found = router.shares(self.reasoner)
+        found = router.parse_routes(self.reasoner)
         bodiless = [name for label in self.methods for name in methods.method_class(label).respondents]
         respondents = list(dict.fromkeys([*agents, *bodiless]))
         for share in found:

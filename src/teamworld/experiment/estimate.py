@@ -14,12 +14,12 @@ from teamworld.experiment.runner import completed, play
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
-from teamworld.reasoning.llm.budget import Limit
+from teamworld.reasoning.llm.budget import BudgetLimit
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Usage
 from teamworld.reasoning.llm.names import is_model
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import LanguageModel
-from teamworld.reasoning.router import shares
+from teamworld.reasoning.router import parse_routes
 from teamworld.reasoning.rules import Rules
 
 #: Characters of a token: English text and coordinates of our prompts have 2.5 to 4.
@@ -55,7 +55,7 @@ class _Counting:
     """Answers by the rules and counts what a model would have been sent, and have said."""
 
     def __init__(self, experiment: ExperimentSpec, rules: Rules) -> None:
-        self._shares = shares(experiment.reasoner)
+        self._shares = parse_routes(experiment.reasoner)
         self._rules = rules
         self._form: Form = "schema" if experiment.answers == "auto" else experiment.answers
         self.sent: Counter[str] = Counter()
@@ -79,7 +79,7 @@ class _Counting:
         return reply
 
 
-def beyond(found: Sequence[CostEstimate], limit: Limit) -> bool:
+def beyond(found: Sequence[CostEstimate], limit: BudgetLimit) -> bool:
     """Whether what is expected is more than a limit."""
     tokens, usd = sum(one.prompt + one.output for one in found), sum(one.usd or 0.0 for one in found)
     return tokens > (limit.tokens or math.inf) or usd > (limit.usd or math.inf)
@@ -97,7 +97,7 @@ def estimate(experiment: ExperimentSpec, prices: Prices) -> list[CostEstimate]:
         counts = [_counted(experiment, RunCell(method, experiment.seeds[0]), scratch) for method in experiment.methods]
     times = experiment.episodes * len(experiment.seeds)
     expected = []
-    for model in dict.fromkeys(share.name for share in shares(experiment.reasoner) if is_model(share.name)):
+    for model in dict.fromkeys(share.name for share in parse_routes(experiment.reasoner) if is_model(share.name)):
         prompt = round(times * sum(count.sent[model] for count in counts) / CHARACTERS)
         output = round(times * sum(count.said[model] for count in counts) / CHARACTERS)
         calls = times * sum(count.calls[model] for count in counts)

@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from teamworld import __version__
 from teamworld.errors import UserError
 from teamworld.experiment.config import ExperimentSpec, RunCell, build, load
-from teamworld.reasoning.prompts import versions
+from teamworld.reasoning.prompts import template_versions
 
 #: The file by which a run's folder is known.
 EXPERIMENT_FILE = "experiment.yaml"
@@ -64,7 +64,7 @@ class RunFolder:
         Raises:
             UserError: One says something else.
         """
-        held, now = self.prompts() if self.experiment_file.exists() else {}, versions()
+        held, now = self.prompts() if self.experiment_file.exists() else {}, template_versions()
         for template in templates:
             if template in held and held[template] != now[template]._asdict():
                 raise UserError(
@@ -116,7 +116,7 @@ class RunFolder:
         else:
             data = experiment.model_dump(mode="json")
             data["versions"] = {"teamworld": __version__, "python": platform.python_version()}
-            data["prompts"] = {template: found._asdict() for template, found in versions().items()}
+            data["prompts"] = {template: found._asdict() for template, found in template_versions().items()}
             if tables:
                 data["price_tables"] = tables
         self._write(data)

@@ -17,7 +17,7 @@ from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.llm.contract import CallKey, Turn
-from teamworld.reasoning.prompts import Prompt, info, render
+from teamworld.reasoning.prompts import Prompt, render, template_info
 from teamworld.record import Event, QuestionAsked, read_log
 
 
@@ -125,7 +125,7 @@ def shown(
         except _Reached as reached:
             template = methods.kinds()[which.kind].template
             recorded = folder.prompts().get(template)
-            changed = recorded is not None and recorded != info(template)._asdict()
+            changed = recorded is not None and recorded != template_info(template)._asdict()
             turns = (Turn("system", reached.prompt.system), Turn("user", reached.prompt.user))
             return ShownPrompt(turns, reached.step, changed)
     raise _other_way(which.kind, which.respondent)

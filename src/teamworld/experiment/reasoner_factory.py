@@ -18,17 +18,17 @@ from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.run_options import RunOptions
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
-from teamworld.reasoning.human import HUMAN, Nobody, Person, Terminal
+from teamworld.reasoning.human import HUMAN, ClosedTerminal, PersonReasoner, Terminal
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm import keys, providers
-from teamworld.reasoning.llm.budget import Budget, Limit, Spent, UsageTotal
+from teamworld.reasoning.llm.budget import Budget, BudgetLimit, Spent, UsageTotal
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request
 from teamworld.reasoning.llm.gateway import Gateway, Patience
 from teamworld.reasoning.llm.keys import Secret
-from teamworld.reasoning.llm.names import Endpoint, is_model
+from teamworld.reasoning.llm.names import Endpoint, is_model, parse_endpoint
 from teamworld.reasoning.llm.prices import Prices
-from teamworld.reasoning.llm.reasoner import LanguageModel, Line
-from teamworld.reasoning.router import Team, shares
+from teamworld.reasoning.llm.reasoner import CallSource, LanguageModel
+from teamworld.reasoning.router import ReasonerRouter, parse_routes
 
 
 class RunMonitor(NamedTuple):
@@ -49,11 +49,11 @@ class ReasonerFactory:
     """Makes the reasoner of each episode."""
 
     experiment: ExperimentSpec
-    line: Callable[[str, RunCell, int], Line]
+    line: Callable[[str, RunCell, int], CallSource]
     """Where the calls of a model in an episode go."""
     forms: Callable[[str], Form]
     """How the form of an answer is asked of a model."""
-    person: Callable[[RunCell, int], Person]
+    person: Callable[[RunCell, int], PersonReasoner]
     """Who asks a person."""
     together: int = 1
     """Episodes at the same time."""
@@ -61,19 +61,19 @@ class ReasonerFactory:
     def of(self, cell: RunCell, episode: int) -> Reasoner:
         """Return who answers in an episode."""
         made: dict[str, Reasoner] = {}
-        found = shares(self.experiment.reasoner)
+        found = parse_routes(self.experiment.reasoner)
         for share in found:
             if share.name not in made:
                 made[share.name] = self._one(share.name, cell, episode)
         if len(made) == 1 and len(found) == 1:
             return made[found[0].name]
-        return Team(self.experiment.reasoner, [(share, made[share.name]) for share in found])
+        return ReasonerRouter(self.experiment.reasoner, [(share, made[share.name]) for share in found])
 
     def _one(self, name: str, cell: RunCell, episode: int) -> Reasoner:
         if name == HUMAN:
             return self.person(cell, episode)
         if not is_model(name):
-            return registry.make(name, cell.streams(episode))
+            return registry.make_reasoner(name, cell.streams(episode))
         line = self.line(name, cell, episode)
         return LanguageModel(name, self.forms(name), line, self.experiment.overrides())
 
@@ -211,7 +211,7 @@ def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | N
         experiment,
         lambda name, cell, episode: RecordedClient(found(cell, episode)),
         lambda name: (source or calls).form(name) or "text",  # one that was asked nothing is asked nothing now
-        lambda cell, episode: Person(Nobody(), found(cell, episode)),
+        lambda cell, episode: PersonReasoner(ClosedTerminal(), found(cell, episode)),
     )
 
 
@@ -219,7 +219,7 @@ def _form(experiment: ExperimentSpec, calls: CallStore, name: str) -> Form:
     """Return how the form of an answer is asked of a model: as chosen, else as before in this run, else the best."""
     if experiment.answers != "auto":
         return experiment.answers
-    return calls.form(name) or providers.best_form(providers.parse(name))
+    return calls.form(name) or providers.best_form(parse_endpoint(name))
 
 
 def spent(calls: CallStore, prices: Prices, cell: RunCell | None = None, episode: int | None = None) -> Spent:
@@ -248,10 +248,10 @@ class _Live:
     watch: RunMonitor
     episodes: dict[tuple[RunCell, int], Budget] = field(default_factory=dict)
 
-    def line(self, name: str, cell: RunCell, episode: int) -> Line:
+    def line(self, name: str, cell: RunCell, episode: int) -> CallSource:
         """Return where the calls of a model in an episode go."""
         # The name of a model file does not tell what is in it, and asking it costs nothing.
-        cache = None if providers.parse(name).provider == "gguf" else self.cache
+        cache = None if parse_endpoint(name).provider == "gguf" else self.cache
         return CachedClient(
             self.calls.of(cell, episode),
             cache.of(cell.seed, episode) if cache is not None else None,
@@ -272,7 +272,7 @@ class _Live:
         place = (cell, episode)
         if place not in self.episodes:
             self.episodes[place] = Budget(
-                budgets.parse(self.running.episode_budget),
+                budgets.parse_limit(self.running.episode_budget),
                 spent(self.calls, self.prices, cell, episode),
                 f"episode {episode} of {cell.name}",
                 "--episode-budget",
@@ -288,7 +288,7 @@ class ReasonerPlan(NamedTuple):
     """By the models' names."""
     secrets: dict[str, Secret | None]
     prices: Prices
-    limit: Limit
+    limit: BudgetLimit
     """Of the whole run."""
     people: bool
 
@@ -299,21 +299,24 @@ def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) 
     Raises:
         UserError: A model, package, key, budget, cache, or file of prices cannot be used.
     """
-    names = registry.models(experiment.reasoner)
-    people = HUMAN in {share.name for share in shares(experiment.reasoner)}
+    names = registry.list_models(experiment.reasoner)
+    people = HUMAN in {share.name for share in parse_routes(experiment.reasoner)}
     if people and watch.terminal is None:
         raise UserError("a person answers at a terminal: use the command teamworld run, or another reasoner")
     prices = Prices.load(running.prices)
-    limits = [Limit() if text is None else budgets.parse(text) for text in (running.budget, running.episode_budget)]
-    budgets.check(limits, names, prices.known)
+    limits = [
+        BudgetLimit() if text is None else budgets.parse_limit(text)
+        for text in (running.budget, running.episode_budget)
+    ]
+    budgets.check_prices(limits, names, prices.known)
     if running.cache is not None and names:
         _try(running.cache)
-    endpoints = {name: providers.parse(name) for name in names}
+    endpoints = {name: parse_endpoint(name) for name in names}
     for endpoint in endpoints.values():
-        providers.check(endpoint)
-    found = keys.find(endpoints.values(), running.key_env)
+        providers.check_installed(endpoint)
+    found = keys.find_keys(endpoints.values(), running.key_env)
     secrets = {
-        name: providers.needed(endpoint, found[endpoint.host].secret if endpoint.host in found else None)
+        name: keys.require_key(endpoint, found[endpoint.host].secret if endpoint.host in found else None)
         for name, endpoint in endpoints.items()
     }
     return ReasonerPlan(endpoints, secrets, prices, limits[0], people)
@@ -347,7 +350,7 @@ async def live(
         patience = Patience(per_try=running.timeout, outage=running.patience)
         gateways = {}
         for name, endpoint in plan.endpoints.items():
-            client = providers.client(endpoint, plan.secrets[name], read=running.timeout)
+            client = providers.make_client(endpoint, plan.secrets[name], read=running.timeout)
             most = 1 if endpoint.provider == "gguf" else running.calls
             gateways[name] = Gateway(client, name, patience, most, watch.notice)
             stack.push_async_callback(gateways[name].close)
@@ -358,8 +361,8 @@ async def live(
         shared = _Live(running, calls, cache, plan.prices, gateways, flight, budget, watch)
         forms = {name: _form(experiment, calls, name) for name in plan.endpoints}
 
-        def person(cell: RunCell, episode: int) -> Person:
-            return Person(watch.terminal or Nobody(), calls.of(cell, episode))
+        def person(cell: RunCell, episode: int) -> PersonReasoner:
+            return PersonReasoner(watch.terminal or ClosedTerminal(), calls.of(cell, episode))
 
         yield ReasonerFactory(experiment, shared.line, forms.__getitem__, person, 1 if plan.people else running.jobs)
 

@@ -11,7 +11,7 @@ from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import ReasonerFactory, recorded
-from teamworld.reasoning.llm.keys import home
+from teamworld.reasoning.llm.keys import expand_home
 from teamworld.reasoning.registry import REPLAY
 
 #: What decides, beside the minds, how they are asked.
@@ -45,7 +45,7 @@ def recall(experiment: ExperimentSpec, folder: RunFolder) -> RecalledExperiment:
     if not replays(experiment):
         return RecalledExperiment(experiment, None)
     place = experiment.reasoner.strip().partition(":")[2]
-    source = RunFolder(home(place.strip())) if place.strip() else folder
+    source = RunFolder(expand_home(place.strip())) if place.strip() else folder
     if not source.results_file.exists():
         other = "" if place else "; name another run's as replay:DIR"
         raise UserError(f"replay answers from a run's record, and {source.path} holds none{other}")

@@ -13,9 +13,9 @@ from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.run_options import RunOptions
 from teamworld.reasoning.llm import budget as budgets
-from teamworld.reasoning.llm.budget import Limit, OutOfBudget, Spent
+from teamworld.reasoning.llm.budget import BudgetLimit, OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices
-from teamworld.reasoning.registry import models
+from teamworld.reasoning.registry import list_models
 
 
 class SharedBudget:
@@ -31,7 +31,7 @@ class SharedBudget:
 
     def __init__(self, running: RunOptions, folders: Iterable[Path]) -> None:
         self._running, self._folders = running, tuple(folders)
-        self._limit = None if running.budget is None else budgets.parse(running.budget)
+        self._limit = None if running.budget is None else budgets.parse_limit(running.budget)
 
     def running(self, folder: Path, experiment: ExperimentSpec) -> RunOptions:
         """Return how one of the runs is carried out: its budget is the whole one less what the others took.
@@ -44,12 +44,12 @@ class SharedBudget:
         if self._limit is None:
             return self._running
         episodes = len(experiment.cells()) * experiment.episodes
-        if not models(experiment.reasoner) or len(finished(RunFolder(folder), experiment)) == episodes:
+        if not list_models(experiment.reasoner) or len(finished(RunFolder(folder), experiment)) == episodes:
             return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)
         others = [_spent(other, prices) for other in self._folders if other != folder]
         usd, tokens = sum(one.usd.total for one in others), sum(one.tokens.total for one in others)
-        left = Limit(
+        left = BudgetLimit(
             None if self._limit.usd is None else round(self._limit.usd - usd, 9),
             None if self._limit.tokens is None else self._limit.tokens - round(tokens),
         )

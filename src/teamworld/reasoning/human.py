@@ -37,7 +37,7 @@ class Terminal(Protocol):
         """
 
 
-class Nobody:
+class ClosedTerminal:
     """A terminal at which nobody sits: for a replay."""
 
     def turn(self) -> AbstractAsyncContextManager[object]:
@@ -56,7 +56,7 @@ class Nobody:
         raise EOFError
 
 
-class Person:
+class PersonReasoner:
     """Asks a person; one object for each episode.
 
     An answer is asked for until it can be used, so no fallback stands for a person. It is put on record before

@@ -69,7 +69,7 @@ def _block(template: Template, name: str, told: dict[str, Any]) -> str:
     return "".join(template.blocks[name](template.new_context(told))).strip()
 
 
-def info(template: str) -> TemplateInfo:
+def template_info(template: str) -> TemplateInfo:
     """Return version and hash of a template.
 
     Args:
@@ -123,6 +123,6 @@ def templates() -> tuple[str, ...]:
     )
 
 
-def versions() -> dict[str, TemplateInfo]:
+def template_versions() -> dict[str, TemplateInfo]:
     """Return version and hash of every template of the built-in methods, by path: for a run's record."""
-    return {template: info(template) for template in templates()}
+    return {template: template_info(template) for template in templates()}

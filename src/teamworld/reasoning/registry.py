@@ -6,8 +6,8 @@ from teamworld.errors import UserError, suggest
 from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.keys import scrub
-from teamworld.reasoning.llm.names import is_model, parse
-from teamworld.reasoning.router import shares
+from teamworld.reasoning.llm.names import is_model, parse_endpoint
+from teamworld.reasoning.router import parse_routes
 from teamworld.reasoning.rules import NoisyRules, Rules
 from teamworld.seeding import Streams, generator
 
@@ -29,10 +29,10 @@ REASONERS = {
 }
 
 
-def in_words(name: str) -> str:
+def describe(name: str) -> str:
     """Return the reasoner in words: rules are called rules, a stand-in a stand-in."""
-    if len(found := shares(name)) > 1:
-        return "; ".join(f"{share.who}: {in_words(share.name)}" for share in found)
+    if len(found := parse_routes(name)) > 1:
+        return "; ".join(f"{share.who}: {describe(share.name)}" for share in found)
     name = found[0].name
     if name == "rules":
         return "built-in rules, no language model"
@@ -43,29 +43,29 @@ def in_words(name: str) -> str:
     return name
 
 
-def models(text: str) -> list[str]:
+def list_models(text: str) -> list[str]:
     """Return the language models that ``--reasoner`` names, each once, in order."""
-    return [name for name in dict.fromkeys(share.name for share in shares(text)) if is_model(name)]
+    return [name for name in dict.fromkeys(share.name for share in parse_routes(text)) if is_model(name)]
 
 
-def check(text: str) -> None:
+def check_name(text: str) -> None:
     """Check that ``--reasoner`` takes a text.
 
     Raises:
         UserError: It does not.
     """
-    for share in shares(text):
+    for share in parse_routes(text):
         if share.name.partition(":")[0] == REPLAY:
             raise UserError(
                 "replay answers for all reasoners of a run: --reasoner replay, or replay:DIR, and nothing else"
             )
         if is_model(share.name):
-            parse(share.name)
+            parse_endpoint(share.name)
         elif share.name != HUMAN:
-            make(share.name, lambda *names: generator(0, *names))
+            make_reasoner(share.name, lambda *names: generator(0, *names))
 
 
-def make(name: str, streams: Streams) -> Reasoner:
+def make_reasoner(name: str, streams: Streams) -> Reasoner:
     """Return the reasoner of that name for one episode, if it is not a language model.
 
     Raises:

@@ -10,7 +10,7 @@ from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Reas
 RETRIES = 2
 
 
-class Asked(NamedTuple, Generic[Answer]):
+class FinalAnswer(NamedTuple, Generic[Answer]):
     """A usable answer and what it took."""
 
     answer: Answer
@@ -22,7 +22,9 @@ class Asked(NamedTuple, Generic[Answer]):
     """The call that the answer took of a language model; those of the others stand with them."""
 
 
-async def ask(reasoner: Reasoner, question: Question[Answer], retries: int = RETRIES) -> Asked[Answer]:
+async def ask_until_usable(
+    reasoner: Reasoner, question: Question[Answer], retries: int = RETRIES
+) -> FinalAnswer[Answer]:
     """Ask ``question`` until an answer passes its check, at most ``retries`` times again."""
     tries: list[Rejected] = []
     for _ in range(retries + 1):
@@ -33,6 +35,6 @@ async def ask(reasoner: Reasoner, question: Question[Answer], retries: int = RET
             continue
         complaint = question.check(answer)
         if complaint is None:
-            return Asked(answer, tuple(tries), False, call)
+            return FinalAnswer(answer, tuple(tries), False, call)
         tries.append(Rejected(answer.model_dump_json(), "intent", complaint, call))
-    return Asked(question.fallback(), tuple(tries), True, None)
+    return FinalAnswer(question.fallback(), tuple(tries), True, None)

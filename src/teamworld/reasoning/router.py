@@ -14,7 +14,7 @@ from teamworld.reasoning.llm.keys import scrub
 _WHO = re.compile(r"(?P<who>\*|[A-Za-z_][\w.-]*)?(?:@(?P<kinds>[A-Za-z_*][\w.*]*))?")
 
 
-class Share(NamedTuple):
+class Route(NamedTuple):
     """The questions that one reasoner answers."""
 
     respondent: str
@@ -34,7 +34,7 @@ class Share(NamedTuple):
         return self.respondent in ("*", respondent) and fnmatchcase(kind, self.kinds)
 
 
-def shares(text: str) -> tuple[Share, ...]:
+def parse_routes(text: str) -> tuple[Route, ...]:
     """Read what ``--reasoner`` takes: ``NAME``, or ``WHO=NAME,...`` where the first that fits answers.
 
     WHO is an agent, ``*``, or either with ``@KIND`` behind it: ``agent_1@drwell.propose``, ``@drwell.*``.
@@ -48,14 +48,14 @@ def shares(text: str) -> tuple[Share, ...]:
         who, equals, name = part.partition("=")
         match = _WHO.fullmatch(who.strip()) if equals else None
         if match is None and len(parts) == 1:
-            return (Share("*", "*", part),)
+            return (Route("*", "*", part),)
         if match is None or not who.strip() or not name.strip():
             comma = "; the path of a model file holds no comma here" if "gguf:" in text else ""
             raise UserError(
                 f"expected WHO=REASONER,... such as 'agent_0=rules,*=openai:gpt-4o' or '@drwell.propose=rules,*=...', "
                 f"got '{scrub(part)}'{comma}"
             )
-        found.append(Share(match["who"] or "*", match["kinds"] or "*", name.strip()))
+        found.append(Route(match["who"] or "*", match["kinds"] or "*", name.strip()))
     for place, share in enumerate(found):
         before = next((other for other in found[:place] if other.covers(share.respondent, share.kinds)), None)
         if before is not None:
@@ -68,10 +68,10 @@ def shares(text: str) -> tuple[Share, ...]:
     return tuple(found)
 
 
-class Team:
+class ReasonerRouter:
     """Hands each question to the first reasoner that has a share in it."""
 
-    def __init__(self, name: str, reasoners: Sequence[tuple[Share, Reasoner]]) -> None:
+    def __init__(self, name: str, reasoners: Sequence[tuple[Route, Reasoner]]) -> None:
         self._name = name
         self._reasoners = tuple(reasoners)
 
@@ -91,4 +91,4 @@ class Team:
 
 def find_reasoner(reasoner: Reasoner, question: Question[Answer]) -> Reasoner:
     """Return who answers a question, where there may be several."""
-    return reasoner.of(question) if isinstance(reasoner, Team) else reasoner
+    return reasoner.of(question) if isinstance(reasoner, ReasonerRouter) else reasoner

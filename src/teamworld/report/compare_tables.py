@@ -10,7 +10,7 @@ from typing import Any
 
 from teamworld.experiment.config import ExperimentSpec
 from teamworld.metrics.definition import Metric, metrics
-from teamworld.reasoning.registry import in_words
+from teamworld.reasoning.registry import describe
 from teamworld.report import export
 from teamworld.report.compare import Comparison, Row, claims
 from teamworld.report.metrics import number
@@ -128,7 +128,7 @@ def where(experiments: Sequence[ExperimentSpec]) -> dict[str, str]:
 def _minds(names: Sequence[str]) -> str:
     if len(names) > 1 and all(name.partition(":")[0] == "rules" for name in names):
         return f"{', '.join(names)}: built-in rules, alone and as stand-ins that err, no language model"
-    return " and ".join(map(in_words, names))
+    return " and ".join(map(describe, names))
 
 
 def _both(stem: Path, rows: Sequence[dict[str, Any]]) -> None:

@@ -21,7 +21,7 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.methods.registry import option_error
 from teamworld.metrics.definition import Metric, metrics
-from teamworld.reasoning.registry import in_words
+from teamworld.reasoning.registry import describe
 from teamworld.report import compare_tables, comparison, export
 from teamworld.report.compare import LEVEL, Comparison, Pair, Sample, compare, enough
 from teamworld.report.cross_run import WHOLE
@@ -255,7 +255,7 @@ def _tables(section: Section, settings: Sequence[comparison.Setting], samples: S
 
 
 def _heading(section: Section, values: Sequence[str], title: str = "") -> str:
-    told = [in_words(value) if axis == "reasoner" else value for axis, value in zip(section.by, values, strict=False)]
+    told = [describe(value) if axis == "reasoner" else value for axis, value in zip(section.by, values, strict=False)]
     return f"**{'; '.join([*([title] if title else []), *told]) or 'All'}**"
 
 

@@ -10,7 +10,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.message_protocol import differ
 from teamworld.experiment.results import EpisodeRow
-from teamworld.reasoning.registry import in_words
+from teamworld.reasoning.registry import describe
 from teamworld.report.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def of_run(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> list[Table
 
 def describe_reasoner(experiment: ExperimentSpec) -> str:
     """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
-    return in_words(experiment.reasoner)
+    return describe(experiment.reasoner)
 
 
 def talk(experiment: ExperimentSpec) -> str:

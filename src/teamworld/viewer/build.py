@@ -11,7 +11,7 @@ from teamworld.errors import UserError
 from teamworld.language import ParseError, parse_plan
 from teamworld.metrics.failures import LABELS, Tag
 from teamworld.metrics.summary import summarise
-from teamworld.reasoning.registry import in_words
+from teamworld.reasoning.registry import describe
 from teamworld.record import (
     ActionStep,
     AgentLeft,
@@ -195,7 +195,7 @@ class _Reader:
             static=start.static,
             task=start.task,
             method=start.method,
-            mind=in_words(start.reasoner),
+            mind=describe(start.reasoner),
             seed=start.seed,
             episode=start.episode,
             result=Result(

@@ -15,7 +15,7 @@ from teamworld.methods.common.translation import Translation
 from teamworld.methods.hmas2.options import VARIANTS
 from teamworld.methods.hmas2.questions import PLANNER, Assigned, Judge, Opinion, PlanAll, TeamPlan
 from teamworld.reasoning.contract import Question
-from teamworld.reasoning.router import Team, shares
+from teamworld.reasoning.router import ReasonerRouter, parse_routes
 from teamworld.record import AgentLeft, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.seeding import generator
 from teamworld.testing.episodes import Scenario, play
@@ -233,7 +233,7 @@ def test_to_do_nothing_is_an_action_and_words_that_name_none_are_not(said: str |
 def test_the_planner_can_have_a_mind_of_its_own() -> None:
     own, other = Scripted(), Scripted()
     text = "planner=own,*=other"
-    team = Team(text, list(zip(shares(text), (own, other), strict=True)))
+    team = ReasonerRouter(text, list(zip(parse_routes(text), (own, other), strict=True)))
     play("hmas2", LONG._replace(horizon=3), {}, lambda streams: team)
     assert {one.respondent for one in own.asked} == {PLANNER}
     assert {one.respondent for one in other.asked} == {"agent_0", "agent_1"}

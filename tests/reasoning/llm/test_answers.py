@@ -16,9 +16,9 @@ from teamworld.methods.common.plan_answers import PlanAnswer
 from teamworld.methods.drwell.questions import Commitment, Proposal, Remark, Revision
 from teamworld.methods.zero_shot.questions import TargetedPlan
 from teamworld.reasoning.contract import BadAnswer, Flaw, Rejected
-from teamworld.reasoning.llm.answers import COMPLAINT, read, schema_of, told
+from teamworld.reasoning.llm.answers import COMPLAINT, describe_form, make_schema, read_answer
 from teamworld.reasoning.llm.contract import FORMS, Completion, Form, Usage
-from teamworld.reasoning.llm.lenient_json import LONGEST, find
+from teamworld.reasoning.llm.lenient_json import LONGEST, find_objects
 from tests.reasoning.llm.answers_corpus import CASES, Case
 
 MODELS: list[type[BaseModel]] = [Proposal, Commitment, Remark, Revision, PlanAnswer, TargetedPlan]
@@ -51,7 +51,7 @@ def completed(text: str, finish: Literal["stop", "length", "refused"] = "stop") 
 
 def outcome(text: str, model: type[BaseModel], form: Form = "json") -> BaseModel | Rejected:
     try:
-        return read(completed(text), model, form)
+        return read_answer(completed(text), model, form)
     except BadAnswer as bad:
         return bad.rejected
 
@@ -83,14 +83,14 @@ def strictness(schema: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("model", [*MODELS, StepResult])
 def test_schemas_keep_to_what_strict_modes_take(model: type[BaseModel]) -> None:
-    schema = schema_of(model)
+    schema = make_schema(model)
     assert schema["type"] == "object"
     assert list(schema["properties"]) == list(model.model_fields)
     strictness(schema)
 
 
 def test_a_schema_says_bounds_in_words_and_keeps_null() -> None:
-    assert schema_of(Commitment) == {
+    assert make_schema(Commitment) == {
         "description": "The task an agent binds itself to; null to keep out of the way and wait.",
         "type": "object",
         "properties": {
@@ -108,11 +108,11 @@ def test_nested_models_stand_in_place_and_a_field_may_be_named_title() -> None:
         sites: list[Commitment] = Field(description="where", min_length=1, max_length=3)
         sure: float = Field(gt=0, le=1)
 
-    assert schema_of(Plain)["properties"] == {
+    assert make_schema(Plain)["properties"] == {
         "title": {"type": "string", "enum": ["fire", "flood"]},
         "sites": {
             "type": "array",
-            "items": schema_of(Commitment),
+            "items": make_schema(Commitment),
             "description": "where; at least 1 entries; at most 3 entries",
         },
         "sure": {"type": "number", "description": "more than 0; at most 1"},
@@ -120,8 +120,8 @@ def test_nested_models_stand_in_place_and_a_field_may_be_named_title() -> None:
 
 
 def test_a_schema_is_ones_own_to_change() -> None:
-    schema_of(Proposal)["properties"].clear()
-    assert list(schema_of(Proposal)["properties"]) == ["goal", "reason"]
+    make_schema(Proposal)["properties"].clear()
+    assert list(make_schema(Proposal)["properties"]) == ["goal", "reason"]
 
 
 class Chain(BaseModel):
@@ -135,7 +135,7 @@ class Chain(BaseModel):
 def test_a_model_without_a_strict_form_is_refused(annotation: Any, named: str) -> None:  # noqa: ANN401
     model = type("Odd", (BaseModel,), {"__annotations__": {"field": annotation}})
     with pytest.raises(TypeError, match=named):
-        schema_of(model)
+        make_schema(model)
 
 
 # What prompts say
@@ -143,24 +143,24 @@ def test_a_model_without_a_strict_form_is_refused(annotation: Any, named: str) -
 
 @pytest.mark.parametrize("model", [*MODELS, StepResult])
 def test_prompts_name_every_field_where_the_provider_does_not(model: type[BaseModel]) -> None:
-    schema = schema_of(model)
-    assert told("schema", schema) == told("tool", schema) == ""
+    schema = make_schema(model)
+    assert describe_form("schema", schema) == describe_form("tool", schema) == ""
     for form in ("json", "text"):
-        text = told(form, schema)
+        text = describe_form(form, schema)
         assert "JSON" in text  # OpenAI's JSON mode refuses prompts without the word
         assert all(f"- {name} (" in text for name in schema["properties"])
         assert ("<answer>" in text) == (form == "text")
 
 
 def test_the_form_in_words() -> None:
-    assert told("text", schema_of(Commitment)) == (
+    assert describe_form("text", make_schema(Commitment)) == (
         "Give your answer as one JSON object between tags, in this form: "
         '<answer>{"goal": ..., "reason": ...}</answer>\n'
         "All of its fields are needed:\n"
         "- goal (string or null): id of the task, or null to wait\n"
         "- reason (string): one sentence; at most 600 characters"
     )
-    assert told("json", schema_of(StepResult)).splitlines()[2:] == [
+    assert describe_form("json", make_schema(StepResult)).splitlines()[2:] == [
         '- title ("fire" or "flood")',
         "- sites (list of object): where; at most 3 entries",
         *[
@@ -184,7 +184,7 @@ def test_the_form_in_words() -> None:
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_answers_as_models_write_them(case: Case, form: Form) -> None:
     try:
-        assert read(completed(case.text, case.finish), case.model, form).model_dump() == case.expected
+        assert read_answer(completed(case.text, case.finish), case.model, form).model_dump() == case.expected
     except BadAnswer as bad:
         assert bad.rejected.flaw == case.expected, bad.rejected.complaint
         assert bad.rejected.text == case.text
@@ -200,7 +200,7 @@ def test_the_corpus_has_every_flaw_that_reading_can_find() -> None:
 def test_free_texts_are_cut_at_every_depth_and_names_never() -> None:
     site = {"name": "ab", "note": "x" * 20}
     report = {"title": "fire", "sites": [site], "best": site, "sure": "0.5", "count": "7"}
-    answer = read(completed(json.dumps(report)), StepResult, "json")
+    answer = read_answer(completed(json.dumps(report)), StepResult, "json")
     assert (answer.sites[0].note, answer.best and answer.best.note) == ("x" * 9 + "…", "x" * 9 + "…")
     assert (answer.sure, answer.count) == (0.5, 7)
     report["best"] = {"name": "a" * 9}
@@ -210,7 +210,7 @@ def test_free_texts_are_cut_at_every_depth_and_names_never() -> None:
 
 def test_quotes_may_stand_in_free_texts_at_every_depth() -> None:
     text = '{"title": "fire", "sites": [{"name": "a", "note": "a "b" c"}], "best": null, "sure": 1}'
-    assert read(completed(text), StepResult, "json").sites[0].note == 'a "b" c'
+    assert read_answer(completed(text), StepResult, "json").sites[0].note == 'a "b" c'
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", '"nan"', "1e999", "1" * 4000, "1" * 5000])
@@ -296,14 +296,14 @@ def test_no_gap_between_words_takes_long(space: str) -> None:
 @pytest.mark.parametrize("entry", ["1", "{}", "[]", '""', "1.5", "null", "'a'", '{"a":1}'])
 def test_long_sound_objects_are_not_tangled(entry: str) -> None:
     count = LONGEST // (len(entry) + 1) - 5
-    found = find(f'x{{"a":[{",".join([entry] * count)}]}}')
+    found = find_objects(f'x{{"a":[{",".join([entry] * count)}]}}')
     assert len(found.objects[0]["a"]) == count
 
 
 def test_depth_is_bounded() -> None:
     assert rejected('{"a":' * 5_000 + "1" + "}" * 5_000, Remark).flaw == "json"
     assert rejected('{"a":' + "[" * 10_000 + "]" * 10_000 + "}", Remark).flaw == "json"
-    assert find("x" + '{"a":' * 10 + "1" + "}" * 10).objects
+    assert find_objects("x" + '{"a":' * 10 + "1" + "}" * 10).objects
 
 
 # Any sound answer, however it is written and whatever stands round it
@@ -394,14 +394,14 @@ def test_a_sound_answer_is_read_back_unchanged(answer: BaseModel, how: str, arou
     plain = how == "twice" and before + after != ""
     assume(not plain)  # text of text is read only where nothing stands round it
     text = before + WRITTEN[how](answer.model_dump(mode="json")) + after
-    assert read(completed(text), type(answer), "json") == answer
+    assert read_answer(completed(text), type(answer), "json") == answer
 
 
 @given(SOUND, st.sampled_from(["raw", "python", "javascript"]))
 def test_an_unclosed_thought_before_the_answer_does_no_harm(answer: BaseModel, how: str) -> None:
     text = f"<think>Which? {WRITTEN[how](answer.model_dump(mode='json'))}"
     assume("</think>" not in text)
-    assert read(completed(text), type(answer), "json") == answer
+    assert read_answer(completed(text), type(answer), "json") == answer
 
 
 JUNK_WORDS = [
@@ -436,7 +436,7 @@ def test_any_text_gives_an_answer_or_a_bad_answer(
     text: str, model: type[BaseModel], finish: Literal["stop", "length", "refused"]
 ) -> None:
     try:
-        answer = read(completed(text, finish), model, "json")
+        answer = read_answer(completed(text, finish), model, "json")
     except BadAnswer as bad:
         assert bad.rejected.flaw in get_args(Flaw)
         assert 0 < len(bad.rejected.complaint) <= COMPLAINT
@@ -444,7 +444,7 @@ def test_any_text_gives_an_answer_or_a_bad_answer(
         return
     assert msgspec.json.encode(answer.model_dump(mode="json"))
     assert finish != "refused"
-    assert read(completed(answer.model_dump_json()), model, "json") == answer
+    assert read_answer(completed(answer.model_dump_json()), model, "json") == answer
 
 
 VALUES = st.recursive(
@@ -463,7 +463,7 @@ def test_sound_json_is_read_as_a_plain_reader_reads_it(
     value: dict[str, Any], ascii_only: bool, indent: int | None
 ) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    found = find(f"x {text} x", prose=list(value))
+    found = find_objects(f"x {text} x", prose=list(value))
     assert found.objects == (json.loads(text),)
     assert (found.open, found.broken) == (False, None)
 
@@ -476,5 +476,5 @@ def test_half_an_answer_is_none(answer: BaseModel, data: st.DataObject) -> None:
     assume(not isinstance(result, BaseModel) or "{" not in part[1:])  # an object in a string of it
     assert isinstance(result, Rejected)
     with pytest.raises(BadAnswer) as bad:
-        read(completed(part, "length"), type(answer), "json")
+        read_answer(completed(part, "length"), type(answer), "json")
     assert bad.value.rejected.flaw == "cut"

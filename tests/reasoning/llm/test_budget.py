@@ -9,7 +9,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.budget import Budget, Limit, OutOfBudget, Spent, UsageTotal, check, parse
+from teamworld.reasoning.llm.budget import (
+    Budget,
+    BudgetLimit,
+    OutOfBudget,
+    Spent,
+    UsageTotal,
+    check_prices,
+    parse_limit,
+)
 from teamworld.reasoning.llm.contract import CallRecord
 from tests.reasoning.llm.records import failed, record
 
@@ -19,19 +27,19 @@ from tests.reasoning.llm.records import failed, record
 @pytest.mark.parametrize(
     ("text", "limit"),
     [
-        ("5usd", Limit(5.0, None)),
-        ("0.25usd", Limit(0.25, None)),
-        ("2Mtok", Limit(None, 2_000_000)),
-        ("300ktok", Limit(None, 300_000)),
-        ("0.3ktok", Limit(None, 300)),
-        ("1.1Mtok", Limit(None, 1_100_000)),
-        ("17tok", Limit(None, 17)),
-        ("5usd,2Mtok", Limit(5.0, 2_000_000)),
-        (" 2mtok , 5 USD ", Limit(5.0, 2_000_000)),
+        ("5usd", BudgetLimit(5.0, None)),
+        ("0.25usd", BudgetLimit(0.25, None)),
+        ("2Mtok", BudgetLimit(None, 2_000_000)),
+        ("300ktok", BudgetLimit(None, 300_000)),
+        ("0.3ktok", BudgetLimit(None, 300)),
+        ("1.1Mtok", BudgetLimit(None, 1_100_000)),
+        ("17tok", BudgetLimit(None, 17)),
+        ("5usd,2Mtok", BudgetLimit(5.0, 2_000_000)),
+        (" 2mtok , 5 USD ", BudgetLimit(5.0, 2_000_000)),
     ],
 )
-def test_limits_are_read(text: str, limit: Limit) -> None:
-    assert parse(text) == limit
+def test_limits_are_read(text: str, limit: BudgetLimit) -> None:
+    assert parse_limit(text) == limit
 
 
 @pytest.mark.parametrize(
@@ -55,23 +63,23 @@ def test_limits_are_read(text: str, limit: Limit) -> None:
 )
 def test_what_is_no_limit_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(UserError, match="a budget") as caught:
-        parse(text)
+        parse_limit(text)
     assert "\n" not in str(caught.value)
 
 
-LIMITS = st.builds(Limit, st.none() | st.floats(1e-9, 1e9), st.none() | st.integers(1, 10**15 - 1)).filter(any)
+LIMITS = st.builds(BudgetLimit, st.none() | st.floats(1e-9, 1e9), st.none() | st.integers(1, 10**15 - 1)).filter(any)
 
 
 @given(LIMITS)
-@example(Limit(1e-05, None))
-def test_a_limit_is_written_as_it_is_read(limit: Limit) -> None:
-    assert parse(str(limit)) == limit
+@example(BudgetLimit(1e-05, None))
+def test_a_limit_is_written_as_it_is_read(limit: BudgetLimit) -> None:
+    assert parse_limit(str(limit)) == limit
 
 
 @given(st.text(max_size=20) | st.text("0123456789.,usdktoM ", max_size=12))
 def test_any_text_is_a_limit_or_refused(text: str) -> None:
     try:
-        limit = parse(text)
+        limit = parse_limit(text)
     except UserError:
         return
     assert all(part is None or part > 0 for part in limit)
@@ -89,7 +97,7 @@ def use(budget: Budget, *records: CallRecord) -> None:
 
 
 def test_the_call_that_would_pass_the_limit_is_refused() -> None:
-    budget = Budget(parse("1usd"))
+    budget = Budget(parse_limit("1usd"))
     use(budget, record(0.3), record(0.3), record(0.3))
     with pytest.raises(OutOfBudget) as caught:
         budget.reserve()
@@ -101,7 +109,7 @@ def test_the_call_that_would_pass_the_limit_is_refused() -> None:
 
 
 def test_calls_under_way_count_as_the_mean_of_those_before() -> None:
-    budget = Budget(parse("1ktok"))
+    budget = Budget(parse_limit("1ktok"))
     use(budget, record(tokens=100), record(tokens=200))
     for _ in range(4):  # 300, then 150 each: 4 make 900, a fifth 1,050
         budget.reserve()
@@ -114,20 +122,20 @@ def test_calls_under_way_count_as_the_mean_of_those_before() -> None:
 
 def test_either_limit_is_enough() -> None:
     for text in ("0.5usd,1Mtok", "100usd,200tok"):
-        budget = Budget(parse(text))
+        budget = Budget(parse_limit(text))
         use(budget, record(0.4, 150))
         with pytest.raises(OutOfBudget):
             budget.reserve()
 
 
 def test_without_a_limit_nothing_is_refused() -> None:
-    budget = Budget(Limit())
+    budget = Budget(BudgetLimit())
     use(budget, *[record(1e6, 10**9)] * 3, record(None, None))
     assert (budget.spent.usd.total, budget.spent.tokens.total) == (3e6, 3e9)
 
 
 def test_what_a_call_took_is_known_of_answers_alone() -> None:
-    budget = Budget(parse("1usd,1ktok"))
+    budget = Budget(parse_limit("1usd,1ktok"))
     use(budget, failed(), failed("late"), record(0.25, 100))
     assert budget.spent == Spent(UsageTotal(0.25, 1), UsageTotal(100, 1))
     assert Spent().plus(record(5.0, 100, cached=True)) == Spent()
@@ -135,7 +143,7 @@ def test_what_a_call_took_is_known_of_answers_alone() -> None:
 
 
 def test_an_answer_that_nobody_counted_counts_as_the_mean_of_the_others() -> None:
-    budget = Budget(parse("1ktok"))
+    budget = Budget(parse_limit("1ktok"))
     use(budget, record(tokens=300), record(tokens=None), record(tokens=None))
     assert budget.spent.tokens == UsageTotal(300, 1, 2)
     with pytest.raises(OutOfBudget, match="900 tokens of 1,000"):
@@ -144,18 +152,18 @@ def test_an_answer_that_nobody_counted_counts_as_the_mean_of_the_others() -> Non
 
 @pytest.mark.parametrize(("text", "unit"), [("1usd", "usd"), ("1Mtok", "tokens")])
 def test_a_limit_on_what_nobody_counts_is_told_not_passed_over(text: str, unit: str) -> None:
-    budget = Budget(parse(text))
+    budget = Budget(parse_limit(text))
     use(budget, record(None, None))
     with pytest.raises(UserError, match=f"a budget in {unit} cannot be kept") as caught:
         budget.reserve()
     assert not isinstance(caught.value, OutOfBudget)
-    use(Budget(Limit()), *[record(None, None)] * 3)
+    use(Budget(BudgetLimit()), *[record(None, None)] * 3)
 
 
 def test_an_episode_has_a_limit_of_its_own_within_the_run() -> None:
-    run = Budget(parse("1usd"))
-    first = Budget(parse("0.5usd"), what="episode 1", option="--episode-budget", within=run)
-    second = Budget(parse("0.8usd"), what="episode 2", option="--episode-budget", within=run)
+    run = Budget(parse_limit("1usd"))
+    first = Budget(parse_limit("0.5usd"), what="episode 1", option="--episode-budget", within=run)
+    second = Budget(parse_limit("0.8usd"), what="episode 2", option="--episode-budget", within=run)
     use(first, record(0.2), record(0.2))
     with pytest.raises(OutOfBudget, match=r"^episode 1 has spent 0.4 usd of 0.5 usd.* larger --episode-budget"):
         first.reserve()
@@ -177,7 +185,7 @@ COSTS = st.lists(st.integers(1, 100), min_size=1, max_size=60)
 def test_a_limit_is_passed_by_no_more_than_the_calls_under_way(
     costs: list[int], together: int, limit: int, order: random.Random
 ) -> None:
-    budget = Budget(Limit(tokens=limit))
+    budget = Budget(BudgetLimit(tokens=limit))
     waiting, spent, over, refused = [cost + 10 for cost in costs], 0, 0, False
     flying: list[int] = []
     while flying or (waiting and not refused):
@@ -212,9 +220,9 @@ def test_a_run_that_goes_on_stops_where_it_would_have_stopped(costs: list[int], 
             budget.charge(record(tokens=cost + 10))
         return len(costs)
 
-    whole, first = Budget(Limit(tokens=limit)), Budget(Limit(tokens=limit))
+    whole, first = Budget(BudgetLimit(tokens=limit)), Budget(BudgetLimit(tokens=limit))
     end = stopped(first, costs[:killed])
-    again = Budget(Limit(tokens=limit), spent=first.spent)
+    again = Budget(BudgetLimit(tokens=limit), spent=first.spent)
     assert stopped(whole, costs) == end + stopped(again, costs[end:])
     assert whole.spent == again.spent
 
@@ -222,7 +230,7 @@ def test_a_run_that_goes_on_stops_where_it_would_have_stopped(costs: list[int], 
 def test_a_larger_limit_goes_further() -> None:
     ends = []
     for limit in (100, 200, 400, 800):
-        budget = Budget(Limit(tokens=limit))
+        budget = Budget(BudgetLimit(tokens=limit))
         with pytest.raises(OutOfBudget):
             use(budget, *[record(tokens=40)] * 30)
         ends.append(budget.spent.tokens.total)
@@ -235,16 +243,16 @@ def test_a_larger_limit_goes_further() -> None:
 def test_a_limit_in_dollars_needs_prices() -> None:
     models = ["openai:gpt-4o", "http://localhost:8000/v1#qwen3", "http://localhost:8000/v1#qwen3"]
     with pytest.raises(UserError) as caught:
-        check([parse("2Mtok"), parse("5usd")], models, lambda model: model.startswith("openai"))
+        check_prices([parse_limit("2Mtok"), parse_limit("5usd")], models, lambda model: model.startswith("openai"))
     assert "none is known of http://localhost:8000/v1#qwen3: give its prices" in str(caught.value)
-    check([parse("2Mtok"), Limit()], models, lambda model: False)
-    check([parse("5usd")], models, lambda model: True)
-    check([parse("5usd")], [], lambda model: False)
+    check_prices([parse_limit("2Mtok"), BudgetLimit()], models, lambda model: False)
+    check_prices([parse_limit("5usd")], models, lambda model: True)
+    check_prices([parse_limit("5usd")], [], lambda model: False)
 
 
 def test_a_call_is_asked_for_again_when_it_is_sent() -> None:
-    run = Budget(Limit(tokens=100))
-    episode = Budget(Limit(tokens=1000), within=run)
+    run = Budget(BudgetLimit(tokens=100))
+    episode = Budget(BudgetLimit(tokens=1000), within=run)
     for _ in range(3):
         episode.reserve()  # nobody knows yet what a call takes
     episode.confirm()
@@ -255,7 +263,7 @@ def test_a_call_is_asked_for_again_when_it_is_sent() -> None:
 
 
 def test_others_under_way_do_not_stop_a_call_that_was_let_through() -> None:
-    budget = Budget(Limit(tokens=100), Spent(tokens=UsageTotal(40, 2)))
+    budget = Budget(BudgetLimit(tokens=100), Spent(tokens=UsageTotal(40, 2)))
     for _ in range(3):
         budget.reserve()
     budget.confirm()

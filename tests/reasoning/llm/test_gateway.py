@@ -16,7 +16,7 @@ from teamworld.reasoning.llm.contract import (
     FaultKind,
     Usage,
 )
-from teamworld.reasoning.llm.gateway import BUSY, START, Limit, Sent, Unreachable
+from teamworld.reasoning.llm.gateway import BUSY, START, ConcurrencyLimit, Sent, Unreachable
 from tests.reasoning.llm.gateways import PATIENCE, Bench, Script, Step, fault, kinds, one_poisoned, steps
 from tests.reasoning.llm.virtual import run
 
@@ -168,7 +168,7 @@ def test_the_limit_does_not_grow_where_it_holds_nobody_back() -> None:
 
 
 def test_a_limit_halves_once_for_all_that_was_in_flight() -> None:
-    limit = Limit(128)
+    limit = ConcurrencyLimit(128)
     assert [limit.halve(number, 32) for number in (1, 7, 32)] == [True, False, False]
     assert limit.value == START / 2
     limit.grow(32)
@@ -181,7 +181,7 @@ def test_a_limit_halves_once_for_all_that_was_in_flight() -> None:
 
 
 def test_a_limit_feels_its_way_up_after_a_halving() -> None:
-    limit = Limit(1000)
+    limit = ConcurrencyLimit(1000)
     limit.halve(1, 1)
     values = [limit.value]
     for _ in range(5):

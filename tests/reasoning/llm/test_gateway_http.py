@@ -12,6 +12,7 @@ from teamworld.errors import UserError
 from teamworld.reasoning.llm import providers
 from teamworld.reasoning.llm.contract import Request, Turn
 from teamworld.reasoning.llm.gateway import Gateway, Patience, Sent, Unreachable
+from teamworld.reasoning.llm.names import parse_endpoint
 from tests.reasoning.llm import server
 from tests.reasoning.llm.gateways import request
 
@@ -28,7 +29,7 @@ def asked(name: str, number: int) -> Request:
 
 def send(name: str, count: int, told: list[str], most: int = 128) -> list[Sent | BaseException]:
     async def main() -> list[Sent | BaseException]:
-        gateway = Gateway(providers.client(providers.parse(name)), name, PATIENCE, most, told.append)
+        gateway = Gateway(providers.make_client(parse_endpoint(name)), name, PATIENCE, most, told.append)
         try:
             calls = [gateway.complete(asked(name, number)) for number in range(count)]
             return await asyncio.gather(*calls, return_exceptions=True)

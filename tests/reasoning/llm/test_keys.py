@@ -14,16 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.keys import Secret, find, scrub
-from teamworld.reasoning.llm.names import parse
+from teamworld.reasoning.llm.keys import Secret, find_keys, scrub
+from teamworld.reasoning.llm.names import parse_endpoint
 
 KEY = "sk-Test0123456789abcdef"
-OPENAI, CLAUDE, GEMINI = parse("openai:a"), parse("anthropic:a"), parse("google:a")
-LOCAL, FAR, FARTHER = parse("http://localhost:1/v1#a"), parse("https://far.org/v1#a"), parse("https://farther.org/v1#a")
+OPENAI, CLAUDE, GEMINI = parse_endpoint("openai:a"), parse_endpoint("anthropic:a"), parse_endpoint("google:a")
+LOCAL, FAR, FARTHER = (
+    parse_endpoint("http://localhost:1/v1#a"),
+    parse_endpoint("https://far.org/v1#a"),
+    parse_endpoint("https://farther.org/v1#a"),
+)
 
 
 def found(names: list[object], environ: dict[str, str], key_env: str | None = None) -> dict[str, tuple[str, str]]:
-    keys = find(names, key_env, {"XDG_CONFIG_HOME": "/nowhere", **environ})  # type: ignore[arg-type]
+    keys = find_keys(names, key_env, {"XDG_CONFIG_HOME": "/nowhere", **environ})  # type: ignore[arg-type]
     return {host: (key.secret.reveal(), key.source) for host, key in keys.items()}
 
 

@@ -25,7 +25,7 @@ from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.run_options import RunOptions
 from teamworld.methods import registry
-from teamworld.reasoning.llm.answers import read, schema_of
+from teamworld.reasoning.llm.answers import make_schema, read_answer
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn
 from teamworld.reasoning.llm.doctor import examine
 from teamworld.reasoning.llm.local import CONTEXT, LocalClient, fingerprint
@@ -46,7 +46,7 @@ def asking(kind: str = "drwell.propose", form: Form = "schema", text: str = "Whi
         model="gguf:tiny",
         turns=(Turn("system", "You answer."), Turn("user", text)),
         answer=answer.__name__,
-        schema=schema_of(answer, bounds=True),
+        schema=make_schema(answer, bounds=True),
         form=form,
         **(defaults | given),  # type: ignore[arg-type]
     )
@@ -113,7 +113,9 @@ def test_every_question_gets_an_answer_of_its_schema(model: Path, kind: str) -> 
     for completion in found:
         assert isinstance(completion, Completion)
         assert completion.finish == "stop"
-        assert isinstance(read(completion, registry.kinds()[kind].answer, "schema"), registry.kinds()[kind].answer)
+        assert isinstance(
+            read_answer(completion, registry.kinds()[kind].answer, "schema"), registry.kinds()[kind].answer
+        )
 
 
 def test_json_mode_gives_some_object_and_text_anything(model: Path) -> None:

@@ -12,7 +12,7 @@ from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.reasoning.llm import keys, providers
 from teamworld.reasoning.llm.contract import Usage
-from teamworld.reasoning.llm.names import parse
+from teamworld.reasoning.llm.names import parse_endpoint
 from teamworld.reasoning.llm.prices import Prices
 
 
@@ -30,10 +30,10 @@ def installed(monkeypatch: pytest.MonkeyPatch, yes: bool) -> None:
 
 def test_a_file_that_is_there_needs_nothing_more(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, True)
-    providers.check(parse(f"gguf:{file}"))
-    assert providers.best_form(parse(f"gguf:{file}")) == "schema"
+    providers.check_installed(parse_endpoint(f"gguf:{file}"))
+    assert providers.best_form(parse_endpoint(f"gguf:{file}")) == "schema"
     monkeypatch.setenv("HOME", str(file.parent))
-    providers.check(parse("gguf:~/model.gguf"))
+    providers.check_installed(parse_endpoint("gguf:~/model.gguf"))
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def test_what_is_wrong_with_it_is_said(
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(UserError, match=said):
-        providers.check(parse(f"gguf:{file}"))
+        providers.check_installed(parse_endpoint(f"gguf:{file}"))
 
 
 def test_a_folder_is_none(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read: Is a directory"):
-        providers.check(parse(f"gguf:{tmp_path}"))
+        providers.check_installed(parse_endpoint(f"gguf:{tmp_path}"))
 
 
 def test_the_package_is_asked_for(
@@ -72,21 +72,21 @@ def test_a_package_that_does_not_fit_the_machine_is_told(file: Path, monkeypatch
     monkeypatch.delitem(sys.modules, "teamworld.reasoning.llm.local", raising=False)
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
     with pytest.raises(UserError, match="llama.cpp is installed but cannot be loaded"):
-        providers.client(parse(f"gguf:{file}"))
+        providers.make_client(parse_endpoint(f"gguf:{file}"))
 
 
 def test_a_home_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, True)
     with pytest.raises(UserError, match="~nobody-of-this-name/m.gguf cannot be read"):
-        providers.check(parse("gguf:~nobody-of-this-name/m.gguf"))
+        providers.check_installed(parse_endpoint("gguf:~nobody-of-this-name/m.gguf"))
 
 
 def test_no_key_goes_to_a_file_or_is_lost_to_it(file: Path) -> None:
-    name, openai = parse(f"gguf:{file}"), parse("openai:gpt-4o")
+    name, openai = parse_endpoint(f"gguf:{file}"), parse_endpoint("openai:gpt-4o")
     environ = {"XDG_CONFIG_HOME": "/nowhere", "OPENAI_API_KEY": "sk-own", "TEAMWORLD_API_KEY": "sk-any"}
-    assert keys.find([name], None, environ) == {}
-    assert set(keys.find([name, openai], "OPENAI_API_KEY", environ)) == {openai.host}
-    assert providers.needed(name, None) is None
+    assert keys.find_keys([name], None, environ) == {}
+    assert set(keys.find_keys([name, openai], "OPENAI_API_KEY", environ)) == {openai.host}
+    assert keys.require_key(name, None) is None
 
 
 def test_a_call_of_it_costs_nothing(file: Path) -> None:

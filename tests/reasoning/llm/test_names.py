@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.names import HOSTED, Endpoint, is_model, parse
+from teamworld.reasoning.llm.names import HOSTED, Endpoint, is_model, parse_endpoint
 
 
 @pytest.mark.parametrize(
@@ -24,10 +24,10 @@ from teamworld.reasoning.llm.names import HOSTED, Endpoint, is_model, parse
     ],
 )
 def test_reads(name: str, base: str, model: str) -> None:
-    endpoint = parse(name)
+    endpoint = parse_endpoint(name)
     assert is_model(name)
     assert (endpoint.base, endpoint.model) == (base, model)
-    assert parse(endpoint.name) == endpoint
+    assert parse_endpoint(endpoint.name) == endpoint
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_reads(name: str, base: str, model: str) -> None:
 )
 def test_refuses(name: str, said: str) -> None:
     with pytest.raises(UserError) as caught:
-        parse(name)
+        parse_endpoint(name)
     assert said in str(caught.value)
     assert "SECRET1" not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -73,11 +73,11 @@ def test_refuses(name: str, said: str) -> None:
 )
 def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     try:
-        endpoint = parse(text)
+        endpoint = parse_endpoint(text)
     except UserError as error:
         assert str(error).isprintable()
     else:
-        assert parse(endpoint.name) == endpoint
+        assert parse_endpoint(endpoint.name) == endpoint
         assert endpoint.host
         assert endpoint.model.isprintable()
 
@@ -85,7 +85,7 @@ def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
 @given(st.from_regex(r"[A-Za-z0-9]{8,20}", fullmatch=True), st.sampled_from(["{0}@", "me:{0}@", "{0}:x@", "a@{0}@"]))
 def test_no_password_is_repeated(password: str, shape: str) -> None:
     with pytest.raises(UserError) as caught:
-        parse(f"https://{shape.format(password)}host/v1#m")
+        parse_endpoint(f"https://{shape.format(password)}host/v1#m")
     assert password not in str(caught.value)
 
 
@@ -113,7 +113,7 @@ def test_other_reasoners_are_not_models(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gguf:models/tiny.gguf", "GGUF:/some where/tiny.gguf", "gguf:~/tiny#2.gguf"])
 def test_a_model_file_is_named_by_its_path(name: str) -> None:
-    endpoint = parse(name)
+    endpoint = parse_endpoint(name)
     assert endpoint == ("gguf", "", name[5:])
     assert is_model(name)
     assert endpoint.local
@@ -124,4 +124,4 @@ def test_a_model_file_is_named_by_its_path(name: str) -> None:
 @pytest.mark.parametrize("name", ["gguf:", "gguf: ", "gguf:a\nb"])
 def test_a_model_file_without_a_path_is_refused(name: str) -> None:
     with pytest.raises(UserError, match="gguf:FILE"):
-        parse(name)
+        parse_endpoint(name)

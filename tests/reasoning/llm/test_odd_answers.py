@@ -10,7 +10,7 @@ import pytest
 
 from teamworld.reasoning.llm.contract import Completion, Fault, ProviderError, Usage
 from teamworld.reasoning.llm.keys import Secret
-from teamworld.reasoning.llm.names import parse
+from teamworld.reasoning.llm.names import parse_endpoint
 from tests.reasoning.llm.test_providers import request
 
 library = pytest.importorskip("teamworld.reasoning.llm.provider_client", reason="needs teamworld[llm]")
@@ -30,7 +30,7 @@ def came(status: int, body: object, key: str | None = None) -> Completion | Faul
 
     async def ask() -> Completion | Fault:
         secret = None if key is None else Secret(key)
-        client = library.LibraryClient(parse("http://127.0.0.1:9/v1#m"), secret, 1.0, 1.0)
+        client = library.ProviderClient(parse_endpoint("http://127.0.0.1:9/v1#m"), secret, 1.0, 1.0)
         try:
             found: Completion = await client.complete(request())
             return found

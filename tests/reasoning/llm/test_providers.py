@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.answers import told
+from teamworld.reasoning.llm.answers import describe_form
 from teamworld.reasoning.llm.contract import FORMS, Completion, Fault, Form, ProviderError, Request, Turn, Usage
 from teamworld.reasoning.llm.keys import Secret
-from teamworld.reasoning.llm.names import Endpoint, parse
-from teamworld.reasoning.llm.providers import best_form, check, client
+from teamworld.reasoning.llm.names import Endpoint, parse_endpoint
+from teamworld.reasoning.llm.providers import best_form, check_installed, make_client
 from tests.reasoning.llm.server import FAULTS, Peer
 
 library = pytest.importorskip("teamworld.reasoning.llm.provider_client", reason="needs teamworld[llm]")
@@ -29,7 +29,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["goal", "count"],
     "additionalProperties": False,
 }
-ASKED = "Choose.\n" + told("text", SCHEMA)
+ASKED = "Choose.\n" + describe_form("text", SCHEMA)
 GOOD = '{"goal": "x", "count": 0}'
 #: The environment of somebody who uses OpenAI otherwise.
 LEAKS = {
@@ -62,7 +62,7 @@ def request(form: Form = "schema", **changes: Any) -> Request:
 def ask(name: str, asked: Request | None = None, key: str | None = KEY, read: float = 5.0) -> Completion | Fault:
     async def one() -> Completion | Fault:
         secret = None if key is None else Secret(key)
-        made = client(parse(name), secret, connect=2.0, read=read)
+        made = make_client(parse_endpoint(name), secret, connect=2.0, read=read)
         try:
             return await made.complete(asked or request())
         except ProviderError as error:
@@ -265,7 +265,7 @@ def test_an_index_error_of_the_library_is_a_fault(server: Peer, monkeypatch: pyt
 
 def test_cancelling_is_no_fault(server: Peer) -> None:
     async def one() -> None:
-        made = client(parse(server.name("always-stall")))
+        made = make_client(parse_endpoint(server.name("always-stall")))
         try:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.3):
@@ -295,7 +295,7 @@ def test_the_providers_own_class_sends_nothing_of_the_environment_to_another_hos
         monkeypatch.setenv(name, value)
 
     async def one() -> Completion:
-        made = client(Endpoint("openai", server.url, "gpt-4o"), Secret(KEY))
+        made = make_client(Endpoint("openai", server.url, "gpt-4o"), Secret(KEY))
         try:
             return await made.complete(request())
         finally:
@@ -313,7 +313,7 @@ def test_many_at_once_through_several_pools(server: Peer) -> None:
     count = 3 * library.WIDTH + 1
 
     async def all_at_once() -> list[Completion]:
-        made = client(parse(server.name()), connect=60)
+        made = make_client(parse_endpoint(server.name()), connect=60)
         try:
             asked = [request(turns=(Turn("user", f"{ASKED}\n{number}"),)) for number in range(count)]
             return await asyncio.gather(*map(made.complete, asked))
@@ -340,25 +340,25 @@ def test_many_at_once_through_several_pools(server: Peer) -> None:
     ],
 )
 def test_best_form(name: str, form: Form) -> None:
-    assert best_form(parse(name)) == form
+    assert best_form(parse_endpoint(name)) == form
 
 
 @pytest.mark.parametrize("name", ["openai:gpt-4o", "anthropic:claude-x", "google:gemini-x"])
 def test_a_provider_needs_a_key(name: str) -> None:
     with pytest.raises(UserError, match=r"needs a key: set \w+_API_KEY or TEAMWORLD_API_KEY"):
-        client(parse(name))
+        make_client(parse_endpoint(name))
 
 
 @pytest.mark.parametrize("name", ["openai:gpt-4o", "anthropic:claude-x", "google:gemini-x", "http://localhost:1/v1#m"])
 def test_each_class_is_made_offline_or_says_what_is_missing(name: str) -> None:
     async def make() -> None:
-        await client(parse(name), Secret(KEY)).close()
+        await make_client(parse_endpoint(name), Secret(KEY)).close()
 
-    package = {"anthropic": "anthropic", "google": "google.genai"}.get(parse(name).provider, "openai")
+    package = {"anthropic": "anthropic", "google": "google.genai"}.get(parse_endpoint(name).provider, "openai")
     try:
         __import__(package)
     except ImportError:
-        with pytest.raises(UserError, match=rf"pip install 'teamworld\[{parse(name).provider}\]'"):
+        with pytest.raises(UserError, match=rf"pip install 'teamworld\[{parse_endpoint(name).provider}\]'"):
             asyncio.run(make())
     else:
         asyncio.run(make())
@@ -371,8 +371,8 @@ def test_what_a_provider_needs_is_asked_for_before_a_run_begins(
     for module in (package, *(name for name in sys.modules if name.startswith(f"{package}."))):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UserError, match=rf"pip install 'teamworld\[{package}\]'"):
-        check(parse(name))
-    check(parse("openai:gpt-4o"))
+        check_installed(parse_endpoint(name))
+    check_installed(parse_endpoint("openai:gpt-4o"))
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,10 +390,13 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr("teamworld.reasoning.llm.provider_client", raising=False)
     monkeypatch.setattr(builtins, "__import__", missing)
-    for act in (lambda: client(parse("http://localhost:1/v1#m")), lambda: best_form(parse("openai:gpt-4o"))):
+    for act in (
+        lambda: make_client(parse_endpoint("http://localhost:1/v1#m")),
+        lambda: best_form(parse_endpoint("openai:gpt-4o")),
+    ):
         with pytest.raises(UserError, match=r"pip install 'teamworld\[llm\]'"):
             act()
-    assert best_form(parse("http://localhost:1/v1#m")) == "schema"
+    assert best_form(parse_endpoint("http://localhost:1/v1#m")) == "schema"
 
 
 # What the library makes of a request, without a network

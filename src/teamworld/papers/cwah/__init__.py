@@ -287,7 +287,7 @@ def reproduce(out: Path, plan: CwahPlan, command: str, progress: Progress = lamb
         rows=plan.rows,
         episodes={key: sorted(own, key=_place) for key, own in episodes.items()},
         split=None if plan.generated is None else plan.generated.split,
-        reasoner=reasoners.in_words(plan.reasoner),
+        reasoner=reasoners.describe(plan.reasoner),
         cap=plan.cap,
     )
     drawn = draw(out / "figures", result) if importlib.util.find_spec("matplotlib") else None
@@ -343,7 +343,7 @@ def _check(runs: Sequence[RowRun]) -> None:
 
 def _run_all(runs: Sequence[RowRun], plan: CwahPlan) -> Iterator[tuple[RowRun, list[TeamEpisode]]]:
     """Yield each run with its episodes, as they end; in processes where nobody has to be waited for."""
-    waits = bool(reasoners.models(plan.reasoner)) or HUMAN in plan.reasoner
+    waits = bool(reasoners.list_models(plan.reasoner)) or HUMAN in plan.reasoner
     processes = 1 if waits else process_pool.many(len(runs), _MIN_PARALLEL, None)
     if processes < 2:
         yield from (run_row(row_run, plan.terminal) for row_run in runs)

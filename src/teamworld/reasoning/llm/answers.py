@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails, from_json
 
 from teamworld.reasoning.contract import Answer, BadAnswer, Flaw
 from teamworld.reasoning.llm.contract import Completion, Form
-from teamworld.reasoning.llm.lenient_json import Found, Tangled, find
+from teamworld.reasoning.llm.lenient_json import FoundObjects, Tangled, find_objects
 
 #: Longest complaint, in characters.
 COMPLAINT = 300
@@ -60,7 +60,7 @@ class _Shape(NamedTuple):
     """Names of its free texts."""
 
 
-def schema_of(model: type[BaseModel], *, bounds: bool = False) -> dict[str, Any]:
+def make_schema(model: type[BaseModel], *, bounds: bool = False) -> dict[str, Any]:
     """Return the JSON schema of an answer in the subset that the strict modes of all providers take.
 
     References are put in place, titles and defaults left out, no other fields allowed and all of them required; a
@@ -78,7 +78,7 @@ def schema_of(model: type[BaseModel], *, bounds: bool = False) -> dict[str, Any]
     return copy.deepcopy(_strict_schema(model, bounds))
 
 
-def told(form: Form, schema: Mapping[str, Any]) -> str:
+def describe_form(form: Form, schema: Mapping[str, Any]) -> str:
     """Return what a prompt says about the form of the answer; nothing where the provider holds the model to it.
 
     Args:
@@ -96,7 +96,7 @@ def told(form: Form, schema: Mapping[str, Any]) -> str:
     return "\n".join([first, "All of its fields are needed:", *_field_lines(schema, "")])
 
 
-def read(completion: Completion, model: type[Answer], form: Form) -> Answer:
+def read_answer(completion: Completion, model: type[Answer], form: Form) -> Answer:
     """Read the answer in a completion.
 
     Of several objects the last complete one that fits the model is taken: models think aloud, draft and correct
@@ -122,7 +122,7 @@ def read(completion: Completion, model: type[Answer], form: Form) -> Answer:
     if completion.finish == "refused":
         raise _bad("the answer was refused; answer the question as it is put", "refused", text)
     try:
-        found = find(text, shape.prose)
+        found = find_objects(text, shape.prose)
     except Tangled:
         raise _bad(f"too many braces and quotes to read it; {_wanted(form, shape)}", "json", text) from None
     misfits: list[tuple[dict[str, Any], str]] = []
@@ -143,7 +143,7 @@ def read(completion: Completion, model: type[Answer], form: Form) -> Answer:
     raise _bad(f"{complaint}; {_wanted(form, shape)}", flaw, text)
 
 
-def _without_object(found: Found) -> tuple[Flaw, str]:
+def _without_object(found: FoundObjects) -> tuple[Flaw, str]:
     """Return what is wrong with a text in which no object was found."""
     if not _NOTHING.sub("", found.rest):
         return "empty", "the answer is empty"
@@ -300,7 +300,7 @@ def _layers(value: dict[str, Any], shape: _Shape, depth: int = _WRAPS) -> Iterat
         inner = part if isinstance(part, list) else [part]
         if isinstance(part, str) and part.lstrip().startswith("{"):
             try:
-                inner = list(find(part, shape.prose).objects)
+                inner = list(find_objects(part, shape.prose).objects)
             except Tangled:
                 continue
         for wrapped in inner:

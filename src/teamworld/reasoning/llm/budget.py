@@ -1,7 +1,7 @@
 """Limits on what calls may cost: dollars, tokens, or both, for a run and for each of its episodes.
 
-Where a limit bites depends on which answers came first. So it never ends a question in its fallback or an episode
-early, which would let the bill change a log and a score: it stops the run, and the record lets the run go on.
+Where a limit applies depends on which answers came first. So it never ends a question in its fallback or an episode
+early, which would let the cost change a log and a score: it stops the run, and the record lets the run go on.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from teamworld.reasoning.llm.contract import CallRecord
 
 _AMOUNT = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*(usd|tok|ktok|mtok)", re.IGNORECASE | re.ASCII)
 _TOKENS = {"tok": 1, "ktok": 1000, "mtok": 1_000_000}
-_EXAMPLE = "an amount such as 5usd, 300ktok, 2Mtok, or 5usd,2Mtok for both"
 
 
 class OutOfBudget(UserError):
     """A limit is reached; the same command with a larger one goes on."""
 
 
-class Limit(NamedTuple):
+class BudgetLimit(NamedTuple):
     """The most that may be spent; None where there is no limit."""
 
     usd: float | None = None
@@ -31,43 +30,43 @@ class Limit(NamedTuple):
     """Prompt and output, whatever they cost."""
 
     def __str__(self) -> str:
-        """As ``parse`` reads it; empty where nothing is limited."""
+        """As ``parse_limit`` reads it; empty where nothing is limited."""
         usd = [] if self.usd is None else [f"{Decimal(repr(self.usd)):f}usd"]
         return ",".join(usd + ([] if self.tokens is None else [f"{self.tokens}tok"]))
 
 
-def parse(text: str) -> Limit:
+def parse_limit(text: str) -> BudgetLimit:
     """Return the limit of a text: ``5usd``, ``2Mtok``, ``300ktok``, ``5usd,2Mtok``.
 
     Raises:
         UserError: It is none, is zero, or limits the same thing twice.
     """
-    usd: float | None = None
-    tokens: int | None = None
+    amounts: dict[str, Decimal] = {}
     for part in text.split(","):
-        found = _AMOUNT.fullmatch(part.strip())
-        if found is None:
-            raise UserError(f"a budget is {_EXAMPLE}; got '{text[:80]}'")
-        amount, unit = Decimal(found[1]), found[2].lower()
-        if (usd if unit == "usd" else tokens) is not None:
+        match = _AMOUNT.fullmatch(part.strip())
+        if match is None:
+            raise UserError(
+                f"a budget is an amount such as 5usd, 300ktok, 2Mtok, or 5usd,2Mtok for both; got '{text[:80]}'"
+            )
+        factor = _TOKENS.get(match[2].lower())
+        unit, amount = ("tokens", Decimal(int(Decimal(match[1]) * factor))) if factor else ("usd", Decimal(match[1]))
+        if unit in amounts:
             raise UserError(f"a budget limits dollars once and tokens once, got '{text[:80]}'")
-        if unit == "usd":
-            usd = float(amount)
-        else:
-            tokens = int(amount * _TOKENS[unit])
-        if not (usd if unit == "usd" else tokens):
+        if not amount:
             raise UserError(f"a budget is more than nothing, got '{text[:80]}'; 'rules' as reasoner costs nothing")
-    return Limit(usd, tokens)
+        amounts[unit] = amount
+    usd, tokens = amounts.get("usd"), amounts.get("tokens")
+    return BudgetLimit(None if usd is None else float(usd), None if tokens is None else int(tokens))
 
 
 class UsageTotal(NamedTuple):
-    """What calls took of one thing, dollars or tokens."""
+    """What calls took of one unit, dollars or tokens."""
 
     total: float = 0.0
     counted: int = 0
     """Calls in the total."""
     uncounted: int = 0
-    """Calls of which nobody knows how much."""
+    """Calls whose amount is unknown."""
 
     def plus(self, amount: float | None) -> UsageTotal:
         """Return it with one more call."""
@@ -76,14 +75,14 @@ class UsageTotal(NamedTuple):
         return self._replace(total=self.total + amount, counted=self.counted + 1)
 
     @property
-    def mean(self) -> float | None:
-        """Of the calls that are counted; None if none is."""
-        return self.total / self.counted if self.counted else None
+    def mean(self) -> float:
+        """Of the calls that are counted; 0 if none is."""
+        return self.total / self.counted if self.counted else 0.0
 
     @property
     def likely(self) -> float:
         """The total with the uncounted at the mean of the others."""
-        return self.total + self.uncounted * (self.mean or 0.0)
+        return self.total + self.uncounted * self.mean
 
 
 class Spent(NamedTuple):
@@ -104,8 +103,8 @@ class Spent(NamedTuple):
 class Budget:
     """Watches what calls cost, and refuses the next one before a limit is passed.
 
-    The next call and those under way count as the mean of the calls so far. Until the first has come back there is
-    no mean, and later ones may cost more than it. So a call is asked for twice: where it begins to wait for its turn
+    The next call and those in flight count as the mean of the calls so far. Until the first has come back there is
+    no mean, and later ones may cost more than it. So a call is checked twice: where it begins to wait for its turn
     (``reserve``), and when it is sent (``confirm``); a limit can be passed by the calls that were sent and are not
     back, never by more. Every ``reserve`` is followed by one ``charge``, also where no completion came; an answer
     from a cache of earlier runs takes neither.
@@ -120,7 +119,7 @@ class Budget:
 
     def __init__(
         self,
-        limit: Limit,
+        limit: BudgetLimit,
         spent: Spent = Spent(),  # noqa: B008  (a constant)
         what: str = "the run",
         option: str = "--budget",
@@ -129,7 +128,7 @@ class Budget:
         self.limit = limit
         self.spent = spent
         self.flying = 0
-        """Calls under way."""
+        """Calls in flight."""
         self._what = what
         self._option = option
         self._within = within
@@ -139,62 +138,59 @@ class Budget:
 
         Raises:
             OutOfBudget: It would likely pass the limit.
-            UserError: What is limited cannot be told, because the provider does not count it.
+            UserError: The provider does not count what is limited.
         """
-        for budget in self._all():
+        for budget in self._nested():
             budget._check(budget.flying)
-        for budget in self._all():
+        for budget in self._nested():
             budget.flying += 1
 
     def confirm(self) -> None:
-        """Ask again when a call that was asked for is sent: others may have taken more meanwhile than was thought.
+        """Ask again when a call is sent: others may have taken more meanwhile than was expected.
 
         Raises:
-            OutOfBudget: It would likely pass the limit, whatever the others under way take.
-            UserError: What is limited cannot be told, because the provider does not count it.
+            OutOfBudget: It would likely pass the limit, whatever the others in flight take.
+            UserError: The provider does not count what is limited.
         """
-        for budget in self._all():
+        for budget in self._nested():
             budget._check(0)
 
     def charge(self, record: CallRecord) -> None:
-        """Tell what a call took that was asked for before."""
-        for budget in self._all():
+        """Count a call that was reserved before."""
+        for budget in self._nested():
             budget.flying -= 1
             budget.spent = budget.spent.plus(record)
 
-    def _all(self) -> Iterator[Budget]:
+    def _nested(self) -> Iterator[Budget]:
         budget: Budget | None = self
         while budget is not None:
             yield budget
             budget = budget._within
 
     def _check(self, flying: int) -> None:
-        self._check_one("usd", self.limit.usd, self.spent.usd, flying)
-        self._check_one("tokens", self.limit.tokens, self.spent.tokens, flying)
-
-    def _check_one(self, unit: str, limit: float | None, spent: UsageTotal, flying: int) -> None:
-        if limit is None:
-            return
-        if spent.uncounted and not spent.counted:
-            raise UserError(
-                f"a budget in {unit} cannot be kept: the provider does not say what its answers take;"
-                f" leave {unit} out of {self._option}"
-            )
-        if spent.likely + (flying + 1) * (spent.mean or 0.0) > limit:
-            others = f" with {flying} call{'s'[: flying - 1]} under way" if flying else ""
-            raise OutOfBudget(
-                f"{self._what} has spent {_shown(spent.likely, unit)} of {_shown(limit, unit)}{others}, and a call"
-                f" takes about {_shown(spent.mean or 0.0, unit)}: give the same command with a larger {self._option}"
-                f" to go on where it stopped"
-            )
+        for unit, limit, spent in zip(BudgetLimit._fields, self.limit, self.spent, strict=True):
+            if limit is None:
+                continue
+            if spent.uncounted and not spent.counted:
+                raise UserError(
+                    f"a budget in {unit} cannot be kept: the provider does not say what its answers take;"
+                    f" leave {unit} out of {self._option}"
+                )
+            if spent.likely + (flying + 1) * spent.mean > limit:
+                others = f" with {flying} call{'s'[: flying - 1]} under way" if flying else ""
+                raise OutOfBudget(
+                    f"{self._what} has spent {_show(spent.likely, unit)} of {_show(limit, unit)}{others}, and a call"
+                    f" takes about {_show(spent.mean, unit)}: give the same command with a larger {self._option}"
+                    f" to go on where it stopped"
+                )
 
 
-def _shown(amount: float, unit: str) -> str:
+def _show(amount: float, unit: str) -> str:
     return f"{amount:.6f}".rstrip("0").rstrip(".") + " usd" if unit == "usd" else f"{round(amount):,} tokens"
 
 
-def check(limits: Iterable[Limit], models: Iterable[str], priced: Callable[[str], bool]) -> None:
-    """See before the start whether limits in dollars can be kept.
+def check_prices(limits: Iterable[BudgetLimit], models: Iterable[str], priced: Callable[[str], bool]) -> None:
+    """Check before the start that limits in dollars can be kept.
 
     Args:
         limits: All limits of a run.

@@ -16,10 +16,10 @@ from pydantic import BaseModel
 from teamworld.errors import UserError
 from teamworld.reasoning.contract import BadAnswer
 from teamworld.reasoning.llm import keys, providers
-from teamworld.reasoning.llm.answers import read, schema_of, told
+from teamworld.reasoning.llm.answers import describe_form, make_schema, read_answer
 from teamworld.reasoning.llm.contract import FORMS, Client, Completion, Fault, Form, ProviderError, Request, Turn
 from teamworld.reasoning.llm.keys import Key, Secret, scrub
-from teamworld.reasoning.llm.names import Endpoint, parse
+from teamworld.reasoning.llm.names import Endpoint, parse_endpoint
 
 #: Where the common servers listen unless told otherwise.
 PORTS = "vLLM 8000, SGLang 30000, Ollama 11434, llama.cpp 8080, LM Studio 1234"
@@ -84,12 +84,12 @@ async def examine(
         place = f"at {endpoint.base}" if endpoint.base else "run in this process"
         checks.append(Check(stage, True, f"{'a model' if nameless else endpoint.model} {place}"))
         stage = "packages" if endpoint.base else "file"
-        providers.check(endpoint)
+        providers.check_installed(endpoint)
         stage = "key"
-        found = keys.find([endpoint, *map(_endpoint, team)], key_env, environ).get(endpoint.host)
-        secret = providers.needed(endpoint, None if found is None else found.secret)
+        found = keys.find_keys([endpoint, *map(_endpoint, team)], key_env, environ).get(endpoint.host)
+        secret = keys.require_key(endpoint, None if found is None else found.secret)
         stage = "packages"
-        client = providers.client(endpoint, secret, connect=connect, read=read)
+        client = providers.make_client(endpoint, secret, connect=connect, read=read)
         chosen = form or providers.best_form(endpoint)
     except UserError as error:
         return [*checks, Check(stage, False, "no", str(error))]
@@ -117,7 +117,7 @@ def _nameless(name: str) -> bool:
 
 
 def _endpoint(name: str) -> Endpoint:
-    return parse(f"{name}#?" if _nameless(name) else name)
+    return parse_endpoint(f"{name}#?" if _nameless(name) else name)
 
 
 def _versions(*packages: str) -> str:
@@ -139,7 +139,10 @@ async def _list(endpoint: Endpoint, secret: Secret | None, connect: float, read:
     path = {"anthropic": "/v1/models?limit=1000", "google": "/v1beta/models?pageSize=1000"}
     secrets = () if secret is None else (secret,)
     try:
-        async with asyncio.timeout(connect + read), providers.library().http(endpoint, secret, connect, read) as web:
+        async with (
+            asyncio.timeout(connect + read),
+            providers.import_provider_client().http(endpoint, secret, connect, read) as web,
+        ):
             response = await web.get(
                 endpoint.base + path.get(endpoint.provider, "/models"), headers={"anthropic-version": "2023-06-01"}
             )
@@ -214,8 +217,8 @@ async def _ask_all(
 
 async def _ask(endpoint: Endpoint, client: Client, form: Form, secrets: Sequence[Secret], seconds: float) -> Check:
     """Ask the question in one form; ok is None if no form would help."""
-    schema = schema_of(Grass)
-    asked = "\n\n".join(filter(None, ("Which colour has grass: red, green or blue?", told(form, schema))))
+    schema = make_schema(Grass)
+    asked = "\n\n".join(filter(None, ("Which colour has grass: red, green or blue?", describe_form(form, schema))))
     request = Request(
         model=endpoint.name,
         turns=(Turn("system", "You answer questions in the form that is asked for."), Turn("user", asked)),
@@ -237,7 +240,7 @@ async def _ask(endpoint: Endpoint, client: Client, form: Form, secrets: Sequence
         return _failed(Fault(kind="late", text=f"no answer in time ({seconds:g} s)"))
     took = f"{time.perf_counter() - before:.2f} s, {_tokens(completion)}"
     try:
-        answer = read(completion, Grass, form)
+        answer = read_answer(completion, Grass, form)
     except BadAnswer as bad:
         found = scrub(f"{took}, but not usable ({bad.rejected.flaw}): {completion.text[:100]!r}", secrets)
         return Check("", False, found, "try another form with --answers, or a larger model")

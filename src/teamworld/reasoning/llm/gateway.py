@@ -64,7 +64,7 @@ class Sent(NamedTuple):
     """From the first sending to the end, all waits included."""
 
 
-class Limit:
+class ConcurrencyLimit:
     """How many calls may be in flight: doubles from round trip to round trip, halves on congestion.
 
     After a halving it feels its way up again: by 1 in the first round trip, and what it has gained more than doubles in
@@ -131,7 +131,7 @@ class Gateway:
         self._client, self._name, self._notice = client, name, notice
         self._patience = patience or Patience()
         self._jitter = jitter or generator(0, "gateway", name).random
-        self._limit = Limit(most)
+        self._limit = ConcurrencyLimit(most)
         self._calls = self._tries = 0  # numbers given out so far
         self._flying = 0
         self._turns: set[asyncio.Future[int]] = set()  # of all calls that wait, for a place or for their next try

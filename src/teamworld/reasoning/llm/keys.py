@@ -69,7 +69,7 @@ class Key(NamedTuple):
     """``OPENAI_API_KEY``, or ``the keys file``."""
 
 
-def find(
+def find_keys(
     endpoints: Iterable[Endpoint], key_env: str | None = None, environ: Mapping[str, str] = os.environ
 ) -> dict[str, Key]:
     """Return the key of each host that has one, by ``Endpoint.host``.
@@ -99,6 +99,20 @@ def find(
             f"keys file ({_path(environ)})"
         )
     return own | dict.fromkeys(takers, generic)
+
+
+def require_key(endpoint: Endpoint, secret: Secret | None) -> Secret | None:
+    """Return the key of an endpoint, None where none is needed.
+
+    Raises:
+        UserError: One is needed and missing.
+    """
+    if secret is None and endpoint.provider in OWN:
+        raise UserError(
+            f"{endpoint.name} needs a key: set {OWN[endpoint.provider][0]} or {GENERIC}, "
+            "name another variable with --key-env, or write it into the keys file"
+        )
+    return secret
 
 
 def scrub(text: str, secrets: Iterable[Secret] = ()) -> str:
@@ -152,16 +166,16 @@ def _own(endpoint: Endpoint, filed: Mapping[str, Secret], environ: Mapping[str, 
     return None if found is None else Key(found, "the keys file")
 
 
-def home(path: str) -> Path:
+def expand_home(path: str) -> Path:
     """Return a path with ``~`` as the home directory; where none is known it stays, and no such file is found."""
     return Path(os.path.expanduser(path))
 
 
 def _path(environ: Mapping[str, str]) -> Path:
     if named := environ.get(KEYS_FILE):
-        return home(named)
+        return expand_home(named)
     config = environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return home(config) / "teamworld" / "keys.toml"
+    return expand_home(config) / "teamworld" / "keys.toml"
 
 
 def _filed(environ: Mapping[str, str]) -> dict[str, Secret]:

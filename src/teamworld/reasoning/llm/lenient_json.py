@@ -53,7 +53,7 @@ class Tangled(Exception):
     """Text with so many half objects in it that reading it would take too long."""
 
 
-class Found(NamedTuple):
+class FoundObjects(NamedTuple):
     """What is in a text."""
 
     objects: tuple[dict[str, Any], ...]
@@ -214,7 +214,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(character, text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def find(text: str, prose: Collection[str] = ()) -> Found:
+def find_objects(text: str, prose: Collection[str] = ()) -> FoundObjects:
     """Find the objects in a text.
 
     Thoughts are no answer: a reasoning block is passed over, and so is all that stands before the end of one that was
@@ -237,9 +237,9 @@ def find(text: str, prose: Collection[str] = ()) -> Found:
     except (ValueError, TypeError):  # the latter on half a surrogate pair
         whole = None
     if isinstance(whole, dict):
-        return Found((whole,), text, False)
+        return FoundObjects((whole,), text, False)
     if isinstance(whole, str) and whole.lstrip().startswith("{"):
-        return find(whole, prose)  # JSON within JSON: each layer doubles the backslashes, so there are few
+        return find_objects(whole, prose)  # JSON within JSON: each layer doubles the backslashes, so there are few
     reader = _Reader(text, prose)
     objects: list[tuple[bool, dict[str, Any]]] = []
     said: list[str] = []
@@ -269,4 +269,6 @@ def find(text: str, prose: Collection[str] = ()) -> Found:
         since = at
     said.append(text[since:])
     objects.sort(key=lambda item: item[0])
-    return Found(tuple(value for _, value in objects), "".join(said), ended, text[furthest:] if furthest else None)
+    return FoundObjects(
+        tuple(value for _, value in objects), "".join(said), ended, text[furthest:] if furthest else None
+    )

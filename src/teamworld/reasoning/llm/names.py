@@ -61,7 +61,7 @@ def is_model(name: str) -> bool:
     return bool(colon) and head.lower() in (*HOSTED, "http", "https", "gguf")
 
 
-def parse(name: str) -> Endpoint:
+def parse_endpoint(name: str) -> Endpoint:
     """Return the endpoint of a name.
 
     Raises:

@@ -161,6 +161,19 @@ def _google(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
     return GoogleModel(endpoint.model, provider=provider)
 
 
+def best_form(endpoint: Endpoint) -> Form:
+    """Return the strictest form of an answer that a hosted model supports, by the library's profile of it."""
+    from pydantic_ai.profiles.anthropic import anthropic_model_profile
+    from pydantic_ai.profiles.google import google_model_profile
+    from pydantic_ai.profiles.openai import openai_model_profile
+
+    profiles = {"openai": openai_model_profile, "anthropic": anthropic_model_profile, "google": google_model_profile}
+    profile = profiles[endpoint.provider](endpoint.model) or {}
+    if profile.get("supports_json_schema_output", False):
+        return "schema"
+    return "tool" if profile.get("supports_tools", True) else "text"
+
+
 class _Lane:
     """A connection pool of its own and the library's model on it."""
 
@@ -170,7 +183,7 @@ class _Lane:
         self.busy = 0
 
 
-class LibraryClient:
+class ProviderClient:
     """One endpoint through the provider library; made inside the event loop in which it is used.
 
     Args:

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
 from teamworld.reasoning.llm.contract import Client, Form
-from teamworld.reasoning.llm.keys import GENERIC, OWN, Secret, home, scrub
-from teamworld.reasoning.llm.names import Endpoint, parse
+from teamworld.reasoning.llm.keys import Secret, expand_home, require_key, scrub
+from teamworld.reasoning.llm.names import Endpoint
 
 if TYPE_CHECKING:
     import types
-
-__all__ = ["Endpoint", "best_form", "client", "parse"]
 
 #: Seconds until a connection stands, and between two pieces of an answer; a model that thinks sends nothing meanwhile.
 CONNECT, READ = 10.0, 600.0
 _SDKS = {"anthropic": "anthropic", "google": "google.genai"}
 
 
-def check(endpoint: Endpoint) -> None:
-    """See that the packages of an endpoint are installed; of a model file, that it is one.
+def check_installed(endpoint: Endpoint) -> None:
+    """Check that the packages of an endpoint are installed; that a model file is one.
 
     Raises:
         UserError: They are not, or it is none.
     """
     if endpoint.provider != "gguf":
-        library()
-        if not _installed(_SDKS.get(endpoint.provider, "openai")):
+        import_provider_client()
+        if not _is_installed(_SDKS.get(endpoint.provider, "openai")):
             raise UserError(
                 f"{endpoint.name} needs the tools of its provider: pip install 'teamworld[{endpoint.provider}]'"
             )
         return
-    path = _file(endpoint)
+    path = expand_home(endpoint.model)
     try:
         with path.open("rb") as file:
             magic = file.read(4)
@@ -42,23 +39,19 @@ def check(endpoint: Endpoint) -> None:
         raise UserError(f"the model file {path} cannot be read: {error.strerror}") from None
     if magic != b"GGUF":
         raise UserError(f"{path} is no model file in GGUF, the form that llama.cpp reads")
-    if not _installed("llama_cpp"):
+    if not _is_installed("llama_cpp"):
         raise UserError("a model file needs llama.cpp: pip install 'teamworld[local]' (it compiles for many minutes)")
 
 
-def _installed(package: str) -> bool:
+def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ModuleNotFoundError:  # what it would be a part of
+    except ModuleNotFoundError:  # a parent package is missing
         return False
 
 
-def _file(endpoint: Endpoint) -> Path:
-    return home(endpoint.model)
-
-
-def library() -> types.ModuleType:
-    """Return the module that stands on the provider library.
+def import_provider_client() -> types.ModuleType:
+    """Return the module ``provider_client``, which imports the provider library.
 
     Raises:
         UserError: The library is not installed.
@@ -72,7 +65,9 @@ def library() -> types.ModuleType:
     return module
 
 
-def client(endpoint: Endpoint, secret: Secret | None = None, *, connect: float = CONNECT, read: float = READ) -> Client:
+def make_client(
+    endpoint: Endpoint, secret: Secret | None = None, *, connect: float = CONNECT, read: float = READ
+) -> Client:
     """Return a client of an endpoint; call it inside the event loop in which the client is used.
 
     Args:
@@ -85,28 +80,14 @@ def client(endpoint: Endpoint, secret: Secret | None = None, *, connect: float =
         UserError: A package is missing, or a key.
     """
     if endpoint.provider == "gguf":
-        check(endpoint)
+        check_installed(endpoint)
         try:
             from teamworld.reasoning.llm.local import LocalClient
         except (ImportError, OSError, RuntimeError) as error:  # its compiled part does not fit this machine
             raise UserError(f"llama.cpp is installed but cannot be loaded ({scrub(str(error))[:200]})") from None
-        return LocalClient(_file(endpoint))
-    made: Client = library().LibraryClient(endpoint, needed(endpoint, secret), connect, read)
+        return LocalClient(expand_home(endpoint.model))
+    made: Client = import_provider_client().ProviderClient(endpoint, require_key(endpoint, secret), connect, read)
     return made
-
-
-def needed(endpoint: Endpoint, secret: Secret | None) -> Secret | None:
-    """Return the key of an endpoint, None where none is needed.
-
-    Raises:
-        UserError: One is needed.
-    """
-    if secret is None and endpoint.provider in OWN:
-        raise UserError(
-            f"{endpoint.name} needs a key: set {OWN[endpoint.provider][0]} or {GENERIC}, "
-            "name another variable with --key-env, or write it into the keys file"
-        )
-    return secret
 
 
 def best_form(endpoint: Endpoint) -> Form:
@@ -117,13 +98,5 @@ def best_form(endpoint: Endpoint) -> Form:
     """
     if endpoint.provider in ("server", "gguf"):
         return "schema"
-    library()
-    from pydantic_ai.profiles.anthropic import anthropic_model_profile
-    from pydantic_ai.profiles.google import google_model_profile
-    from pydantic_ai.profiles.openai import openai_model_profile
-
-    profiles = {"openai": openai_model_profile, "anthropic": anthropic_model_profile, "google": google_model_profile}
-    profile = profiles[endpoint.provider](endpoint.model) or {}
-    if profile.get("supports_json_schema_output", False):
-        return "schema"
-    return "tool" if profile.get("supports_tools", True) else "text"
+    form: Form = import_provider_client().best_form(endpoint)
+    return form

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import BaseModel
 
 from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Rejected, Reply, Sampling
-from teamworld.reasoning.llm.answers import read, schema_of, told
+from teamworld.reasoning.llm.answers import describe_form, make_schema, read_answer
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Turn, lines
-from teamworld.reasoning.llm.names import parse
+from teamworld.reasoning.llm.names import parse_endpoint
 from teamworld.reasoning.prompts import render
 
 #: Characters of an answer that could not be used that its model is shown again: its end, where the answer stands.
@@ -29,7 +29,7 @@ class Override(NamedTuple):
     """Fields of ``Sampling``."""
 
 
-class Line(Protocol):
+class CallSource(Protocol):
     """Where the calls of one episode come from: the record, a cache, a provider."""
 
     async def call(self, key: CallKey, request: Request) -> CallRecord:
@@ -46,12 +46,12 @@ class LanguageModel:
         overrides: In order; later ones win.
     """
 
-    def __init__(self, name: str, form: Form, line: Line, overrides: Sequence[Override] = ()) -> None:
+    def __init__(self, name: str, form: Form, line: CallSource, overrides: Sequence[Override] = ()) -> None:
         self._name = name
         self._form = form
         self._line = line
         self._overrides = overrides
-        self._endpoint = parse(name)
+        self._endpoint = parse_endpoint(name)
         self._asked: Counter[tuple[str, str]] = Counter()
 
     @property
@@ -70,11 +70,11 @@ class LanguageModel:
         key = CallKey(*asked, self._asked[asked], len(tries))
         request = self.request(question, tries)
         record = await self._line.call(key, request)
-        call = call_of(record)
+        call = summarize_call(record)
         if record.completion is None:
             raise BadAnswer(f"no answer came ({lines(record.faults[-1:])})", "none", call=call)
         try:
-            answer: Answer = read(record.completion, question.answer, self._form)  # type: ignore[assignment]
+            answer: Answer = read_answer(record.completion, question.answer, self._form)  # type: ignore[assignment]
         except BadAnswer as bad:
             raise BadAnswer(str(bad), bad.rejected.flaw, record.completion.text, call) from None
         return Reply(answer, call)
@@ -82,13 +82,15 @@ class LanguageModel:
     def request(self, question: Question[Answer], tries: Sequence[Rejected]) -> Request:
         """Return the request of a question: its prompt, and for each earlier try the answer and what was wrong."""
         prompt, schema = render(question), _schema(question.answer, self._endpoint.provider == "gguf")
-        form = told("json" if self._form == "schema" and not self._endpoint.shows_schema else self._form, schema)
+        form = describe_form(
+            "json" if self._form == "schema" and not self._endpoint.shows_schema else self._form, schema
+        )
         turns = [Turn("system", prompt.system), Turn("user", f"{prompt.user}\n\n{form}" if form else prompt.user)]
         for bad in tries:
             if bad.text.strip():  # providers refuse a turn in which nothing stands
-                turns += [Turn("assistant", bad.text[-_SHOWN:]), Turn("user", again(bad))]
+                turns += [Turn("assistant", bad.text[-_SHOWN:]), Turn("user", reask_text(bad))]
             elif bad.flaw != "none":  # nor do all take two turns of the user in a row
-                turns[-1] = Turn("user", f"{turns[-1].text}\n\n{again(bad)}")
+                turns[-1] = Turn("user", f"{turns[-1].text}\n\n{reask_text(bad)}")
         sampling = self._sampling(question)
         return Request(
             model=self._name,
@@ -110,15 +112,15 @@ class LanguageModel:
 @cache
 def _schema(model: type[BaseModel], bounds: bool) -> dict[str, Any]:
     """Return the schema of an answer, one for all requests: nobody changes it."""
-    return schema_of(model, bounds=bounds)
+    return make_schema(model, bounds=bounds)
 
 
-def again(bad: Rejected) -> str:
+def reask_text(bad: Rejected) -> str:
     """Return what a model is told of an answer of its that could not be used."""
     return f"This answer cannot be used: {bad.complaint}\nAnswer again, in the same form."
 
 
-def call_of(record: CallRecord) -> Call:
+def summarize_call(record: CallRecord) -> Call:
     """Return what stands of a call in the log."""
     if record.completion is None:
         return Call(record.request.model, None, None, None, None)

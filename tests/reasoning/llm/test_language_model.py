@@ -6,7 +6,7 @@ import pytest
 
 from teamworld.reasoning.contract import Flaw, Rejected
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Request
-from teamworld.reasoning.llm.reasoner import LanguageModel, again
+from teamworld.reasoning.llm.reasoner import LanguageModel, reask_text
 from teamworld.worlds.cube.state import Block
 from tests.methods.test_prompts import with_words, world
 
@@ -30,7 +30,7 @@ def test_the_model_sees_its_answer_and_what_was_wrong() -> None:
     bad = Rejected('{"goal": 1}', "schema", "goal: expected a string")
     turns = MIND.request(ASKED, (bad,)).turns
     assert roles(bad) == ["system", "user", "assistant", "user"]
-    assert (turns[2].text, turns[3].text) == (bad.text, again(bad))
+    assert (turns[2].text, turns[3].text) == (bad.text, reask_text(bad))
 
 
 @pytest.mark.parametrize(("text", "flaw"), [("", "empty"), (" \n\t", "empty"), ("", "refused"), ("", "cut")])
@@ -39,7 +39,7 @@ def test_of_an_answer_without_words_only_what_was_wrong_is_told(text: str, flaw:
     first = MIND.request(ASKED, ()).turns
     turns = MIND.request(ASKED, (bad,)).turns
     assert turns == (first[0], turns[1])  # a turn without words is refused by some, two of the user by others
-    assert turns[1].text == f"{first[1].text}\n\n{again(bad)}"
+    assert turns[1].text == f"{first[1].text}\n\n{reask_text(bad)}"
     after = Rejected("no", "json", "there is no JSON object in the answer")
     assert roles(bad, after, bad) == ["system", "user", "assistant", "user"]
 

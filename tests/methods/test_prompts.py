@@ -31,7 +31,7 @@ from teamworld.worlds.cube.state import Block, Layout
 from teamworld.worlds.cube.world import CubeOptions, CubeWorld
 from tests.methods.asked import Asked, Plain, Twist, asked
 from tests.methods.test_variants import ASKED
-from tests.reasoning.test_quoting import texts
+from tests.reasoning.test_untrusted_text import texts
 
 LABELS = ("drwell", "drwell:free_chat", "zero_shot")
 TALK = {"drwell.propose", "drwell.commit", "drwell.chat", "drwell.choose"}

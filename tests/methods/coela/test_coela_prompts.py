@@ -27,7 +27,7 @@ from teamworld.worlds.cube.state import Block
 from tests.methods.asked import Twist, asked
 from tests.methods.test_prompts import differ
 from tests.methods.test_prompts import world as cube
-from tests.reasoning.test_quoting import texts
+from tests.reasoning.test_untrusted_text import texts
 
 NATIVE = MessageRule(ticks=1, paid_by="speaker")
 MINE = {"coela.message", "coela.action"}

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-PACKAGE: Final = ROOT / "src" / "teamworld"
 #: Modules in which a public class of one name may stand.
 MODULES: Final = 2
 #: Names that say nothing of what they hold.
@@ -42,6 +41,8 @@ WORDS: Final = {
     "roster": "entities",
 }
 _SPEC: Final = re.compile(r"\b(?:spec|specification) [A-Z]\d+|\b\w+ spec(?:,| section| \d| [A-Z]\d)")
+#: Code in a page: it shows names, which are checked where they are defined, or values on disk, which stay.
+_CODE: Final = re.compile(r"^```.*?^```|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -83,11 +84,11 @@ def _prose(tree: ast.AST) -> Iterator[str]:
             yield node.value.value
 
 
-def violations() -> Iterator[str]:
-    """Yield a line for each violation in the package and the pages."""
+def violations(root: Path) -> Iterator[str]:
+    """Yield a line for each violation in the package and the pages of a checkout."""
     classes: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
-        relative = path.relative_to(ROOT)
+    for path in sorted((root / "src").rglob("*.py")):
+        relative = path.relative_to(root)
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
@@ -103,12 +104,13 @@ def violations() -> Iterator[str]:
     for name, places in sorted(classes.items()):
         if len(places) > MODULES:
             yield f"class {name} has {len(places)} meanings: {', '.join(places)}"
-    for path in sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]):
-        if "decisions" not in path.parts:  # these tell what was called otherwise
-            yield from _text_violations(path.relative_to(ROOT), path.read_text(encoding="utf-8"))
+    for path in sorted([*(root / "docs").rglob("*.md"), *root.glob("*.md")]):
+        if path.name != "CHANGELOG.md" and "decisions" not in path.parts:  # these tell what was called otherwise
+            text = _CODE.sub(lambda code: "\n" * code[0].count("\n"), path.read_text(encoding="utf-8"))
+            yield from _text_violations(path.relative_to(root), text)
 
 
 if __name__ == "__main__":
-    lines = list(violations())
+    lines = list(violations(ROOT))
     print("\n".join(lines) or "names: all well")
     sys.exit(1 if lines else 0)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from teamworld.worlds.cube.vector import CubeVectorEnv
+    from teamworld.worlds.cube.env import CubeVectorEnv
 
 #: Width of the blocks in the transport workload, for each number of agents.
 WIDTH = {2: 1, 8: 2, 32: 4, 128: 4, 256: 8, 1024: 8}

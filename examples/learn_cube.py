@@ -20,7 +20,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv
 
 from teamworld.worlds.cube import vector_env
-from teamworld.worlds.cube.observe import MATE
+from teamworld.worlds.cube.observe import TEAMMATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Two agents, two blocks that one of them can push and one that takes both.
 SCENE: dict[str, Any] = {"grid_size": 8, "num_agents": 2, "blocks": {1: 2, 2: 1}, "max_steps": 100}
 RADIUS = 5
-CLASSES = MATE + 2 + 1  # empty, goal, outside, agent, weight 1, weight 2
+CLASSES = TEAMMATE + 2 + 1  # empty, goal, outside, agent, weight 1, weight 2
 #: Episodes in a point of the learning curve.
 LAST = 256
 

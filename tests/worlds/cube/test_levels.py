@@ -12,7 +12,7 @@ import pytest
 from teamworld.errors import UserError
 from teamworld.worlds.cube.levels import LEVELS, curriculum, generate, layout_for
 from teamworld.worlds.cube.physics import step
-from teamworld.worlds.cube.state import RIGHT, Block, CubeState, Layout, Rules, load, make_state, name_of
+from teamworld.worlds.cube.state import RIGHT, Block, CubeState, EpisodeRules, Layout, load, make_state, name_of
 from tests.worlds.cube.reference import Scene
 
 
@@ -186,7 +186,7 @@ def test_layouts_may_touch_walls_and_use_the_goal_column_for_agents() -> None:
 )
 def test_wrong_rules_are_refused(rules: dict[str, Any]) -> None:
     with pytest.raises(UserError, match=next(iter(rules))):
-        Rules(**rules)
+        EpisodeRules(**rules)
 
 
 def same(one: CubeState, other: CubeState) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from teamworld.worlds.cube.levels import layout_for
 from teamworld.worlds.cube.observe import CHANNELS, Observer, info_lists, largest_value
 from teamworld.worlds.cube.physics import step
-from teamworld.worlds.cube.state import DOWN, LEFT, RIGHT, STAY, UP, Block, Layout, Rules, load, make_state
+from teamworld.worlds.cube.state import DOWN, LEFT, RIGHT, STAY, UP, Block, EpisodeRules, Layout, load, make_state
 from tests.worlds.cube.team import render_array
 from tests.worlds.cube.test_physics import biased_actions, runs
 
@@ -75,7 +75,7 @@ def test_moved_and_delivered_blocks_leave_nothing_behind(direction: int) -> None
 
 def test_skipped_steps_and_new_episodes_are_noticed() -> None:
     layout = layout_for("n4", 0)
-    state = make_state(layout, Rules(max_steps=50))
+    state = make_state(layout, EpisodeRules(max_steps=50))
     observer = Observer(state)
     for _ in range(7):
         step(state, [RIGHT] * 4)

@@ -27,9 +27,9 @@ from teamworld.worlds.cube.state import (
     WALL,
     Block,
     CubeState,
+    EpisodeRules,
     ForceScope,
     Layout,
-    Rules,
     load,
     make_state,
 )
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Cell = tuple[int, int]
 
 
-def play(layout: Layout, actions: list[int], rules: Rules | None = None) -> CubeState:
+def play(layout: Layout, actions: list[int], rules: EpisodeRules | None = None) -> CubeState:
     """Play one step of a layout and return the state."""
     state = make_state(layout, rules)
     step(state, np.array(actions))
@@ -167,7 +167,7 @@ def test_c4_rewards() -> None:
     assert state.delivered_weight[0] == 2
     assert not state.terminated[0]
     assert not state.grid[0, 3:5, 5:7].any()
-    state = play(layout, [RIGHT, RIGHT], Rules(step_cost=0.5, deliver_reward=3.0))
+    state = play(layout, [RIGHT, RIGHT], EpisodeRules(step_cost=0.5, deliver_reward=3.0))
     assert state.reward[0] == pytest.approx(-0.5 + 3.0)
 
 
@@ -185,7 +185,7 @@ def test_b1_two_blocks_side_by_side_ahead_both_belong_to_the_chain() -> None:
 def test_b2_force_on_a_later_block_counts_only_in_chain_scope(scope: ForceScope, moves: bool) -> None:
     # Block 0 (weight 1) touches the upper half of block 1 (weight 2); its rear is pushed by two, block 1's by one.
     layout = Layout(9, ((2, 1), (2, 0), (3, 2)), (Block(1, 2, 2), Block(2, 2, 3)))
-    state = play(layout, [RIGHT] * 3, Rules(force_scope=scope))
+    state = play(layout, [RIGHT] * 3, EpisodeRules(force_scope=scope))
     assert blocks_of(state) == pushed_state([(2, 2), (2, 3)], 0, int(moves))
     assert agents_of(state) == pushed_state(list(layout.agents), 0, int(moves))
 
@@ -285,10 +285,10 @@ def test_all_members_of_a_chain_are_delivered_that_reach_the_goal() -> None:
 
 def test_b10_delivery_on_the_last_step_is_success() -> None:
     layout = Layout(6, ((2, 3),), (Block(1, 2, 4),))
-    state = play(layout, [RIGHT], Rules(max_steps=1))
+    state = play(layout, [RIGHT], EpisodeRules(max_steps=1))
     assert state.terminated[0]
     assert not state.truncated[0]
-    state = play(layout, [LEFT], Rules(max_steps=1))
+    state = play(layout, [LEFT], EpisodeRules(max_steps=1))
     assert state.truncated[0]
     assert not state.terminated[0]
     before = agents_of(state)
@@ -382,7 +382,7 @@ def crowded(
     return Layout(side, tuple(agents[i] for i in rng.permutation(num_agents)), tuple(blocks))
 
 
-def scene_of(layout: Layout, rules: Rules) -> Scene:
+def scene_of(layout: Layout, rules: EpisodeRules) -> Scene:
     """Return the reference's scene for a layout."""
     return Scene(
         layout.grid_size,
@@ -426,7 +426,7 @@ def biased_actions(rng: np.random.Generator, shape: tuple[int, int], towards: in
 @pytest.mark.parametrize("scope", ["chain", "rear"])
 def test_agrees_with_the_reference_on_crowded_scenes(scope: ForceScope) -> None:
     rng = np.random.default_rng(20)
-    rules = Rules(force_scope=scope, max_steps=9)
+    rules = EpisodeRules(force_scope=scope, max_steps=9)
     seen: Counter[str] = Counter()
     for _ in range(200):
         side = int(rng.integers(5, 11))
@@ -481,7 +481,7 @@ runs = st.tuples(layouts, st.integers(0, 2**32 - 1), st.sampled_from(["chain", "
 @settings(max_examples=150, deadline=None)
 def test_conservation_and_one_entity_per_cell(run: tuple[Layout, int, ForceScope]) -> None:
     layout, seed, scope = run
-    state = make_state(layout, Rules(force_scope=scope))
+    state = make_state(layout, EpisodeRules(force_scope=scope))
     rng = np.random.default_rng(seed)
     for _ in range(15):
         before, rows, cols = state.agent_positions(), state.block_row.copy(), state.block_col.copy()
@@ -504,9 +504,9 @@ def test_conservation_and_one_entity_per_cell(run: tuple[Layout, int, ForceScope
 @settings(max_examples=150, deadline=None)
 def test_nothing_moves_without_enough_force(run: tuple[Layout, int, ForceScope], direction: int) -> None:
     layout, _, scope = run
-    state = make_state(layout, Rules(force_scope=scope))
+    state = make_state(layout, EpisodeRules(force_scope=scope))
     n = len(layout.agents)
-    scene = scene_of(layout, Rules(force_scope=scope))
+    scene = scene_of(layout, EpisodeRules(force_scope=scope))
     way = DIRECTIONS[direction]
     chains = {b: scene.chain(b, way) for b in scene.blocks}
     pushers = {b: chain if scope == "chain" else {b} for b, chain in chains.items()}
@@ -535,7 +535,7 @@ def mirrored(layout: Layout) -> Layout:
 def test_up_and_down_are_mirror_images(run: tuple[Layout, int, ForceScope]) -> None:
     layout, seed, scope = run
     rng = np.random.default_rng(seed)
-    one, other = (make_state(scene, Rules(force_scope=scope)) for scene in (layout, mirrored(layout)))
+    one, other = (make_state(scene, EpisodeRules(force_scope=scope)) for scene in (layout, mirrored(layout)))
     swap = np.array([STAY, DOWN, UP, LEFT, RIGHT])
     for _ in range(10):
         # UP and DOWN are resolved in this order, so a step uses only one of them to stay symmetric.
@@ -554,7 +554,7 @@ def test_block_ids_do_not_matter(run: tuple[Layout, int, ForceScope], shuffle: o
     layout, seed, scope = run
     order = np.random.default_rng(seed).permutation(len(layout.blocks))
     renamed = Layout(layout.grid_size, layout.agents, tuple(layout.blocks[b] for b in order))
-    one, other = (make_state(scene, Rules(force_scope=scope)) for scene in (layout, renamed))
+    one, other = (make_state(scene, EpisodeRules(force_scope=scope)) for scene in (layout, renamed))
     rng = np.random.default_rng(seed)
     for _ in range(10):
         actions = biased_actions(rng, (1, len(layout.agents)))
@@ -568,7 +568,7 @@ def test_block_ids_do_not_matter(run: tuple[Layout, int, ForceScope], shuffle: o
 @settings(max_examples=50, deadline=None)
 def test_deterministic_and_independent_of_the_batch(run: tuple[Layout, int, ForceScope]) -> None:
     layout, seed, scope = run
-    rules = Rules(force_scope=scope)
+    rules = EpisodeRules(force_scope=scope)
     alone, batch = make_state(layout, rules), make_state([mirrored(layout), layout, layout], rules)
     rng = np.random.default_rng(seed)
     for _ in range(10):

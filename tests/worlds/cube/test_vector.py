@@ -26,7 +26,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.cube import parallel_env, vector_env
 from teamworld.worlds.cube.autoreset import AutoReset, _below
 from teamworld.worlds.cube.levels import generate, layout_for
-from teamworld.worlds.cube.observe import EMPTY, GOAL_COLUMN, HEAVIEST, MATE, OUTSIDE
+from teamworld.worlds.cube.observe import EMPTY, GOAL_COLUMN, HEAVIEST, OUTSIDE, TEAMMATE
 from teamworld.worlds.cube.state import LEFT, RIGHT, STAY, Block, Layout, make_state
 from tests.worlds.cube.test_levels import same
 from tests.worlds.cube.test_physics import biased_actions, runs
@@ -34,8 +34,7 @@ from tests.worlds.cube.test_physics import biased_actions, runs
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.cube.env import CubeEnv
-    from teamworld.worlds.cube.vector import CubeVectorEnv
+    from teamworld.worlds.cube.env import CubeEnv, CubeVectorEnv
 
 ONE_PUSH = Layout(6, ((2, 3), (0, 0)), (Block(1, 2, 4),))
 
@@ -51,7 +50,7 @@ def window(picture: npt.NDArray[np.float32], agent: int, radius: int) -> list[li
             if 0 <= r < side and 0 <= c < side:
                 present, weight, goal = picture[r, c, :3].tolist()
                 cell = GOAL_COLUMN if goal else EMPTY
-                seen[-1][k] = MATE if present else min(MATE + int(weight), HEAVIEST) if weight else cell
+                seen[-1][k] = TEAMMATE if present else min(TEAMMATE + int(weight), HEAVIEST) if weight else cell
     return seen
 
 
@@ -411,13 +410,13 @@ def test_heavy_blocks_saturate() -> None:
     env = vector_env(layout=Layout(300, ((0, 0),), (Block(290, 1, 1),)), observation="window:1")
     seen, _ = env.reset()
     assert seen is not None
-    assert seen[0, 0].tolist() == [[OUTSIDE] * 3, [OUTSIDE, MATE, EMPTY], [OUTSIDE, EMPTY, HEAVIEST]]
+    assert seen[0, 0].tolist() == [[OUTSIDE] * 3, [OUTSIDE, TEAMMATE, EMPTY], [OUTSIDE, EMPTY, HEAVIEST]]
     agents = (*((row, 0) for row in range(260)), (260, 262))  # a team to push, and one to see the edge that is drawn
     env = vector_env(layout=Layout(300, agents, (Block(260, 0, 1),)), observation="window:1")
     env.reset()
     seen, *_ = env.step(np.array([[RIGHT] * 260 + [STAY]], np.int8))
     assert seen is not None
-    assert seen[0, 260].tolist() == [[HEAVIEST, EMPTY, EMPTY], [EMPTY, MATE, EMPTY], [EMPTY] * 3]
+    assert seen[0, 260].tolist() == [[HEAVIEST, EMPTY, EMPTY], [EMPTY, TEAMMATE, EMPTY], [EMPTY] * 3]
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from teamworld.worlds.cube.env import parallel_env
+    from teamworld.worlds.cube.env import parallel_env, vector_env
     from teamworld.worlds.cube.state import Block, Layout
-    from teamworld.worlds.cube.vector import vector_env
 
 __all__ = ["Block", "Layout", "parallel_env", "vector_env"]
 
-_HOMES = {"Block": "state", "Layout": "state", "parallel_env": "env", "vector_env": "vector"}
+_HOMES = {"Block": "state", "Layout": "state", "parallel_env": "env", "vector_env": "env"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any type)

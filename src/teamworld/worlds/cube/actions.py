@@ -230,9 +230,9 @@ def check_action(
     """Return whether an action's preconditions hold in a state.
 
     A plan that pushes a block further than it can go is unsound (``planning``); when the push is to
-    start it is none the worse for a team-mate having moved the block meanwhile.
+    start it is none the worse for a teammate having moved the block meanwhile.
 
-    The reason starts with one of the world's words, for example ``not_aligned: ...``. Team-mates are not
+    The reason starts with one of the world's words, for example ``not_aligned: ...``. Teammates are not
     obstacles here: they move on.
     """
     block = block_of(action)
@@ -265,7 +265,7 @@ def _check_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> 
 
 
 def can_reach_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> bool:
-    """Return whether the agent can come to a face if no team-mate is in the way."""
+    """Return whether the agent can come to a face if no teammate is in the way."""
     field = distances(state, staging_cells(state, block, face), through_agents=True)
     return path_length(field, state.agents[agent]) is not None
 

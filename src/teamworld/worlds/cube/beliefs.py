@@ -1,8 +1,8 @@
-"""What CUBE says of beliefs: what is not known, and what is in sight.
+"""Beliefs in CUBE: team memory, latent variables, observation probability and conflict cost.
 
-See CoBel-World spec B1 and B3.2. Agents report where they are, so all know where all are. Where sight is limited,
-blocks have to be found: where one may be is believed by sectors of the grid, a few dozen at most, each named by its
-top-left cell. Facts may have been made up by whoever told them: what cannot be in a grid counts as not told.
+Agents report their positions, so all positions are known. Where sight is limited, blocks have to be found: the position
+of a block is a latent variable over at most a few dozen sectors of the grid, each named by its top-left cell. Facts may
+be invented by a language model: impossible ones are ignored.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ Actions = tuple[Action, ...]
 def delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
     """Return plans for delivering a block, at least six of at least four prototypes, in the order of their texts.
 
-    A dry run in the state tells which plans would work if team-mates play their part. Where these are too few or
+    A dry run in the state tells which plans would work if teammates play their part. Where these are too few or
     too much alike, plans that cannot work now fill the list.
     """
     return compute_once(state.memo, ("delivery", block, agent), lambda: _delivery_plans(state, block, agent, known))
@@ -74,7 +74,7 @@ def _delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: Act
 
 
 def dry_run(state: SymbolicState, agent: AgentId, actions: Actions, known: ActionSchemas) -> str | None:
-    """Return why a plan would fail if team-mates play their part, or None if it would not."""
+    """Return why a plan would fail if teammates play their part, or None if it would not."""
     for number, action in enumerate(actions, start=1):
         verdict = check_action(state, agent, action, known)
         if not verdict.ok:
@@ -228,7 +228,7 @@ def _way_out(state: SymbolicState, agent: AgentId) -> list[tuple[str, int]]:
 
 
 def expected_state(state: SymbolicState, agent: AgentId, action: Action) -> SymbolicState:
-    """Return the state to expect after a complete action that succeeds, team-mates playing their part.
+    """Return the state to expect after a complete action that succeeds, teammates playing their part.
 
     The same object at each call, for many plans begin alike; the state itself where nothing changes.
     """
@@ -279,7 +279,7 @@ def _lined_up(state: SymbolicState, agent: AgentId, block: int, face: str) -> Sy
     middle = next(iter(geometry.staging_cells(state, block, face)), None)
     if middle is None:
         return state
-    return state.with_agents({state.by_cell[middle]: state.agents[agent], agent: middle})  # a team-mate makes room
+    return state.with_agents({state.by_cell[middle]: state.agents[agent], agent: middle})  # a teammate makes room
 
 
 def _gathered(state: SymbolicState, block: int, face: str, need: int) -> SymbolicState:
@@ -330,7 +330,7 @@ def line_up(state: SymbolicState, comers: Iterable[AgentId], block: int, face: s
             if line.next is not None:
                 heappush(ends, (len(line.agents), offset, i, line.next))
         else:
-            teammate = by_cell[cells[0]]  # a team-mate makes room
+            teammate = by_cell[cells[0]]  # a teammate makes room
             agents[agent], agents[teammate] = cells[0], at
             by_cell[cells[0]], by_cell[at] = agent, teammate
             aligned ^= {agent, teammate}

@@ -1,4 +1,4 @@
-"""The rules of CUBE that everybody knows: goals, options, recipes, checks, effects, costs."""
+"""The rules of CUBE that everybody knows: goals, options, candidate plans, checks, effects, costs."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class CubeDomain:
         return [Option(action, goal, self._ticks(state, agent, action)) for action, goal in actions]
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
-        """Return plans for a goal, or for an agent that is not needed; see ``recipes``.
+        """Return plans for a goal, or for an agent that is not needed; see ``candidate_plans``.
 
         Raises:
             UserError: The goal is not about a known, open block.
@@ -121,7 +121,7 @@ class CubeDomain:
         return actions.check_action(state, agent, action, self.abilities(state), planning=planning)
 
     def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
-        """Return what to expect after an action that succeeds, team-mates playing their part.
+        """Return what to expect after an action that succeeds, teammates playing their part.
 
         An action that does not fit its schema changes nothing.
         """
@@ -167,7 +167,7 @@ class CubeDomain:
         return beliefs.observation_probability(self._told, fact, agent, given)
 
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        """Return the ticks that are lost if two agents do both; see ``clashes``."""
+        """Return the ticks that are lost if two agents do both; see ``beliefs``."""
         return beliefs.conflict_cost(one, other, beliefs.possible_state(self._told, given))
 
     def plan_scripted_team(

@@ -184,7 +184,7 @@ def cells_to_edge(state: SymbolicState, block: int, direction: str) -> int:
     return {"right": state.distance(block), "left": col, "up": row, "down": state.side - row - weight}[direction]
 
 
-class Line(NamedTuple):
+class AgentLine(NamedTuple):
     """The agents in line on one cell of a face, and where the next one would stand."""
 
     agents: tuple[AgentId, ...]
@@ -228,12 +228,12 @@ def _offset(square: Square, cell: Cell, side: str) -> int:
     return abs(2 * along - (square.weight - 1))
 
 
-def lines(state: SymbolicState, block: int, side: str) -> list[Line]:
+def lines(state: SymbolicState, block: int, side: str) -> list[AgentLine]:
     """Return the lines of agents on the usable cells of a face, in the order of ``staging_cells``."""
     return compute_once(state.memo, ("lines", block, side), lambda: _lines(state, block, side))
 
 
-def _lines(state: SymbolicState, block: int, side: str) -> list[Line]:
+def _lines(state: SymbolicState, block: int, side: str) -> list[AgentLine]:
     square = state.blocks[block]
     by_cell = state.by_cell
     return [
@@ -241,10 +241,10 @@ def _lines(state: SymbolicState, block: int, side: str) -> list[Line]:
     ]
 
 
-def line_at(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, side: str, offset: int) -> Line:
+def line_at(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, side: str, offset: int) -> AgentLine:
     """Return the line on one cell of a face, with agents on the cells of ``by_cell``."""
     if cell not in by_cell:
-        return Line((), (), cell, offset)  # the cell is usable
+        return AgentLine((), (), cell, offset)  # the cell is usable
     rows, cols = DELTA[side]
     agents: list[AgentId] = []
     taken: list[Cell] = []
@@ -253,7 +253,7 @@ def line_at(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, s
         taken.append(cell)
         cell = cell[0] + rows, cell[1] + cols
     more = len(taken) < LONGEST_LINE and state.usable(cell)
-    return Line(tuple(agents), tuple(taken), cell if more else None, offset)
+    return AgentLine(tuple(agents), tuple(taken), cell if more else None, offset)
 
 
 Rank: TypeAlias = tuple[int, int]

@@ -149,7 +149,7 @@ class Observer:
 
 
 #: Classes of cells in a window; a block of weight w is MATE + w, at most HEAVIEST.
-EMPTY, GOAL_COLUMN, OUTSIDE, MATE = range(4)
+EMPTY, GOAL_COLUMN, OUTSIDE, TEAMMATE = range(4)
 HEAVIEST = 255
 #: Cells that are copied at once; those beyond the end of a row are overwritten by the next one.
 CHUNK = 8
@@ -314,10 +314,10 @@ def _update_classes(
                 cell = env * stride * stride + (row + 1) * stride + 1
                 for col in range(grid_size):
                     code = int(grid[u(cell + col)])
-                    shade = MATE if code < 0 else GOAL_COLUMN if col == grid_size - 1 else EMPTY
+                    shade = TEAMMATE if code < 0 else GOAL_COLUMN if col == grid_size - 1 else EMPTY
                     if code > 0:
                         weight = int(blocks[u(block0 + (code - 1) * BLOCK_FIELDS + BLOCK_WEIGHT)])
-                        shade = min(MATE + weight, HEAVIEST)
+                        shade = min(TEAMMATE + weight, HEAVIEST)
                     classes[u(origin + row * side + col)] = shade
             for i in range(agent0, agent0 + num_agents):
                 shown[u(i)] = agent_cell[u(i)]
@@ -330,14 +330,14 @@ def _update_classes(
             for b in range(num_blocks):
                 at = block0 + b * BLOCK_FIELDS
                 top, left, height, width = _edge(blocks, at, step, wipe)
-                shade = min(MATE + int(blocks[u(at + BLOCK_WEIGHT)]), HEAVIEST)
+                shade = min(TEAMMATE + int(blocks[u(at + BLOCK_WEIGHT)]), HEAVIEST)
                 for row in range(top, top + height):
                     for col in range(left, left + width):
                         classes[u(origin + row * side + col)] = EMPTY if wipe else shade
         for i in range(agent0, agent0 + num_agents):
             new = int(agent_cell[u(i)])
             shown[u(i)] = new
-            classes[u(origin + (new // stride - 1) * side + new % stride - 1)] = MATE
+            classes[u(origin + (new // stride - 1) * side + new % stride - 1)] = TEAMMATE
 
 
 @compiled

@@ -32,7 +32,7 @@ from teamworld.worlds.cube.transition import StepEffects
 STAY = "stay"
 
 
-class Result(NamedTuple):
+class SkillResult(NamedTuple):
     """How a skill stands after a step."""
 
     status: Literal["running", "done", "failed"] = "running"
@@ -42,16 +42,16 @@ class Result(NamedTuple):
     ready: str | None = None
 
 
-RUNNING, DONE = Result(), Result("done")
+RUNNING, DONE = SkillResult(), SkillResult("done")
 
 
-def fail(reason: str, constraint: Constraint | None, blocker: str | None = None) -> Result:
+def fail(reason: str, constraint: Constraint | None, blocker: str | None = None) -> SkillResult:
     """Return the result of a skill that gives up."""
-    return Result("failed", reason, constraint, blocker)
+    return SkillResult("failed", reason, constraint, blocker)
 
 
 @dataclass
-class Skill:
+class CubeSkill:
     """One running macro-action of one agent; this one does nothing for ``steps`` ticks."""
 
     verb: ClassVar[str] = "idle"
@@ -84,7 +84,7 @@ class Skill:
     def watch(self, effects: StepEffects) -> None:
         """Count what the step did; called for all skills before any is asked for its result."""
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
         """Return how the action stands after the step."""
         return DONE if self.spent >= count_of(self.action, 0) else RUNNING
 
@@ -93,7 +93,7 @@ class Skill:
 class TeamActivity:
     """Who does what in one step, once the orders are given."""
 
-    skills: Mapping[AgentId, Skill]
+    skills: Mapping[AgentId, CubeSkill]
 
     @cached_property
     def unfinished(self) -> frozenset[geometry.Place]:
@@ -141,7 +141,7 @@ class TeamActivity:
 
     @cached_property
     def waiting(self) -> frozenset[AgentId]:
-        """The agents that wait for team-mates, in a rendezvous or anywhere."""
+        """The agents that wait for teammates, in a rendezvous or anywhere."""
         return frozenset(a for a, skill in self.skills.items() if skill.verb in ("rendezvous", "wait_agents"))
 
     @cached_property
@@ -150,28 +150,28 @@ class TeamActivity:
         return sum(skill.verb != "wait_agents" for skill in self.skills.values())
 
 
-def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> Result | None:
+def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> SkillResult | None:
     """Return the failure of an agent whose block is gone or no longer before it."""
     current = find_place(state, agent, *place)
     return fail(*current) if isinstance(current, Refusal) else None
 
 
-class Idle(Skill):
+class Idle(CubeSkill):
     """Stay for a number of steps."""
 
 
-class Talk(Skill):
+class Talk(CubeSkill):
     """Pay for talking."""
 
     verb = "talk"
 
 
-class WaitAgents(Skill):
+class WaitAgents(CubeSkill):
     """Stay until enough agents wait or have nothing to do."""
 
     verb = "wait_agents"
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
         """Count all who wait in this step, this agent included."""
         count, timeout = count_of(self.action, 0), count_of(self.action, 1)
         if len(effects.after.agents) - activity.busy >= count:
@@ -179,7 +179,7 @@ class WaitAgents(Skill):
         return fail("timeout", "participation") if self.spent >= timeout else RUNNING
 
 
-class Move(Skill):
+class Move(CubeSkill):
     """Try to go one way for a number of steps; done if it went that far."""
 
     verb = "move"
@@ -195,7 +195,7 @@ class Move(Skill):
         self.went += self.agent in effects.moved
         self.last = effects.blocker(self.agent) or self.last
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
         """Judge after the last attempt."""
         steps = count_of(self.action, 1)
         if self.spent < steps:
@@ -203,7 +203,7 @@ class Move(Skill):
         return DONE if self.went == steps else fail("blocked", "spatial", self.last)
 
 
-class MoveToBlock(Skill):
+class MoveToBlock(CubeSkill):
     """Walk to a face and line up: a free cell, most central first, else the shortest queue."""
 
     verb = "move_to_block"
@@ -237,7 +237,7 @@ class MoveToBlock(Skill):
         self.blocker = known.by_cell.get(ahead)
         return near[0] if self.blocker is None else STAY
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
         """Aligned, gone, or out of time; a face that vanishes ends the action at once."""
         block, face, timeout = self.block, word_of(self.action, 1), count_of(self.action, 2)
         if block is None or (refusal := check_block(effects.after, block)) is not None:
@@ -251,7 +251,7 @@ class MoveToBlock(Skill):
             return fail(*refusal)
         if self.spent >= timeout:
             return fail("unreachable" if self.lost else "timeout", "spatial", self.blocker)
-        return Result(blocker=self.blocker)
+        return SkillResult(blocker=self.blocker)
 
 
 def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
@@ -279,7 +279,7 @@ def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) ->
     return None
 
 
-class Rendezvous(Skill):
+class Rendezvous(CubeSkill):
     """Wait on the face until enough agents wait there; all present are released together."""
 
     verb = "rendezvous"
@@ -294,7 +294,7 @@ class Rendezvous(Skill):
         self.need = count_of(self.action, 2) or min(len(state.agents), geometry.chain_weight(state, *place))
         return None
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
         """Released at the end of the step in which the last one waits."""
         block, face = self.place
         if (behind := check_still_aligned(effects.after, self.agent, self.place)) is not None:
@@ -303,15 +303,15 @@ class Rendezvous(Skill):
         aligned = geometry.aligned_agents(effects.after, block, face)
         present = activity.meeting[self.place] & aligned
         if len(present) >= self.need:
-            return Result("done", ready=goal)
+            return SkillResult("done", ready=goal)
         if self.spent < count_of(self.action, 3):
-            return Result(ready=goal)
+            return SkillResult(ready=goal)
         late: Constraint = "spatial" if len(aligned) < self.need else "temporal"
         constraint = "participation" if activity.bound[block] < self.need else late
-        return Result("failed", "timeout", constraint, None, goal)
+        return SkillResult("failed", "timeout", constraint, None, goal)
 
 
-class PushBlock(Skill):
+class PushBlock(CubeSkill):
     """Push until the block has moved the steps that any of the group on this face wants."""
 
     verb = "push_block"
@@ -335,7 +335,7 @@ class PushBlock(Skill):
         self.went += effects.shifts.get(self.place.block) == OPPOSITE[self.place.face]
         self.lacking = self.went < self.steps
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
         """Done together with the group, or when the block is delivered."""
         block, face = self.place
         if effects.after.blocks[block].delivered or self.place not in activity.unfinished:
@@ -345,9 +345,9 @@ class PushBlock(Skill):
             return given_up if self.lacking else DONE
         push = effects.push_on.get((block, OPPOSITE[face]))
         lacks_force = push is not None and not push.moved and push.obstacle is None
-        return Result(ready=goal_name(block)) if lacks_force else RUNNING
+        return SkillResult(ready=goal_name(block)) if lacks_force else RUNNING
 
-    def _given_up(self, effects: StepEffects, activity: TeamActivity) -> Result | None:
+    def _given_up(self, effects: StepEffects, activity: TeamActivity) -> SkillResult | None:
         """Return why the agent cannot or will not go on, or None."""
         if (behind := check_still_aligned(effects.after, self.agent, self.place)) is not None:
             return behind
@@ -362,7 +362,7 @@ class PushBlock(Skill):
         return fail(reason, effects.unmet(push), push.obstacle or str(entity(block)))
 
 
-class YieldBlock(Skill):
+class YieldBlock(CubeSkill):
     """Back away from the block; a wall or a block in the way ends it early, an agent is waited for."""
 
     verb = "yield_block"
@@ -392,7 +392,7 @@ class YieldBlock(Skill):
         """Count the cells gone."""
         self.went += self.agent in effects.moved
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
         """Judge the cells gone."""
         steps = count_of(self.action, 1)
         if self.went >= steps:
@@ -404,6 +404,6 @@ class YieldBlock(Skill):
         return RUNNING
 
 
-SKILLS: Mapping[str, type[Skill]] = {
+SKILLS: Mapping[str, type[CubeSkill]] = {
     skill.verb: skill for skill in (Move, MoveToBlock, Rendezvous, PushBlock, YieldBlock, Idle, WaitAgents, Talk)
 }

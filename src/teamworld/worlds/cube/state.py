@@ -216,7 +216,7 @@ def name_of(code: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class EpisodeRules:
     """What an episode counts: length, reward, and which agents' force a chain feels.
 
     Raises:
@@ -260,7 +260,7 @@ class CubeState:
     Most attributes are views of four arrays, because handing an array to a kernel takes as long as moving an agent.
     """
 
-    rules: Rules
+    rules: EpisodeRules
 
     grid: npt.NDArray[np.int16]
     """(E, K + 2, K + 2): what stands on each cell, as a code, with a frame of WALL."""
@@ -380,7 +380,7 @@ def _restore(*values: Any) -> CubeState:
     return CubeState(**dict(zip(names, values, strict=True)))
 
 
-def make_state(layouts: Layout | Sequence[Layout], rules: Rules | None = None) -> CubeState:
+def make_state(layouts: Layout | Sequence[Layout], rules: EpisodeRules | None = None) -> CubeState:
     """Build a state with one environment per layout.
 
     Args:
@@ -399,7 +399,7 @@ def make_state(layouts: Layout | Sequence[Layout], rules: Rules | None = None) -
         )
     ((side, n, b),) = shapes
     e = len(layouts)
-    rules = rules or Rules()
+    rules = rules or EpisodeRules()
     state = CubeState(
         rules=rules,
         grid=np.zeros((e, side + 2, side + 2), np.int16),
@@ -430,7 +430,7 @@ def _sections(e: int, n: int, b: int) -> Iterator[tuple[str, int, tuple[int, ...
         begin += -(-math.prod(shape) // 16) * 16  # each on a cache line of its own
 
 
-def _arena(e: int, n: int, b: int, side: int, rules: Rules) -> npt.NDArray[np.int32]:
+def _arena(e: int, n: int, b: int, side: int, rules: EpisodeRules) -> npt.NDArray[np.int32]:
     """Return an arena with its header and the table of the cells that each action moves; all else is 0."""
     *starts, (_, scratch, (size,)) = _sections(e, n, b)
     if scratch >= 2**31:  # where a section begins is a number of the arena too

@@ -1,6 +1,6 @@
 """An immutable picture of a CUBE world: who and what stands where.
 
-Everything symbolic works on a ``SymbolicState``: concepts, paths, skills, recipes. A state is made from the
+Everything symbolic works on a ``SymbolicState``: concepts, paths, skills, candidate plans. A state is made from the
 arrays of the primitive layer (the truth), from what a team has seen, or from facts that somebody
 believes or imagines; ``SymbolicState.facts`` and ``read_state`` lead from one to the other.
 

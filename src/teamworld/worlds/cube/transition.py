@@ -318,7 +318,7 @@ def activity(effects: StepEffects) -> Mapping[str, float]:
 
 
 def congestion(effects: StepEffects) -> Mapping[str, float]:
-    """Return how many agents were kept from going by a team-mate."""
+    """Return how many agents were kept from going by a teammate."""
     return {"congestion": float(sum(effects.blocker(agent) in effects.before.agents for agent in effects.tried))}
 
 

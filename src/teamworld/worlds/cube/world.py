@@ -37,8 +37,8 @@ from teamworld.worlds.cube.beliefs import TeamKnowledge, TeamMemory, split_facts
 from teamworld.worlds.cube.domain import CubeDomain, goals
 from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
-from teamworld.worlds.cube.skills import SKILLS, STAY, Result, Skill, TeamActivity
-from teamworld.worlds.cube.state import ForceScope, Layout, Rules, make_state
+from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill, SkillResult, TeamActivity
+from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_state
 from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
 from teamworld.worlds.cube.transition import StepEffects, compute_effects
 
@@ -91,7 +91,7 @@ _NOTHING = Facts()
 
 
 @dataclass(frozen=True)
-class Frame:
+class CubeMoment:
     """One moment of the world, shared by all views of it."""
 
     t: int
@@ -120,7 +120,7 @@ class Frame:
         return split_facts(self.knowledge, agent, self.radius, self.t)
 
 
-class CubeView(FrameView[Frame]):
+class CubeView(FrameView[CubeMoment]):
     """``contract.View`` for CUBE; reading it after the world's next step raises ``StaleView``."""
 
     @property
@@ -213,7 +213,7 @@ class _Run:
     """A running action and what it has done so far."""
 
     ordered: Action
-    skill: Skill
+    skill: CubeSkill
     start: int
     primitives: list[str] = field(default_factory=list)
     moved: bool = False
@@ -240,7 +240,7 @@ class CubeWorld:
         self._layout = layout
         self._options = options = options or CubeOptions()
         self._names = tuple(agent_name(i) for i in range(len(layout.agents)))
-        self._rules = Rules(
+        self._rules = EpisodeRules(
             max_steps=horizon,
             step_cost=options.step_cost,
             deliver_reward=options.deliver_reward,
@@ -373,9 +373,9 @@ class CubeWorld:
         if agent not in self._histories:
             raise UserError(f"there is no agent '{agent}'{suggest(agent, list(self._names))}")
 
-    def _make_frame(self, knowledge: TeamKnowledge | None = None) -> Frame:
+    def _make_frame(self, knowledge: TeamKnowledge | None = None) -> CubeMoment:
         t = int(self._arrays.steps[0])
-        return Frame(
+        return CubeMoment(
             t,
             self._rules.max_steps,
             self._domain,
@@ -398,7 +398,7 @@ class CubeWorld:
             if action == run.skill.action:
                 return None
             del self._runs[agent]
-            self._remember(agent, run, Result("failed", "interrupted"))
+            self._remember(agent, run, SkillResult("failed", "interrupted"))
         if isinstance(action, Refusal) or action == WAIT:
             return action if isinstance(action, Refusal) else None
         skill = SKILLS[action.verb](agent, action, self._limits)
@@ -492,7 +492,7 @@ class CubeWorld:
             ready=ready,
         )
 
-    def _remember(self, agent: AgentId, run: _Run, result: Result) -> None:
+    def _remember(self, agent: AgentId, run: _Run, result: SkillResult) -> None:
         """Add a finished or interrupted action to the agent's history, with its whole expansion."""
         self._histories[agent].append(
             Outcome(

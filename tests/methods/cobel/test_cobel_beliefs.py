@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Schema
-from teamworld.methods.cobel import exact, telling
-from teamworld.methods.cobel.asking import Asking
-from teamworld.methods.cobel.engine import Announced, Intent, Situation, Subplan
-from teamworld.methods.cobel.inferring import Exact
+from teamworld.methods.cobel import inference, message_value
+from teamworld.methods.cobel.beliefs import BeliefEntry, BeliefStore, BeliefTable
+from teamworld.methods.cobel.inference import FLOOR
 from teamworld.methods.cobel.options import CobelOptions
-from teamworld.methods.cobel.store import Entry, Store, Table
-from teamworld.methods.cobel.value import FLOOR
-from teamworld.methods.contract import DecisionContext, Message
-from teamworld.reasoning.contract import Answer, Question
+from teamworld.methods.cobel.questions import (
+    Assess,
+    BeliefQuestion,
+    Ground,
+    MakePlan,
+    PredictIntents,
+    ReadDialogue,
+    ReadMessage,
+    RemakePlan,
+    Result,
+    Said,
+    WriteMessage,
+)
+from teamworld.methods.cobel.situation import Announcement, Intent, Situation, Subplan, plan_options
+from teamworld.methods.contract import Message
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
@@ -38,7 +47,7 @@ def situation(world: World, given: Facts, mind: Facts, **more: Any) -> Situation
     view = world.view("Alice")
     rest: dict[str, Any] = {"options": CobelOptions(engine="exact"), "task": world.spec.task, **more}
     return Situation(
-        view=view, domain=world.domain, team=TEAM, rules=RuleSet.of(schema), given=given, minds={"Bob": mind}, **rest
+        view=view, domain=world.domain, team=TEAM, rules=RuleSet.of(schema), facts=given, ascribed={"Bob": mind}, **rest
     )
 
 
@@ -66,26 +75,26 @@ def explored(*places: Entity) -> list[Fact]:
 @pytest.mark.heavy
 def test_the_same_evidence_counts_once_and_relays_do_not_make_it_surer() -> None:
     world = home()
-    table = Table(Schema(world.domain.relations, world.spec.agents))
+    table = BeliefTable(Schema(world.domain.relations, world.spec.agents))
     fact = Fact(rooms(world)[0], "EXPLORED", "all")
-    table.take([Entry(fact, 0.95, 3, "told", ("message:1",))])
+    table.add([BeliefEntry(fact, 0.95, 3, "told", ("message:1",))])
     before = table.version
-    table.take([Entry(fact, 0.95, 3, "told", ("message:1",))])
+    table.add([BeliefEntry(fact, 0.95, 3, "told", ("message:1",))])
     assert table.version == before
     for relay in range(2, 5):  # through others, under new numbers
-        table.take([Entry(fact, 0.95, 3 + relay, "told", (f"message:{relay}",))])
-    (held,) = table.entries
+        table.add([BeliefEntry(fact, 0.95, 3 + relay, "told", (f"message:{relay}",))])
+    (held,) = table.entries.values()
     assert held.weight == 0.95
     assert held.evidence == ("message:1", "message:2", "message:3", "message:4")
 
 
 def test_one_value_of_an_exclusive_fact_takes_the_place_of_another() -> None:
     world = home()
-    table = Table(Schema(world.domain.relations, world.spec.agents))
+    table = BeliefTable(Schema(world.domain.relations, world.spec.agents))
     thing, (one, other, *_) = Entity("wine", 160), rooms(world)
-    table.take([Entry(Fact(thing, "IN", one))])
-    table.take([Entry(Fact(thing, "IN", other), since=4)])
-    assert table.facts == (Fact(thing, "IN", other),)
+    table.add([BeliefEntry(Fact(thing, "IN", one))])
+    table.add([BeliefEntry(Fact(thing, "IN", other), since=4)])
+    assert tuple(table.entries) == (Fact(thing, "IN", other),)
 
 
 @pytest.mark.heavy
@@ -94,7 +103,7 @@ def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None
     world = home(seed, agents=3)
     schema = Schema(world.domain.relations, world.spec.agents)
     stores = {
-        agent: Store(agent, schema, world.domain, False, tuple(m for m in world.spec.agents if m != agent))
+        agent: BeliefStore(agent, schema, world.domain, False, tuple(m for m in world.spec.agents if m != agent))
         for agent in world.spec.agents
     }
     rng = generator(seed, "cobel", "walk")
@@ -105,12 +114,12 @@ def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None
         views = {agent: world.view(agent) for agent in world.spec.agents}
         room = {agent: view.known.value(agent, "AT") for agent, view in views.items()}
         for agent, store in stores.items():
-            store.see(views[agent])
-            for mate in store.mates:
+            store.observe(views[agent])
+            for mate in store.teammates:
                 pair = together.setdefault((agent, mate), set())
                 if room[agent] == room[mate]:
                     pair |= set(views[agent].facts) & set(views[mate].facts)
-                held = set(store.of[mate].facts)
+                held = set(store.ascribed[mate].entries)
                 learned += len(held - public)
                 assert held <= pair | public, (agent, mate)
         orders = {}
@@ -125,19 +134,19 @@ def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None
 def test_sight_beats_hearsay_and_what_was_told_last_counts() -> None:
     world = home()
     view = world.view("Alice")
-    store = Store("Alice", Schema(world.domain.relations, world.spec.agents), world.domain, False, ("Bob",))
+    store = BeliefStore("Alice", Schema(world.domain.relations, world.spec.agents), world.domain, False, ("Bob",))
     here = view.known.value("Alice", "AT")
     assert isinstance(here, Entity)
     elsewhere = next(room for room in rooms(world) if room != here)
     ghost, thing = Entity("wine", 991), Entity("wine", 992)
-    store.hear([Entry(Fact(ghost, "IN", here), 0.95, 0, "told", ("message:0",))], view)
-    assert Fact(ghost, "IN", here) not in store.given(view)  # I would see it
-    store.hear([Entry(Fact(thing, "IN", elsewhere), 0.95, 0, "told", ("message:0",))], view)
-    assert Fact(thing, "IN", elsewhere) in store.given(view)
+    store.hear([BeliefEntry(Fact(ghost, "IN", here), 0.95, 0, "told", ("message:0",))], view)
+    assert Fact(ghost, "IN", here) not in store.facts(view)  # I would see it
+    store.hear([BeliefEntry(Fact(thing, "IN", elsewhere), 0.95, 0, "told", ("message:0",))], view)
+    assert Fact(thing, "IN", elsewhere) in store.facts(view)
     third = next(room for room in rooms(world) if room not in (here, elsewhere))
-    store.hear([Entry(Fact(thing, "IN", third), 0.95, 1, "told", ("message:1",))], view)
-    assert [fact.value for fact in store.given(view) if fact.subject == thing] == [third]
-    assert all(fact in store.given(view) for fact in view.known)
+    store.hear([BeliefEntry(Fact(thing, "IN", third), 0.95, 1, "told", ("message:1",))], view)
+    assert [fact.value for fact in store.facts(view) if fact.subject == thing] == [third]
+    assert all(fact in store.facts(view) for fact in view.known)
 
 
 # ---- words
@@ -148,22 +157,22 @@ def test_a_plan_in_a_message_never_becomes_a_fact() -> None:
     now = situation(world, facts(world), facts(world))
     plan = Subplan((Action("explore", (rooms(world)[1],)), Action("deliver")), None)
     known = explored(rooms(world)[0])
-    message = Message("Bob", "inform", telling.worded(known, plan), facts=tuple(known), id=1, t=0)
-    told = exact.heard(now, message)
+    message = Message("Bob", "inform", message_value.word_message(known, plan), facts=tuple(known), id=1, t=0)
+    told = inference.read_message(now, message)
     assert told.beliefs == tuple(known)
     assert told.plan is not None
     assert told.plan.actions == plan.actions
-    bare = Message("Bob", "inform", telling.worded([], plan), id=2, t=0)
-    assert exact.heard(now, bare).beliefs == ()
+    bare = Message("Bob", "inform", message_value.word_message([], plan), id=2, t=0)
+    assert inference.read_message(now, bare).beliefs == ()
     for hostile in ("I will: __import__('os').system('x').", "I will: go(" * 90, "I will: ; ;. I know: x", "I will: ."):
-        assert exact.read_plan(Message("Bob", "inform", hostile)) is None
+        assert inference.read_plan(Message("Bob", "inform", hostile)) is None
 
 
 def empty_room(world: World) -> tuple[Entity, Facts, Facts]:
     """The room that Bob is likeliest to look into; what Alice holds, who knows it empty; and what Bob holds."""
     mind = facts(world, *explored(rooms(world)[0]), Fact(target(world), "IN", rooms(world)[0]))
     now = situation(world, mind, mind)
-    looks = [one for one in exact.intents(now, "Bob", 9) if one.subplan.actions[0].verb == "explore"]
+    looks = [one for one in inference.predict_intents(now, "Bob", 9) if one.subplan.actions[0].verb == "explore"]
     empty = looks[0].subplan.actions[0].args[0]
     assert isinstance(empty, Entity)
     return empty, Facts((*mind, *explored(empty))), mind
@@ -179,21 +188,21 @@ def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() ->
     world = home()
     empty, known, mind = empty_room(world)
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)))
-    found = telling.by_courses(now, {"Bob": ()})
-    told = tuple(fact for one in found.misaligned for fact in one.facts)
+    found = message_value.assess_by_forecast(now, {"Bob": ()})
+    told = found.facts
     assert Fact(empty, "EXPLORED", "all") in told
     said = replace(now, dialogue=(Message("Alice", "inform", "", facts=told, recipients=("Bob",)),))
-    assert set(exact.modelled(said, "Bob").beliefs) == set(told)
+    assert set(inference.read_dialogue(said, "Bob").beliefs) == set(told)
     again = situation(world, known, Facts((*mind, *told)), subplan=Subplan((Action("wait"),)))
-    assert not telling.by_courses(again, {"Bob": ()}).misaligned
-    assert not telling.by_courses(again, {"Bob": ()}).clash
+    assert not message_value.assess_by_forecast(again, {"Bob": ()}).facts
+    assert not message_value.assess_by_forecast(again, {"Bob": ()}).speaks
 
 
 # ---- the gate
 
 
 def intent(now: Situation, action: Action, weight: float = 0.9) -> Mapping[AgentId, Sequence[Intent]]:
-    (option,) = exact.options_of(now.domain, "Bob", Subplan((action,)), now.given)
+    (option,) = plan_options(now.domain, "Bob", Subplan((action,)), now.facts)
     return {"Bob": (Intent("Bob", Subplan((action,)), weight, option.steps),)}
 
 
@@ -202,9 +211,9 @@ def test_with_the_same_beliefs_and_plans_that_go_together_nobody_speaks() -> Non
     far = sorted(rooms(world)[1:], key=lambda room: room.id)
     known = facts(world)
     now = situation(world, known, known, subplan=Subplan((Action("explore", (far[0],)),)))
-    found = telling.by_courses(now, intent(now, Action("explore", (far[1],))))
-    assert (found.clash, found.misaligned) == (False, ())
-    assert found.severity < 0.5
+    found = message_value.assess_by_forecast(now, intent(now, Action("explore", (far[1],))))
+    assert (found.speaks, found.lacking) == (False, {})
+    assert found.saved < 0.5
 
 
 def test_two_who_would_search_one_room_are_worth_a_message_with_the_plan() -> None:
@@ -212,26 +221,26 @@ def test_two_who_would_search_one_room_are_worth_a_message_with_the_plan() -> No
     known = facts(world)
     room = next(one for one in rooms(world)[1:] if one.kind == "bedroom")  # one cabinet: nothing is left to a second
     now = situation(world, known, known, subplan=Subplan((Action("explore", (room,)),)))
-    found = telling.by_courses(now, intent(now, Action("explore", (room,))))
-    assert (found.clash, found.kind, found.against) == (True, "plans", ("Bob",))
-    letter = telling.letter(now, found)
-    assert exact.read_plan(Message("Alice", "inform", letter.text)) == now.subplan
+    found = message_value.assess_by_forecast(now, intent(now, Action("explore", (room,))))
+    assert (found.speaks, found.facts, found.against) == (True, (), ("Bob",))
+    draft = message_value.draft_message(now, found)
+    assert inference.read_plan(Message("Alice", "inform", draft.text)) == now.subplan
     assert now.subplan is not None
-    told = replace(now, mine=Announced(now.subplan, 0, 9))  # once is enough
-    assert not telling.by_courses(told, intent(told, Action("explore", (room,)))).clash
+    told = replace(now, own_announcement=Announcement(now.subplan, 0, 9))  # once is enough
+    assert not message_value.assess_by_forecast(told, intent(told, Action("explore", (room,)))).speaks
 
 
 def test_a_room_known_to_be_empty_to_me_alone_is_worth_telling() -> None:
     world = home()
     empty, known, mind = empty_room(world)
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)))
-    found = telling.by_courses(now, {"Bob": ()})
-    assert (found.clash, found.kind) == (True, "knowledge")
-    letter = telling.letter(now, found)
-    assert Fact(empty, "EXPLORED", "all") in letter.facts
-    assert str(empty) in letter.text
+    found = message_value.assess_by_forecast(now, {"Bob": ()})
+    assert (found.speaks, found.against) == (True, ())
+    draft = message_value.draft_message(now, found)
+    assert Fact(empty, "EXPLORED", "all") in draft.facts
+    assert str(empty) in draft.text
     high = replace(now, options=CobelOptions(engine="exact", theta=1000))
-    assert not telling.by_courses(high, {"Bob": ()}).clash
+    assert not message_value.assess_by_forecast(high, {"Bob": ()}).speaks
 
 
 def test_a_message_keeps_to_its_length() -> None:
@@ -243,7 +252,7 @@ def test_a_message_keeps_to_its_length() -> None:
         subplan=Subplan((Action("wait"),)),
         options=CobelOptions(engine="exact", length=60),
     )
-    assert len(telling.letter(now, telling.by_courses(now, {"Bob": ()})).text) <= 60
+    assert len(message_value.draft_message(now, message_value.assess_by_forecast(now, {"Bob": ()})).text) <= 60
 
 
 # ---- giving way
@@ -252,67 +261,51 @@ def test_a_message_keeps_to_its_length() -> None:
 def test_an_announced_plan_is_planned_round() -> None:
     world = home()
     known = facts(world)
-    domain, looks = world.domain, exact.possible(situation(world, known, known))
+    domain, looks = world.domain, inference.possible_prospects(situation(world, known, known))
     full = (
         one for one in looks if domain.conflict_cost(one.option, one.option, known) == one.first
     )  # nothing for a second
     alone = Subplan(next(one.actions for one in full if one.actions[0].verb == "explore"))
-    told = {"Bob": Announced(alone, 0, 9)}
-    first = situation(world, known, known, announced=told, yields=frozenset({"Bob"}))
-    mine = next(one for one in exact.possible(first) if one.actions == alone.actions)
-    others = [("Bob", option, 0.9) for option in exact.steps_of(first, "Bob", told["Bob"])]
-    assert exact.score(first, mine, others) == pytest.approx(exact.score(first, mine, ()) * FLOOR)
+    told = {"Bob": Announcement(alone, 0, 9)}
+    first = situation(world, known, known, announced=told, yields_to=frozenset({"Bob"}))
+    mine = next(one for one in inference.possible_prospects(first) if one.actions == alone.actions)
+    others = [
+        inference.Expected("Bob", option, 0.9) for option in inference.announced_options(first, "Bob", told["Bob"])
+    ]
+    assert inference.score(first, mine, others) == pytest.approx(inference.score(first, mine, ()) * FLOOR)
     second = situation(world, known, known, announced=told)  # it announced the same before Bob did
-    assert exact.score(second, mine, others) == pytest.approx(exact.score(second, mine, ()))
+    assert inference.score(second, mine, others) == pytest.approx(inference.score(second, mine, ()))
 
 
-# ---- two engines
+# ---- asked and inferred
 
 
-class Rules:
-    """A moment whose minds are the built-in rules."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    async def ask(self, question: Question[Answer]) -> Answer:
-        self.asked.append(question.kind)
-        answer = question.rule(generator(0, "test"))
-        assert question.check(answer) is None
-        return answer
+def answered(question: BeliefQuestion[Said, Result]) -> Result:
+    """Return the result when the question is put to the built-in rules."""
+    answer = question.rule(generator(0, "test"))
+    assert question.check(answer) is None
+    return question.read(answer)
 
 
-def test_both_engines_read_and_judge_alike() -> None:
+def test_what_is_asked_and_what_is_inferred_agree() -> None:
     world = home()
     empty, known, mind = empty_room(world)
     said = Message("Bob", "inform", "I will: wait().", facts=tuple(explored(empty)), id=1, t=0, recipients=("Alice",))
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)), dialogue=(said,))
-    moment = Rules()
-    engines = [Exact(), Asking(cast("DecisionContext", moment))]
-
-    def both(operation: str, *args: Any) -> list[Any]:
-        return [asyncio.run(getattr(engine, operation)(now, *args)) for engine in engines]
-
-    one, other = both("hear", said)
-    assert (one.beliefs, one.plan.actions) == (other.beliefs, other.plan.actions)
-    one, other = both("model_teammate", "Bob")
-    assert one.beliefs == other.beliefs
-    one, other = both("predict_intents", "Bob", 3)
-    assert [intent.subplan.actions for intent in one] == [intent.subplan.actions for intent in other]
-    one, other = both("assess", {"Bob": ()})
-    assert (one.clash, [some.facts for some in one.misaligned]) == (
-        other.clash,
-        [some.facts for some in other.misaligned],
-    )
-    letters = both("compose", telling.by_courses(now, {"Bob": ()}))
-    assert letters[0].facts
-    assert letters[0].text == letters[1].text
-    assert both("ground")[0].action == both("ground")[1].action
-    for values in both("predict_world"):
-        for some in values.values():
-            assert sum(chance for _, chance in some) == pytest.approx(1)
-    assert all(plan.actions for plan in (*both("plan"), *both("replan")))
-    assert set(moment.asked) == {
-        *("cobel.zero_order", "cobel.first_order", "cobel.intents", "cobel.assess", "cobel.message"),
-        *("cobel.act", "cobel.plan", "cobel.replan"),
-    }
+    for reading in (ReadMessage(now, "Bob", said), ReadDialogue(now, "Bob")):
+        inferred, asked = reading.infer(), answered(reading)
+        assert inferred.beliefs == asked.beliefs != ()
+        assert inferred.plan is not None
+        assert asked.plan is not None
+        assert inferred.plan.actions == asked.plan.actions
+    intents = PredictIntents(now, "Bob")
+    assert [one.subplan.actions for one in intents.infer()] == [one.subplan.actions for one in answered(intents)]
+    assess = Assess(now, {"Bob": ()})
+    assert (assess.infer().speaks, assess.infer().lacking) == (answered(assess).speaks, answered(assess).lacking)
+    write = WriteMessage(now, message_value.assess_by_forecast(now, {"Bob": ()}))
+    assert write.infer().facts
+    assert write.infer().text == answered(write).text
+    assert Ground(now).infer() == answered(Ground(now))
+    for planning in (MakePlan(now), RemakePlan(now)):
+        assert planning.infer().actions
+        assert answered(planning).actions

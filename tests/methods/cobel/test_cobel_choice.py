@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from math import inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.methods.cobel.telling import Chosen, choose
+from teamworld.methods.cobel.message_value import Choice, choose
 
 
 def test_facts_are_chosen_by_gain_per_price_until_none_pays() -> None:
@@ -18,10 +17,9 @@ def test_facts_are_chosen_by_gain_per_price_until_none_pays() -> None:
     price = {"a": 5.0, "b": 2.0, "c": 1.5}
     message = choose(list(worth), lambda some: sum(worth[one] for one in some), price.__getitem__)
     assert tuple(message) == (("b", "a"), 19.0, 7.0)
-    assert message.pays(threshold=10.0, price=1.0)
-    assert not message.pays(threshold=11.0, price=1.0)
-    assert not message.pays(threshold=inf)
-    assert choose(list(worth), lambda some: sum(worth[one] for one in some), price.__getitem__, room=4.0).items == (
+    assert message.pays(11.0)
+    assert not message.pays(12.0)
+    assert choose(list(worth), lambda some: sum(worth[one] for one in some), price.__getitem__, budget=4.0).items == (
         "b",
     )
 
@@ -30,7 +28,7 @@ def test_the_second_of_two_facts_that_say_the_same_is_not_told() -> None:
     message = choose(["a", "same as a"], lambda some: 5.0 if some else 0.0, lambda _: 1.0)
     assert message.items == ("a",)
     assert choose(["a"], lambda _: 0.0, lambda _: 0.0).items == ()
-    nothing: Chosen[str] = choose([], lambda _: 1.0, lambda _: 0.0)
+    nothing: Choice[str] = choose([], lambda _: 1.0, lambda _: 0.0)
     assert tuple(nothing) == ((), 0.0, 0.0)
     assert not nothing.pays(0.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from teamworld.language import Action, Cell, Facts
-from teamworld.methods.cobel.value import Outlook, Prospect
+from teamworld.methods.cobel.inference import Outlook, Prospect
 from teamworld.record import EpisodeEnd
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.contract import Domain
@@ -17,7 +17,7 @@ SEARCH = CubeDomain("spec", 5, (1,), 20)
 
 
 def best(domain: Domain, given: Facts) -> Prospect:
-    return max(Outlook("agent_0", "agent", domain).of(given), key=lambda one: one.rate)
+    return max(Outlook("agent_0", "agent", domain).prospects(given), key=lambda one: one.rate)
 
 
 def ground(*unseen: Cell) -> Facts:

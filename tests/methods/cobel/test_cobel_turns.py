@@ -10,10 +10,10 @@ from typing import Any, cast
 import pytest
 
 from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema
-from teamworld.methods.cobel.engine import Announced, Assessment, Misaligned, Situation, Subplan
+from teamworld.methods.cobel.message_value import others_can_say
 from teamworld.methods.cobel.method import Cobel
 from teamworld.methods.cobel.options import CobelOptions
-from teamworld.methods.cobel.telling import others_say
+from teamworld.methods.cobel.situation import Announcement, Assessment, Situation, Subplan
 from teamworld.record import MessageSent
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
@@ -34,39 +34,39 @@ def situation(me: AgentId, knows: Mapping[AgentId, bool], **more: Any) -> Situat
         task="",
         team=dict.fromkeys((FIRST, SECOND, THIRD), "firefighter"),
         rules=RuleSet.of(Schema(here.domain.relations, here.spec.agents)),
-        given=known,
-        minds={mate: known if holds else Facts() for mate, holds in knows.items()},
+        facts=known,
+        ascribed={mate: known if holds else Facts() for mate, holds in knows.items()},
         **more,
     )
 
 
 def lacks(mate: AgentId, **more: Any) -> Assessment:
-    return Assessment(True, "knowledge", 9.0, misaligned=(Misaligned(mate, (BURNS,), 9.0),), **more)
+    return Assessment(True, 9.0, lacking={mate: (BURNS,)}, **more)
 
 
 def test_facts_are_left_to_who_holds_them_and_comes_first() -> None:
-    assert others_say(situation(SECOND, {FIRST: True, THIRD: False}), lacks(THIRD))
-    assert not others_say(situation(FIRST, {SECOND: True, THIRD: False}), lacks(THIRD))
-    assert not others_say(situation(SECOND, {FIRST: False, THIRD: False}), lacks(THIRD))
+    assert others_can_say(situation(SECOND, {FIRST: True, THIRD: False}), lacks(THIRD))
+    assert not others_can_say(situation(FIRST, {SECOND: True, THIRD: False}), lacks(THIRD))
+    assert not others_can_say(situation(SECOND, {FIRST: False, THIRD: False}), lacks(THIRD))
 
 
 def test_plans_are_left_to_whose_plan_clashes_and_comes_first() -> None:
-    plans = Assessment(True, "plans", 9.0, against=(FIRST,))
+    plans = Assessment(True, 9.0, against=(FIRST,))
     knows = {FIRST: False, SECOND: False}
-    assert others_say(situation(THIRD, knows), plans)
-    assert not others_say(situation(THIRD, knows), lacks(SECOND))
-    said = {FIRST: Announced(Subplan(), 0, 5)}  # it will not say that again
-    assert not others_say(situation(THIRD, knows, announced=said), plans)
+    assert others_can_say(situation(THIRD, knows), plans)
+    assert not others_can_say(situation(THIRD, knows), lacks(SECOND))
+    said = {FIRST: Announcement(Subplan(), 0, 5)}  # it will not say that again
+    assert not others_can_say(situation(THIRD, knows, announced=said), plans)
     both = lacks(SECOND, against=(FIRST,))  # the plan could be told by the first, the fact by nobody else
-    assert not others_say(situation(THIRD, knows), both)
-    assert others_say(situation(THIRD, {FIRST: True, SECOND: False}), both)
+    assert not others_can_say(situation(THIRD, knows), both)
+    assert others_can_say(situation(THIRD, {FIRST: True, SECOND: False}), both)
 
 
 def test_whoever_left_its_word_once_speaks_then() -> None:
     now, found = situation(SECOND, {FIRST: True, THIRD: False}), lacks(THIRD)
     method = Cobel(CobelOptions(engine="exact"))
     mind = SimpleNamespace(waited=False, deferred=False)
-    method._minds = cast(Any, {SECOND: mind})
+    method._states = cast(Any, {SECOND: mind})
     assert method._defers(now, found)
     assert mind.deferred
     mind.waited, mind.deferred = mind.deferred, False  # as the next cycle begins

@@ -10,10 +10,10 @@ from typing import Any, cast
 import pytest
 
 from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema
-from teamworld.methods.cobel.engine import Situation
+from teamworld.methods.cobel.message_value import assess_danger
 from teamworld.methods.cobel.method import Cobel
 from teamworld.methods.cobel.options import CobelOptions
-from teamworld.methods.cobel.warning import LOST, warnings
+from teamworld.methods.cobel.situation import Situation
 from teamworld.methods.contract import DecisionContext
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Domain, World, danger, harms
@@ -34,7 +34,7 @@ def situation(here: World, minds: Mapping[AgentId, Facts], given: Facts, **more:
     rules = RuleSet.of(Schema(here.domain.relations, here.spec.agents))
     rest: dict[str, Any] = {"view": here.view(me), "domain": here.domain, "options": options, "task": "", **more}
     held = {mate: minds.get(mate, given) for mate in team if mate != me}
-    return Situation(team=team, rules=rules, given=given, minds=held, **rest)
+    return Situation(team=team, rules=rules, facts=given, ascribed=held, **rest)
 
 
 class Burns:
@@ -72,29 +72,28 @@ def test_who_works_where_it_will_burn_and_does_not_know_is_warned(case: tuple[Wo
     assert danger(here.domain, mate, 10, known) == 1
     now = situation(here, {mate: burns.facts()}, known)
     now = _unseen(now, mate)
-    found = warnings(now)
-    assert found.clash
-    (one,) = found.misaligned
-    assert (one.mate, one.gain) == (mate, LOST)
-    assert set(one.facts) <= set(burns.fire)
-    told = Facts((*burns.places, *one.facts))
+    found = assess_danger(now)
+    assert found.speaks
+    assert tuple(found.lacking) == (mate,)
+    assert set(found.facts) <= set(burns.fire)
+    told = Facts((*burns.places, *found.facts))
     assert danger(here.domain, mate, 10, told) == 1  # what it is told is enough
     again = situation(here, {mate: told}, known)
-    assert not warnings(_unseen(again, mate)).clash  # once is enough
+    assert not assess_danger(_unseen(again, mate)).speaks  # once is enough
 
 
 def test_who_knows_newer_is_not_warned(case: tuple[World, Burns, AgentId]) -> None:
     here, burns, mate = case
     old = burns.facts(*burns.fire, tick=0)
     newer = burns.facts(*burns.out, tick=7)
-    assert not warnings(_unseen(situation(here, {mate: newer}, old), mate)).clash
+    assert not assess_danger(_unseen(situation(here, {mate: newer}, old), mate)).speaks
     older = burns.facts(*burns.out, tick=-1)
-    assert warnings(_unseen(situation(here, {mate: older}, old), mate)).clash
+    assert assess_danger(_unseen(situation(here, {mate: older}, old), mate)).speaks
 
 
 def test_who_sees_it_for_itself_is_not_warned(case: tuple[World, Burns, AgentId]) -> None:
     here, burns, mate = case
-    assert not warnings(situation(here, {mate: burns.facts()}, burns.facts(*burns.fire))).clash
+    assert not assess_danger(situation(here, {mate: burns.facts()}, burns.facts(*burns.fire))).speaks
 
 
 @pytest.mark.parametrize("gate", ["assess", "never"])
@@ -109,10 +108,10 @@ def test_a_warning_is_above_the_own_cap_and_below_that_of_the_run(
         CobelOptions.model_validate({"engine": "exact", "cap": "episode", "most": 1, "gate": gate, "warn": warn})
     )
     method._domain = now.domain
-    spent = SimpleNamespace(store=SimpleNamespace(shared=False), may_speak=lambda: False)
-    method._minds = cast(Any, {now.me: spent})
+    spent = SimpleNamespace(store=SimpleNamespace(shared=False), may_speak=lambda: False, warned=-100)
+    method._states = cast(Any, {now.agent: spent})
     moment = cast(DecisionContext, SimpleNamespace(may_speak=lambda agent: allowed))  # what ``messages.most`` leaves
-    assert method._dangers(moment, now).clash == (allowed and warn and gate == "assess")
+    assert method._assess_danger(moment, now).speaks == (allowed and warn and gate == "assess")
 
 
 def _unseen(now: Situation, mate: AgentId) -> Situation:

@@ -1,77 +1,192 @@
-"""What CoBel-World asks its minds (spec A11).
+"""The questions of CoBel-World's operations on beliefs, one for each operation.
 
-Each question's rule is what inference says of what its prompt shows.
+Each question can be put to a reasoner (a language model, or the built-in rules), or inferred: ``infer`` works its
+result out from the world's rules, and ``rule`` writes the same as an answer. ``read`` turns an answer into a result.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.language import Action, AgentId, Belief, Fact
-from teamworld.methods.cobel import exact, telling
-from teamworld.methods.cobel.answers import DONE, Act, Guess, Guesses, Judged, Plans, Update, Words
-from teamworld.methods.cobel.engine import Assessment, Grounded, Intent, Misaligned, Situation, Subplan, UpdateResult
-from teamworld.methods.cobel.progress import progress
-from teamworld.methods.cobel.reading import read_goal, read_line, read_steps
-from teamworld.methods.cobel.ruling import ProposeRules, ReviewRules
+from teamworld.language import (
+    Action,
+    AgentId,
+    Belief,
+    Entity,
+    Fact,
+    Facts,
+    GoalId,
+    ParseError,
+    parse_action,
+    read_belief,
+    show,
+)
+from teamworld.methods.cobel import inference, message_value
+from teamworld.methods.cobel.beliefs import distribution
+from teamworld.methods.cobel.situation import (
+    Assessment,
+    BeliefUpdate,
+    Intent,
+    MessageDraft,
+    NextAction,
+    Situation,
+    Subplan,
+    plan_options,
+)
 from teamworld.methods.contract import Message
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import complete_action
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import View
+from teamworld.worlds.contract import LatentVariable, View
 
-#: Intents of a team-mate that are asked for, and their weights by rank where none are given (C13).
+#: What an agent answers whose subplan is done.
+DONE: Final = "DONE"
+#: Intents of a teammate that are asked for, and their weights by rank where none are given.
 INTENTS: Final = 3
 WEIGHTS: Final = (0.5, 0.3, 0.2)
-_READ = Sampling(temperature=0.0, max_tokens=512)
-_PLAN = Sampling(temperature=0.7, max_tokens=512)
+#: Things that a paragraph of beliefs tells of, at most: those that matter to goals first.
+PARAGRAPH: Final = 40
+#: Facts that say more exactly what others say: where something is to the centimetre, what one stands beside.
+_LEFT_OUT: Final = frozenset({"POSITION", "NEAR", "UNSEEN", "SIDE"})
+_READ: Final = Sampling(temperature=0.0, max_tokens=512)
+_PLAN: Final = Sampling(temperature=0.7, max_tokens=512)
 
 Said = TypeVar("Said", bound=BaseModel)
+Result = TypeVar("Result")
+
+
+# ---- the forms of the answers
+
+
+class Form(BaseModel):
+    """What all have in common."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Update(Form):
+    """Beliefs that follow from what was said."""
+
+    knows: str = Field(default="", description="what was said to be so, in a sentence or two", max_length=1000)
+    beliefs: tuple[str, ...] = Field(default=(), description="belief lines that fit the rules", max_length=40)
+    plan: tuple[str, ...] = Field(default=(), description="the plan that was told, action by action", max_length=12)
+    goal: GoalId | None = Field(default=None, description="id of the task that the plan is for, or null")
+
+
+class Plans(Form):
+    """A subplan, and why."""
+
+    reasoning: str = Field(default="", description="at most three reasons", max_length=1500)
+    likely: tuple[str, ...] = Field(
+        default=(), description="where what is missing probably is, as belief lines", max_length=20
+    )
+    steps: tuple[str, ...] = Field(description="one to three actions, in order", max_length=12)
+    goal: GoalId | None = Field(default=None, description="id of the task that it is for, or null")
+
+
+class Guess(Form):
+    """What a team-mate may be up to."""
+
+    steps: tuple[str, ...] = Field(description="one to three actions, in order", max_length=12)
+    goal: GoalId | None = Field(default=None, description="id of the task that it is for, or null")
+    weight: float | None = Field(default=None, description="how likely, from 0 to 1, or null", ge=0, le=1)
+
+
+class Guesses(Form):
+    """Ranked subplans of a team-mate."""
+
+    reasoning: str = Field(default="", description="at most three reasons", max_length=1500)
+    subplans: tuple[Guess, ...] = Field(description="three subplans, the likeliest first", max_length=6)
+
+
+class Judged(Form):
+    """Whether there is heavy miscoordination."""
+
+    reasons: tuple[str, ...] = Field(default=(), description="at most three, each a sentence", max_length=6)
+    answer: Literal["yes", "no"] = Field(description="yes if it is heavy enough for a message")
+    misaligned: tuple[str, ...] = Field(
+        default=(), description="what only you know and they should, as belief lines", max_length=20
+    )
+
+
+class Words(Form):
+    """A message."""
+
+    message: str = Field(description="the message and nothing else", max_length=2000)
+
+
+class Act(Form):
+    """The next action, or that the subplan is done."""
+
+    reasons: tuple[str, ...] = Field(default=(), description="at most three", max_length=6)
+    answer: str = Field(description=f"one of the listed actions or its number, or {DONE}", max_length=400)
+
+
+# ---- the questions
 
 
 @dataclass(frozen=True)
-class Thinking(Question[Said]):
-    """What every question of an agent at work is told."""
+class BeliefQuestion(Question[Said], Generic[Said, Result]):
+    """One operation on beliefs, and what every prompt of an agent at work shows."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
+    respondent: AgentId = field(init=False)
+    views: Mapping[AgentId, View] = field(init=False)
     now: Situation
 
+    operation: ClassVar[str]
+    """The option that says whether it is asked or inferred."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "respondent", self.now.agent)
+        object.__setattr__(self, "views", {self.now.agent: self.now.view})
+
+    @abstractmethod
+    def infer(self) -> Result:
+        """Return the result without asking, by inference."""
+
+    @abstractmethod
+    def read(self, answer: Said) -> Result:
+        """Return the result that an answer stands for; what cannot be read is left out."""
+
+    def check(self, answer: Said) -> str | None:
+        """Accept every answer: lines that are no beliefs are left out."""
+        return None
+
     def context(self) -> dict[str, Any]:
-        """The team, its task, the goals, and the agent's own progress."""
+        """Return the team, its task, the goals, and what the agent holds of the world."""
         now = self.now
         kinds = dict.fromkeys(now.team.values())
         return {
             "agent": self.respondent,
             "kind": now.view.kind,
-            "team": {kind: [mate for mate in now.team if now.team[mate] == kind] for kind in kinds},
+            "team": {kind: [agent for agent in now.team if now.team[agent] == kind] for kind in kinds},
             "task": now.task,
             "abilities": [schema for schema in now.view.abilities if schema.verb != "talk"],
             "goals": [goal for goal in now.goals.values() if goal.state == "open"],
-            "progress": progress(now, now.me),
+            "progress": describe_beliefs(now, now.agent),
             "steps_left": now.view.steps_left,
             "subplan": now.subplan.text if now.subplan is not None else "",
         }
 
     def text_store(self) -> list[tuple[str, str]]:
         """Return the dialogue, where that stands for what others know."""
-        return [(one.sender, one.text) for one in self.now.chat] if self.now.options.store == "text" else []
+        return [(message.sender, message.text) for message in self.now.chat] if self.now.options.store == "text" else []
 
-    def mates(self) -> dict[AgentId, Any]:
-        """Return what is believed that each team-mate holds, or the dialogue that stands for it."""
-        if not self.now.options.first_order or self.now.options.store == "text":
-            return {}
-        return {mate: progress(self.now, mate) for mate in self.now.mates}
+    def ascribed(self, teammates: Iterable[AgentId]) -> dict[AgentId, Sequence[str]]:
+        """Return what is believed that some teammates hold; nothing where the dialogue stands for it."""
+        options = self.now.options
+        is_kept = options.first_order and options.store == "tables"
+        return {mate: describe_beliefs(self.now, mate) for mate in teammates} if is_kept else {}
 
 
 @dataclass(frozen=True)
-class _Updating(Thinking[Update]):
+class _Updating(BeliefQuestion[Update, BeliefUpdate]):
     mate: AgentId
     answer: ClassVar[type[BaseModel]] = Update
     sampling: ClassVar[Sampling] = _READ
@@ -82,55 +197,48 @@ class _Updating(Thinking[Update]):
     def said(self) -> Sequence[Message]:
         """What is to be read."""
 
+    @property
+    def holders(self) -> tuple[AgentId, ...]:
+        """Who believes what is read: the agent; or the agent, that the teammate does."""
+        return (self.respondent,) if self.order == 0 else (self.respondent, self.mate)
+
     def context(self) -> dict[str, Any]:
-        """With the rules and what was said."""
-        heard = [(one.sender, one.text, tuple(map(str, one.facts))) for one in self.said]
+        """Add the rules and what was said."""
+        heard = [(message.sender, message.text, tuple(map(str, message.facts))) for message in self.said]
         rules = [str(rule) for rule in self.now.rules.of_order(self.order)] if self.now.options.ruled else []
         return super().context() | {"rules": rules, "said": heard, "mate": self.mate}
 
-    def read(self, answer: Update) -> UpdateResult:
-        """Return the beliefs of an answer that the rules admit, and the plan; all else is left out and counted."""
-        holders = (self.respondent,) if self.order == 0 else (self.respondent, self.mate)
-        found, bad = list[Fact](), 0
-        for line in answer.beliefs:
-            belief = read_line(line, self.now, holders)
-            if belief is None:
-                bad += 1
-            else:
-                found.append(belief.fact)
-        actions = read_steps(answer.plan, self.now)
-        plan = (
-            Subplan(actions, read_goal(answer.goal, self.now), " then ".join(answer.plan)[:300])
-            if answer.plan
-            else None
+    def rule(self, rng: np.random.Generator) -> Update:
+        """Write what was said in the language of beliefs."""
+        update = self.infer()
+        return Update(
+            beliefs=tuple(str(Belief(self.holders, fact)) for fact in update.beliefs)[:40],
+            plan=tuple(map(str, update.plan.actions))[:12] if update.plan is not None else (),
+            goal=update.plan.goal if update.plan is not None else None,
         )
-        return UpdateResult(tuple(dict.fromkeys(found)), plan, bad)
 
-    def check(self, answer: Update) -> str | None:
-        """Lines that are no beliefs are left out, so nothing is refused (spec A6.2)."""
-        return None
+    def read(self, answer: Update) -> BeliefUpdate:
+        """Return the beliefs of an answer that the rules admit, and the plan."""
+        beliefs = (read_line(line, self.now, self.holders) for line in answer.beliefs)
+        facts = tuple(dict.fromkeys(belief.fact for belief in beliefs if belief is not None))
+        if not answer.plan:
+            return BeliefUpdate(facts)
+        goal = answer.goal if answer.goal in self.now.goals else None
+        return BeliefUpdate(facts, Subplan(read_steps(answer.plan, self.now), goal, " then ".join(answer.plan)[:300]))
 
     def fallback(self) -> Update:
-        """Nothing follows."""
+        """Conclude nothing."""
         return Update()
-
-    def written(self, found: UpdateResult) -> Update:
-        """Return an update as an answer."""
-        holders = (self.respondent,) if self.order == 0 else (self.respondent, self.mate)
-        return Update(
-            beliefs=tuple(str(Belief(holders, fact)) for fact in found.beliefs)[:40],
-            plan=tuple(map(str, found.plan.actions))[:12] if found.plan is not None else (),
-            goal=found.plan.goal if found.plan is not None else None,
-        )
 
 
 @dataclass(frozen=True)
 class ReadMessage(_Updating):
-    """What can I learn from this message?"""
+    """Zero-order update: what can I learn from this message?"""
 
     message: Message
     kind: ClassVar[str] = "cobel.zero_order"
     template: ClassVar[str] = "cobel/prompts/zero_order.md.j2"
+    operation: ClassVar[str] = "hear"
     order: ClassVar[int] = 0
 
     @property
@@ -138,40 +246,41 @@ class ReadMessage(_Updating):
         """The message."""
         return (self.message,)
 
-    def rule(self, rng: np.random.Generator) -> Update:
-        """What the message says in the language of beliefs."""
-        return self.written(exact.heard(self.now, self.message))
+    def infer(self) -> BeliefUpdate:
+        """Return the facts that the message carries, and its plan."""
+        return inference.read_message(self.now, self.message)
 
 
 @dataclass(frozen=True)
 class ReadDialogue(_Updating):
-    """What does my team-mate know after this dialogue?"""
+    """First-order update: what does my teammate know after this dialogue?"""
 
     kind: ClassVar[str] = "cobel.first_order"
     template: ClassVar[str] = "cobel/prompts/first_order.md.j2"
+    operation: ClassVar[str] = "model"
     order: ClassVar[int] = 1
 
     @property
     def said(self) -> Sequence[Message]:
         """What was said between the two since the last cycle."""
         return [
-            one
-            for one in self.now.dialogue
-            if self.mate == one.sender or one.recipients is None or self.mate in one.recipients
+            message
+            for message in self.now.dialogue
+            if self.mate == message.sender or message.recipients is None or self.mate in message.recipients
         ]
 
-    def rule(self, rng: np.random.Generator) -> Update:
-        """What was said between the two in the language of beliefs."""
-        return self.written(exact.modelled(self.now, self.mate))
+    def infer(self) -> BeliefUpdate:
+        """Return what the teammate said, and what was said to it."""
+        return inference.read_dialogue(self.now, self.mate)
 
 
 @dataclass(frozen=True)
-class _Planning(Thinking[Plans]):
+class _Planning(BeliefQuestion[Plans, Subplan]):
     answer: ClassVar[type[BaseModel]] = Plans
     sampling: ClassVar[Sampling] = _PLAN
 
     def check(self, answer: Plans) -> str | None:
-        """At least one step can be read, and the first can start as far as the agent knows."""
+        """Refuse an answer of which no step can be read, or the first cannot start as far as the agent knows."""
         actions = read_steps(answer.steps, self.now)
         if not actions:
             return "no step could be read: write one to three actions such as those you can do"
@@ -180,201 +289,218 @@ class _Planning(Thinking[Plans]):
 
     def read(self, answer: Plans) -> Subplan:
         """Return the subplan of an answer."""
+        goal = answer.goal if answer.goal in self.now.goals else None
         actions = read_steps(answer.steps, self.now)[: self.now.options.actions]
-        return Subplan(actions, read_goal(answer.goal, self.now), " then ".join(answer.steps)[:300])
-
-    def guesses(self, answer: Plans) -> tuple[Fact, ...]:
-        """Return what the answer takes to be likely, as far as it can be read."""
-        found = (read_line(line, self.now, (self.respondent,), missing=True) for line in answer.likely)
-        return tuple(dict.fromkeys(belief.fact for belief in found if belief is not None))
+        return Subplan(actions, goal, " then ".join(answer.steps)[:300])
 
     def fallback(self) -> Plans:
-        """The nearest option."""
+        """Take the nearest option."""
         options = [option for option in self.now.view.options if option.action.verb not in ("wait", "talk")]
         near = min(options, key=lambda option: option.steps, default=None)
         return Plans(steps=("wait()",) if near is None else (str(near.action),), goal=near.goal if near else None)
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
-        """The options and the tasks."""
-        return _offered(field, self.now)
+        """Offer the options and the open goals."""
+        if field == "goal":
+            return [*(goal.id for goal in self.now.goals.values() if goal.state == "open"), None]
+        return [str(option.action) for option in self.now.view.options] if field == "steps" else ()
 
 
 @dataclass(frozen=True)
 class MakePlan(_Planning):
-    """Where may what is missing be, and what do I do next?"""
+    """Prediction of the world and active planning: where may what is missing be, and what do I do next?"""
 
     kind: ClassVar[str] = "cobel.plan"
     template: ClassVar[str] = "cobel/prompts/plan.md.j2"
+    operation: ClassVar[str] = "plan"
+
+    def infer(self) -> Subplan:
+        """Return what is worth most a tick, with what teammates may do counted in."""
+        return inference.plan_beside_intents(self.now)
 
     def rule(self, rng: np.random.Generator) -> Plans:
-        """What is worth most a tick by what the agent itself holds, and the likeliest value of what is missing."""
-        found = exact.best(self.now)
-        likely = [max(values, key=lambda pair: pair[1])[0] for values in exact.predicted(self.now).values() if values]
+        """Write what is worth most a tick by what the prompt shows, and the likeliest value of what is missing."""
+        subplan = inference.plan_alone(self.now)
+        tables = (distribution(latent) for latent in self.now.latents)
+        likely = [max(table, key=lambda entry: entry[1])[0] for table in tables if table]
         return Plans(
-            steps=tuple(map(str, found.actions)),
-            goal=found.goal,
+            steps=tuple(map(str, subplan.actions)),
+            goal=subplan.goal,
             likely=tuple(str(Belief((self.respondent,), fact)) for fact in likely)[:20],
         )
 
 
 @dataclass(frozen=True)
 class RemakePlan(_Planning):
-    """What do I do, given what the others announced?"""
+    """Passive planning: what do I do, given what the others announced?"""
 
     kind: ClassVar[str] = "cobel.replan"
     template: ClassVar[str] = "cobel/prompts/replan.md.j2"
+    operation: ClassVar[str] = "replan"
 
     def context(self) -> dict[str, Any]:
-        """With the plans that were announced."""
-        told = {mate: one.subplan.text for mate, one in self.now.announced.items()}
-        return super().context() | {"announced": told, "first": sorted(self.now.yields)}
+        """Add the plans that were announced."""
+        announced = {mate: announcement.subplan.text for mate, announcement in self.now.announced.items()}
+        return super().context() | {"announced": announced, "first": sorted(self.now.yields_to)}
+
+    def infer(self) -> Subplan:
+        """Return what is worth most a tick beside these plans and what the other teammates may do."""
+        return inference.plan_beside_announcements(self.now, intents=True)
 
     def rule(self, rng: np.random.Generator) -> Plans:
-        """What is worth most a tick of what does not clash with these plans."""
-        found = exact.passive(self.now)
-        return Plans(steps=tuple(map(str, found.actions)), goal=found.goal)
+        """Write what is worth most a tick beside these plans."""
+        subplan = inference.plan_beside_announcements(self.now, intents=False)
+        return Plans(steps=tuple(map(str, subplan.actions)), goal=subplan.goal)
 
 
 @dataclass(frozen=True)
-class PredictIntents(Thinking[Guesses]):
-    """In my team-mate's place, what would I do next?"""
+class PredictIntents(BeliefQuestion[Guesses, Sequence[Intent]]):
+    """Prediction of a teammate: in its place, what would I do next?"""
 
     mate: AgentId
     kind: ClassVar[str] = "cobel.intents"
     template: ClassVar[str] = "cobel/prompts/intents.md.j2"
+    operation: ClassVar[str] = "intents"
     answer: ClassVar[type[BaseModel]] = Guesses
     sampling: ClassVar[Sampling] = _PLAN
 
     def context(self) -> dict[str, Any]:
-        """With the team-mate's progress in its first person, as the agent believes it; or the dialogue."""
-        kept = self.now.options.first_order and self.now.options.store == "tables"
-        return super().context() | {
-            "mate": self.mate,
-            "theirs": progress(self.now, self.mate) if kept else (),
-            "dialogue": self.text_store(),
-        }
+        """Add what the teammate holds in its first person, as the agent believes; or the dialogue."""
+        theirs = self.ascribed([self.mate]).get(self.mate, ())
+        return super().context() | {"mate": self.mate, "theirs": theirs, "dialogue": self.text_store()}
+
+    def infer(self) -> Sequence[Intent]:
+        """Return the likeliest of its options by what it holds."""
+        return inference.predict_intents(self.now, self.mate, INTENTS)
 
     def rule(self, rng: np.random.Generator) -> Guesses:
-        """The likeliest of its options by what it holds."""
-        found = exact.intents(self.now, self.mate, INTENTS)
+        """Write the likeliest of its options by what it holds."""
         return Guesses(
             subplans=tuple(
-                Guess(steps=tuple(map(str, one.subplan.actions)), goal=one.subplan.goal, weight=min(1.0, one.weight))
-                for one in found
+                Guess(steps=tuple(map(str, plan.actions)), goal=plan.goal, weight=min(1.0, weight))
+                for _, plan, weight, _ in self.infer()
             )
         )
 
-    def read(self, answer: Guesses) -> list[Intent]:
+    def read(self, answer: Guesses) -> Sequence[Intent]:
         """Return what can be read of the intents, with the weights that were given or those of their ranks."""
-        found = []
-        told = [guess.weight for guess in answer.subplans[:INTENTS]]
-        weights = [one or 0.0 for one in told] if None not in told and sum(filter(None, told)) > 0 else list(WEIGHTS)
-        scale = max(1.0, sum(weights[: len(told)]))
-        for guess, weight in zip(answer.subplans[:INTENTS], weights, strict=False):
-            actions = read_steps(guess.steps, self.now, self.mate)
+        guesses, situation, intents = answer.subplans[:INTENTS], self.now, list[Intent]()
+        weights = [guess.weight or 0.0 for guess in guesses]
+        if sum(weights) <= 0 or any(guess.weight is None for guess in guesses):
+            weights = list(WEIGHTS)
+        scale = max(1.0, sum(weights[: len(guesses)]))
+        for guess, weight in zip(guesses, weights, strict=False):
+            actions = read_steps(guess.steps, situation, self.mate)
             if actions:
-                subplan = Subplan(actions[: self.now.options.actions], read_goal(guess.goal, self.now))
-                (option, *_) = exact.options_of(self.now.domain, self.mate, subplan, self.now.minds[self.mate])
-                found.append(Intent(self.mate, subplan, weight / scale, option.steps))
-        return found
+                goal = guess.goal if guess.goal in situation.goals else None
+                subplan = Subplan(actions[: situation.options.actions], goal)
+                (option, *_) = plan_options(situation.domain, self.mate, subplan, situation.ascribed[self.mate])
+                intents.append(Intent(self.mate, subplan, weight / scale, option.steps))
+        return intents
 
     def check(self, answer: Guesses) -> str | None:
-        """At least one of the subplans names an action, unless there are none."""
+        """Refuse subplans none of which names an action."""
         if answer.subplans and not self.read(answer):
             return "no step could be read: write one to three actions such as those you can do"
         return None
 
     def fallback(self) -> Guesses:
-        """Nothing is known."""
+        """Know nothing."""
         return Guesses(subplans=())
 
 
 @dataclass(frozen=True)
-class Assess(Thinking[Judged]):
-    """Do our plans clash, or does somebody lack what I know, so that it matters?"""
+class Assess(BeliefQuestion[Judged, Assessment]):
+    """Assessment: do our plans conflict, or does a teammate lack what I know, so that it matters?"""
 
     intents: Mapping[AgentId, tuple[Intent, ...]]
     kind: ClassVar[str] = "cobel.assess"
     template: ClassVar[str] = "cobel/prompts/assess.md.j2"
+    operation: ClassVar[str] = "assess"
     answer: ClassVar[type[BaseModel]] = Judged
     sampling: ClassVar[Sampling] = _READ
 
     def context(self) -> dict[str, Any]:
-        """With every team-mate's progress as the agent believes it, and its likely subplans."""
-        told = {mate: [one.subplan.text for one in some] for mate, some in self.intents.items()}
-        return super().context() | {"minds": self.mates(), "likely": told, "dialogue": self.text_store()}
+        """Add what every teammate holds as the agent believes, and its likely subplans."""
+        likely = {mate: [intent.subplan.text for intent in intents] for mate, intents in self.intents.items()}
+        theirs = self.ascribed(self.now.teammates)
+        return super().context() | {"minds": theirs, "likely": likely, "dialogue": self.text_store()}
+
+    def infer(self) -> Assessment:
+        """Return what a message would save, and of what."""
+        return message_value.assess(self.now, self.intents)
 
     def rule(self, rng: np.random.Generator) -> Judged:
-        """Whether a message saves more ticks than it takes."""
-        found = telling.assessed(self.now, self.intents)
-        facts = dict.fromkeys(fact for one in found.misaligned for fact in one.facts)
+        """Write whether a message saves more ticks than it takes."""
+        result = self.infer()
         return Judged(
-            reasons=tuple(found.reasons),
-            answer="yes" if found.clash else "no",
-            misaligned=tuple(str(Belief((self.respondent,), fact)) for fact in facts)[:20] if found.clash else (),
+            reasons=result.reasons,
+            answer="yes" if result.speaks else "no",
+            misaligned=tuple(str(Belief((self.respondent,), f)) for f in result.facts)[:20] if result.speaks else (),
         )
 
     def read(self, answer: Judged) -> Assessment:
         """Return the assessment, with the facts that the agent itself holds; what it made up is left out."""
         lines = (read_line(line, self.now, (self.respondent,)) for line in answer.misaligned)
-        held = tuple(dict.fromkeys(line.fact for line in lines if line is not None and line.fact in self.now.given))
-        from_me = {mate: telling.lacking(self.now, mate, held) for mate in self.now.mates}
+        held = tuple(dict.fromkeys(line.fact for line in lines if line is not None and line.fact in self.now.facts))
+        lacking = {mate: self.now.missing_from(mate, held) for mate in self.now.teammates}
         return Assessment(
-            clash=answer.answer == "yes",
-            kind="knowledge" if held else "plans" if answer.answer == "yes" else "none",
-            severity=1.0 if answer.answer == "yes" else 0.0,
+            speaks=answer.answer == "yes",
             reasons=answer.reasons[:3],
-            misaligned=tuple(Misaligned(mate, facts, 0.0) for mate, facts in from_me.items() if facts),
-            against=self.now.mates if answer.answer == "yes" else (),
+            lacking={mate: facts for mate, facts in lacking.items() if facts},
+            against=self.now.teammates if answer.answer == "yes" else (),
         )
 
-    def check(self, answer: Judged) -> str | None:
-        """Any answer will do."""
-        return None
-
     def fallback(self) -> Judged:
-        """No message."""
+        """Send no message."""
         return Judged(answer="no")
 
 
 @dataclass(frozen=True)
-class WriteMessage(Thinking[Words]):
-    """How do I tell them?"""
+class WriteMessage(BeliefQuestion[Words, MessageDraft]):
+    """Message: how do I tell them?"""
 
-    found: Assessment
+    assessment: Assessment
     kind: ClassVar[str] = "cobel.message"
     template: ClassVar[str] = "cobel/prompts/message.md.j2"
+    operation: ClassVar[str] = "compose"
     answer: ClassVar[type[BaseModel]] = Words
     sampling: ClassVar[Sampling] = _PLAN
 
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        """What the others do not know."""
-        return tuple(dict.fromkeys(fact for one in self.found.misaligned for fact in one.facts))
-
     def context(self) -> dict[str, Any]:
-        """With what is to be told."""
-        return super().context() | {"facts": tuple(map(str, self.facts)), "length": self.now.options.length}
+        """Add what is to be told."""
+        facts = tuple(map(str, self.assessment.facts))
+        return super().context() | {"facts": facts, "length": self.now.options.length}
+
+    def infer(self) -> MessageDraft:
+        """Return the facts and the subplan, by a form."""
+        return message_value.draft_message(self.now, self.assessment)
 
     def rule(self, rng: np.random.Generator) -> Words:
-        """Both by a form."""
-        return Words(message=telling.letter(self.now, self.found).text)
+        """Write the facts and the subplan, by a form."""
+        return Words(message=self.infer().text)
+
+    def read(self, answer: Words) -> MessageDraft:
+        """Return the message, with all facts that it is about."""
+        plan = self.now.subplan if self.assessment.announces else None
+        return MessageDraft(answer.message.strip()[: self.now.options.length], self.assessment.facts, plan, None)
 
     def check(self, answer: Words) -> str | None:
-        """It says something."""
+        """Refuse an empty message."""
         return None if answer.message.strip() else "the message is empty"
 
     def fallback(self) -> Words:
-        """Nothing is said."""
+        """Say nothing."""
         return Words(message="")
 
 
 @dataclass(frozen=True)
-class Ground(Thinking[Act]):
-    """Which of these actions comes next, or is the subplan done?"""
+class Ground(BeliefQuestion[Act, NextAction]):
+    """Grounding: which of these actions comes next, or is the subplan done?"""
 
     kind: ClassVar[str] = "cobel.act"
     template: ClassVar[str] = "cobel/prompts/act.md.j2"
+    operation: ClassVar[str] = "ground"
     answer: ClassVar[type[BaseModel]] = Act
     sampling: ClassVar[Sampling] = _READ
 
@@ -387,47 +513,44 @@ class Ground(Thinking[Act]):
         return tuple(dict.fromkeys(action for action in listed if action.verb != "talk"))
 
     def context(self) -> dict[str, Any]:
-        """With the subplan, what was done under it, and what can be done now."""
-        return super().context() | {
-            "actions": self.actions,
-            "past": self.now.done,
-            "keyword": DONE,
-        }
+        """Add the subplan, what was done under it, and what can be done now."""
+        return super().context() | {"actions": self.actions, "past": self.now.outcomes, "keyword": DONE}
 
-    def read(self, answer: Act) -> Grounded:
-        """Return the action of an answer: its written form, number or words; none where it says that all is done."""
-        words = action_text(answer.answer)
-        if words.casefold().startswith(DONE.casefold()):
-            return Grounded(None)
-        action = read_action(answer.answer, self.now.view, self.now.domain, self.actions)
-        if action is None:
-            return Grounded(None)
-        own = self.now.subplan
-        goal = own.goal if own is not None and action in own.actions else None
-        return Grounded(action, goal)
+    def infer(self) -> NextAction:
+        """Return the subplan's next action that can start."""
+        return inference.next_action(self.now)
 
     def rule(self, rng: np.random.Generator) -> Act:
-        """The subplan's next action that can start."""
-        found = exact.grounded(self.now)
-        return Act(answer=DONE if found.action is None else str(found.action))
+        """Write the subplan's next action that can start."""
+        return self.fallback()
+
+    def read(self, answer: Act) -> NextAction:
+        """Return the action of an answer: its written form, number or words; none where it says that all is done."""
+        action = None if _is_done(answer) else self._action(answer)
+        subplan = self.now.subplan
+        goal = subplan.goal if subplan is not None and action in subplan.actions else None
+        return NextAction(action, goal)
+
+    def _action(self, answer: Act) -> Action | None:
+        return read_action(answer.answer, self.now.view, self.now.domain, self.actions)
 
     def check(self, answer: Act) -> str | None:
-        """It is done, or an action that can start."""
-        if action_text(answer.answer).casefold().startswith(DONE.casefold()):
+        """Refuse what is neither the keyword nor an action that can start."""
+        if _is_done(answer):
             return None
-        action = read_action(answer.answer, self.now.view, self.now.domain, self.actions)
+        action = self._action(answer)
         if action is None:
             return f"'{answer.answer[:80]}' is none of the listed actions, nor {DONE}"
         verdict = self.now.view.check(action)
         return None if verdict.ok else f"{action} cannot start: {verdict.reason}"
 
     def fallback(self) -> Act:
-        """The subplan's first action that can start, else that it is done."""
-        found = exact.grounded(self.now)
-        return Act(answer=DONE if found.action is None else str(found.action))
+        """Take the subplan's first action that can start; where none can, the subplan is done."""
+        action = self.infer().action
+        return Act(answer=DONE if action is None else str(action))
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
-        """The listed actions, and that it is done."""
+        """Offer the listed actions, and that the subplan is done."""
         return [*map(str, self.actions), DONE] if field == "answer" else ()
 
     def perturb(self, answer: Act, rng: np.random.Generator) -> Act:
@@ -436,21 +559,100 @@ class Ground(Thinking[Act]):
         return Act(answer=others[int(rng.integers(len(others)))]) if others else answer
 
 
-QUESTIONS: Final[tuple[type[Question[Any]], ...]] = (
-    ProposeRules,
-    ReviewRules,
-    ReadMessage,
-    ReadDialogue,
-    MakePlan,
-    PredictIntents,
-    Assess,
-    WriteMessage,
-    RemakePlan,
-    Ground,
-)
+def _is_done(answer: Act) -> bool:
+    return action_text(answer.answer).casefold().startswith(DONE.casefold())
 
 
-def _offered(field: str, now: Situation) -> Sequence[Any]:
-    if field == "goal":
-        return [*(goal.id for goal in now.goals.values() if goal.state == "open"), None]
-    return [str(option.action) for option in now.view.options] if field == "steps" else ()
+# ---- from lines to beliefs and actions; what cannot be read is left out
+
+
+def read_line(line: str, situation: Situation, holders: tuple[AgentId, ...]) -> Belief | None:
+    """Return the belief of a line if these hold it and a rule admits it; None otherwise.
+
+    Args:
+        line: As a reasoner wrote it.
+        situation: Of the agent that was asked.
+        holders: Who must be said to believe it; a fact without holders is taken to be theirs.
+    """
+    text = line if "believe" in line.casefold() else f"{show(holders[-1])} BELIEVE {line.strip(' -*`')}"
+    if len(holders) == 2 and text.casefold().count("believe") == 1:
+        text = f"{show(holders[0])} BELIEVE {text}"
+    try:
+        belief = read_belief(text, situation.schema, situation.entities, (len(holders) - 1,))
+    except (ParseError, ValueError):
+        return None
+    if belief.holders != holders or (situation.options.ruled and not situation.rules.admits(belief)):
+        return None
+    subject = belief.fact.subject
+    is_known = len(holders) == 1 or subject in situation.team or subject in situation.entities
+    return belief if is_known else None
+
+
+def read_steps(texts: Sequence[str], situation: Situation, agent: AgentId | None = None) -> tuple[Action, ...]:
+    """Return the actions that some words mean, those that mean none left out.
+
+    Args:
+        texts: Of a plan, action by action.
+        situation: Of the agent that was asked.
+        agent: Whose actions they are; its own if None. Of another kind only the written form is read.
+    """
+    actions = []
+    for text in texts[:12]:
+        action: Action | None = None
+        if agent is None or situation.team.get(agent) == situation.view.kind:
+            action = read_action(text, situation.view, situation.domain)
+        if action is None:
+            try:
+                action = parse_action(action_text(text))
+            except ParseError:
+                continue
+        if action.verb != "talk":
+            actions.append(action)
+    return tuple(actions)
+
+
+# ---- from beliefs to a paragraph
+
+
+def describe_beliefs(situation: Situation, host: AgentId) -> tuple[str, ...]:
+    """Return what a host holds of the world, in lines; what a teammate holds in its first person.
+
+    Args:
+        situation: Of the agent that thinks so.
+        host: The agent itself, or a teammate.
+    """
+    facts = situation.facts_of(host)
+    about: dict[Entity | str, list[Fact]] = {}
+    for fact in facts:
+        if fact.predicate not in _LEFT_OUT:
+            about.setdefault(fact.subject, []).append(fact)
+
+    def listed(subject: Entity | str) -> str:
+        return _list_facts(about.pop(subject, []), facts, situation.view.t)
+
+    lines = [f"I am {host}. {listed(host) or 'Nothing is known of where I am.'}"]
+    lines += [f"{mate}: {listed(mate) or 'not seen.'}" for mate in situation.team if mate != host]
+    is_self = host == situation.agent
+    latents = situation.latents if is_self else situation.domain.latent_variables(facts)
+    wanted = {goal.thing for goal in situation.goals.values()}
+    sought = {value.fact.subject for latent in latents for value in latent.values}
+    kinds = {subject.kind for subject in sought if isinstance(subject, Entity)}
+    subjects = [subject for subject in about if isinstance(subject, Entity)]
+    subjects.sort(key=lambda subject: (subject not in wanted, subject.kind not in kinds, subject.id))
+    lines += [f"{subject}: {listed(subject)}" for subject in subjects[:PARAGRAPH]]
+    if len(subjects) > PARAGRAPH:
+        lines.append(f"And {len(subjects) - PARAGRAPH} more.")
+    return (*lines, *(f"Not known: {_list_values(latent)}." for latent in latents))
+
+
+def _list_facts(facts: Sequence[Fact], known: Facts, t: int) -> str:
+    """Return the facts about one subject, with how old they are where they are not of now."""
+    words = [f"{fact.predicate} {show(fact.value)}" for fact in facts]
+    ages = [t - known.seen[fact] for fact in facts if fact in known.seen]
+    age = f" ({max(ages)} steps ago)" if ages and max(ages) > 0 else ""
+    return f"{', '.join(words)}{age}." if words else ""
+
+
+def _list_values(latent: LatentVariable) -> str:
+    values = ", ".join(f"{value.fact.predicate} {show(value.fact.value)}" for value in latent.values[:12])
+    return f"{latent.name}; it may be {values}"

@@ -1,8 +1,9 @@
-"""A team that fetches and brings, played to the end in thought.
+"""A simulation of a team that fetches things and brings them to one place, played to the end in one imagined world.
 
-Everybody goes by what it believes: it fetches what it knows of, looks where it expects most a tick, and brings what it
+Each agent goes by its beliefs: it fetches what it knows of, looks where it expects most a tick, and brings what it
 holds when its hands are full, nothing else is of use, or the way there is the shortest. Nobody sets out for what
-another one, already on its way, reaches first. What is so is a drawn world; what one believes, one may be wrong about.
+another agent, already on its way, reaches first. The imagined world says what is so; what an agent believes may be
+wrong.
 """
 
 from __future__ import annotations
@@ -40,18 +41,13 @@ class Item:
     """Since when it is known to lie there, in ticks from now: nobody has taken it before."""
 
 
-#: Where somebody is heading: for a thing, or to a place.
+#: Where an agent is heading: for a thing, or to a place.
 Aim: TypeAlias = Item | Entity
-
-
-def site_of(aim: Aim) -> Entity:
-    """Return the place that somebody is heading for."""
-    return aim.site if isinstance(aim, Item) else aim
 
 
 @dataclass
 class Walker:
-    """One agent in thought: where it is, what it holds, and what it believes."""
+    """One simulated agent: where it is, what it holds, and what it believes."""
 
     agent: AgentId
     site: Entity | AgentId
@@ -89,7 +85,7 @@ class Walker:
         )
 
     @property
-    def lacks(self) -> dict[str, int]:
+    def lacking(self) -> dict[str, int]:
         """How many things of each kind nobody has yet, as it believes."""
         left = {kind: n - self.hands.count(kind) - self.others[kind] for kind, n in self.missing.items()}
         return {kind: n for kind, n in left.items() if n > 0}
@@ -104,7 +100,7 @@ class Walker:
         self.known += [item for item in items if item.place == place and item not in self.known]
 
     def see_taken(self, item: Item) -> None:
-        """See somebody else take a thing; who is on its way to it finds out there."""
+        """See another agent take a thing; who is on its way to it finds out there."""
         if item != self.aim:
             self.others[item.kind] += 1
             if item in self.known:
@@ -123,21 +119,21 @@ class Walker:
         self.finds = self.finds or after.finds
 
 
-#: What team-mates hold before and after they are told something.
-Told: TypeAlias = Mapping[AgentId, tuple[Walker, Walker]]
+#: For each teammate what it holds before and after it is told something.
+News: TypeAlias = Mapping[AgentId, tuple[Walker, Walker]]
 
 
-class World(NamedTuple):
+class ImaginedWorld(NamedTuple):
     """How things may be."""
 
     items: tuple[Item, ...]
     """What lies somewhere."""
     taken: Mapping[AgentId, tuple[str, ...]]
-    """Kinds of things that team-mates may have taken in hand unseen."""
+    """Kinds of things that teammates may have taken in hand unseen."""
     brought: tuple[str, ...]
     """Kinds of things that they may have brought unseen."""
-    moods: Mapping[AgentId, Aim | None]
-    """What team-mates are up to that are in sight."""
+    aims: Mapping[AgentId, Aim | None]
+    """What teammates in sight are heading for."""
     home: Entity | None
     """The room of the target."""
     starts: Mapping[AgentId, Entity]
@@ -145,20 +141,20 @@ class World(NamedTuple):
 
 
 @dataclass
-class Play:
-    """One play to the end.
+class FetchSimulator:
+    """One simulation to the end.
 
     Args:
         world: How things are.
-        walkers: Everybody, the agent that thinks first; they are changed.
+        walkers: All agents, the one that thinks first; they are changed.
         target: Where things are brought.
         within: What stands in each room and can be looked into.
-        capacity: How many things one can hold.
+        capacity: How many things one agent can hold.
         ticks: From a place to a place, as the world estimates them.
         pace: Share of them that a way takes.
     """
 
-    world: World
+    world: ImaginedWorld
     walkers: list[Walker]
     target: Entity
     within: Mapping[Entity, Sequence[Entity]]
@@ -172,175 +168,173 @@ class Play:
     """Of what can be looked into."""
 
     def __post_init__(self) -> None:
-        self.missing = self.walkers[0].missing - Counter(self.world.brought)
+        brought = Counter(self.world.brought)
+        self.missing = self.walkers[0].missing - brought
         self.lying = list(self.world.items)
         self._rooms = {box: room for room, boxes in self.within.items() for box in boxes}
-        for one in self.walkers[1:]:
-            one.hands += self.world.taken.get(one.agent, ())
-            one.missing -= Counter(self.world.brought)
-            start = self.world.starts.get(one.agent)
+        for walker in self.walkers[1:]:
+            walker.hands += self.world.taken.get(walker.agent, ())
+            walker.missing -= brought
+            start = self.world.starts.get(walker.agent)
             if start is not None:
-                one.site = start
-                self._enter(one, start)
+                walker.site = start
+                self._enter(walker, start)
 
-    def ends(self, first: Aim | None, starts: Sequence[int], told: Told | None) -> int:
+    def run(self, first: Aim | None, starts: Sequence[int], news: News | None) -> int:
         """Return the tick at which all is brought, from now on; ``LATE`` at most.
 
         Args:
             first: What the agent that thinks does first.
             starts: When each begins; before 0 for those who have been out of sight since.
-            told: What team-mates hold before and after they are told something at tick 0; None: nothing is said.
+            news: What teammates are told at tick 0; None: nothing is said.
         """
         if not +self.missing:
             return 0
-        moods = {**self.world.moods, self.walkers[0].agent: first}
+        aims = {**self.world.aims, self.walkers[0].agent: first}
         queue = [(start, 1, number) for number, start in enumerate(starts)]
-        if told is not None:
+        if news is not None:
             queue.append((0, 3, len(starts)))  # after all that happens at that tick
         heapq.heapify(queue)
         while queue:
             t, _, number = heapq.heappop(queue)
             if t > LATE:
                 break
-            if told is not None and number == len(starts):
-                queue = self._read(queue, told)
+            if news is not None and number == len(starts):
+                queue = self._read(queue, news)
                 continue
-            one = self.walkers[number]
-            if one.aim is not None:
-                self._arrive(one, one.aim)
+            walker = self.walkers[number]
+            if walker.aim is not None:
+                self._arrive(walker, walker.aim)
                 if not +self.missing:
                     return max(0, t)
-            self._send(one, moods.pop(one.agent, None) or self._choice(one, t), t)
-            if one.aim is not None:
-                heapq.heappush(queue, (one.due, 2, number))
+            self._send(walker, aims.pop(walker.agent, None) or self._choose(walker, t), t)
+            if walker.aim is not None:
+                heapq.heappush(queue, (walker.due, 2, number))
         return LATE
 
-    def _read(self, queue: list[tuple[int, int, int]], told: Told) -> list[tuple[int, int, int]]:
-        """Let team-mates read what they are told at the tick after: who is not there yet may turn round."""
-        for number, one in enumerate(self.walkers):
-            if one.agent not in told:
+    def _read(self, queue: list[tuple[int, int, int]], news: News) -> list[tuple[int, int, int]]:
+        """Let teammates read what they are told at the tick after: who is not there yet may turn round."""
+        for number, walker in enumerate(self.walkers):
+            if walker.agent not in news:
                 continue
-            before = self._choice(one, 1)
-            one.hear(*told[one.agent], self.lying)
-            if one.aim is not None and one.due <= 1:
+            before = self._choose(walker, 1)
+            walker.hear(*news[walker.agent], self.lying)
+            if walker.aim is not None and walker.due <= 1:
                 continue
-            choice = self._choice(one, 1)
+            choice = self._choose(walker, 1)
             if choice != before:  # who learns nothing that matters goes on
-                self._turn(one, choice, 1)
+                self._turn(walker, choice, 1)
             queue = [entry for entry in queue if entry[2] != number]
-            if one.aim is not None:
-                queue.append((one.due, 2, number))
+            if walker.aim is not None:
+                queue.append((walker.due, 2, number))
         heapq.heapify(queue)
         return queue
 
-    def _send(self, one: Walker, aim: Aim | None, t: int) -> None:
-        one.aim, one.since = aim, t
+    def _send(self, walker: Walker, aim: Aim | None, t: int) -> None:
+        walker.aim, walker.since = aim, t
         if aim is not None:
-            laying = len(one.hands) - 1 if aim == self.target and one.hands else 0
-            one.due = t + self._takes(one.site, aim) + laying
-            one.left = one.room
-            one.room = one.room if one.room == self._room(aim) else None
+            laying = len(walker.hands) - 1 if aim == self.target and walker.hands else 0
+            walker.due = t + self._ticks(walker.site, aim) + laying
+            walker.left = walker.room
+            walker.room = walker.room if walker.room == self._room(aim) else None
 
-    def _turn(self, one: Walker, aim: Aim | None, t: int) -> None:
-        """Send somebody elsewhere who is on its way: on from there, or back, whichever is nearer."""
-        old, since, due = one.aim, one.since, one.due
-        self._send(one, aim, t)
+    def _turn(self, walker: Walker, aim: Aim | None, t: int) -> None:
+        """Send an agent elsewhere that is on its way: on from there, or back, whichever is nearer."""
+        old, since, due = walker.aim, walker.since, walker.due
+        self._send(walker, aim, t)
         if aim is not None and old is not None:
-            onward = due + self._takes(self._reachable(old), aim)
-            one.due = min(onward, one.due + t - since)
+            onward = due + self._ticks(self._site(old), aim)
+            walker.due = min(onward, walker.due + t - since)
 
-    def _takes(self, at: Entity | AgentId, aim: Aim) -> int:
-        return max(1, round(self.pace * self.ticks(at, self._reachable(aim))))
+    def _ticks(self, start: Entity | AgentId, aim: Aim) -> int:
+        return max(1, round(self.pace * self.ticks(start, self._site(aim))))
 
-    def _reachable(self, aim: Aim) -> Entity:
-        """Return where to go; for a target whose place the agent that thinks does not know, its drawn room."""
-        site = site_of(aim)
-        known = site != self.target or self.walkers[0].finds
-        return site if known or self.world.home is None else self.world.home
+    def _site(self, aim: Aim) -> Entity:
+        """Return where to go; for a target whose place the agent that thinks does not know, its imagined room."""
+        site = aim.site if isinstance(aim, Item) else aim
+        is_known = site != self.target or self.walkers[0].finds
+        return site if is_known or self.world.home is None else self.world.home
 
     def _room(self, aim: Aim) -> Entity | None:
-        """Return the room in which somebody is who has come there."""
+        """Return the room in which an agent is that has arrived."""
         place = aim.place if isinstance(aim, Item) else aim
         return self.world.home if place == self.target else self._rooms.get(place, place)
 
-    def _arrive(self, one: Walker, aim: Aim) -> None:
-        one.site, one.aim, room = self._reachable(aim), None, self._room(aim)
-        if room is not None and room != one.room:
-            self._enter(one, room)
-        beside = [other for other in self.walkers if other is not one and room is not None and other.room == room]
+    def _arrive(self, walker: Walker, aim: Aim) -> None:
+        walker.site, walker.aim, room = self._site(aim), None, self._room(aim)
+        if room is not None and room != walker.room:
+            self._enter(walker, room)
+        beside = [other for other in self.walkers if other is not walker and room is not None and other.room == room]
         if isinstance(aim, Item):
-            if aim in one.known:
-                one.known.remove(aim)
+            if aim in walker.known:
+                walker.known.remove(aim)
             if aim in self.lying:
                 self.lying.remove(aim)
-                one.hands.append(aim.kind)
+                walker.hands.append(aim.kind)
                 for other in beside:
                     other.see_taken(aim)
-            else:  # somebody was quicker
-                one.others[aim.kind] += 1
-        elif aim == self.target and one.hands:
-            brought, one.hands = Counter(one.hands), []
+            else:  # another agent was quicker
+                walker.others[aim.kind] += 1
+        elif aim == self.target and walker.hands:
+            brought, walker.hands = Counter(walker.hands), []
             self.missing -= brought
-            one.missing = self.missing.copy()
-            one.others &= one.missing
+            walker.missing = self.missing.copy()
+            walker.others &= walker.missing
             for other in beside:
                 other.missing = self.missing.copy()
                 other.others -= brought
         else:
-            for other in (one, *beside):
+            for other in (walker, *beside):
                 other.look(aim, self.within.get(aim, ()), self.lying)
 
-    def _enter(self, one: Walker, room: Entity) -> None:
-        """Let somebody see a room, and those who are in it each other."""
-        one.room = room
-        one.look(room, self.within.get(room, ()), self.lying)
+    def _enter(self, walker: Walker, room: Entity) -> None:
+        """Let an agent see a room, and those who are in it each other."""
+        walker.room = room
+        walker.look(room, self.within.get(room, ()), self.lying)
         if room == self.world.home:
-            one.finds, one.missing = True, self.missing.copy()
+            walker.finds, walker.missing = True, self.missing.copy()
         for other in self.walkers:
-            if other is not one and other.room == room:
-                one.others |= Counter(other.hands)
-                other.others |= Counter(one.hands)
+            if other is not walker and other.room == room:
+                walker.others |= Counter(other.hands)
+                other.others |= Counter(walker.hands)
 
-    def _choice(self, one: Walker, t: int) -> Aim | None:
-        """Return what somebody does next; None if nothing is left to do."""
-        taken = [(other.aim, other.due) for other in self.walkers if self._seen(one, other) and self._alone(other.aim)]
+    def _choose(self, walker: Walker, t: int) -> Aim | None:
+        """Return what an agent does next; None if nothing is left to do."""
+        taken = [(other.aim, other.due) for other in self.walkers if self._sees(walker, other)]
         best: Aim | None = None
         top, near = 0.0, 0
-        if len(one.hands) < self.capacity:
-            for aim, gain in self._worth(one):
-                ticks = self.ticks(one.site, site_of(aim))
-                if isinstance(aim, Item) and t + ticks < aim.since:
-                    continue
-                if gain / ticks > top and not any(
-                    aim == other and due <= t + self.pace * ticks for other, due in taken
-                ):
-                    best, top, near = aim, gain / ticks, ticks
-        if not one.hands:
+        for aim, gain in self._gains(walker) if len(walker.hands) < self.capacity else ():
+            ticks = self.ticks(walker.site, aim.site if isinstance(aim, Item) else aim)
+            if gain / ticks <= top or (isinstance(aim, Item) and t + ticks < aim.since):
+                continue
+            if not any(aim == other and due <= t + self.pace * ticks for other, due in taken):
+                best, top, near = aim, gain / ticks, ticks
+        if not walker.hands:
             return best
-        if not one.finds:
-            rooms = one.places.get(TARGET, {})
-            return best or max(rooms, key=lambda room: rooms[room] / self.ticks(one.site, room), default=None)
-        bring = best is None or self.ticks(one.site, self._reachable(self.target)) <= near
-        return self.target if bring else best
+        if not walker.finds:
+            rooms = walker.places.get(TARGET, {})
+            return best or max(rooms, key=lambda room: rooms[room] / self.ticks(walker.site, room), default=None)
+        brings = best is None or self.ticks(walker.site, self._site(self.target)) <= near
+        return self.target if brings else best
 
-    def _seen(self, one: Walker, other: Walker) -> bool:
-        """Return whether somebody sees where another one is heading: it is in the room, or has just left it."""
-        return other is not one and one.room is not None and one.room in (other.room, other.left)
+    def _sees(self, walker: Walker, other: Walker) -> bool:
+        """Return whether an agent sees another one, in its room or just leaving, head for what takes one agent.
 
-    def _alone(self, aim: Aim | None) -> bool:
-        """Return whether a second agent would come for nothing: in a room there is more to look into."""
-        return isinstance(aim, Item) or aim in self._rooms
+        A second agent would come for nothing; in a room there is more to look into.
+        """
+        is_seen = other is not walker and walker.room is not None and walker.room in (other.room, other.left)
+        return is_seen and (isinstance(other.aim, Item) or other.aim in self._rooms)
 
-    def _worth(self, one: Walker) -> list[tuple[Aim, float]]:
-        """Return what somebody could go for with the number of things that it expects of it."""
-        lacks = one.lacks
-        fetch = [item for item in one.known if item.kind in lacks]
+    def _gains(self, walker: Walker) -> list[tuple[Aim, float]]:
+        """Return what an agent could go for with the number of things that it expects of it."""
+        lacking = walker.lacking
+        fetch = [item for item in walker.known if item.kind in lacking]
         gains: dict[Entity, float] = {}
-        wanted = {kind: n - sum(item.kind == kind for item in fetch) for kind, n in lacks.items()}
-        if not one.finds:
+        wanted = {kind: n - sum(item.kind == kind for item in fetch) for kind, n in lacking.items()}
+        if not walker.finds:
             wanted[TARGET] = 1
         for kind, n in wanted.items():
-            places = one.places.get(kind, {})
+            places = walker.places.get(kind, {})
             whole = sum(places.values())
             for place, weight in places.items() if n > 0 and whole > 0 else ():
                 gains[place] = gains.get(place, 0.0) + n * weight / whole

@@ -1,4 +1,4 @@
-"""How a team comes to its belief rules: one agent proposes, others review in turn (CoBel-World spec A4, C10, C11)."""
+"""How a team agrees on belief rules before it begins: one agent proposes, others review."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from teamworld.language import AgentId, BeliefRule, ParseError, RuleSet, Schema, parse_rule
-from teamworld.methods.cobel.answers import Form
+from teamworld.methods.cobel.questions import Form
 from teamworld.methods.contract import DecisionContext
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import View
@@ -39,24 +39,25 @@ class ReviewedRules(Form):
 
 
 @dataclass(frozen=True)
-class _Ruling(Question[Said]):
+class _RuleQuestion(Question[Said]):
     respondent: AgentId
     views: Mapping[AgentId, View]
     task: str
     schema: Schema
+    sampling: ClassVar[Sampling] = _RULES
 
     def context(self) -> dict[str, Any]:
-        """The task and what facts can state."""
+        """Return the task and what facts can state."""
         relations = [
-            f"{one.subject} {one.predicate} {'|'.join(one.values)}"
-            + (f" (up to {one.max_values})" if one.max_values > 1 else "")
-            for one in self.schema.relations
+            f"{rel.subject} {rel.predicate} {'|'.join(rel.values)}"
+            + (f" (up to {rel.max_values})" if rel.max_values > 1 else "")
+            for rel in self.schema.relations
         ]
         return {"task": self.task, "relations": relations}
 
 
 @dataclass(frozen=True)
-class ProposeRules(_Ruling[ProposedRules]):
+class ProposeRules(_RuleQuestion[ProposedRules]):
     """Which beliefs are worth keeping?"""
 
     before: ProposedRules | None = None
@@ -65,33 +66,32 @@ class ProposeRules(_Ruling[ProposedRules]):
     kind: ClassVar[str] = "cobel.propose_rules"
     template: ClassVar[str] = "cobel/prompts/propose_rules.md.j2"
     answer: ClassVar[type[BaseModel]] = ProposedRules
-    sampling: ClassVar[Sampling] = _RULES
 
     def context(self) -> dict[str, Any]:
-        """With the previous rules and what the reviewer said of them."""
+        """Add the previous rules and what the reviewer said of them."""
         before = [] if self.before is None else [*self.before.zero_order, *self.before.first_order]
         return super().context() | {"before": before, "suggestions": self.suggestions}
 
     def rule(self, rng: np.random.Generator) -> ProposedRules:
-        """One rule for each of the world's relations, of both orders."""
-        rules = RuleSet.of(self.schema)
-        return ProposedRules(
-            zero_order=tuple(map(str, rules.of_order(0)))[:40], first_order=tuple(map(str, rules.of_order(1)))[:40]
-        )
+        """Propose one rule for each of the world's relations, of both orders."""
+        return self.fallback()
 
     def check(self, answer: ProposedRules) -> str | None:
-        """There is at least one rule of order zero that can be read and that the world has a relation for."""
+        """Refuse rules none of which can be read and states a relation of the world."""
         if not read_rules(answer, self.schema):
             return "no rule could be read: write each as ?me BELIEVE ?apple IN ?room, with a relation of the list"
         return None
 
     def fallback(self) -> ProposedRules:
-        """One rule for each of the world's relations."""
-        return self.rule(np.random.default_rng(0))
+        """Propose one rule for each of the world's relations, of both orders."""
+        rules = RuleSet.of(self.schema)
+        return ProposedRules(
+            zero_order=tuple(map(str, rules.of_order(0)))[:40], first_order=tuple(map(str, rules.of_order(1)))[:40]
+        )
 
 
 @dataclass(frozen=True)
-class ReviewRules(_Ruling[ReviewedRules]):
+class ReviewRules(_RuleQuestion[ReviewedRules]):
     """What is missing or wrong in these rules?"""
 
     proposed: ProposedRules
@@ -99,34 +99,33 @@ class ReviewRules(_Ruling[ReviewedRules]):
     kind: ClassVar[str] = "cobel.review_rules"
     template: ClassVar[str] = "cobel/prompts/review_rules.md.j2"
     answer: ClassVar[type[BaseModel]] = ReviewedRules
-    sampling: ClassVar[Sampling] = _RULES
 
     def context(self) -> dict[str, Any]:
-        """With the proposed rules."""
+        """Add the proposed rules."""
         lines = [*self.proposed.zero_order, *self.proposed.first_order]
         return super().context() | {"before": lines, "reasoning": self.proposed.reasoning}
 
     def rule(self, rng: np.random.Generator) -> ReviewedRules:
-        """Satisfied if each relation of the world has a rule."""
-        found = {rule.predicate for rule in read_rules(self.proposed, self.schema)}
-        missing = [one.predicate for one in self.schema.relations if one.predicate not in found]
+        """Be satisfied if each relation of the world has a rule."""
+        ruled = {rule.predicate for rule in read_rules(self.proposed, self.schema)}
+        missing = [rel.predicate for rel in self.schema.relations if rel.predicate not in ruled]
         words = f"There is no rule for {', '.join(dict.fromkeys(missing))}." if missing else ""
         return ReviewedRules(suggestions=words[:2000], satisfied=not missing)
 
     def check(self, answer: ReviewedRules) -> str | None:
-        """Whoever is not satisfied says why."""
+        """Refuse dissatisfaction without a suggestion."""
         if not answer.satisfied and not answer.suggestions.strip():
             return "say what to change, or be satisfied"
         return None
 
     def fallback(self) -> ReviewedRules:
-        """The rules stand."""
+        """Let the rules stand."""
         return ReviewedRules(satisfied=True)
 
 
 def read_rules(answer: ProposedRules, schema: Schema) -> tuple[BeliefRule, ...]:
     """Return the rules of an answer that can be read and that the world has relations for, each once."""
-    empty, found = RuleSet((), schema), []
+    empty, rules = RuleSet((), schema), list[BeliefRule]()
     for order, lines in enumerate((answer.zero_order, answer.first_order)):
         for line in lines:
             try:
@@ -134,24 +133,23 @@ def read_rules(answer: ProposedRules, schema: Schema) -> tuple[BeliefRule, ...]:
             except (ParseError, ValueError):
                 continue
             if empty.sound(rule):
-                found.append(rule)
-    return tuple(dict.fromkeys(found))
+                rules.append(rule)
+    return tuple(dict.fromkeys(rules))
 
 
-async def agreed(moment: DecisionContext, task: str, schema: Schema, rounds: int) -> RuleSet:
+async def agree_on_rules(moment: DecisionContext, task: str, schema: Schema, rounds: int) -> RuleSet:
     """Return the rules that the first agent proposes and a reviewer is satisfied with, or the last proposal.
 
     The prompts hold the task and what facts can state and nothing of the instance: in all episodes of a domain they are
-    the same, to the byte, so a run's store of answers gives the same rules without asking again (C11).
+    the same, to the byte, so a run's store of answers gives the same rules without asking again.
 
     Args:
-        moment: Where minds can be asked.
+        moment: Where reasoners can be asked.
         task: In words.
         schema: What facts can state: rules are checked against it.
         rounds: At most.
     """
-    agents = list(moment.views)
-    author, reviewers = agents[0], agents[1:]
+    author, *reviewers = moment.views
     own = {author: moment.views[author]}
     proposed: ProposedRules | None = None
     suggestions = ""

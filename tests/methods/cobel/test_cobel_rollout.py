@@ -10,12 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Schema
-from teamworld.methods.cobel import ahead, exact, telling
-from teamworld.methods.cobel.engine import Situation
+from teamworld.methods.cobel import inference, message_value, rollout
+from teamworld.methods.cobel.beliefs import BeliefStore
+from teamworld.methods.cobel.fetch_simulator import (
+    CLOSED,
+    LATE,
+    TARGET,
+    Aim,
+    FetchSimulator,
+    ImaginedWorld,
+    Item,
+    News,
+    Walker,
+)
 from teamworld.methods.cobel.options import CobelOptions
-from teamworld.methods.cobel.playing import CLOSED, LATE, TARGET, Aim, Item, Play, Told, Walker, World
-from teamworld.methods.cobel.store import Store
-from teamworld.methods.cobel.ways import Ways
+from teamworld.methods.cobel.situation import Situation
 from teamworld.methods.contract import Message
 from teamworld.record import ActionStep
 from teamworld.testing.episodes import Scenario, play
@@ -46,13 +55,13 @@ def walker(agent: AgentId, **more: Any) -> Walker:
     return Walker(agent=agent, **(rest | more))
 
 
-def world(*items: Item, **more: Any) -> World:
-    return World(items=items, **({"taken": {}, "brought": (), "moods": {}, "home": None, "starts": {}} | more))
+def world(*items: Item, **more: Any) -> ImaginedWorld:
+    return ImaginedWorld(items=items, **({"taken": {}, "brought": (), "aims": {}, "home": None, "starts": {}} | more))
 
 
-def ends(drawn: World, *walkers: Walker, first: Aim | None = None, told: Told | None = None) -> int:
+def ends(drawn: ImaginedWorld, *walkers: Walker, first: Aim | None = None, told: News | None = None) -> int:
     copies = [one.copy() for one in walkers]
-    return Play(drawn, copies, TABLE, {}, 2, ticks, 1.0).ends(first, [0] * len(copies), told)
+    return FetchSimulator(drawn, copies, TABLE, {}, 2, ticks, 1.0).run(first, [0] * len(copies), told)
 
 
 # ---- by hand
@@ -113,10 +122,10 @@ def test_of_two_who_go_for_one_thing_the_slower_finds_it_gone() -> None:
     cup = Item("cup", MIDDLE, MIDDLE)
     quick = walker("Alice", site=NEAR, missing=Counter(cup=1), known=[cup])
     slow = walker("Bob", missing=Counter(cup=1), known=[cup])
-    play_ = Play(world(cup), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks, 1.0)
-    assert play_.ends(cup, [0, 0], None) == 3 + 5
-    both = Play(world(cup, moods={"Bob": cup}), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks, 1.0)
-    assert both.ends(cup, [0, 0], None) == 3 + 5
+    play_ = FetchSimulator(world(cup), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks, 1.0)
+    assert play_.run(cup, [0, 0], None) == 3 + 5
+    both = FetchSimulator(world(cup, aims={"Bob": cup}), [quick.copy(), slow.copy()], TABLE, {}, 2, ticks, 1.0)
+    assert both.run(cup, [0, 0], None) == 3 + 5
     assert both.walkers[1].others == Counter(cup=1)  # it takes somebody to have it
 
 
@@ -138,13 +147,13 @@ def test_who_is_in_the_room_sees_what_is_found_and_taken() -> None:
     room: dict[str, Any] = {"site": MIDDLE, "room": MIDDLE, "missing": Counter(cup=1)}
     nearer = walker("Alice", places={"cup": {FAR: 1.0}}, **room)
     longer = walker("Bob", places={"cup": {END: 1.0, FAR: 0.2}}, **room)
-    play_ = Play(world(cup, home=MIDDLE), [nearer, longer], TABLE, {MIDDLE: [FAR, END]}, 2, ticks, 1.0)
-    assert play_.ends(None, [0, 0], None) == 5 + 1 + 10
+    play_ = FetchSimulator(world(cup, home=MIDDLE), [nearer, longer], TABLE, {MIDDLE: [FAR, END]}, 2, ticks, 1.0)
+    assert play_.run(None, [0, 0], None) == 5 + 1 + 10
     assert longer.places["cup"] == {}  # Alice looked into the one before it looked into the other
     assert longer.others == Counter()  # it saw that the cup was taken, and that it was brought
     assert not longer.missing
     apart = replace(nearer, agent="Carol", room=None, site=BACK, aim=None, places={}, hands=[], missing=Counter(cup=1))
-    Play(world(home=MIDDLE), [walker("Alice", hands=["cup"], **room), apart], TABLE, {}, 2, ticks, 1.0).ends(
+    FetchSimulator(world(home=MIDDLE), [walker("Alice", hands=["cup"], **room), apart], TABLE, {}, 2, ticks, 1.0).run(
         None, [0, 0], None
     )
     assert apart.missing == Counter(cup=1)  # out of sight
@@ -155,15 +164,15 @@ def test_where_somebody_heads_is_known_to_those_who_see_it_set_out() -> None:
     near = walker("Alice", site=MIDDLE, room=MIDDLE, missing=Counter(cup=1), known=[cup])
     mate = walker("Bob", site=MIDDLE, room=MIDDLE, missing=Counter(cup=1), known=[cup])
     for room, aims in ((MIDDLE, False), (NEAR, True)):
-        play_ = Play(world(cup), [near.copy(), replace(mate.copy(), room=room)], TABLE, {}, 2, ticks, 1.0)
+        play_ = FetchSimulator(world(cup), [near.copy(), replace(mate.copy(), room=room)], TABLE, {}, 2, ticks, 1.0)
         play_._send(play_.walkers[0], cup, 0)
-        assert (play_._choice(play_.walkers[1], 0) == cup) == aims
+        assert (play_._choose(play_.walkers[1], 0) == cup) == aims
 
 
 def test_a_way_takes_less_than_its_estimate_by_which_it_is_chosen() -> None:
     cup = Item("cup", FAR, FAR)
     alone = walker("Alice", missing=Counter(cup=1), known=[cup])
-    assert Play(world(cup), [alone.copy()], TABLE, {}, 2, ticks, 0.5).ends(None, [0], None) == 5 + 5
+    assert FetchSimulator(world(cup), [alone.copy()], TABLE, {}, 2, ticks, 0.5).run(None, [0], None) == 5 + 5
 
 
 def test_who_was_never_seen_begins_in_some_room_and_sees_it() -> None:
@@ -178,7 +187,7 @@ PLACES = [TABLE, NEAR, MIDDLE, FAR, Entity("place", 107)]
 
 
 @st.composite
-def teams(draw: st.DrawFn) -> tuple[World, list[Walker]]:
+def teams(draw: st.DrawFn) -> tuple[ImaginedWorld, list[Walker]]:
     kinds = ["cup", "jug"]
     item = st.builds(Item, st.sampled_from(kinds), st.sampled_from(PLACES[1:]), st.sampled_from(PLACES[1:]))
     items = draw(st.lists(item, max_size=4))
@@ -199,7 +208,7 @@ def teams(draw: st.DrawFn) -> tuple[World, list[Walker]]:
 
 
 @given(teams(), st.booleans())
-def test_every_play_ends_and_the_same_play_ends_alike(team: tuple[World, list[Walker]], told: bool) -> None:
+def test_every_play_ends_and_the_same_play_ends_alike(team: tuple[ImaginedWorld, list[Walker]], told: bool) -> None:
     drawn, walkers = team
     news = {one.agent: (one, replace(one, places={})) for one in walkers[1:]} if told else None
     before = [one.copy() for one in walkers]
@@ -247,8 +256,8 @@ def situation(seed: int = 3) -> tuple[Situation, Entity, Entity]:
         task=home.spec.task,
         team={"Alice": "person", "Bob": "person"},
         rules=RuleSet.of(Schema(domain.relations, home.spec.agents)),
-        given=known,
-        minds={"Bob": Facts((*base, *brought))},
+        facts=known,
+        ascribed={"Bob": Facts((*base, *brought))},
     )
     return now, last, far
 
@@ -265,32 +274,32 @@ def _explore(room: Entity) -> Action:
 
 def test_what_everybody_knows_saves_nothing() -> None:
     now, _, _ = situation()
-    alike = replace(now, minds={"Bob": now.given})
-    assert ahead.Ahead(alike, {}, 8).saved(tuple(now.given)) == 0.0
-    assert not telling.by_plays(alike, {}).clash
+    alike = replace(now, ascribed={"Bob": now.facts})
+    assert rollout.Rollout(alike, {}, 8).ticks_saved(tuple(now.facts)) == 0.0
+    assert not message_value.assess_by_rollout(alike, {}).speaks
 
 
 def test_drawn_worlds_are_those_of_the_moment_and_of_nothing_else() -> None:
     now, last, far = situation()
     fact = (Fact(last, "IN", far),)
-    once = ahead.Ahead(now, {}, 16).saved(fact)
-    ahead.Ahead(now, {}, 5).saved(())  # whatever else was asked
-    assert ahead.Ahead(now, {}, 16).saved(fact) == once
-    draws = {ahead.Ahead(replace(now, seed=seed), {}, 16)._worlds[0].items for seed in range(4)}
+    once = rollout.Rollout(now, {}, 16).ticks_saved(fact)
+    rollout.Rollout(now, {}, 5).ticks_saved(())  # whatever else was asked
+    assert rollout.Rollout(now, {}, 16).ticks_saved(fact) == once
+    draws = {rollout.Rollout(replace(now, seed=seed), {}, 16)._worlds[0].items for seed in range(4)}
     assert draws  # other seeds may draw others; the known thing lies where it is in each
     assert all(any(item.kind == last.kind and item.place == far for item in items) for items in draws)
 
 
 def test_who_was_never_seen_may_be_in_any_other_room() -> None:
     now, _, _ = situation()
-    unseen = replace(now, given=Facts(fact for fact in now.given if fact.subject != "Bob"), minds={"Bob": Facts()})
+    unseen = replace(now, facts=Facts(fact for fact in now.facts if fact.subject != "Bob"), ascribed={"Bob": Facts()})
     statics = [fact for fact in now.view.known if fact.predicate == "POSITION"]
-    unseen = replace(unseen, minds={"Bob": Facts(statics)})
-    team = ahead.Ahead(unseen, {}, 64)
+    unseen = replace(unseen, ascribed={"Bob": Facts(statics)})
+    team = rollout.Rollout(unseen, {}, 64)
     starts = {drawn.starts["Bob"] for drawn in team._worlds}
     assert len(starts) == 3  # of the four rooms all but Alice's
-    assert now.given.value("Alice", "AT") not in starts
-    assert all(not drawn.starts for drawn in ahead.Ahead(now, {}, 4)._worlds)
+    assert now.facts.value("Alice", "AT") not in starts
+    assert all(not drawn.starts for drawn in rollout.Rollout(now, {}, 4)._worlds)
 
 
 def test_in_a_room_that_nobody_saw_most_has_to_be_searched_for() -> None:
@@ -298,22 +307,22 @@ def test_in_a_room_that_nobody_saw_most_has_to_be_searched_for() -> None:
     home.reset(3)
     view = home.view("Alice")
     mind = Facts(fact for fact in view.known if fact.subject != "Alice")
-    team = ahead.Ahead(replace(situation()[0], view=view, given=view.known, minds={"Bob": mind}), {}, 200)
-    lying = Counter(item.place.kind == ahead.INNER for drawn in team._worlds for item in drawn.items)
+    team = rollout.Rollout(replace(situation()[0], view=view, facts=view.known, ascribed={"Bob": mind}), {}, 200)
+    lying = Counter(item.place.kind == rollout.INNER for drawn in team._worlds for item in drawn.items)
     assert 0.4 < lying[True] / sum(lying.values()) <= CLOSED + 0.05
     inner, room = next(iter(team._rooms.items()))
-    assert team._ticks(inner, inner) == ahead.SEARCH == team._ticks(room, inner)
-    assert team._ticks("Alice", inner) == ahead.SEARCH + team.ways.ticks("Alice", room)
+    assert team._ticks(inner, inner) == rollout.SEARCH == team._ticks(room, inner)
+    assert team._ticks("Alice", inner) == rollout.SEARCH + team.travel.ticks("Alice", room)
 
 
 def test_from_a_place_that_is_no_option_ways_begin_there() -> None:
     now, last, far = situation()
-    ways = Ways(now, None)
-    here = now.given.value("Alice", "AT")
+    ways = rollout.TravelTimes(now, None)
+    here = now.facts.value("Alice", "AT")
     assert isinstance(here, Entity)
     assert here not in ways  # it is explored: there is nothing to go there for
-    elsewhere = Facts((*(f for f in now.given if f.subject != "Alice"), Fact("Alice", "AT", far)))
-    moved = Ways(replace(now, given=elsewhere), None)
+    elsewhere = Facts((*(f for f in now.facts if f.subject != "Alice"), Fact("Alice", "AT", far)))
+    moved = rollout.TravelTimes(replace(now, facts=elsewhere), None)
     assert moved.ticks(here, last) == ways.ticks("Alice", last) > moved.ticks("Alice", last)
 
 
@@ -321,14 +330,14 @@ def test_nothing_is_told_whose_saving_is_below_the_price() -> None:
     sent = []
     for seed in range(3, 8):
         now, last, far = situation(seed)
-        found = telling.by_plays(now, {})
-        assert found.clash == bool(found.severity > telling.STEP and found.misaligned)
+        found = message_value.assess_by_rollout(now, {})
+        assert found.speaks == bool(found.saved > message_value.STEP and found.lacking)
         dear = replace(now, options=CobelOptions(engine="exact", theta=1000))
-        assert not telling.by_plays(dear, {}).clash
-        if found.clash:
-            letter = telling.letter(now, found)
-            assert exact.read_plan(Message("Alice", "inform", letter.text)) is None  # facts alone
-            sent.append(Fact(last, "IN", far) in letter.facts)
+        assert not message_value.assess_by_rollout(dear, {}).speaks
+        if found.speaks:
+            draft = message_value.draft_message(now, found)
+            assert inference.read_plan(Message("Alice", "inform", draft.text)) is None  # facts alone
+            sent.append(Fact(last, "IN", far) in draft.facts)
     assert any(sent), sent
     assert len(sent) < 5
 
@@ -336,12 +345,12 @@ def test_nothing_is_told_whose_saving_is_below_the_price() -> None:
 def test_nothing_is_told_to_a_mate_of_which_too_little_is_known() -> None:
     now, _, _ = situation()
     t = now.view.t
-    assert telling._sure(replace(now, met={"Bob": t})) == 1.0
-    later = replace(now, view=cast("View", At(now.view, t + 4)), met={"Bob": t})
-    assert telling._sure(later) == 0.25
-    unseen = replace(now, given=Facts(fact for fact in now.given if fact.subject != "Bob"))
-    assert telling._sure(unseen) == 0.0
-    assert not telling.by_plays(unseen, {}).clash
+    assert message_value._foreseen_share(replace(now, last_met={"Bob": t})) == 1.0
+    later = replace(now, view=cast("View", At(now.view, t + 4)), last_met={"Bob": t})
+    assert message_value._foreseen_share(later) == 0.25
+    unseen = replace(now, facts=Facts(fact for fact in now.facts if fact.subject != "Bob"))
+    assert message_value._foreseen_share(unseen) == 0.0
+    assert not message_value.assess_by_rollout(unseen, {}).speaks
 
 
 class At:
@@ -372,15 +381,15 @@ def test_what_a_mate_was_seen_with_and_is_seen_without_was_brought() -> None:
     thing, here = Entity(str(dict(goal.features)["thing"]), 950), view.known.value("Alice", "AT")
     assert isinstance(here, Entity)
     assert goal.thing is not None
-    store = Store("Alice", Schema(home.domain.relations, home.spec.agents), home.domain, False, ("Bob",))
+    store = BeliefStore("Alice", Schema(home.domain.relations, home.spec.agents), home.domain, False, ("Bob",))
     with_it = Facts((*view.facts, Fact("Bob", "AT", here), Fact("Bob", "HOLD", thing)))
     without = Facts((*view.facts, Fact("Bob", "AT", here)))
     for seen in (with_it, view.facts):  # the second time Bob is out of sight: nothing is known of it
-        store.see(cast("View", Seen(view, seen)))
-        assert not store.told.facts
-    store.see(cast("View", Seen(view, without)))
-    assert [(fact.subject, fact.value) for fact in store.told.facts] == [(thing, goal.thing)]
-    (entry,) = store.told.entries
+        store.observe(cast("View", Seen(view, seen)))
+        assert not tuple(store.world.entries)
+    store.observe(cast("View", Seen(view, without)))
+    assert [(fact.subject, fact.value) for fact in tuple(store.world.entries)] == [(thing, goal.thing)]
+    (entry,) = store.world.entries.values()
     assert (entry.origin, entry.weight < 1) == ("predicted", True)
 
 

@@ -11,8 +11,7 @@ from rich.progress import track
 from teamworld.errors import UserError
 from teamworld.experiment.episode_metrics import finished, of_log, of_runs
 from teamworld.experiment.folder import RunFolder
-from teamworld.metrics.definition import Value, metrics
-from teamworld.metrics.pooling import pooled
+from teamworld.metrics.definition import Value, metrics, pool_all
 from teamworld.report import metrics as tables
 from teamworld.report.tables import Table, describe_reasoner, describe_reasoner_and_talk, rich_tables, talk
 
@@ -56,7 +55,7 @@ def _of_run(folder: RunFolder, *, as_json: bool) -> None:
         measured, "measuring", number, console=errors, transient=True, disable=not errors.is_terminal
     ):
         found[cell.method].append(values)
-    by_method = {method: pooled(values) for method, values in found.items()}
+    by_method = {method: pool_all(values) for method, values in found.items()}
     if as_json:
         plain = {method: {name: one._asdict() for name, one in some.items()} for method, some in by_method.items()}
         told = {"mind": describe_reasoner(experiment), **({"talk": spoken} if (spoken := talk(experiment)) else {})}

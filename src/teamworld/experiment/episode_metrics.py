@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -14,10 +14,10 @@ from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.methods.registry import method_of
 from teamworld.metrics.definition import Value
-from teamworld.metrics.episode import Episode
-from teamworld.metrics.event_tables import gather
+from teamworld.metrics.event_table import CallRecord, EventTable
 from teamworld.metrics.extract import Extract, extract
 from teamworld.metrics.measure import measure
+from teamworld.metrics.table_reader import tabulate
 from teamworld.metrics.validation import Unsound
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.record import EpisodeStart, read_log
@@ -44,13 +44,13 @@ def of_log(path: Path) -> dict[str, Value]:
     Raises:
         UserError: It is no finished log, or one that no episode can have written.
     """
-    return measure(_episode(path))
+    return measure(_table(path))
 
 
-def _episode(path: Path) -> Episode:
-    """Gather a log; raises UserError."""
+def _table(path: Path, calls: Sequence[CallRecord] | None = None) -> EventTable:
+    """Read a log into a table; raises UserError."""
     try:
-        return gather(read_log(path))
+        return tabulate(read_log(path), calls)
     except Unsound as error:
         raise UserError(f"{path} cannot be measured: {error}") from None
 
@@ -92,9 +92,9 @@ def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
         for row in results.rows(cell):
             calls = [call._replace(usd=call.price(prices)) for call in store.rows(cell, row.episode)]
             path = folder.log(cell, row.episode)
-            episode = _episode(path)
-            _check_place(path, cell, row.episode, episode.start)
-            found.append(EpisodeMetrics(cell, row, measure(episode, calls), extract(episode)))
+            table = _table(path, calls)
+            _check_place(path, cell, row.episode, table.start)
+            found.append(EpisodeMetrics(cell, row, measure(table), extract(table)))
     return found
 
 

@@ -53,7 +53,7 @@ class Frames:
 
     @cached_property
     def episodes(self) -> DataFrame:
-        """One row an episode: where and with what it was run, its seconds, and all metrics by id; null where null."""
+        """One row an episode: where and with what it was run, its seconds, and all metrics by name; null where null."""
         rows = []
         for run, (cell, row, values, _) in of_runs(self._runs):
             told = {name: value.value for name, value in values.items()}

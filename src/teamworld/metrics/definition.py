@@ -1,8 +1,8 @@
-"""What a metric is: one definition from which the code, the tables, the command and the page are made.
+"""What a metric is: a function of an episode's table of events, with a definition of the same name.
 
-The definitions stand in ``definitions.csv``. A metric is a pure function of the log of one episode, or (``runs``) of
-the values of several. Whatever it cannot tell is null, never 0 or 1; a share keeps what it is a share of (metrics
-spec, section 1).
+The definitions stand in ``definitions.csv``, one line each: tables, the command and the page are made from them. A
+metric of basis ``log`` is the function that ``metric`` registers under its name; one of basis ``runs`` takes the values
+of several episodes (``runs``). What cannot be measured is null, never 0 or 1; a share keeps what it is a share of.
 
 Fractions are added with ``math.fsum``: exactly, so that the order, the processor and the version of Python do not
 matter. Dot products, ``numpy.sum`` of fractions and powers do not have that.
@@ -11,13 +11,15 @@ matter. Dot products, ``numpy.sum`` of fractions and powers do not have that.
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from math import fsum
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
+
+from teamworld.metrics.event_table import EventTable
 
 #: How values of several episodes become one: ``micro`` sums numerators and denominators, for rates of events; ``macro``
 #: is the mean of the episodes' values.
@@ -36,6 +38,9 @@ class Value(NamedTuple):
     """Numerator of a share or a mean; of a count, the count; None where it is neither, such as a median."""
     den: float | None
     """Denominator; of a median or the like, over how many it was taken; of a count, None."""
+
+
+MetricFunction: TypeAlias = Callable[[EventTable], Value]
 
 
 def share(num: float, den: float) -> Value:
@@ -63,14 +68,14 @@ NULL = Value(None, None, None)
 
 
 class Metric(NamedTuple):
-    """The definition of a metric (metrics spec, sections 4 to 9)."""
+    """The definition of a metric."""
 
-    id: str
-    """As in the specification: ``O2``; a part of one follows a dot: ``E6.work``."""
-    symbol: str | None
-    """None where it is known by its name alone."""
     name: str
+    symbol: str | None
+    """As papers write it; None where it is known by its title alone."""
+    title: str
     tier: int
+    """1: takes the log alone; 2: the log level ``beliefs``; 3: several runs."""
     basis: Basis
     unit: str | None
     """None for shares and other numbers without one."""
@@ -88,9 +93,65 @@ class Metric(NamedTuple):
 
 @cache
 def metrics() -> Mapping[str, Metric]:
-    """Return all metrics by id, in the order of the specification."""
-    head, *rows = csv.reader(files("teamworld.metrics").joinpath("definitions.csv").read_text("utf-8").splitlines())
-    if tuple(head) != Metric._fields:
-        raise ValueError(f"definitions.csv has the columns {head}")
-    found = [msgspec.convert([text or None for text in row], Metric, strict=False) for row in rows]
-    return {one.id: one for one in found}
+    """Return all metrics by name, in the order in which they are listed."""
+    rows = csv.reader(files("teamworld.metrics").joinpath("definitions.csv").read_text("utf-8").splitlines()[1:])
+    defined = [msgspec.convert([text or None for text in row], Metric, strict=False) for row in rows]
+    return {metric.name: metric for metric in defined}
+
+
+_FUNCTIONS: dict[str, MetricFunction] = {}
+
+
+def metric(function: MetricFunction) -> MetricFunction:
+    """Make a function the metric of its name."""
+    return register(function.__name__, function)
+
+
+def register(name: str, function: MetricFunction) -> MetricFunction:
+    """Make a function the metric of a name, such as one of several parts that one function tells."""
+    _FUNCTIONS[name] = function
+    return function
+
+
+def evaluate(table: EventTable) -> dict[str, Value]:
+    """Return every registered metric of an episode; null below the log level that it takes. See ``measure``."""
+    return {
+        name: NULL if one.tier == 2 and not table.has_beliefs else _FUNCTIONS[name](table)
+        for name, one in metrics().items()
+        if one.basis == "log"
+    }
+
+
+class PooledValue(NamedTuple):
+    """A value over several episodes."""
+
+    value: float | None
+    num: float | None
+    """Sum of numerators (micro), or of the values (macro)."""
+    den: float | None
+    """Sum of denominators (micro), or the episodes that have a value (macro)."""
+    n: int
+    """Episodes with a value."""
+    nulls: int
+    """Episodes without one; they are left out of it."""
+
+
+def pool(definition: Metric, values: Sequence[Value]) -> PooledValue:
+    """Pool the values of one metric: the ratio of sums for rates of events, the mean for quantities of an episode."""
+    known = [value for value, _, _ in values if value is not None]
+    if definition.pooling == "micro":
+        # Numerators without a denominator count: moves of an episode in which nothing was done are travel too.
+        num = fsum(value.num for value in values if value.num is not None)
+        den = fsum(value.den for value in values if value.den is not None)
+    else:
+        num, den = fsum(known), float(len(known))
+    return PooledValue(num / den if den else None, num, den, len(known), len(values) - len(known))
+
+
+def pool_all(episodes: Sequence[Mapping[str, Value]]) -> dict[str, PooledValue]:
+    """Pool all metrics of episodes, in the order in which metrics are listed."""
+    return {
+        name: pool(definition, [values[name] for values in episodes if name in values])
+        for name, definition in metrics().items()
+        if definition.basis == "log"
+    }

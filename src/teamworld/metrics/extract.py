@@ -1,15 +1,15 @@
-"""What metrics across runs need of an episode, beside its own metrics (metrics spec, tier 3)."""
+"""What metrics over several runs need of an episode, beside its own metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from teamworld.metrics.episode import Episode
-from teamworld.record import PlanEnd, PlanStart
+from teamworld.metrics.event_table import EventTable
+from teamworld.record import PlanStart
 
 
-class Tally(NamedTuple):
+class PlanTally(NamedTuple):
     """Plans, and those of them that ended with success."""
 
     won: int
@@ -23,21 +23,20 @@ class Extract(NamedTuple):
     """What placed its world."""
     team: int
     """Agents."""
-    reused: Mapping[str, Tally]
+    reused: Mapping[str, PlanTally]
     """By goal, plans that were taken from a memory as they were."""
-    fresh: Mapping[str, Tally]
+    fresh: Mapping[str, PlanTally]
     """By goal, all other plans."""
 
 
-def extract(episode: Episode) -> Extract:
-    """Return what runs need of an episode."""
-    won = {ending.plan: ending.status == "success" for ending in episode.all(PlanEnd)}
-    reused: dict[str, Tally] = {}
-    fresh: dict[str, Tally] = {}
-    for plan in episode.all(PlanStart):
+def extract(table: EventTable) -> Extract:
+    """Return what metrics over several runs need of an episode."""
+    reused: dict[str, PlanTally] = {}
+    fresh: dict[str, PlanTally] = {}
+    for plan in table.all(PlanStart):
         if plan.goal is not None:
-            found = reused if plan.origin == "reused" else fresh
-            before = found.get(plan.goal, Tally(0, 0))
-            found[plan.goal] = Tally(before.won + won.get(plan.plan, False), before.plans + 1)
-    start = episode.start
-    return Extract(start.world_seed, len(episode.team), reused, fresh)
+            tallies = reused if plan.origin == "reused" else fresh
+            won, plans = tallies.get(plan.goal, PlanTally(0, 0))
+            ending = table.endings.get(plan.plan)
+            tallies[plan.goal] = PlanTally(won + (ending is not None and ending.status == "success"), plans + 1)
+    return Extract(table.start.world_seed, len(table.team), reused, fresh)

@@ -1,4 +1,4 @@
-"""What is true and what each agent holds at any place of the log: K_j(t) and W(t) of metrics spec 6 and 8.
+"""What is true, W(t), and what each agent j holds, K_j(t), at any place of the log.
 
 An agent **holds** a fact if it perceives it; or if it perceived it or was told it before, and since it last did, has
 neither newly perceived nor been told a fact with the same subject and predicate. So what is out of sight is remembered
@@ -12,15 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from teamworld.metrics.episode import NOBODY, Episode, Ints
+from teamworld.metrics.event_table import NOBODY, EventTable, Flags, Ints, primitive
 from teamworld.record import Believe, MessageSent
 
-Bools: TypeAlias = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 #: Subject, predicate and value of a fact in written form, see ``teamworld.language.Fact``.
@@ -29,7 +28,7 @@ _FACT = re.compile(r'("(?:[^"\\]|\\.)*"|\S+) ([A-Z][A-Z0-9_]*) (.*)', re.DOTALL)
 _NAME = re.compile(r'<\w+>\(\d+\)|"(?:[^"\\]|\\.)*"|\(-?\d+, -?\d+\)|[A-Za-z_]\w*')
 
 
-def parts(fact: str) -> tuple[str, str, str]:
+def split_fact(fact: str) -> tuple[str, str, str]:
     """Return subject, predicate and value of a fact; of what is none, the text as a subject."""
     found = _FACT.fullmatch(fact)
     return (found[1], found[2], found[3]) if found else (fact, "", "")
@@ -40,7 +39,7 @@ def names(text: str) -> list[str]:
     return _NAME.findall(text)
 
 
-class Series:
+class TimeSeries:
     """Moments of many series, to look up the last before a place and the first after it.
 
     Args:
@@ -75,29 +74,29 @@ class Series:
 class Knowledge:
     """What was perceived, told and true in an episode that was recorded at the log level ``beliefs``."""
 
-    def __init__(self, episode: Episode) -> None:
-        self._episode = episode
-        self.index = {fact: at for at, fact in enumerate(episode.facts)}
+    def __init__(self, table: EventTable) -> None:
+        self._table = table
+        self.index = {fact: at for at, fact in enumerate(table.facts)}
         """Number of each fact that was perceived, true, told or believed."""
-        for message in episode.all(MessageSent):
+        for message in table.all(MessageSent):
             self._number(message.facts)
-        for belief in episode.all(Believe):
+        for belief in table.all(Believe):
             self._number(held.fact for held in belief.held)
         self.facts = tuple(self.index)
-        split = [parts(fact) for fact in self.facts]
+        split = [split_fact(fact) for fact in self.facts]
         self.subjects: dict[str, int] = {}
         self.subject = np.array([self.subjects.setdefault(one, len(self.subjects)) for one, _, _ in split], np.int64)
         """Of each fact, the number of its subject."""
         keys: dict[tuple[str, str], int] = {}
         self._key = np.array([keys.setdefault(one[:2], len(keys)) for one in split], np.int64)
-        told = {split[at][1] for at in np.unique(episode.sights.fact[episode.sights.agent == NOBODY])}
-        told |= {relation.predicate for relation in episode.start.relations}
+        told = {split[at][1] for at in np.unique(table.sights.fact[table.sights.agent == NOBODY])}
+        told |= {relation.predicate for relation in table.start.relations}
         self.judged = np.array([predicate in told for _, predicate, _ in split], np.bool_)
         """Of each fact, whether the truth tells such facts: others are neither true nor false."""
-        sights = episode.sights
+        sights = table.sights
         # A moment is twice its place in the log, and one more for what begins with it.
         self._moment = 2 * sights.seq + sights.on
-        last = max((int(some.max()) for some in (sights.seq, episode.deliveries.seq) if len(some)), default=0)
+        last = max((int(some.max()) for some in (sights.seq, table.deliveries.seq) if len(some)), default=0)
         self._span = 2 * last + 4
 
     def _number(self, facts: Iterable[str]) -> None:
@@ -112,63 +111,57 @@ class Knowledge:
         return np.minimum(2 * seq, self._span - 1)
 
     @cached_property
-    def tellings(self) -> Tellings:
+    def told(self) -> ToldFacts:
         """Facts that reached somebody else than their sender."""
-        return Tellings.of(self._episode, self.index)
+        return ToldFacts.of(self._table, self.index)
 
     @cached_property
-    def _seen(self) -> Series:
-        return Series(self._series(self._episode.sights.agent, self._episode.sights.fact), self._moment, self._span)
+    def _seen(self) -> TimeSeries:
+        return TimeSeries(self._series(self._table.sights.agent, self._table.sights.fact), self._moment, self._span)
 
     @cached_property
-    def _told(self) -> Series:
-        told = self.tellings
-        return Series(self._series(told.agent, told.fact), 2 * told.seq + 1, self._span)
+    def _told_series(self) -> TimeSeries:
+        told = self.told
+        return TimeSeries(self._series(told.agent, told.fact), 2 * told.seq + 1, self._span)
 
     @cached_property
-    def _begun(self) -> tuple[Series, Ints, Ints]:
+    def _begun(self) -> tuple[TimeSeries, Ints, Ints]:
         """What was newly perceived or told, by agent and by subject and predicate; with its facts and moments."""
-        sights, told = self._episode.sights, self.tellings
+        sights, told = self._table.sights, self.told
         new = sights.on & (sights.agent != NOBODY)
         agent = np.concatenate((sights.agent[new], told.agent))
         fact = np.concatenate((sights.fact[new], told.fact))
         moment = np.concatenate((self._moment[new], 2 * told.seq + 1))
-        return Series(agent * len(self.facts) + self._key[fact], moment, self._span), fact, moment
+        return TimeSeries(agent * len(self.facts) + self._key[fact], moment, self._span), fact, moment
 
-    def perceives(self, agent: Ints, fact: Ints, seq: Ints) -> Bools:
+    def perceives(self, agent: Ints, fact: Ints, seq: Ints) -> Flags:
         """Return whether the agent perceives the fact; of ``NOBODY``, whether it is true."""
         at = self._seen.before(self._series(agent, fact), self._before(seq))
-        found: Bools = (at != NOBODY) & _of(self._episode.sights.on, at)
+        found: Flags = (at != NOBODY) & _of(self._table.sights.on, at)
         return found
 
     def perceived_from(self, agent: Ints, fact: Ints, seq: Ints) -> Ints:
         """Return the place from which on the agent perceives a fact that it does not perceive now; or the end."""
         at = self._seen.after(self._series(agent, fact), self._before(seq))
-        return np.where(at == NOBODY, np.iinfo(np.int64).max, _of(self._episode.sights.seq, at))
+        return np.where(at == NOBODY, np.iinfo(np.int64).max, _of(self._table.sights.seq, at))
 
-    def true(self, fact: Ints, seq: Ints) -> Bools:
+    def true(self, fact: Ints, seq: Ints) -> Flags:
         """Return whether the fact is true."""
         return self.perceives(np.full_like(fact, NOBODY), fact, seq)
 
-    def was_true(self, fact: Ints, seq: Ints) -> Bools:
-        """Return whether the fact is true or once was."""
-        series = self._series(np.full_like(fact, NOBODY), fact)
-        found: Bools = self._seen.before(series, self._before(seq)) != NOBODY
-        return found
-
-    def holds(self, agent: Ints, fact: Ints, seq: Ints) -> Bools:
+    def holds(self, agent: Ints, fact: Ints, seq: Ints) -> Flags:
         """Return whether the agent holds the fact."""
         series, now = self._series(agent, fact), self._before(seq)
-        seen, told = self._seen.before(series, now), self._told.before(series, now)
-        perceived = (seen != NOBODY) & _of(self._episode.sights.on, seen)
+        seen, told = self._seen.before(series, now), self._told_series.before(series, now)
+        perceived = (seen != NOBODY) & _of(self._table.sights.on, seen)
         since = np.maximum(
             np.where(seen != NOBODY, _of(self._moment, seen), NOBODY),
-            np.where(told != NOBODY, 2 * _of(self.tellings.seq, told) + 1, NOBODY),
+            np.where(told != NOBODY, 2 * _of(self.told.seq, told) + 1, NOBODY),
         )
         begun, _, moments = self._begun
         last = begun.before(agent * len(self.facts) + self._key[fact], now)
         other = np.where(last != NOBODY, _of(moments, last), NOBODY)
-        found: Bools = perceived | ((since != NOBODY) & (other <= since))
+        found: Flags = perceived | ((since != NOBODY) & (other <= since))
         return found
 
     def instead(self, agent: Ints, fact: Ints, seq: Ints) -> Ints:
@@ -183,22 +176,29 @@ def _of(values: NDArray[Scalar], at: Ints) -> NDArray[Scalar]:
     return values[at] if len(values) else np.zeros(np.shape(at), values.dtype)
 
 
-class Tellings:
-    """Facts that reached somebody else than their sender, one row for each, in the order of delivery."""
+class ToldFacts(NamedTuple):
+    """Facts that reached another agent than their sender, one row for each, in the order of delivery."""
 
-    def __init__(self, agent: Ints, fact: Ints, seq: Ints, step: Ints) -> None:
-        self.agent, self.fact, self.seq, self.step = agent, fact, seq, step
+    agent: Ints
+    fact: Ints
+    seq: Ints
+    step: Ints
 
     @staticmethod
-    def of(episode: Episode, index: dict[str, int]) -> Tellings:
-        """Gather them; facts are numbered by ``index``."""
-        messages = {message.id: message for message in episode.all(MessageSent) if message.facts}
-        facts = {number: [index[fact] for fact in dict.fromkeys(one.facts)] for number, one in messages.items()}
-        told, rows = episode.deliveries, []
-        wanted = np.isin(told.message, np.fromiter(messages, np.int64, len(messages)))
+    def of(table: EventTable, index: dict[str, int]) -> ToldFacts:
+        """Collect them; facts are numbered by ``index``."""
+        messages = {message.id: message for message in table.all(MessageSent) if message.facts}
+        facts = {number: [index[fact] for fact in dict.fromkeys(sent.facts)] for number, sent in messages.items()}
+        deliveries, rows = table.deliveries, []
+        wanted = np.isin(deliveries.message, np.fromiter(messages, np.int64, len(messages)))
         for at in np.flatnonzero(wanted).tolist():
-            number, agent = int(told.message[at]), int(told.agent[at])
-            if episode.team[agent] != messages[number].agent:
-                rows += [(agent, fact, int(told.seq[at]), int(told.step[at])) for fact in facts[number]]
-        table = np.array(rows, np.int64).reshape(-1, 4)
-        return Tellings(*(np.ascontiguousarray(column) for column in table.T))
+            number, agent, step, seq = (int(column[at]) for column in deliveries)
+            if table.team[agent] != messages[number].agent:
+                rows += [(agent, fact, seq, step) for fact in facts[number]]
+        return ToldFacts(*np.array(rows, np.int64).reshape(-1, 4).T.copy())
+
+
+@primitive
+def knowledge_of(table: EventTable) -> Knowledge:
+    """Return what was true and what agents held in an episode."""
+    return Knowledge(table)

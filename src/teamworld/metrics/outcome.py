@@ -1,75 +1,75 @@
-"""Outcome: what was reached, how soon, and how it ended (metrics spec, section 4)."""
+"""Outcome: what was reached, how soon, and how it ended. Without goals there is nothing to measure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import fsum
 
 import numpy as np
 
-from teamworld.metrics.definition import NULL, Value, count, only, share
-from teamworld.metrics.episode import Episode
+from teamworld.metrics.definition import NULL, Value, count, metric, only, share
+from teamworld.metrics.event_table import EventTable
 from teamworld.record import GoalChange
 
 
-def measure(episode: Episode) -> Mapping[str, Value]:
-    """Measure the outcome; without goals there is none."""
-    weights, done = episode.weights, _done(episode)
-    total = episode.total
-    joint = episode.quorum >= 2
-    everything = episode.solved
-    success = NULL if everything is None else share(everything, 1)
-    quit_early = NULL if everything is None else share(episode.end.reason == "quit" and not everything, 1)
-    return {
-        "O1": success,
-        "O2": share(episode.reached, total),
-        "O3": share(fsum(weights * _best_progress(episode)), total),
-        "O4": _anytime(episode, total),
-        "O5": share(fsum(weights[done & joint]), fsum(weights[joint])),
-        "O6": _loss(episode),
-        "O7.raw": NULL if episode.reward is None else count(episode.reward),
-        "O9": quit_early,
-        "O10": _missed(episode),
-    }
+@metric
+def success(table: EventTable) -> Value:
+    """Return whether all goals were done."""
+    return NULL if table.is_solved is None else share(table.is_solved, 1)
 
 
-def _done(episode: Episode) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return np.array([goal in episode.done for goal in episode.goals], np.bool_)
+@metric
+def completion(table: EventTable) -> Value:
+    """Return the weight of the goals that were done, of all that were announced."""
+    return share(table.reached, fsum(table.weights))
 
 
-def _best_progress(episode: Episode) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return the most of each goal that was reached at any time, from 0 to 1."""
-    now = np.zeros(len(episode.goals))
-    best = np.zeros(len(episode.goals))
-    for change in episode.all(GoalChange):
-        at = episode.index[change.goal]
-        now[at] = 1.0 if change.event == "done" else now[at] + change.delta
-        best[at] = max(best[at], now[at])
-    return np.clip(best, 0.0, 1.0)
-
-
-def _anytime(episode: Episode, total: float) -> Value:
-    """C after each tick, averaged over the horizon: what a step brings about holds from its last tick on."""
+@metric
+def anytime_completion(table: EventTable) -> Value:
+    """Return completion after each tick, averaged over the horizon: what a step does holds from its last tick on."""
+    total, horizon = fsum(table.weights), table.start.horizon
     if not total:
         return share(0, 0)
-    clock, horizon = episode.clock, episode.horizon
     area = fsum(
-        episode.weights[episode.index[goal]] * max(0, horizon - int(clock[step + 1]) + 1)
-        for goal, step in episode.done.items()
+        table.weights[table.index[goal]] * max(0, horizon - int(table.clock[step + 1]) + 1)
+        for goal, step in table.done.items()
     )
     return share(area / total, horizon)
 
 
-def _loss(episode: Episode) -> Value:
-    """O6; null where a goal was lost that the log does not call one that can be: nor does it tell which others can."""
-    lost = {change.goal for change in episode.all(GoalChange) if change.event == "lost"}
-    can = [goal for goal in episode.start.goals if goal.losable or goal.deadline is not None]
-    if lost & {goal.id for goal in episode.start.goals} - {goal.id for goal in can}:
+@metric
+def joint_completion(table: EventTable) -> Value:
+    """Return completion over the goals that take several agents."""
+    done = np.array([goal in table.done for goal in table.goals], np.bool_)
+    joint = table.quorum >= 2
+    return share(fsum(table.weights[done & joint]), fsum(table.weights[joint]))
+
+
+@metric
+def loss(table: EventTable) -> Value:
+    """Return the weight of goals that were lost, of those that could be.
+
+    Null where a goal was lost that the log does not call one that can be: then it does not tell which others can.
+    """
+    lost = {change.goal for change in table.all(GoalChange) if change.event == "lost"}
+    losable = [goal for goal in table.start.goals if goal.losable or goal.deadline is not None]
+    if lost & {goal.id for goal in table.start.goals} - {goal.id for goal in losable}:
         return NULL
-    return share(fsum(goal.weight for goal in can if goal.id in lost), fsum(goal.weight for goal in can))
+    return share(fsum(goal.weight for goal in losable if goal.id in lost), fsum(goal.weight for goal in losable))
 
 
-def _missed(episode: Episode) -> Value:
-    if not episode.done:
-        return only(None)
-    return share(episode.steps - 1 - max(episode.done.values()), episode.steps)
+@metric
+def world_score(table: EventTable) -> Value:
+    """Return the sum of rewards."""
+    return NULL if table.reward is None else count(table.reward)
+
+
+@metric
+def premature_end(table: EventTable) -> Value:
+    """Return whether the team quit with goals open."""
+    return NULL if table.is_solved is None else share(table.end.reason == "quit" and not table.is_solved, 1)
+
+
+@metric
+def missed_end(table: EventTable) -> Value:
+    """Return the share of steps after the last goal was done."""
+    return share(table.steps - 1 - max(table.done.values()), table.steps) if table.done else only(None)

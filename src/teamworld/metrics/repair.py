@@ -1,4 +1,4 @@
-"""Repair: whether joint acts that will fail are foreseen, and whether mending their plans helps (metrics spec, D22).
+"""Repair: whether joint acts that will fail are foreseen, and whether mending their plans helps.
 
 A **warning** is a prediction that names the constraint which the next joint act on a goal will not meet; a prediction
 that names none says that all will be met. A **repair** of a goal is the taking up, in one step, of plans for it whose
@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from teamworld.metrics.definition import NULL, Value, share
-from teamworld.metrics.episode import Episode
-from teamworld.metrics.words import tokens
+from teamworld.metrics.definition import NULL, Value, metric, share
+from teamworld.metrics.event_table import EventTable, primitive
+from teamworld.metrics.message_text import tokenize
 from teamworld.record import AttemptMade, MessageSent, PlanStart, Predict
 
 #: The cause of plans that repair.
 CAUSE = "repair"
-_NAMES = ("D22.precision", "D22.recall", "D22.f1", "D22.success", "D22.tokens", "D22.steps")
 
 
 class _Repair(NamedTuple):
@@ -33,108 +32,154 @@ class _Repair(NamedTuple):
     group: frozenset[str]
 
 
-class _Outcomes:
-    """The attempts on each goal, in the order of the log."""
+class _Warnings(NamedTuple):
+    """Predictions of joint acts that an attempt on their goal follows."""
 
-    def __init__(self, attempts: Iterable[AttemptMade]) -> None:
-        self._of: defaultdict[str, list[AttemptMade]] = defaultdict(list)
-        for attempt in attempts:
-            self._of[attempt.goal].append(attempt)
-
-    def after(self, goal: str, seq: int) -> AttemptMade | None:
-        """Return the first attempt after a place in the log."""
-        some = self._of[goal]
-        at = bisect_right(some, seq, key=lambda attempt: attempt.seq)
-        return some[at] if at < len(some) else None
+    right: int
+    false_alarms: int
+    misses: int
 
 
-def measure(episode: Episode) -> Mapping[str, Value]:
-    """Measure predictions of joint acts and repairs; null below the log level ``beliefs``."""
-    if episode.start.log_level == "play":
-        return dict.fromkeys(_NAMES, NULL)
-    told = [one for one in episode.all(Predict) if one.subject == "constraint"]
-    repairs, outcomes = _repairs(episode.all(PlanStart)), _Outcomes(episode.all(AttemptMade))
-    return {**_foresight(told, repairs, outcomes), **_mending(episode, told, repairs, outcomes)}
+class _RepairCost(NamedTuple):
+    """What repairs took from the first warning on, over those that had one."""
+
+    tokens: int
+    steps: int
+    warned: int
 
 
-def _repairs(plans: Sequence[PlanStart]) -> list[_Repair]:
-    found: dict[tuple[int, str], list[PlanStart]] = {}
-    for plan in plans:
-        if plan.cause == CAUSE and plan.goal is not None:
-            found.setdefault((plan.step, plan.goal), []).append(plan)
-    return [
-        _Repair(goal, step, some[0].seq, some[-1].seq, frozenset(plan.agent for plan in some))
-        for (step, goal), some in found.items()
-    ]
+@metric
+def warning_precision(table: EventTable) -> Value:
+    """Return the share of warnings whose attempt fails."""
+    warnings = _warnings(table)
+    return NULL if warnings is None else share(warnings.right, warnings.right + warnings.false_alarms)
 
 
-def _foresight(told: Sequence[Predict], repairs: Sequence[_Repair], outcomes: _Outcomes) -> dict[str, Value]:
-    """Return precision, recall and F1 of warnings, over predictions that an attempt on their goal follows.
-
-    Where one of these acts was repaired before it was tried, all three are null: what would have come of it otherwise
-    the log does not tell, and to leave out those that were warned of and mended would count the missed ones alone.
-    """
-    mended: defaultdict[str, list[int]] = defaultdict(list)
-    for repair in repairs:
-        mended[repair.goal].append(repair.first)
-    hits = alarms = misses = 0
-    for one in told:
-        attempt = outcomes.after(one.about, one.seq)
-        if attempt is None:
-            continue
-        places = mended[one.about]
-        at = bisect_left(places, one.seq)
-        if at < len(places) and places[at] < attempt.seq:
-            return dict.fromkeys(_NAMES[:3], NULL)
-        warned = one.value is not None
-        hits += warned and not attempt.success
-        alarms += warned and attempt.success
-        misses += not warned and not attempt.success
-    values = share(hits, hits + alarms), share(hits, hits + misses), share(2 * hits, 2 * hits + alarms + misses)
-    return dict(zip(_NAMES[:3], values, strict=True))
+@metric
+def warning_recall(table: EventTable) -> Value:
+    """Return the share of failing attempts that were warned of, of those with a prediction."""
+    warnings = _warnings(table)
+    return NULL if warnings is None else share(warnings.right, warnings.right + warnings.misses)
 
 
-def _mending(
-    episode: Episode, told: Sequence[Predict], repairs: Sequence[_Repair], outcomes: _Outcomes
-) -> dict[str, Value]:
-    """Return how many repairs were followed by success before the next repair, and what they took from the warning.
+@metric
+def warning_f1(table: EventTable) -> Value:
+    """Return the harmonic mean of both."""
+    warnings = _warnings(table)
+    return NULL if warnings is None else share(2 * warnings.right, 2 * warnings.right + sum(warnings[1:]))
 
-    A repair that nobody warned of since the attempt or repair before has no beginning, so no cost either.
-    """
-    warned: defaultdict[str, list[Predict]] = defaultdict(list)
-    for one in told:
-        if one.value is not None:
-            warned[one.about].append(one)
+
+@metric
+def repair_success(table: EventTable) -> Value:
+    """Return the share of repairs that success follows before the next repair of the goal."""
+    repairs = _repairs(table)
     following: dict[str, int] = {}
     won = 0
     for repair in reversed(repairs):
-        attempt = outcomes.after(repair.goal, repair.last)
+        attempt = _attempt_after(table, repair.goal, repair.last)
         in_time = attempt is not None and attempt.seq < following.get(repair.goal, attempt.seq + 1)
         won += attempt is not None and in_time and attempt.success
         following[repair.goal] = repair.first
-    messages: list[MessageSent] = episode.all(MessageSent)
+    return share(won, len(repairs))
+
+
+@metric
+def repair_tokens(table: EventTable) -> Value:
+    """Return the tokens of messages that a repair takes."""
+    return share(_cost(table).tokens, _cost(table).warned)
+
+
+@metric
+def repair_steps(table: EventTable) -> Value:
+    """Return the steps from the first warning to the repair."""
+    return share(_cost(table).steps, _cost(table).warned)
+
+
+@primitive
+def _predictions(table: EventTable) -> list[Predict]:
+    return [prediction for prediction in table.all(Predict) if prediction.subject == "constraint"]
+
+
+@primitive
+def _attempts(table: EventTable) -> dict[str, list[AttemptMade]]:
+    """Return the attempts on each goal, in the order of the log."""
+    attempts: dict[str, list[AttemptMade]] = {}
+    for attempt in table.all(AttemptMade):
+        attempts.setdefault(attempt.goal, []).append(attempt)
+    return attempts
+
+
+def _attempt_after(table: EventTable, goal: str, seq: int) -> AttemptMade | None:
+    """Return the first attempt on a goal after a place in the log."""
+    attempts = _attempts(table).get(goal, [])
+    at = bisect_right(attempts, seq, key=lambda attempt: attempt.seq)
+    return attempts[at] if at < len(attempts) else None
+
+
+@primitive
+def _repairs(table: EventTable) -> list[_Repair]:
+    groups: dict[tuple[int, str], list[PlanStart]] = {}
+    for plan in table.all(PlanStart):
+        if plan.cause == CAUSE and plan.goal is not None:
+            groups.setdefault((plan.step, plan.goal), []).append(plan)
+    return [
+        _Repair(goal, step, plans[0].seq, plans[-1].seq, frozenset(plan.agent for plan in plans))
+        for (step, goal), plans in groups.items()
+    ]
+
+
+@primitive
+def _warnings(table: EventTable) -> _Warnings | None:
+    """Return what came of predictions; None where one of these acts was repaired before it was tried.
+
+    The log does not tell what would have come of it otherwise, and to leave out those that were warned of and mended
+    would count the missed ones alone.
+    """
+    mended: defaultdict[str, list[int]] = defaultdict(list)
+    for repair in _repairs(table):
+        mended[repair.goal].append(repair.first)
+    right = false_alarms = misses = 0
+    for prediction in _predictions(table):
+        attempt = _attempt_after(table, prediction.about, prediction.seq)
+        if attempt is None:
+            continue
+        places = mended[prediction.about]
+        at = bisect_left(places, prediction.seq)
+        if at < len(places) and places[at] < attempt.seq:
+            return None
+        warned = prediction.value is not None
+        right += warned and not attempt.success
+        false_alarms += warned and attempt.success
+        misses += not warned and not attempt.success
+    return _Warnings(right, false_alarms, misses)
+
+
+@primitive
+def _cost(table: EventTable) -> _RepairCost:
+    """Return what repairs took; one that no warning precedes since the attempt or repair before has no cost."""
+    warnings: defaultdict[str, list[Predict]] = defaultdict(list)
+    for prediction in _predictions(table):
+        if prediction.value is not None:
+            warnings[prediction.about].append(prediction)
+    messages: list[MessageSent] = table.all(MessageSent)
     since: dict[str, int] = {}
-    spent = steps = known = 0
-    for repair in repairs:
-        warning = next((one for one in warned[repair.goal] if _warns(one, repair, since, outcomes)), None)
+    spent = steps = warned = 0
+    for repair in _repairs(table):
+        warning = next((one for one in warnings[repair.goal] if _warns(table, one, repair, since)), None)
         since[repair.goal] = repair.last
         if warning is None:
             continue
-        known += 1
+        warned += 1
         steps += repair.step - warning.step
-        circle = {*repair.group, warning.agent}
-        low, high = (bisect_left(messages, seq, key=lambda one: one.seq) for seq in (warning.seq, repair.first))
-        spent += sum(len(tokens(one.text)) for one in messages[low:high] if one.agent in circle)
-    return {
-        "D22.success": share(won, len(repairs)),
-        "D22.tokens": share(spent, known),
-        "D22.steps": share(steps, known),
-    }
+        speakers = {*repair.group, warning.agent}
+        low, high = (bisect_left(messages, seq, key=lambda sent: sent.seq) for seq in (warning.seq, repair.first))
+        spent += sum(len(tokenize(sent.text)) for sent in messages[low:high] if sent.agent in speakers)
+    return _RepairCost(spent, steps, warned)
 
 
-def _warns(one: Predict, repair: _Repair, since: Mapping[str, int], outcomes: _Outcomes) -> bool:
-    """Whether a warning is of the act that a repair mends: no attempt or repair stands between them."""
-    if not since.get(repair.goal, -1) < one.seq < repair.first:
+def _warns(table: EventTable, warning: Predict, repair: _Repair, since: Mapping[str, int]) -> bool:
+    """Return whether a warning is of the act that a repair mends: no attempt or repair stands between them."""
+    if not since.get(repair.goal, -1) < warning.seq < repair.first:
         return False
-    attempt = outcomes.after(repair.goal, one.seq)
+    attempt = _attempt_after(table, repair.goal, warning.seq)
     return attempt is None or attempt.seq > repair.first

@@ -1,4 +1,4 @@
-"""Metrics that take several runs, or a reference plan: one episode alone does not tell them (metrics spec, tier 3).
+"""Metrics that take several runs, or a reference plan: an episode alone does not tell them (metrics spec, tier 3).
 
 Each takes plain values of paired runs, on the same instances and seeds.
 """
@@ -15,12 +15,12 @@ BETA = 0.95
 
 
 def normalised(score: float, random: float, reference: float) -> Value:
-    """O7: where a score lies between a random team's (0) and a reference team's (1), on the same instance."""
+    """Return where a score lies between a random team's (0) and a reference team's (1), on the same instance."""
     return share(score - random, reference - random)
 
 
 def reliability(successes: Sequence[int], repeats: int, k: int) -> Value:
-    """O8, pass^k: how likely k repeats of an instance all succeed, averaged over instances.
+    """Return how likely k repeats of an instance all succeed, averaged over instances.
 
     Args:
         successes: Of each instance, among its repeats.
@@ -33,7 +33,7 @@ def reliability(successes: Sequence[int], repeats: int, k: int) -> Value:
 
 
 def improvement(one: Sequence[float], team: Sequence[float], *, fewer_is_better: bool) -> Value:
-    """E2, EI: how much better a team does than one agent, from -1 to 1; the mean, instances of two 0 left out."""
+    """Return how much better a team does than one agent, from -1 to 1; the mean, instances of two 0 left out."""
     gains = []
     for alone, together in zip(one, team, strict=True):
         if most := max(alone, together):
@@ -42,7 +42,7 @@ def improvement(one: Sequence[float], team: Sequence[float], *, fewer_is_better:
 
 
 def speed_up(one: Sequence[float | None], team: Sequence[float | None], agents: int) -> tuple[Value, Value]:
-    """E3: steps of one agent over those of the team, and that for each agent; over instances that both solved.
+    """Return steps of one agent over those of the team, and that for each agent; over instances that both solved.
 
     Args:
         one: Steps of one agent; None where the instance was not solved.
@@ -54,12 +54,12 @@ def speed_up(one: Sequence[float | None], team: Sequence[float | None], agents: 
 
 
 def optimality(success: bool, steps: float, reference: float) -> Value:
-    """E4, SPL: success, weighted by the reference planner's steps over those taken (Anderson et al. 2018)."""
+    """Return success, weighted by the reference planner's steps over those taken (Anderson et al. 2018)."""
     return share(success * reference, max(steps, reference))
 
 
 def trajectory(actions: Sequence[str], references: Sequence[Sequence[str]]) -> Value:
-    """E13, TES: how much of a reference was done in order, against its length and that of what was done.
+    """Return how much of a reference was done in order, against its length and that of what was done.
 
     ``(1 + β²) d / (|R| + β² |A|)`` with β = 0.95, where d is how many actions of the reference, from its first on,
     stand in the actions in this order; the best over references.
@@ -76,31 +76,25 @@ def _match(actions: Sequence[str], reference: Sequence[str]) -> Value:
     return share((1.0 + square) * done, len(reference) + square * len(actions))
 
 
-def gained(before: Sequence[str], after: Sequence[str], references: Sequence[Sequence[str]]) -> Value:
-    """E13, ITES: the efficiency of a trajectory after a step minus before."""
-    then, now = trajectory(before, references).value, trajectory(after, references).value
-    return only(None if now is None or then is None else now - then)
-
-
 def mean_difference(one: Sequence[float | None], other: Sequence[float | None]) -> Value:
-    """M14, B14: the mean of paired values of one minus the other; pairs without both are left out."""
+    """Return the mean of paired values of one minus the other; pairs without both are left out."""
     known = [a - b for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     return mean(known)
 
 
 def talk_return(gain: float | None, tokens: float) -> Value:
-    """M15: completion gained for each 1,000 tokens of messages."""
+    """Return completion gained for each 1,000 tokens of messages."""
     return NULL if gain is None else share(1000.0 * gain, tokens)
 
 
 def scaling_tax(completion: float, smaller: Sequence[float]) -> Value:
-    """D23: what a team loses against the best smaller team on the same instances, as a share of it."""
+    """Return what a team loses against the best smaller team on the same instances, as a share of it."""
     best = max(smaller, default=0.0)
     return share(best - completion, best)
 
 
 def later_gain(values: Sequence[float]) -> Value:
-    """B11: the mean of the last third of a cell's episodes minus that of the first; null of fewer than three."""
+    """Return the mean of the last third of a cell's episodes minus that of the first; null of fewer than three."""
     third = len(values) // 3
     if not third:
         return NULL
@@ -108,13 +102,13 @@ def later_gain(values: Sequence[float]) -> Value:
 
 
 def lift(reused: tuple[int, int], fresh: tuple[int, int]) -> Value:
-    """B12: success of plans that were reused minus that of fresh ones, each as (successes, plans)."""
+    """Return success of plans that were reused minus that of fresh ones, each as (successes, plans)."""
     both = [won / plans for won, plans in (reused, fresh) if plans]
     return only(both[0] - both[1] if len(both) == 2 else None)
 
 
 def undominated(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """K10: the points of (cost, gain) that no other beats: as cheap and better, or cheaper and as good."""
+    """Return the points of (cost, gain) that no other beats: as cheap and better, or cheaper and as good."""
     return [
         (cost, gain)
         for cost, gain in points

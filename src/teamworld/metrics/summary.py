@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from teamworld.metrics import outcome
-from teamworld.metrics.event_tables import gather
-from teamworld.record import AttemptMade, Event, MessageSent, PlanEnd, QuestionAsked
+from teamworld.metrics.definition import Value
+from teamworld.metrics.joint_acts import joint_success
+from teamworld.metrics.outcome import anytime_completion, completion
+from teamworld.metrics.plans import plan_success
+from teamworld.metrics.table_reader import tabulate
+from teamworld.record import Event, MessageSent, QuestionAsked
 
 
 class Rate(NamedTuple):
@@ -31,25 +34,25 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Headline numbers of one episode."""
 
     completion: float | None
-    """O2: weight of the goals done over the weight of all goals; None without goals, as are the next and O4."""
+    """Weight of the goals done over the weight of all goals; None without goals, as are the next and ``anytime``."""
     success: bool | None
-    """O1: all goals done."""
+    """All goals done."""
     steps: int
-    """E1: steps of the world executed."""
+    """Steps of the world executed."""
     anytime: float | None
-    """O4: completion after each tick, averaged over the horizon, holding the last value after an early end."""
+    """Completion after each tick, averaged over the horizon, holding the last value after an early end."""
     reward: float
     """The world's own score: its changes (key ``reward`` of the step's score) summed."""
     done: dict[str, int | None]
     """By goal, the tick after which it was done; None if it was not."""
     plans: Rate
-    """D15: plans ended with success, of all plans."""
+    """Plans ended with success, of all plans."""
     attempts: Rate
-    """D1: joint acts with a quorum of two or more that succeeded, of all such acts."""
+    """Joint acts with a quorum of two or more that succeeded, of all such acts."""
     messages: int
-    """M1: messages sent."""
+    """Messages sent."""
     questions: int
-    """Questions asked of minds."""
+    """Questions asked of reasoners."""
     re_asked: int
     """Answers that could not be used and were asked again."""
     fallbacks: int
@@ -64,25 +67,25 @@ def summarise(log: Iterable[Event]) -> Summary:
     Raises:
         ValueError: The log has no start or no end.
     """
-    episode = gather(log)
-    values = outcome.measure(episode)
-    success = values["O1"].value
-    plans: list[PlanEnd] = episode.all(PlanEnd)
-    attempts = [attempt for attempt in episode.all(AttemptMade) if attempt.k >= 2]
-    questions: list[QuestionAsked] = episode.all(QuestionAsked)
-    over = {goal: int(episode.clock[step + 1]) for goal, step in episode.done.items()}
+    table = tabulate(log)
+    questions: list[QuestionAsked] = table.all(QuestionAsked)
+    done_after = {goal: int(table.clock[step + 1]) for goal, step in table.done.items()}
     return Summary(
-        completion=values["O2"].value,
-        success=None if success is None else bool(success),
-        steps=episode.steps,
-        anytime=values["O4"].value,
-        reward=round(episode.reward or 0.0, 10),
-        done=dict.fromkeys((goal.id for goal in episode.start.goals), None) | over,
-        plans=Rate(sum(plan.status == "success" for plan in plans), len(plans)),
-        attempts=Rate(sum(attempt.success for attempt in attempts), len(attempts)),
-        messages=len(episode.all(MessageSent)),
+        completion=completion(table).value,
+        success=table.is_solved,
+        steps=table.steps,
+        anytime=anytime_completion(table).value,
+        reward=round(table.reward or 0.0, 10),
+        done=dict.fromkeys((goal.id for goal in table.start.goals), None) | done_after,
+        plans=_rate(plan_success(table)),
+        attempts=_rate(joint_success(table)),
+        messages=len(table.all(MessageSent)),
         questions=len(questions),
         re_asked=sum(len(question.errors) for question in questions),
         fallbacks=sum(question.fallback for question in questions),
-        reason=episode.end.reason,
+        reason=table.end.reason,
     )
+
+
+def _rate(value: Value) -> Rate:
+    return Rate(int(value.num or 0), int(value.den or 0))

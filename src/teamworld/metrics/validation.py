@@ -1,6 +1,6 @@
-"""What has to hold of a log so that metrics mean something: a log that was changed by hand or by a fault is refused.
+"""Checks of a log: one that was changed by hand or by a fault is refused, as its metrics would mean nothing.
 
-That steps and agents fit is seen while the log is gathered (``episode``); here stand its numbers and names.
+That steps and agents fit is checked while the log is read (``event_table``); here its numbers and names are.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ class Unsound(ValueError):
     """A log that no episode can have written."""
 
 
-def refused(event: Event, why: str) -> Unsound:
+def refusal(event: Event, why: str) -> Unsound:
     """Return the error that refuses a log for one of its records."""
     return Unsound(f"an impossible log: record {event.seq} ({type(event).__struct_config__.tag}) {why}")
 
 
 def check_start(start: EpisodeStart) -> None:
-    """See that a log begins with a team, and goals that can be counted and weighed.
+    """Check that a log begins with a team, and goals that can be counted and weighed.
 
     Raises:
         Unsound: It does not.
     """
     goals = [goal.id for goal in start.goals]
     if not start.team:
-        raise refused(start, "names no agent")
+        raise refusal(start, "names no agent")
     for what, names in (("agent", start.team), ("goal", goals)):
         if len(set(names)) < len(names):
-            raise refused(start, f"names {'an' if what == 'agent' else 'a'} {what} twice")
+            raise refusal(start, f"names {'an' if what == 'agent' else 'a'} {what} twice")
     _bounded(start, "horizon", start.horizon)
     for goal in start.goals:
         if goal.weight and not LIGHTEST <= goal.weight <= HEAVIEST:
             bounds = f"{LIGHTEST:g} to {HEAVIEST:g}"
-            raise refused(start, f"gives goal {goal.id!r} the weight {goal.weight}: expected 0, or {bounds}")
+            raise refusal(start, f"gives goal {goal.id!r} the weight {goal.weight}: expected 0, or {bounds}")
         _bounded(start, f"quorum of goal {goal.id!r}", goal.quorum)
         _bounded(start, f"places of goal {goal.id!r}", goal.places)
 
 
-def check(start: EpisodeStart, kept: Mapping[type[Any], Iterable[Any]], steps: int) -> None:
-    """See that the records of which all is kept name agents of the team and hold numbers that can be.
+def check_records(start: EpisodeStart, kept: Mapping[type[Any], Iterable[Any]], steps: int) -> None:
+    """Check that the records of which all are kept name agents of the team and hold numbers that can be.
 
     Args:
         start: The beginning of the log.
@@ -78,30 +78,30 @@ def check(start: EpisodeStart, kept: Mapping[type[Any], Iterable[Any]], steps: i
     for event in (*kept[AttemptMade], *kept[GoalChange]):
         _known(event, event.participants, team)
         if event.step >= steps:
-            raise refused(event, f"stands after the last of {steps} steps")
+            raise refusal(event, f"stands after the last of {steps} steps")
     for kind, names in _COUNTS.items():
         for event in kept[kind]:
             for name in names:
                 _bounded(event, name, getattr(event, name))
-    for kind, look in _LOOKS.items():
+    for kind, check in _CHECKS.items():
         for event in kept[kind]:
-            look(event)
+            check(event)
     length = {plan.plan: plan.length for plan in kept[PlanStart]}
     for event in kept[PlanEnd]:
         most = length.get(event.plan)
         if most is not None and event.actions_done > most:
-            raise refused(event, f"says that {event.actions_done} of {most} actions were done")
+            raise refusal(event, f"says that {event.actions_done} of {most} actions were done")
 
 
 def _known(event: Event, agents: Iterable[str], team: set[str]) -> None:
     for agent in agents:
         if agent not in team:
-            raise refused(event, f"names {agent!r}, who is not in the team")
+            raise refusal(event, f"names {agent!r}, who is not in the team")
 
 
 def _bounded(event: Event, name: str, number: float | None, low: float = 0) -> None:
     if number is not None and not low <= number < MANY:
-        raise refused(event, f"has {name} {number}: expected {low} to {MANY - 1}")
+        raise refusal(event, f"has {name} {number}: expected {low} to {MANY - 1}")
 
 
 def _attempt(event: AttemptMade) -> None:
@@ -117,13 +117,13 @@ def _call(event: LlmCall) -> None:
     """Of providers' counts only what is below 0 is refused: a run is not to break off over an odd one."""
     for number in (event.prompt_tokens, event.cached_tokens, event.output_tokens, event.reasoning_tokens):
         if number is not None and not 0 <= number < 2**63:
-            raise refused(event, f"counts {number} tokens: expected 0 to {2**63 - 1}")
+            raise refusal(event, f"counts {number} tokens: expected 0 to {2**63 - 1}")
 
 
 def _belief(event: Believe) -> None:
     for held in event.held:
         if not 0.0 <= held.probability <= 1.0:
-            raise refused(event, f"has probability {held.probability}: expected 0 to 1")
+            raise refusal(event, f"has probability {held.probability}: expected 0 to 1")
 
 
 def _prediction(event: Predict) -> None:
@@ -138,7 +138,7 @@ _COUNTS: Mapping[type[Any], tuple[str, ...]] = {
     PlanEnd: ("plan", "actions_done"),
     PlanStart: ("plan", "quorum", "predicted_steps", "length"),
 }
-_LOOKS: Mapping[type[Any], Callable[[Any], None]] = {
+_CHECKS: Mapping[type[Any], Callable[[Any], None]] = {
     AttemptMade: _attempt,
     Believe: _belief,
     GoalChange: _change,

@@ -12,9 +12,9 @@ from teamworld.episode.compatibility import applies
 from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
-from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
-from teamworld.record import ActionStep, AgentLeft, EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart
+from teamworld.metrics.table_reader import tabulate
+from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, Gone, MessageSent, PlanStart
 from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, SilentReasoner, play
 from teamworld.testing.report import CheckReport, checks_by_name, summarise
 from teamworld.worlds import registry as worlds
@@ -147,7 +147,7 @@ def episode_problems(episode: PlayedEpisode, scenario: Scenario) -> Iterator[str
     if not isinstance(events[-1], EpisodeEnd):
         yield f"{scenario}: the episode has no end"
         return
-    measure(gather(events))
+    measure(tabulate(events))
     if not any(isinstance(event, (ActionStep, PlanStart)) for event in events):
         yield f"{scenario}: nobody did anything"
 

@@ -1,4 +1,4 @@
-"""Failure labels: which spans of an episode went wrong, and how (metrics spec, section 10; CUBE spec, A15).
+"""Failure labels: which spans of an episode went wrong, and how.
 
 ``tags(log, finder)`` is a pure function of the log. A rule is a function from a ``Trace`` to failure spans; ``RULES``
 lists those that need nothing but the log; a world adds those that need its cells (``worlds.contract.FailureFinder``).
@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from teamworld.metrics.failures import conduct, joint, knowing
+from teamworld.metrics.failures import conduct, joint, knowledge
 from teamworld.metrics.failures.labels import LABELS, Label
 from teamworld.metrics.failures.trace import Trace
 from teamworld.record import Believe, EpisodeStart, Event
@@ -37,9 +37,9 @@ RULES: Final[Sequence[Rule]] = (
     conduct.bad_formats,
     conduct.unanswered,
     conduct.chatter,
-    knowing.false_beliefs,
-    knowing.ignored_inputs,
-    knowing.withheld,
+    knowledge.false_beliefs,
+    knowledge.ignored_inputs,
+    knowledge.withheld,
 )
 
 
@@ -72,13 +72,13 @@ def tags(log: Iterable[Event], finder: FailureFinder | None = None) -> list[Tag]
         ValueError: The log has no start or no end, or the finder gives a label that is not defined.
     """
     trace = Trace.of(log)
-    found = [finding for rule in RULES for finding in rule(trace)]
+    spans = [span for rule in RULES for span in rule(trace)]
     if finder is not None:
-        found += finder(trace.start.static, trace.start.team, trace.passages())
-    unknown = {finding.label for finding in found} - set(LABELS)
+        spans += finder(trace.table.start.static, trace.table.team, trace.transitions())
+    unknown = {span.label for span in spans} - set(LABELS)
     if unknown:
         raise ValueError(f"not a failure label: {', '.join(sorted(unknown))}")
-    return merged(found)
+    return merged(spans)
 
 
 def blind(log: Iterable[Event]) -> dict[str, str]:
@@ -90,28 +90,27 @@ def blind(log: Iterable[Event]) -> dict[str, str]:
     events = iter(log)
     start = next(events, None)
     if not isinstance(start, EpisodeStart) or start.log_level == "play":
-        return {label.name: "--log-level beliefs" for label in LABELS.values() if label.knowing}
+        return {label.name: "--log-level beliefs" for label in LABELS.values() if label.needs_beliefs}
     if any(isinstance(event, Believe) and event.about is None for event in events):
         return {}
     return {"false-belief": "a method that says what it believes"}
 
 
 def merged(found: Iterable[FailureSpan]) -> list[Tag]:
-    """Return findings as tags; those of one label, goal and agents that touch or overlap become one."""
+    """Return spans as tags; those of one label, goal and agents that touch or overlap become one."""
     place = {label: number for number, label in enumerate(LABELS)}
-    ordered = sorted(found, key=lambda one: (place[one.label], one.goal or "", one.agents, one.first))
     spans: list[FailureSpan] = []
-    for one in ordered:
+    for span in sorted(found, key=lambda span: (place[span.label], span.goal or "", span.agents, span.first)):
         before = spans[-1] if spans else None
-        same = before is not None and (before.label, before.goal, before.agents) == (one.label, one.goal, one.agents)
-        if before is not None and same and one.first <= before.last + 1:
-            changed = one.text != before.text and one.first > before.first and not before.text.endswith(_AT_FIRST)
+        same = before is not None and (before.label, before.goal, before.agents) == (span.label, span.goal, span.agents)
+        if before is not None and same and span.first <= before.last + 1:
+            changed = span.text != before.text and span.first > before.first and not before.text.endswith(_AT_FIRST)
             text = before.text + (_AT_FIRST if changed else "")
-            spans[-1] = before._replace(last=max(before.last, one.last), text=text)
+            spans[-1] = before._replace(last=max(before.last, span.last), text=text)
         else:
-            spans.append(one)
-    spans.sort(key=lambda one: (one.first, place[one.label], one.last, one.goal or "", one.agents))
-    return [Tag(**one._asdict(), source=LABELS[one.label].source) for one in spans]
+            spans.append(span)
+    spans.sort(key=lambda span: (span.first, place[span.label], span.last, span.goal or "", span.agents))
+    return [Tag(**span._asdict(), source=LABELS[span.label].source) for span in spans]
 
 
 _AT_FIRST = " (at first)"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from teamworld.language import AgentId
-from teamworld.metrics.failures.trace import Trace, runs, unmet
+from teamworld.metrics.effort import duplicate_rows
+from teamworld.metrics.event_table import EventTable
+from teamworld.metrics.failures.trace import Trace, runs
+from teamworld.metrics.joint_acts import first_unmet
 from teamworld.record import ActionStep, AttemptMade, Commit, GoalChange, PlanStart, Release
 from teamworld.worlds.contract import FailureSpan
 
@@ -16,9 +19,9 @@ DOUBLE = 5
 
 
 def failed_attempts(trace: Trace) -> Iterator[FailureSpan]:
-    """Name each failed joint act by its first unmet constraint (D3)."""
+    """Name each failed joint act by its first unmet constraint."""
     for attempt in trace.all(AttemptMade):
-        constraint = None if attempt.success else unmet(attempt)
+        constraint = None if attempt.success else first_unmet(attempt)
         if constraint is not None:
             label, text = _unmet(attempt, constraint)
             yield FailureSpan(label, attempt.step, attempt.step, attempt.participants, attempt.goal, text)
@@ -58,7 +61,7 @@ def stale_plans(trace: Trace) -> Iterator[FailureSpan]:
 
 def misaligned_intents(trace: Trace) -> Iterator[FailureSpan]:
     """Find waits at a joint goal that were given up shortly before a partner, bound for it all the while, came."""
-    joint = {goal.id for goal in trace.start.goals if goal.quorum > 1}
+    joint = {goal.id for goal in trace.table.start.goals if goal.quorum > 1}
     moved = {(change.goal, change.step) for change in trace.all(GoalChange)}
     places = {key: list(runs(steps)) for key, steps in _waiting(trace).items() if key[0] in joint}
     for (goal, agent), waits in places.items():
@@ -89,7 +92,7 @@ def _comes(waits: list[tuple[int, int]], first: int, last: int) -> int | None:
 def _gave_up(trace: Trace, agent: AgentId, goal: str, last: int) -> bool:
     """Return whether a wait that ended after a step ended by a failed action or for another goal."""
     act = trace.acts[last].get(agent)
-    leaves = last + 1 < trace.steps and _aim(trace, last + 1, agent) != goal
+    leaves = last + 1 < trace.table.steps and _aim(trace, last + 1, agent) != goal
     return leaves or (act is not None and act.status == "failed")
 
 
@@ -109,58 +112,45 @@ def _aim(trace: Trace, step: int, agent: AgentId) -> str | None:
 
 
 def duplicate_work(trace: Trace) -> Iterator[FailureSpan]:
-    """Find agents at work on a goal that is done, or that enough others had committed to before (E10)."""
-    holders = _holders(trace)
-    for agent in trace.start.team:
-        spare: dict[tuple[str, str], list[int]] = {}
-        for step, acts in enumerate(trace.acts):
-            act = acts.get(agent)
-            if act is None or act.goal is None or act.plan is None:
-                continue
-            if trace.done.get(act.goal, trace.steps) < step:
-                spare.setdefault((act.goal, "was done already"), []).append(step)
-                continue
-            bound = holders[step].get(act.goal, [])
-            before = bound[: bound.index(agent)] if agent in bound else bound
-            quorum = trace.plans[act.plan].quorum
-            if quorum and len(before) >= quorum:
-                why = f"takes {quorum} and had enough committed to it: {', '.join(before[:quorum])}"
-                spare.setdefault((act.goal, why), []).append(step)
-        for (goal, why), steps in spare.items():
-            for first, last in runs(steps):
-                if last - first + 1 > DOUBLE:
-                    text = f"{last - first + 1} steps under a plan for {goal}, which {why}"
-                    yield FailureSpan("duplicate-work", first, last, (agent,), goal, text)
+    """Find agents at work on a goal that is done, or that enough others had committed to before."""
+    table = trace.table
+    spare: dict[tuple[AgentId, str, str], list[int]] = {}
+    rows = duplicate_rows(table)
+    columns = table.acts.step, table.acts.agent, table.acts.goal, table.acts.plan
+    for step, agent, goal, plan in zip(*(column[rows].tolist() for column in columns), strict=True):
+        why = "was done already"
+        if table.done.get(table.goals[goal], table.steps) >= step:
+            quorum = trace.plans[plan].quorum
+            before = ", ".join(_earlier_holders(table, step, agent, goal)[:quorum])
+            why = f"takes {quorum} and had enough committed to it: {before}"
+        spare.setdefault((table.team[agent], table.goals[goal], why), []).append(step)
+    for (name, about, why), steps in spare.items():
+        for first, last in runs(steps):
+            if last - first + 1 > DOUBLE:
+                text = f"{last - first + 1} steps under a plan for {about}, which {why}"
+                yield FailureSpan("duplicate-work", first, last, (name,), about, text)
 
 
-def _holders(trace: Trace) -> list[dict[str, list[AgentId]]]:
-    """Return for each step the agents that are committed to each goal, earliest first."""
-    news: dict[int, list[Commit | Release]] = {}
-    for event in trace.events:
-        if isinstance(event, Commit | Release):
-            news.setdefault(event.step, []).append(event)
-    now: dict[str, list[AgentId]] = {}
-    found: list[dict[str, list[AgentId]]] = []
-    for step in range(trace.steps):
-        for event in news.get(step, ()):
-            others = [agent for agent in now.get(event.goal, ()) if agent != event.agent]
-            now = {**now, event.goal: [*others, event.agent] if isinstance(event, Commit) else others}
-        found.append(now)
-    return found
+def _earlier_holders(table: EventTable, step: int, agent: int, goal: int) -> list[AgentId]:
+    """Return who was committed to a goal in a step since before an agent was, earliest first."""
+    held = [one for one in table.commitments if one.goal == goal and one.first <= step < one.end]
+    own = next((one.seq for one in held if one.agent == agent), None)
+    return [table.team[one.agent] for one in held if one.agent != agent and (own is None or one.seq < own)]
 
 
 def broken_words(trace: Trace) -> Iterator[FailureSpan]:
-    """Find agents that take up another goal, by commitment or plan, without releasing the one they hold (D19)."""
+    """Find agents that take up another goal, by commitment or plan, without releasing the one they hold."""
     held: dict[AgentId, Commit] = {}
-    for event in trace.events:
+    events: list[Commit | Release | PlanStart] = trace.table.all(Commit, Release, PlanStart)
+    for event in events:
+        before = held.get(event.agent)
         if isinstance(event, Release):
             held.pop(event.agent, None)
-        elif isinstance(event, Commit | PlanStart):
-            word = held.get(event.agent)
-            if word is not None and event.goal is not None and event.goal != word.goal:
-                how = "committed to" if isinstance(event, Commit) else "took up a plan for"
-                text = f"committed to {word.goal} in step {word.step}, {how} {event.goal} in step {event.step}"
-                yield FailureSpan("broken-word", word.step, event.step, (event.agent,), word.goal, text)
-                del held[event.agent]
-            if isinstance(event, Commit):
-                held[event.agent] = event
+            continue
+        if before is not None and event.goal is not None and event.goal != before.goal:
+            how = "committed to" if isinstance(event, Commit) else "took up a plan for"
+            text = f"committed to {before.goal} in step {before.step}, {how} {event.goal} in step {event.step}"
+            yield FailureSpan("broken-word", before.step, event.step, (event.agent,), before.goal, text)
+            del held[event.agent]
+        if isinstance(event, Commit):
+            held[event.agent] = event

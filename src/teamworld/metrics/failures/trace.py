@@ -1,4 +1,4 @@
-"""The log of an episode, laid out by step for the rules."""
+"""The log of an episode, laid out by step for the rules, beside the table that metrics read."""
 
 from __future__ import annotations
 
@@ -8,26 +8,13 @@ from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
 from teamworld.language import Action, AgentId, Term, parse_term
-from teamworld.metrics.episode import Episode, StepClass, step_class
-from teamworld.metrics.event_tables import gather
-from teamworld.metrics.knowledge import Knowledge
-from teamworld.record import (
-    ActionStep,
-    AttemptMade,
-    DrawingState,
-    EpisodeEnd,
-    EpisodeStart,
-    Event,
-    GoalChange,
-    PlanEnd,
-    PlanStart,
-    StepDone,
-)
+from teamworld.metrics.event_table import EventTable
+from teamworld.metrics.joint_acts import CONSTRAINTS
+from teamworld.metrics.table_reader import tabulate
+from teamworld.record import ActionStep, AttemptMade, EpisodeEnd, EpisodeStart, Event, Frame, PlanStart
 from teamworld.worlds.contract import Attempt, Constraint, Outcome, SkippedAction, Transition
 
 Kind = TypeVar("Kind", bound=Event)
-#: The order in which the first unmet constraint is named (metrics spec D3).
-_ORDER: tuple[Constraint, ...] = ("dependency", "capability", "participation", "spatial", "temporal")
 
 
 @dataclass(frozen=True)
@@ -35,8 +22,7 @@ class Trace:
     """A finished episode; rules read it and never change it."""
 
     events: Sequence[Event]
-    start: EpisodeStart
-    end: EpisodeEnd
+    table: EventTable
 
     @staticmethod
     def of(log: Iterable[Event]) -> Trace:
@@ -48,94 +34,45 @@ class Trace:
         events = tuple(log)
         if not events or not isinstance(events[0], EpisodeStart) or not isinstance(events[-1], EpisodeEnd):
             raise ValueError("an unfinished log has no failure labels")
-        return Trace(events, events[0], events[-1])
+        return Trace(events, tabulate(events))
 
     def all(self, kind: type[Kind]) -> Sequence[Kind]:
-        """Return the records of one kind, in order."""
+        """Return the records of one kind, in order; those that the table does not keep, too."""
         return cast("Sequence[Kind]", self._by_kind.get(cast("type[Event]", kind), ()))
 
     @cached_property
     def _by_kind(self) -> Mapping[type[Event], Sequence[Event]]:
-        found: dict[type[Event], list[Event]] = {}
+        by_kind: dict[type[Event], list[Event]] = {}
         for event in self.events:
-            found.setdefault(type(event), []).append(event)
-        return found
-
-    @cached_property
-    def steps(self) -> int:
-        """Steps of the world executed."""
-        return len(self.all(StepDone))
-
-    @property
-    def last(self) -> int:
-        """The last step; 0 where none was made."""
-        return max(0, self.steps - 1)
+            by_kind.setdefault(type(event), []).append(event)
+        return by_kind
 
     @cached_property
     def acts(self) -> Sequence[Mapping[AgentId, ActionStep]]:
         """For each step, what each living agent did in it."""
-        found: list[dict[AgentId, ActionStep]] = [{} for _ in range(self.steps)]
+        acts: list[dict[AgentId, ActionStep]] = [{} for _ in range(self.table.steps)]
         for act in self.all(ActionStep):
-            if act.spent and act.step < self.steps:
-                found[act.step][act.agent] = act
-        return found
+            if act.spent:
+                acts[act.step][act.agent] = act
+        return acts
 
     @cached_property
-    def plans(self) -> Mapping[int, PlanStart]:
+    def plans(self) -> Mapping[int | None, PlanStart]:
         """The plans by number."""
         return {plan.plan: plan for plan in self.all(PlanStart)}
 
-    @cached_property
-    def endings(self) -> Mapping[int, PlanEnd]:
-        """How each plan ended, by number."""
-        return {ending.plan: ending for ending in self.all(PlanEnd)}
-
-    @cached_property
-    def done(self) -> Mapping[str, int]:
-        """For each goal that was done, the step in which it was."""
-        return {change.goal: change.step for change in self.all(GoalChange) if change.event == "done"}
-
-    @cached_property
-    def things(self) -> Mapping[str, str | None]:
-        """For each goal, the thing that it is about."""
-        return {goal.id: goal.thing for goal in self.start.goals}
-
-    @property
-    def tells_beliefs(self) -> bool:
-        """Whether the log also says what is true, perceived and believed."""
-        return self.start.log_level != "play"
-
-    @cached_property
-    def episode(self) -> Episode:
-        """The log as metrics read it."""
-        return gather(self.events)
-
-    @cached_property
-    def knowledge(self) -> Knowledge:
-        """What was true and what agents held; only of a log that ``tells_beliefs``."""
-        return Knowledge(self.episode)
-
-    @cached_property
-    def classes(self) -> Mapping[AgentId, Sequence[StepClass]]:
-        """For each agent, the class of each of its steps (metrics spec, section 3)."""
-        found: dict[AgentId, list[StepClass]] = {agent: [] for agent in self.start.team}
-        for step in self.acts:
-            for agent, act in step.items():
-                found[agent].append(step_class(act))
-        return found
-
-    def passages(self) -> list[Transition]:
+    def transitions(self) -> list[Transition]:
         """Return the steps in the form that a world reads."""
         frames = {frame.step: frame.state for frame in self.all(DrawingState)}
         attempts: dict[int, list[Attempt]] = {}
         for made in self.all(AttemptMade):
             attempts.setdefault(made.step, []).append(_attempt(made))
-        passed: dict[int, list[SkippedAction]] = {}
+        skipped: dict[int, list[SkippedAction]] = {}
         for act in self.all(ActionStep):
-            plan = self.plans.get(act.plan) if act.plan is not None else None
+            plan = self.plans.get(act.plan)
             if not act.spent and plan is not None:
-                over = SkippedAction(act.agent, _action(act.verb, act.args), act.reason, plan.step)
-                passed.setdefault(act.step, []).append(over)
+                action = SkippedAction(act.agent, _action(act.verb, act.args), act.reason, plan.step)
+                skipped.setdefault(act.step, []).append(action)
         return [
             Transition(
                 step,
@@ -143,16 +80,11 @@ class Trace:
                 frames[step + 1],
                 {agent: _outcome(act) for agent, act in acts.items()},
                 attempts.get(step, ()),
-                passed.get(step, ()),
+                skipped.get(step, ()),
             )
             for step, acts in enumerate(self.acts)
             if step in frames and step + 1 in frames
         ]
-
-
-def unmet(attempt: AttemptMade) -> Constraint | None:
-    """Return the first unmet constraint of a joint act; None if all were met."""
-    return next((name for name in _ORDER if attempt.have.get(name, 0) < attempt.need.get(name, 0)), None)
 
 
 def runs(steps: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -195,6 +127,6 @@ def _outcome(act: ActionStep) -> Outcome:
 
 def _attempt(made: AttemptMade) -> Attempt:
     def pairs(counts: Mapping[str, Any]) -> tuple[tuple[Constraint, int], ...]:
-        return tuple((name, counts[name]) for name in _ORDER if name in counts)
+        return tuple((name, counts[name]) for name in CONSTRAINTS if name in counts)
 
     return Attempt(made.goal, made.k, pairs(made.have), pairs(made.need), made.participants, made.success)

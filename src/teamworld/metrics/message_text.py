@@ -11,29 +11,29 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-#: Tokens in a row that are compared (metrics spec M6).
+#: Tokens in a row that are compared.
 _RUN = 3
 #: The likeness of a text that repeats another, 0.8, as a fraction: whole numbers compare exactly.
 _NUM, _DEN = 4, 5
 
 
-def tokens(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Return the tokens of a text."""
     return _TOKEN.findall(text)
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
     """Return the runs of three tokens of a text, in small letters; of a shorter one, all its tokens as one run."""
-    words = tokens(text.casefold())
+    words = tokenize(text.casefold())
     return frozenset(tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1)))
 
 
-def alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
+def is_alike(first: frozenset[tuple[str, ...]], second: frozenset[tuple[str, ...]]) -> bool:
     """Whether the Jaccard likeness of two texts' ``grams`` is at least 0.8."""
-    return _DEN * len(one & other) >= _NUM * len(one | other)
+    return _DEN * len(first & second) >= _NUM * len(first | second)
 
 
-def repeats(said: Sequence[tuple[Hashable, str, Iterable[Hashable]]]) -> list[bool]:
+def repetitions(sent: Sequence[tuple[Hashable, str, Iterable[Hashable]]]) -> list[bool]:
     """Return of each text whether it repeats an earlier one of the same speaker to a common hearer.
 
     One repeats another if the Jaccard likeness of their ``grams`` is at least 0.8. Only texts that share one of
@@ -41,9 +41,9 @@ def repeats(said: Sequence[tuple[Hashable, str, Iterable[Hashable]]]) -> list[bo
     of each.
 
     Args:
-        said: Speaker, text and hearers, in order.
+        sent: Speaker, text and hearers, in order.
     """
-    texts = {text: grams(text) for text in dict.fromkeys(text for _, text, _ in said)}
+    texts = {text: grams(text) for text in dict.fromkeys(text for _, text, _ in sent)}
     common = Counter(gram for own in texts.values() for gram in own)
     rarest = {
         own: sorted(own, key=lambda gram: (common[gram], gram))[: len(own) - _enough(len(own)) + 1]
@@ -51,24 +51,24 @@ def repeats(said: Sequence[tuple[Hashable, str, Iterable[Hashable]]]) -> list[bo
     }
     heard: defaultdict[tuple[Hashable, frozenset[tuple[str, ...]]], set[Hashable]] = defaultdict(set)
     rare: defaultdict[tuple[Hashable, tuple[str, ...]], list[frozenset[tuple[str, ...]]]] = defaultdict(list)
-    found = []
-    for speaker, text, to in said:
+    repeated = []
+    for speaker, text, to in sent:
         own, hearers = texts[text], set(to)
         if not hearers:
-            found.append(False)
+            repeated.append(False)
             continue
         mine = heard[speaker, own]
-        again = bool(mine & hearers) or any(
-            alike(own, other) and heard[speaker, other] & hearers
+        is_repeated = bool(mine & hearers) or any(
+            is_alike(own, other) and heard[speaker, other] & hearers
             for gram in rarest[own]
             for other in rare[speaker, gram]
         )
-        found.append(again)
+        repeated.append(is_repeated)
         if not mine:
             for gram in rarest[own]:
                 rare[speaker, gram].append(own)
         mine |= hearers
-    return found
+    return repeated
 
 
 def _enough(size: int) -> int:

@@ -1,6 +1,7 @@
 """Rules on what agents know: they need the log level ``beliefs``, and find nothing below it.
 
-They stand on what the metrics B3, M7 and M10 count: withheld lists it, the other two a part of it.
+They stand on what the metrics ``withheld_information``, ``misled_failures`` and ``uptake`` count: withheld lists it,
+the other two a part of it.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from teamworld.metrics import belief_accuracy, message_content
-from teamworld.metrics.communication import WITHIN
-from teamworld.metrics.episode import NOBODY
+from teamworld.metrics.belief_tracker import tracked_beliefs
+from teamworld.metrics.event_table import NOBODY
 from teamworld.metrics.failures.trace import Trace
-from teamworld.metrics.knowledge import names, parts
+from teamworld.metrics.knowledge import knowledge_of, names, split_fact
+from teamworld.metrics.message_content import taken_up
+from teamworld.metrics.message_content import withheld as withheld_facts
 from teamworld.record import ActionStep, AttemptMade, Deliver, MessageSent, PlanStart, Truth
 from teamworld.worlds.contract import FailureSpan
 
@@ -22,11 +24,10 @@ _SHOWN = 3
 
 
 def false_beliefs(trace: Trace) -> Iterator[FailureSpan]:
-    """Find failures of agents that were wrong about what the action named when its plan was made (B3)."""
-    if not trace.tells_beliefs:
-        return
-    for act, false in belief_accuracy.misled(trace.episode, trace.knowledge):
-        plan = trace.plans.get(act.plan) if act.plan is not None else None
+    """Find failures of agents that were wrong about what the action named when its plan was made."""
+    tracker = tracked_beliefs(trace.table)
+    for act, false in tracker.misled if tracker is not None else ():
+        plan = trace.plans.get(act.plan)
         made = act.step if plan is None else plan.step
         wrong = [
             f"{fact} ({'never so' if ended is None else f'not so since step {ended}'})"
@@ -39,14 +40,14 @@ def false_beliefs(trace: Trace) -> Iterator[FailureSpan]:
 
 
 def ignored_inputs(trace: Trace) -> Iterator[FailureSpan]:
-    """Find news that the recipient's next plan about it goes against (M7)."""
-    if not trace.tells_beliefs:
+    """Find news that the recipient's next plan about it goes against."""
+    if not trace.table.has_beliefs:
         return
-    knowledge = trace.knowledge
+    knowledge = knowledge_of(trace.table)
     delivers = {deliver.seq: deliver for deliver in trace.all(Deliver)}
     plans = {plan.seq: plan for plan in trace.all(PlanStart)}
     senders = {message.id: message.agent for message in trace.all(MessageSent)}
-    for agent, number, told, used in message_content.taken_up(trace.episode, knowledge, WITHIN, by=(PlanStart,)):
+    for agent, number, told, used in taken_up(trace.table, by=(PlanStart,)):
         deliver, plan, fact = delivers[told], plans[used], knowledge.facts[number]
         who, what, heard, then = (np.array([one], np.int64) for one in (agent, number, told, used))
         if not (knowledge.holds(who, what, then)[0] and knowledge.true(what, then)[0]):
@@ -56,16 +57,16 @@ def ignored_inputs(trace: Trace) -> Iterator[FailureSpan]:
         if how is None and before != NOBODY:
             how = _by_what_was_known(trace, plan, fact, knowledge.facts[before])
         if how is not None:
-            sender, first = senders[deliver.message], min(deliver.step, trace.last)
+            sender, first = senders[deliver.message], min(deliver.step, trace.table.last)
             text = f"{sender} told {deliver.agent} {fact}; its plan of step {plan.step} {how}"
             agents = (deliver.agent, sender)
-            yield FailureSpan("ignored-input", first, min(plan.step, trace.last), agents, plan.goal, text)
+            yield FailureSpan("ignored-input", first, min(plan.step, trace.table.last), agents, plan.goal, text)
 
 
 def _for_what_is_done(trace: Trace, plan: PlanStart, fact: str) -> str | None:
     """Return that a plan is for a goal done before, if the fact is about its thing and came true with the goal."""
-    done = trace.done.get(plan.goal or "")
-    if done is None or parts(fact)[0] != trace.things.get(plan.goal or ""):
+    done = trace.table.done.get(plan.goal or "")
+    if done is None or split_fact(fact)[0] != trace.table.things.get(plan.goal):
         return None
     since = [event.step for event in trace.all(Truth) if event.seq < plan.seq and fact in event.true][-1]
     return f"is for {plan.goal}, done in step {done}" if since == done + 1 else None
@@ -73,26 +74,26 @@ def _for_what_is_done(trace: Trace, plan: PlanStart, fact: str) -> str | None:
 
 def _by_what_was_known(trace: Trace, plan: PlanStart, fact: str, known: str) -> str | None:
     """Return that a plan about a thing goes by what was known of it, if it names this first and the news nowhere."""
-    thing, _, value = parts(fact)
-    old = parts(known)[2]
+    thing, _, value = split_fact(fact)
+    old = split_fact(known)[2]
     actions = [names(action) for action in plan.text.partition("{")[2].split(";")]
     never = len(actions)
 
     def first(name: str) -> int:
         return next((at for at, some in enumerate(actions) if name in some), never)
 
-    about = thing in (plan.thing, trace.things.get(plan.goal or "")) or first(thing) < never
+    about = thing in (plan.thing, trace.table.things.get(plan.goal)) or first(thing) < never
     if about and first(value) == never and first(old) < never and first(old) <= first(thing):
         return f"still goes by {known}"
     return None
 
 
 def withheld(trace: Trace) -> Iterator[FailureSpan]:
-    """Find failures of agents that were wrong about something which a team-mate knew and never told them (M10)."""
-    if not trace.tells_beliefs:
+    """Find failures of agents that were wrong about something which a teammate knew and never told them."""
+    if not trace.table.has_beliefs:
         return
-    team, facts = trace.episode.team, trace.knowledge.facts
-    for failure, agent, fact, assumed, mates in message_content.withheld(trace.episode, trace.knowledge):
+    team, facts = trace.table.team, knowledge_of(trace.table).facts
+    for failure, agent, fact, assumed, mates in withheld_facts(trace.table):
         event, holders = failure.event, [team[mate] for mate in mates]
         text = (
             f"{_failed(event)}; the last that {team[agent]} saw or heard was {facts[assumed]}; "

@@ -1,0 +1,122 @@
+"""Effort: what agents spend their steps on, and how evenly they share the work. Shares are weighted by ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import fsum
+from typing import Final
+
+import numpy as np
+
+from teamworld.metrics.definition import NULL, Value, count, metric, register, share
+from teamworld.metrics.event_table import NOBODY, Commitment, EventTable, Ints, StepClass, primitive
+from teamworld.record import GoalChange, PlanStart
+
+_SHARES: Final[Mapping[str, StepClass]] = {
+    "work_share": "work",
+    "invalid_share": "invalid",
+    "blocked_share": "blocked",
+    "talk_share": "talk",
+    "waiting_share": "sync",
+    "move_share": "move",
+    "idle_share": "idle",
+}
+
+
+@metric
+def steps(table: EventTable) -> Value:
+    """Return the steps of the world."""
+    return count(table.steps)
+
+
+@metric
+def steps_solved(table: EventTable) -> Value:
+    """Return the steps of an episode in which all goals were done."""
+    return count(table.steps) if table.is_solved else NULL
+
+
+def _share_of(table: EventTable, spent: StepClass) -> Value:
+    """Return the share of agent-steps that were spent on a class."""
+    return share(float(table.act_ticks[table.acts.in_class(spent)].sum()), float(table.act_ticks.sum()))
+
+
+for _name, _spent in _SHARES.items():
+    register(_name, partial(_share_of, spent=_spent))
+
+
+@metric
+def invalid_action_rate(table: EventTable) -> Value:
+    """Return the share of actions that were not legal, or skipped at no cost because they could not start."""
+    refused = int(table.acts.in_class("invalid").sum()) + table.skipped
+    return share(refused, len(table.acts.step) + table.skipped)
+
+
+@metric
+def duplicate_work(table: EventTable) -> Value:
+    """Return the share of agent-steps spent on a goal that was done, or that enough others had committed to before."""
+    return share(float(table.act_ticks[duplicate_rows(table)].sum()), float(table.act_ticks.sum()))
+
+
+@primitive
+def duplicate_rows(table: EventTable) -> Ints:
+    """Return the rows of ``acts`` that served a goal which was done, or enough others had committed to before."""
+    acts = table.acts
+    serving = (acts.goal != NOBODY) & (acts.plan != NOBODY)
+    done = np.full(len(table.goals), table.steps, np.int64)
+    for goal, step in table.done.items():
+        done[table.index[goal]] = step
+    late = serving & (acts.step > np.append(done, table.steps)[acts.goal])
+    spare = np.zeros(len(acts.step), np.bool_)
+    quorum = {plan.plan: plan.quorum for plan in table.all(PlanStart)}
+    known = np.array(sorted(quorum), np.int64)
+    wanted = np.array([quorum[plan] for plan in known.tolist()], np.int64)
+    by_goal: dict[int, list[Commitment]] = {}
+    for commitment in table.commitments:
+        by_goal.setdefault(commitment.goal, []).append(commitment)
+    for index, held in sorted(by_goal.items()):
+        rows = np.flatnonzero(serving & (acts.goal == index))
+        own = np.full(len(rows), np.iinfo(np.int64).max)  # when the agent itself had committed; never
+        others = np.zeros(len(rows), np.int64)
+        spans = [np.searchsorted(acts.step[rows], (one.first, one.end)) for one in held]
+        for commitment, (low, high) in zip(held, spans, strict=True):
+            mine = acts.agent[rows[low:high]] == commitment.agent
+            own[low:high][mine] = commitment.seq
+        for commitment, (low, high) in zip(held, spans, strict=True):
+            theirs = acts.agent[rows[low:high]] != commitment.agent
+            others[low:high] += theirs & (commitment.seq < own[low:high])
+        at = np.searchsorted(known, acts.plan[rows])
+        is_known = np.append(known, NOBODY)[at] == acts.plan[rows]
+        need = np.where(is_known, np.append(wanted, 0)[at], 0)
+        spare[rows] = (need > 0) & (others >= need)
+    return np.flatnonzero(late | spare)
+
+
+@metric
+def contribution_gini(table: EventTable) -> Value:
+    """Return the Gini index of contributions; null where no agent contributes."""
+    amounts = contributions(table)
+    return gini(amounts) if max(amounts, default=0.0) > 0 else share(0, 0)
+
+
+@primitive
+def contributions(table: EventTable) -> Sequence[float]:
+    """Return each agent's contribution x_i: the weight of the progress that it took part in, shared equally.
+
+    Progress that is undone counts against those who undo it; no contribution is below 0.
+    """
+    parts: dict[str, list[float]] = {agent: [] for agent in table.team}
+    for change in table.all(GoalChange):
+        if change.event in ("progress", "done") and change.participants:
+            part = float(table.weights[table.index[change.goal]]) * change.delta / len(change.participants)
+            for agent in change.participants:
+                parts[agent].append(part)
+    return [max(0.0, fsum(own)) for own in parts.values()]
+
+
+def gini(amounts: Sequence[float]) -> Value:
+    """Return the Gini index of amounts from 0 on: 0 where all are equal, 1 - 1/N where one has everything."""
+    number = len(amounts)
+    # The sum over all ordered pairs: each amount less those below it, and those above it less it.
+    differences = 2 * fsum((2 * at - number + 1) * amount for at, amount in enumerate(sorted(amounts)))
+    return share(max(0.0, differences), 2 * number * fsum(amounts))

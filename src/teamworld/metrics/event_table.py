@@ -1,0 +1,319 @@
+"""The table of events that every metric and failure label reads: an episode's log, and its calls on record.
+
+A million events fit into some hundred megabytes: what agents do in every step stands in columns, and of the rest only
+the records that a metric reads are kept. ``table_reader.tabulate`` makes the table of a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from math import fsum
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teamworld.record import ActionStep, Commit, EpisodeEnd, EpisodeStart, GoalChange, PlanEnd, PlanStart, Release
+
+#: What an agent's step was spent on: see ``spent_on``. ``sync`` is waiting in place, ``think`` is for real-time runs.
+StepClass: TypeAlias = Literal["invalid", "blocked", "talk", "work", "sync", "think", "move", "idle"]
+CLASSES: tuple[StepClass, ...] = get_args(StepClass)
+NOBODY: Final = -1
+"""In the place of an agent, a goal or a plan where there is none."""
+
+Ints: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+Kind = TypeVar("Kind")
+Result = TypeVar("Result")
+
+
+def spent_on(act: ActionStep) -> StepClass:
+    """Return what an agent's step was spent on; the first class that fits counts."""
+    if not act.legal:
+        return "invalid"
+    if act.blocker is not None and not act.moved and not act.effect:
+        return "blocked"
+    if act.verb == "talk":
+        return "talk"
+    if act.effect:
+        return "work"
+    if act.ready is not None and act.ready == act.goal:  # in place for what it works on
+        return "sync"
+    return "move" if act.moved else "idle"
+
+
+class CallRecord(Protocol):
+    """A call on record, such as a row of ``experiment.calls.CallStore``."""
+
+    @property
+    def cell(self) -> str:
+        """Name of its cell."""
+
+    @property
+    def episode(self) -> int:
+        """Its episode."""
+
+    @property
+    def respondent(self) -> str:
+        """Who was asked."""
+
+    @property
+    def purpose(self) -> str:
+        """Kind of the question."""
+
+    @property
+    def number(self) -> int:
+        """Which of these questions, from 1."""
+
+    @property
+    def finish(self) -> str | None:
+        """None where no completion came."""
+
+    @property
+    def usd(self) -> float | None:
+        """Its price; None where none is known."""
+
+    @property
+    def seconds(self) -> float:
+        """From the first sending to the answer."""
+
+    @property
+    def cached(self) -> bool:
+        """Whether it came from a cache of earlier runs, at no cost."""
+
+
+class ActColumns(NamedTuple):
+    """What agents did: one row for each agent and step, in the order of the log. Skipped actions are left out."""
+
+    step: Ints
+    agent: Ints
+    """Index in ``EventTable.team``."""
+    spent: Ints
+    """Index in ``CLASSES``."""
+    goal: Ints
+    """Index in ``EventTable.goals``; ``NOBODY`` where the step served none."""
+    plan: Ints
+    """Number of the plan; ``NOBODY`` without one."""
+    blocker: Ints
+    """Index of the agent in the way; ``NOBODY`` for none, and for a thing."""
+    place: Ints
+    """Number of the place where the agent stood when the step began; ``NOBODY`` where the log has no places."""
+    aim: Ints
+    """Number of the place that the agent tried to enter; ``NOBODY`` where it tried none."""
+    effect: Flags
+    moved: Flags
+
+    def in_class(self, name: StepClass) -> Flags:
+        """Return which rows were spent on a class."""
+        return np.asarray(self.spent == CLASSES.index(name))
+
+
+class DeliveryColumns(NamedTuple):
+    """Messages that reached an agent, one row for each recipient."""
+
+    message: Ints
+    agent: Ints
+    step: Ints
+    """Of the delivery."""
+    seq: Ints
+
+
+class DecisionColumns(NamedTuple):
+    """Decision points: when agents had decided (entered stage W)."""
+
+    agent: Ints
+    step: Ints
+    seq: Ints
+
+
+class FactColumns(NamedTuple):
+    """What comes to be perceived or true and what no longer is, in the order of the log; log level ``beliefs``."""
+
+    seq: Ints
+    step: Ints
+    agent: Ints
+    """Who perceives; ``NOBODY`` where it is about the truth."""
+    fact: Ints
+    """Index in ``EventTable.facts``."""
+    on: Flags
+    """Whether it does from here on."""
+
+
+class Commitment(NamedTuple):
+    """A commitment of an agent to a goal, from its first step to the one before ``end``."""
+
+    agent: int
+    goal: int
+    first: int
+    end: int
+    """The number of steps where it held to the end of the episode."""
+    seq: int
+    """Of the ``commit``: who committed first has the lower one."""
+    cause: str | None
+    """Of its release; None where it was never released."""
+
+
+@dataclass(frozen=True, eq=False)
+class EventTable:
+    """A finished episode; metrics read it and never change it."""
+
+    start: EpisodeStart
+    end: EpisodeEnd
+    goals: tuple[str, ...]
+    """Ids, those that were announced at the start first."""
+    ticks: Ints
+    """Of each step."""
+    reward: float | None
+    """The world's own score: its changes (``reward`` of a step's score) summed; None where no step tells of any."""
+    acts: ActColumns
+    skipped: int
+    """How many actions could not start and were passed over at no cost; they are no agent-steps."""
+    deliveries: DeliveryColumns
+    decisions: DecisionColumns
+    facts: tuple[str, ...]
+    """Whatever was perceived or true, in written form."""
+    sights: FactColumns
+    failed: list[ActionStep]
+    """Steps in which an action failed; kept at the log level ``beliefs`` alone."""
+    kept: dict[type[Any], list[Any]] = field(repr=False)
+    """The records of which all are kept, by kind, in order."""
+    calls: Sequence[CallRecord] | None = None
+    """Its calls of language models on record; None where there is no record: then seconds and dollars are null."""
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What ``primitive`` functions have returned."""
+
+    @property
+    def team(self) -> tuple[str, ...]:
+        """The agents."""
+        return self.start.team
+
+    @property
+    def steps(self) -> int:
+        """Steps of the world executed, T."""
+        return len(self.ticks)
+
+    @property
+    def last(self) -> int:
+        """The last step; 0 where none was made."""
+        return max(0, self.steps - 1)
+
+    @property
+    def has_beliefs(self) -> bool:
+        """Whether the log also says what is true, perceived and believed."""
+        return self.start.log_level != "play"
+
+    def all(self, *kinds: type[Kind]) -> list[Kind]:
+        """Return the records of some kinds, in order."""
+        if len(kinds) == 1:
+            return self.kept[kinds[0]]
+        return sorted((event for kind in kinds for event in self.kept[kind]), key=lambda event: event.seq)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Of the goals, w_g; 0 for one that was not announced at the start."""
+        known = {goal.id: goal.weight for goal in self.start.goals}
+        return np.array([known.get(goal, 0.0) for goal in self.goals], np.float64)
+
+    @property
+    def is_solved(self) -> bool | None:
+        """Whether all goals were done, those that came up later too; None without goals."""
+        goals = {*(goal.id for goal in self.start.goals), *(change.goal for change in self.all(GoalChange))}
+        return goals <= self.done.keys() if goals else None
+
+    @property
+    def reached(self) -> float:
+        """Weight of the goals that were done."""
+        return fsum(self.weights[self.index[goal]] for goal in self.done)
+
+    @cached_property
+    def quorum(self) -> Ints:
+        """Of the goals at the start, k_g; 0 of others."""
+        known = {goal.id: goal.quorum for goal in self.start.goals}
+        return np.array([known.get(goal, 0) for goal in self.goals], np.int64)
+
+    @cached_property
+    def things(self) -> dict[str | None, str | None]:
+        """For each goal that was announced at the start, the thing that it is about."""
+        return {goal.id: goal.thing for goal in self.start.goals}
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Of each goal."""
+        return {goal: at for at, goal in enumerate(self.goals)}
+
+    @cached_property
+    def who(self) -> dict[str, int]:
+        """Index of each agent."""
+        return {agent: at for at, agent in enumerate(self.team)}
+
+    @cached_property
+    def done(self) -> dict[str, int]:
+        """For each goal that was done, c_g: the step in which it was, counting from 0."""
+        return {change.goal: change.step for change in self.all(GoalChange) if change.event == "done"}
+
+    @cached_property
+    def endings(self) -> dict[int, PlanEnd]:
+        """How each plan ended, by number."""
+        return {ending.plan: ending for ending in self.all(PlanEnd)}
+
+    @cached_property
+    def plans_of(self) -> dict[str, list[PlanStart]]:
+        """The plans of each agent that took up any."""
+        plans: dict[str, list[PlanStart]] = {}
+        for plan in self.all(PlanStart):
+            plans.setdefault(plan.agent, []).append(plan)
+        return plans
+
+    @cached_property
+    def commitments(self) -> tuple[Commitment, ...]:
+        """Commitments in the order in which they were made; one made again to the same goal begins anew."""
+        held: dict[tuple[str, str], Commit] = {}
+        ended: list[Commitment] = []
+
+        def end(commit: Commit, step: int, cause: str | None) -> None:
+            ended.append(
+                Commitment(self.who[commit.agent], self.index[commit.goal], commit.step, step, commit.seq, cause)
+            )
+
+        events: list[Commit | Release] = self.all(Commit, Release)
+        for event in events:
+            before = held.pop((event.agent, event.goal), None)
+            if before is not None:
+                end(before, event.step, event.cause if isinstance(event, Release) else None)
+            if isinstance(event, Commit):
+                held[event.agent, event.goal] = event
+        for commit in held.values():
+            end(commit, self.steps, None)
+        return tuple(sorted(ended, key=lambda commitment: commitment.seq))
+
+    @cached_property
+    def row(self) -> Ints:
+        """For each step and agent, its row of ``acts``; ``NOBODY`` where it did nothing."""
+        rows = np.full((self.steps, len(self.team)), NOBODY, np.int64)
+        rows[self.acts.step, self.acts.agent] = np.arange(len(self.acts.step))
+        return rows
+
+    @cached_property
+    def act_ticks(self) -> Ints:
+        """Of each row of ``acts``, the ticks of its step: shares of steps are weighted by them."""
+        return self.ticks[self.acts.step]
+
+    @cached_property
+    def clock(self) -> Ints:
+        """Ticks gone at the beginning of each step and at the end: one more than there are steps."""
+        return np.concatenate(([0], np.cumsum(self.ticks)))
+
+
+def primitive(function: Callable[[EventTable], Result]) -> Callable[[EventTable], Result]:
+    """Let a function that several metrics and labels are made of be worked out once for each episode."""
+
+    @wraps(function)
+    def remembered(table: EventTable) -> Result:
+        if function not in table.memo:
+            table.memo[function] = function(table)
+        result: Result = table.memo[function]
+        return result
+
+    return remembered

@@ -53,20 +53,27 @@ def main() -> None:
             print(f"{make(path, options.events):,} events, {path.stat().st_size / 1e6:.1f} MB")
             subprocess.run([sys.executable, __file__, "--log", str(path)], check=True)
         return
-    from teamworld.metrics import measure as all_of
-    from teamworld.metrics.event_tables import gather
+    from teamworld.metrics.definition import metric_functions
+    from teamworld.metrics.measure import measure
+    from teamworld.metrics.table_reader import tabulate
 
     begun = time.process_time()
     number = sum(1 for _ in read_log(options.log))
     decoded = time.process_time()
-    episode = gather(read_log(options.log))
-    gathered = time.process_time()
+    table = tabulate(read_log(options.log))
+    tabulated = time.process_time()
+    measure(table)
     print(f"decode {decoded - begun:.2f} s ({(decoded - begun) / number * 1e6:.2f} us an event)")
-    print(f"decode and gather {gathered - decoded:.2f} s")
-    for family in all_of._FAMILIES:
+    print(f"decode and tabulate {tabulated - decoded:.2f} s")
+    print(f"all metrics {time.process_time() - tabulated:.2f} s, of which the slowest:")
+    seconds = {}
+    for name, function in metric_functions().items():
+        table.memo.clear()
         begun = time.process_time()
-        family.measure(episode)
-        print(f"{family.__name__.rpartition('.')[2]} {time.process_time() - begun:.2f} s")
+        function(table)
+        seconds[name] = time.process_time() - begun
+    for name in sorted(seconds, key=lambda name: -seconds[name])[:8]:
+        print(f"{name} {seconds[name]:.2f} s")
     peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     print(f"peak memory {int(peak.split()[1]) / 1024:.0f} MB")
 

@@ -15,8 +15,8 @@ import teamworld
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
-from teamworld.metrics.bill import cost
-from teamworld.report.compare import LEVEL
+from teamworld.metrics.cost import cost
+from teamworld.report.comparison import LEVEL
 from teamworld.report.statistics import paired
 
 

@@ -16,7 +16,7 @@ import teamworld
 from teamworld.experiment.config import RunCell
 from teamworld.experiment.folder import RunFolder
 from teamworld.record import DrawingState, EpisodeStart, read_log
-from teamworld.report.figures import draw_all
+from teamworld.report.run_figures import draw_all
 from teamworld.worlds.cube.draw import Snapshot, frame
 from teamworld.worlds.wildfire import draw
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from teamworld.cli import run as command
+from teamworld.experiment import comparison_runs
 from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.grid import runs
+from teamworld.experiment.grid import GridRun, runs
 from teamworld.record import EpisodeStart, read_log
-from teamworld.report import comparison
 
 SMALL = ["--seeds", "3", "--episodes", "2", "--max-steps", "20"]
 
@@ -112,8 +112,8 @@ def test_one_method_alone_and_without_references(tmp_path: Path, capsys: pytest.
     )
     assert {row["method"] for row in found["rows"]} == {"greedy"}
     assert found["paired"] == []
-    alone = comparison.Setting("", {}, RunFolder(tmp_path / "c" / "run").experiment())
-    assert comparison.in_silence(alone, tmp_path, ()) is None
+    alone = GridRun("", {}, RunFolder(tmp_path / "c" / "run").experiment())
+    assert comparison_runs.in_silence(alone, tmp_path, ()) is None
 
 
 @pytest.fixture(scope="module")
@@ -152,10 +152,14 @@ def test_what_varies_is_told_setting_by_setting(sizes: Path, capsys: pytest.Capt
         f"instances={layout},cube.agents={agents}" for layout in (1, 2) for agents in (1, 2)
     ]
     rows = {row["metric"]: row for row in found["rows"] if row["method"] == "greedy"}
-    assert rows["O2"]["n"] == 4  # two layouts, two seeds: teams of both sizes met the same
-    alone = next(row for row in found["settings"][0]["rows"] if (row["method"], row["metric"]) == ("greedy", "O2"))
+    assert rows["completion"]["n"] == 4  # two layouts, two seeds: teams of both sizes met the same
+    alone = next(
+        row for row in found["settings"][0]["rows"] if (row["method"], row["metric"]) == ("greedy", "completion")
+    )
     assert alone["value"] <= 0.5  # one agent cannot push the block that takes two
-    larger = next(row for row in found["settings"][1]["rows"] if (row["method"], row["metric"]) == ("greedy", "D23"))
+    larger = next(
+        row for row in found["settings"][1]["rows"] if (row["method"], row["metric"]) == ("greedy", "scaling_tax")
+    )
     assert larger["value"] is not None  # what pairs settings is told in each
     assert {path.name for path in (sizes / "figures").iterdir()} >= {"by_cube_agents.png", "by_instances.png"}
 
@@ -204,8 +208,8 @@ def test_what_cannot_be_compared_is_told(
 
 def test_silence_keeps_what_is_set_for_a_method(tmp_path: Path) -> None:
     data = {"methods": ["drwell", "drwell:no_memory"], "options": {"drwell": {"explore": 3}}, "level": "n2"}
-    setting = comparison.settings(data)[0]
-    quiet = comparison.in_silence(setting, tmp_path, (), ["drwell:no_memory"])
+    setting = comparison_runs.settings(data)[0]
+    quiet = comparison_runs.in_silence(setting, tmp_path, (), ["drwell:no_memory"])
     assert quiet is not None
     assert quiet.experiment.resolved().options["drwell:no_memory"]["explore"] == 3
     assert quiet.experiment.methods == ("drwell:no_memory",)

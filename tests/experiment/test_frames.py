@@ -40,11 +40,11 @@ def test_episodes_are_rows_with_their_metrics(out: Path) -> None:
     assert frame.height == 8
     assert set(frame["method"]) == {"greedy", "random"}
     assert frame.select("seed", "episode").unique().height == 4
-    assert frame["O2"].is_between(0, 1).all()
-    assert frame["E1"].max() == 15
-    assert frame["O6"].null_count() == 8  # nothing can be lost in CUBE
-    assert str(frame.schema["O6"]) == "Float64"
-    mean = frame.select("method", "O2").group_by("method").mean()
+    assert frame["completion"].is_between(0, 1).all()
+    assert frame["steps"].max() == 15
+    assert frame["loss"].null_count() == 8  # nothing can be lost in CUBE
+    assert str(frame.schema["loss"]) == "Float64"
+    mean = frame.select("method", "completion").group_by("method").mean()
     assert mean.height == 2
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
+from teamworld.experiment import comparison_runs
 from teamworld.experiment.config import RunCell, build
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
@@ -20,7 +21,7 @@ from teamworld.language import AgentId
 from teamworld.methods import registry
 from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.record import ActionStep, EpisodeStart, read_log
-from teamworld.report import compare_tables, comparison, tables
+from teamworld.report import comparison_tables, tables
 
 FREE = {
     **{"ticks": 0, "chars_per_tick": None, "maximum": None, "reach": None, "loss": 0.0},
@@ -176,16 +177,16 @@ def test_captions_name_the_protocol_where_more_than_one_rule_could_apply(asked: 
     experiment = build({**SMALL, **asked})
     for one in (experiment, experiment.resolved()):
         assert tables.talk(one) == words
-        made = [*tables.of_run([], one), tables.Table("", (), (), compare_tables.caption([one]))]
+        made = [*tables.of_run([], one), tables.Table("", (), (), comparison_tables.caption([one]))]
         for table in made:
             assert words in table.caption if words else "talk" not in table.caption
-        assert compare_tables.where([one]).get("talk", "") == words
+        assert comparison_tables.where([one]).get("talk", "") == words
 
 
 def test_silence_stands_on_the_protocol_of_the_comparison(tmp_path: Path) -> None:
     for talk, wanted in (("native", {**FREE, **PAID, "loss": 1.0}), ("equal", {**FREE, "loss": 1.0})):
-        (setting,) = comparison.settings({**SMALL, "methods": ["talker", "zero_shot"], "talk": talk})
-        part = comparison.in_silence(setting, tmp_path, ["talker"])
+        (setting,) = comparison_runs.settings({**SMALL, "methods": ["talker", "zero_shot"], "talk": talk})
+        part = comparison_runs.in_silence(setting, tmp_path, ["talker"])
         assert part is not None
         assert part.experiment.resolved().message_rule("talker").model_dump() == wanted
 

@@ -1,4 +1,4 @@
-"""The golden example of the metrics specification, section 12, as a log."""
+"""An episode of which every number was worked out by hand, as a log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from teamworld.record import (
-    SCHEMA,
     AttemptMade,
     Deliver,
     EpisodeEnd,
@@ -20,7 +19,7 @@ from teamworld.record import (
     StepDone,
     Truth,
 )
-from tests.metrics.logs import act, commit, ended, plan
+from tests.metrics.logs import act, commit, ended, episode_start, goal_info, plan
 
 #: Of the message, in words that a tokenizer by words counts as 12.
 TEXT = "I stand left of block two ; it needs two agents ."
@@ -29,43 +28,11 @@ PLACE, QUORUM = "a AT <block>(2)", "<block>(2) QUORUM 2"
 
 
 def goal(name: str, k: int) -> GoalInfo:
-    return GoalInfo(
-        id=name,
-        kind="deliver",
-        thing=f"<block>({name[1:]})",
-        label=name,
-        weight=float(k),
-        quorum=k,
-        places=k,
-        exclusive=True,
-        units=2,
-    )
+    return goal_info(name, k, float(k), kind="deliver", thing=f"<block>({name[1:]})", units=2)
 
 
 def start() -> EpisodeStart:
-    return EpisodeStart(
-        schema=SCHEMA,
-        world="blocks",
-        level="golden",
-        world_options={},
-        world_seed=0,
-        seed=0,
-        episode=1,
-        team=("a", "b"),
-        kinds={},
-        goals=(goal("g1", 1), goal("g2", 2)),
-        measures={},
-        relations=(),
-        static={},
-        horizon=10,
-        task="deliver the blocks",
-        method="golden",
-        method_options={},
-        reasoner="rules",
-        message_rule={},
-        topology="complete",
-        log_level="beliefs",
-    )
+    return episode_start((goal("g1", 1), goal("g2", 2)), horizon=10, log_level="beliefs")
 
 
 def attempt(have: int, success: bool) -> AttemptMade:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +16,11 @@ from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, NoOptions
+from teamworld.metrics.definition import Value
+from teamworld.metrics.event_table import CallRecord
 from teamworld.metrics.failures import Tag
+from teamworld.metrics.measure import measure
+from teamworld.metrics.table_reader import tabulate
 from teamworld.reasoning.rules import Rules
 from teamworld.record import (
     SCHEMA,
@@ -42,6 +46,23 @@ Reason = Literal["all_done", "horizon", "quit"]
 Status = Literal["success", "failed", "interrupted", "superseded", "unfinished"]
 
 
+def goal_info(name: str, k: int = 1, weight: float = 1.0, **given: Any) -> GoalInfo:
+    """Return a goal of a quorum, with as many places."""
+    fields: dict[str, Any] = {"kind": "job", "thing": None, "label": name, "places": k, "exclusive": True, "units": 1}
+    return GoalInfo(id=name, weight=weight, quorum=k, **(fields | given))
+
+
+def episode_start(goals: Iterable[GoalInfo], team: Sequence[str] = ("a", "b"), **given: Any) -> EpisodeStart:
+    """Return the first record of a log."""
+    fields: dict[str, Any] = {
+        **{"schema": SCHEMA, "world": "toy", "level": "one", "world_options": {}, "world_seed": 0, "seed": 0},
+        **{"episode": 1, "kinds": {}, "measures": {}, "relations": (), "static": {}, "horizon": 100, "task": "work"},
+        **{"method": "none", "method_options": {}, "reasoner": "rules", "message_rule": {}},
+        **{"topology": "complete", "log_level": "play"},
+    }
+    return EpisodeStart(team=tuple(team), goals=tuple(goals), **(fields | given))
+
+
 def log(
     *steps: Sequence[Any],
     goals: Mapping[str, int] | None = None,
@@ -50,33 +71,8 @@ def log(
     horizon: int = 100,
 ) -> list[Event]:
     """Return a finished log: the events of each step, in order; goals by id with their quorum."""
-    infos = tuple(
-        GoalInfo(id=goal, kind="job", thing=None, label=goal, weight=1.0, quorum=k, places=k, exclusive=True, units=1)
-        for goal, k in ({"g": 2} if goals is None else goals).items()
-    )
-    start = EpisodeStart(
-        schema=SCHEMA,
-        world="toy",
-        level="one",
-        world_options={},
-        world_seed=0,
-        seed=0,
-        episode=1,
-        team=tuple(team),
-        kinds={},
-        goals=infos,
-        measures={},
-        relations=(),
-        static={},
-        horizon=horizon,
-        task="work",
-        method="none",
-        method_options={},
-        reasoner="rules",
-        message_rule={},
-        topology="complete",
-        log_level="play",
-    )
+    infos = [goal_info(goal, k) for goal, k in ({"g": 2} if goals is None else goals).items()]
+    start = episode_start(infos, team, horizon=horizon)
     events: list[Event] = [start, DrawingState(state={})]
     for step, some in enumerate(steps):
         done = StepDone(ticks=1, score={})
@@ -183,3 +179,8 @@ def play(path: Path, world: World, method: Method, log_level: LogLevel = "play")
         asyncio.run(Episode(world, method, Rules(streams), WorldModel(), writer, streams, setting).play())
         writer.finish()
         return writer.events
+
+
+def measured(events: Sequence[Event], calls: Sequence[CallRecord] | None = None) -> dict[str, Value]:
+    """Return the metrics of a log."""
+    return measure(tabulate(events, calls))

@@ -1,13 +1,10 @@
-"""Metrics once more, written from the specification: slow, with loops and dictionaries, straight from the events.
+"""Metrics once more, written from their formulas: slow, with loops and dictionaries, straight from the events.
 
-Each function returns (numerator, denominator), or the values that a median is taken of.
+Each function returns (numerator, denominator).
 """
 
 from __future__ import annotations
 
-import math
-import re
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
@@ -20,7 +17,6 @@ from teamworld.record import (
     Event,
     GoalChange,
     GoalInfo,
-    MessageSent,
     PlanEnd,
     PlanStart,
     Release,
@@ -62,9 +58,6 @@ def joint_goals(log: Log) -> list[GoalInfo]:
     return [goal for goal in first(log).goals if goal.quorum >= 2]
 
 
-# ---- E6.sync, E8
-
-
 def waiting(log: Log) -> Pair:
     """Return the ticks of agents in place for the goal of their own plan: not refused, blocked, talking or at work."""
     length = ticks(log)
@@ -82,25 +75,9 @@ def invalid(log: Log) -> Pair:
     return len([act for act in tried if not act.legal]), len(tried)
 
 
-# ---- D1 to D9
-
-
 def success(log: Log) -> Pair:
     joint = [attempt for attempt in of(log, AttemptMade) if attempt.k >= 2]
     return len([attempt for attempt in joint if attempt.success]), len(joint)
-
-
-def deficit(name: str) -> Callable[[Log], Pair]:
-    def measured(log: Log) -> Pair:
-        total, number = Fraction(0), 0
-        for attempt in of(log, AttemptMade):
-            if name in attempt.need:
-                met = min(Fraction(1), Fraction(attempt.have.get(name, 0), attempt.need[name]))
-                total += 1 - met
-                number += 1
-        return float(total), number
-
-    return measured
 
 
 def first_unmet(name: str) -> Callable[[Log], Pair]:
@@ -117,93 +94,9 @@ def first_unmet(name: str) -> Callable[[Log], Pair]:
     return measured
 
 
-def drift(name: str) -> Callable[[Log], Pair]:
-    def measured(log: Log) -> Pair:
-        up = down = 0
-        for goal in {attempt.goal for attempt in of(log, AttemptMade)}:
-            best: list[int] = []
-            for step in range(steps(log)):
-                now = [
-                    attempt.have[name]
-                    for attempt in of(log, AttemptMade)
-                    if attempt.goal == goal and attempt.step == step and name in attempt.have
-                ]
-                if now:
-                    best.append(max(now))
-            for k in range(1, len(best)):
-                up += best[k] > best[k - 1]
-                down += best[k] < best[k - 1]
-        return up, up + down
-
-    return measured
-
-
 def coverage(log: Log) -> Pair:
     goals = [goal.id for goal in joint_goals(log)]
     return len([goal for goal in goals if goal in {attempt.goal for attempt in of(log, AttemptMade)}]), len(goals)
-
-
-def in_place(log: Log, goal: str) -> list[set[str]]:
-    """Return who was in place in each step: waiting there, in an attempt, or bringing the goal on or back."""
-    found: list[set[str]] = [set() for _ in range(steps(log))]
-    for event in log:
-        if isinstance(event, ActionStep) and event.spent and event.ready == goal:
-            found[event.step].add(event.agent)
-        if isinstance(event, AttemptMade) and event.goal == goal:
-            found[event.step].update(event.participants)
-        if isinstance(event, GoalChange) and event.goal == goal and event.event in ("progress", "done"):
-            found[event.step].update(event.participants)
-    return found
-
-
-def assembly(log: Log) -> list[float]:
-    found: list[float] = []
-    for goal in joint_goals(log):
-        commits = [commit.step for commit in of(log, Commit) if commit.goal == goal.id]
-        if commits:
-            there = in_place(log, goal.id)
-            late = [step for step in range(commits[0], steps(log)) if len(there[step]) >= goal.quorum]
-            found += [late[0] - commits[0]] if late else []
-    return found
-
-
-def skew(log: Log) -> list[float]:
-    found: list[float] = []
-    for goal in joint_goals(log):
-        there = in_place(log, goal.id)
-        complete = [step for step, agents in enumerate(there) if len(agents) >= goal.quorum]
-        if complete:
-            arrivals = []
-            for agent in there[complete[0]]:
-                step = complete[0]
-                while step >= 0 and agent in there[step]:
-                    step -= 1
-                arrivals.append(step + 1)
-            found.append(max(arrivals) - min(arrivals))
-    return found
-
-
-def quorum_lost(log: Log) -> Pair:
-    lost = number = 0
-    for goal in joint_goals(log):
-        acted = {attempt.step for attempt in of(log, AttemptMade) if attempt.goal == goal.id and attempt.success}
-        for change in of(log, GoalChange):
-            if change.goal == goal.id and (change.event == "done" or (change.event == "progress" and change.delta > 0)):
-                acted.add(change.step)
-        stands, used = False, False
-        for step, agents in enumerate(in_place(log, goal.id)):
-            complete = len(agents) >= goal.quorum
-            if complete and not stands:
-                number += 1
-                used = False
-            if stands and not complete and not used:
-                lost += 1
-            stands = complete
-            used = used or (complete and step in acted)
-    return lost, number
-
-
-# ---- D10 to D13
 
 
 def over_staffed(log: Log) -> Pair:
@@ -254,25 +147,6 @@ def spatial(log: Log) -> Pair:
     return len([act for act in moves if _blocked(act) and act.blocker in team]), len(moves)
 
 
-def _with_blocker(log: Log) -> list[tuple[ActionStep, ActionStep]]:
-    there = at(log)
-    pairs = ((act, there.get((act.step, act.blocker or ""))) for act in acts(log) if _blocked(act))
-    return [(act, other) for act, other in pairs if other is not None]
-
-
-def swap(log: Log) -> Pair:
-    if not any(act.aim for act in acts(log)):
-        return 0, 0
-    heads_on = [one for one, two in _with_blocker(log) if one.aim and one.aim == two.place and two.aim == one.place]
-    return len(heads_on), spatial(log)[1]
-
-
-def same_cell(log: Log) -> Pair:
-    if not any(act.aim for act in acts(log)):
-        return 0, 0
-    return len([one for one, two in _with_blocker(log) if one.aim and one.aim == two.aim]), spatial(log)[1]
-
-
 def deadlock(log: Log) -> Pair:
     length = steps(log)
     still = []
@@ -307,17 +181,6 @@ def to_and_fro(log: Log) -> Pair:
     return sum(length[step] for step, agent in inside), sum(length[act.step] for act in acts(log))
 
 
-# ---- D15 to D21
-
-
-def ended_as(status: str) -> Callable[[Log], Pair]:
-    def measured(log: Log) -> Pair:
-        ends = of(log, PlanEnd)
-        return len([end for end in ends if end.status == status]), len(ends)
-
-    return measured
-
-
 def contributions(log: Log) -> dict[str, Fraction]:
     weights = {goal.id: Fraction(goal.weight) for goal in first(log).goals}
     given = dict.fromkeys(first(log).team, Fraction(0))
@@ -332,24 +195,6 @@ def gini(log: Log) -> Pair:
     given = list(contributions(log).values())
     apart = sum(abs(one - two) for one in given for two in given)
     return float(apart), float(2 * len(given) ** 2 * (sum(given) / len(given)))
-
-
-def minmax(log: Log) -> Pair:
-    given = list(contributions(log).values())
-    return float(min(given)), float(max(given))
-
-
-def utilisation(log: Log) -> float | None:
-    given = list(contributions(log).values())
-    return 1 - statistics.pstdev(float(one / max(given)) for one in given) if max(given) else None
-
-
-def entropy(log: Log) -> Pair:
-    given = [float(one) for one in contributions(log).values()]
-    if not sum(given):
-        return 0, 0
-    shares = [one / sum(given) for one in given]
-    return -sum(one * math.log(one) for one in shares if one), math.log(len(given))
 
 
 def reliability(log: Log) -> Pair:
@@ -369,47 +214,19 @@ def reliability(log: Log) -> Pair:
     return kept, number
 
 
-def agreement(log: Log) -> tuple[int, int, int, int] | None:
-    """Return rounds, messages, tokens and steps from the first proposal until an assignment that stands for 5 steps."""
-    proposals = [message for message in of(log, MessageSent) if message.act == "propose"]
-    commits = [commit for commit in of(log, Commit) if proposals and commit.seq > proposals[0].seq]
-    if not commits:
-        return None
-    changes = [event for event in log if isinstance(event, Commit | Release) and event.step < steps(log)]
-    changes = [event for event in changes if event.seq >= commits[0].seq]
-    for event in changes:
-        later = [other.step for other in changes if other.seq > event.seq]
-        if all(step >= event.step + 5 for step in [*later, steps(log)]):
-            said = [one for one in of(log, MessageSent) if proposals[0].seq <= one.seq < event.seq]
-            speakers = [one.agent for one in said]
-            tokens = sum(len(re.findall(r"\w+|[^\w\s]", one.text)) for one in said)
-            return max(map(speakers.count, speakers)), len(said), tokens, event.step - proposals[0].step
-    return None
-
-
 _CONSTRAINTS = ("dependency", "capability", "participation", "spatial", "temporal")
-_ENDS = ("success", "failed", "interrupted", "superseded", "expired", "unfinished")
 
 SHARES: Mapping[str, Callable[[Log], Pair]] = {
-    "E6.sync": waiting,
-    "E8": invalid,
-    "D1": success,
-    **{f"D2.{name}": deficit(name) for name in _CONSTRAINTS},
-    **{f"D3.{name}": first_unmet(name) for name in _CONSTRAINTS},
-    **{f"D4.{name}": drift(name) for name in _CONSTRAINTS},
-    "D5": coverage,
-    "D9": quorum_lost,
-    "D10": over_staffed,
-    "D11": coherence,
-    "D12": spatial,
-    "D12.swap": swap,
-    "D12.cell": same_cell,
-    "D13.deadlock": deadlock,
-    "D13.positions": to_and_fro,
-    **{f"D15.{status}": ended_as(status) for status in _ENDS},
-    "D17.gini": gini,
-    "D17.minmax": minmax,
-    "D17.entropy": entropy,
-    "D19": reliability,
+    "waiting_share": waiting,
+    "invalid_action_rate": invalid,
+    "joint_success": success,
+    **{f"unmet_{name}": first_unmet(name) for name in _CONSTRAINTS},
+    "attempt_coverage": coverage,
+    "assignment_conflict": over_staffed,
+    "staffing_coherence": coherence,
+    "spatial_conflict": spatial,
+    "deadlock": deadlock,
+    "position_oscillation": to_and_fro,
+    "contribution_gini": gini,
+    "commitment_reliability": reliability,
 }
-MEDIANS: Mapping[str, Callable[[Log], list[float]]] = {"D6": assembly, "D8": skew}

@@ -53,8 +53,6 @@ class DecisionPoint(NamedTuple):
     event: Event
     minds: dict[str, Mind]
     true: set[str]
-    once: set[str]
-    """Whatever was true at any time."""
     ended: dict[str, int]
 
 
@@ -77,10 +75,10 @@ def start_of(log: Sequence[Event]) -> EpisodeStart:
 def replay(log: Sequence[Event]) -> Iterator[DecisionPoint]:
     """Yield every event with what held before it; what is yielded changes afterwards."""
     minds = {agent: Mind() for agent in start_of(log).team}
-    true, once, ended = set[str](), set[str](), dict[str, int]()
+    true, ended = set[str](), dict[str, int]()
     said = {event.id: event for event in log if isinstance(event, MessageSent)}
     for event in log:
-        yield DecisionPoint(event, minds, true, once, ended)
+        yield DecisionPoint(event, minds, true, ended)
         if isinstance(event, Observe):
             mind = minds[event.agent]
             mind.perceives -= set(event.unseen)
@@ -90,7 +88,6 @@ def replay(log: Sequence[Event]) -> Iterator[DecisionPoint]:
             minds[event.agent].learn(said[event.message].facts)
         elif isinstance(event, Truth):
             true |= set(event.true)
-            once |= set(event.true)
             true -= set(event.false)
             ended |= dict.fromkeys(event.false, event.step)
             for fact in event.true:
@@ -110,8 +107,8 @@ def judged(log: Sequence[Event]) -> set[str]:
 Ratio = tuple[int, int]
 
 
-def novelty(log: Sequence[Event]) -> Ratio:
-    """M4."""
+def redundancy(log: Sequence[Event]) -> Ratio:
+    """Return told facts that were held already, of all."""
     said = {event.id: event for event in log if isinstance(event, MessageSent)}
     new = old = 0
     for now in replay(log):
@@ -121,11 +118,11 @@ def novelty(log: Sequence[Event]) -> Ratio:
                 lacking = [fact for fact in message.facts if fact not in now.minds[now.event.agent].holds]
                 new += len(lacking)
                 old += len(message.facts) - len(lacking)
-    return new, new + old
+    return old, new + old
 
 
 def uptake(log: Sequence[Event], within: int = 10) -> Ratio:
-    """M7."""
+    """Return told facts that were taken up, of all."""
     said = {event.id: event for event in log if isinstance(event, MessageSent)}
     things = {goal.id: goal.thing for goal in start_of(log).goals}
     taken = told = 0
@@ -150,21 +147,20 @@ def uptake(log: Sequence[Event], within: int = 10) -> Ratio:
     return taken, told
 
 
-def falsehood(log: Sequence[Event]) -> tuple[Ratio, Ratio]:
-    """M8.stale and M8.fabricated."""
-    stale = fabricated = sent = 0
+def falsehood(log: Sequence[Event]) -> Ratio:
+    """Return sent facts that were false, of all."""
+    false = sent = 0
     for now in replay(log):
         if isinstance(now.event, MessageSent):
             for fact in now.event.facts:
                 if key(fact)[1] in judged(log):
                     sent += 1
-                    stale += fact not in now.true and fact in now.once
-                    fabricated += fact not in now.once
-    return (stale, sent), (fabricated, sent)
+                    false += fact not in now.true
+    return false, sent
 
 
 def withheld(log: Sequence[Event]) -> Ratio:
-    """M10."""
+    """Return failures for which a fact was withheld, of all."""
     things = {goal.id: goal.thing for goal in start_of(log).goals}
     count = failed = 0
     for now in replay(log):
@@ -197,7 +193,7 @@ def _kept_back(log: Sequence[Event], seq: int, now: DecisionPoint, actor: str, m
 
 
 def repetition(log: Sequence[Event]) -> Ratio:
-    """M6: every message beside every earlier one."""
+    """Return messages that repeat: every message beside every earlier one."""
 
     def runs(text: str) -> set[tuple[str, ...]]:
         words = re.findall(r"\w+|[^\w\s]", text.casefold())
@@ -216,32 +212,8 @@ def repetition(log: Sequence[Event]) -> Ratio:
     return again, len(said)
 
 
-def orphans(log: Sequence[Event]) -> Ratio:
-    """M13."""
-    lost = asked = 0
-    for message in log:
-        if not isinstance(message, MessageSent) or message.act not in ("request", "propose", "commit"):
-            continue
-        asked += 1
-        circle = {message.agent}
-        circle |= {
-            one.agent for one in log if isinstance(one, Deliver) and one.message == message.id and not one.dropped
-        }
-        lost += not any(
-            (isinstance(later, MessageSent) and later.reply_to == message.id and later.agent != message.agent)
-            or (
-                isinstance(later, PlanStart | Commit)
-                and message.goal is not None
-                and later.goal == message.goal
-                and later.agent in circle
-            )
-            for later in log[message.seq + 1 :]
-        )
-    return lost, asked
-
-
 class Beliefs(NamedTuple):
-    """Sums over decision points: of what B1, B2, B4 and B3 are made."""
+    """Sums over decision points: of what metrics of beliefs are made."""
 
     precision: list[Fraction]
     recall: list[Fraction]
@@ -252,11 +224,11 @@ class Beliefs(NamedTuple):
     squares: list[float]
     acted: Ratio
     alike: list[float]
-    """B7 after each step that has one."""
+    """The likeness after each step that has one."""
 
 
 def beliefs(log: Sequence[Event]) -> Beliefs:
-    """Return what B1 to B4 and B7 are made of."""
+    """Return what metrics of beliefs are made of."""
     start, known = start_of(log), judged(log)
     mattering = {*start.team, *(goal.thing for goal in start.goals)}
     things = {goal.id: goal.thing for goal in start.goals}
@@ -307,7 +279,7 @@ def _alike(points: list[float], sets: list[set[str]]) -> None:
 
 
 def first_order(log: Sequence[Event]) -> Ratio:
-    """B5."""
+    """Return beliefs about teammates that are right, of all."""
     right = told = 0
     for now in replay(log):
         event: Any = now.event

@@ -24,7 +24,6 @@ from teamworld.record import (
     EpisodeStart,
     Event,
     GoalChange,
-    GoalInfo,
     LlmCall,
     MessageSent,
     PlanEnd,
@@ -35,6 +34,7 @@ from teamworld.record import (
     StepDone,
     ViewsShared,
 )
+from tests.metrics.logs import episode_start, goal_info
 
 NAMES: Final = ("ann", "ben", "cat", "dan")
 GOALS: Final = ("g_one", "g_two", "g_three", "g_four")
@@ -116,44 +116,11 @@ class Maker:
         for goal in self.goals:
             quorum = rng.randint(1, 3)
             places = quorum + rng.choice((0, 0, 1))
-            goals.append(
-                GoalInfo(
-                    id=goal,
-                    kind="job",
-                    thing=None,
-                    label="job",
-                    weight=rng.choice((0.5, 1.0, 2.0)),
-                    quorum=quorum,
-                    places=places,
-                    exclusive=places <= quorum,
-                    units=4,
-                    deadline=rng.choice((None, 5)),
-                    losable=goal != GOALS[0],
-                )
-            )
-        return EpisodeStart(
-            schema=2,
-            world="toy",
-            level="one",
-            world_options={},
-            world_seed=0,
-            seed=0,
-            episode=1,
-            team=tuple(self.team),
-            kinds={},
-            goals=tuple(goals),
-            measures={},
-            relations=(),
-            static={},
-            horizon=3 * self.steps + rng.randint(0, 3),
-            task="work",
-            method="none",
-            method_options={},
-            reasoner="rules",
-            message_rule={},
-            topology="complete",
-            log_level="play",
-        )
+            weight = rng.choice((0.5, 1.0, 2.0))
+            given: dict[str, Any] = {"deadline": rng.choice((None, 5)), "losable": goal != GOALS[0], "label": "job"}
+            exclusive = places <= quorum
+            goals.append(goal_info(goal, quorum, weight, places=places, exclusive=exclusive, units=4, **given))
+        return episode_start(goals, self.team, schema=2, horizon=3 * self.steps + rng.randint(0, 3))
 
     # ---- before the step
 

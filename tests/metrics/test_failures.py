@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from teamworld.metrics.episode import step_class
+from teamworld.metrics.event_table import spent_on
 from teamworld.metrics.failures import LABELS, merged, tags
 from teamworld.metrics.failures.trace import runs
 from teamworld.record import (
@@ -293,15 +293,15 @@ def test_chatter() -> None:
 
 
 def test_steps_have_one_class_each() -> None:
-    assert step_class(act("a", legal=False, moved=True)) == "invalid"
-    assert step_class(act("a", blocker="b", ready="g")) == "blocked"
-    assert step_class(act("a", blocker="b", moved=True)) == "move"
-    assert step_class(act("a", verb="talk")) == "talk"
-    assert step_class(act("a", effect=True, moved=True)) == "work"
-    assert step_class(act("a", "g", ready="g")) == "sync"
-    assert step_class(act("a", "other", ready="g", moved=True)) == "move", "it only passes by"
-    assert step_class(act("a", ready="g")) == "idle", "it works on nothing"
-    assert step_class(act("a")) == "idle"
+    assert spent_on(act("a", legal=False, moved=True)) == "invalid"
+    assert spent_on(act("a", blocker="b", ready="g")) == "blocked"
+    assert spent_on(act("a", blocker="b", moved=True)) == "move"
+    assert spent_on(act("a", verb="talk")) == "talk"
+    assert spent_on(act("a", effect=True, moved=True)) == "work"
+    assert spent_on(act("a", "g", ready="g")) == "sync"
+    assert spent_on(act("a", "other", ready="g", moved=True)) == "move", "it only passes by"
+    assert spent_on(act("a", ready="g")) == "idle", "it works on nothing"
+    assert spent_on(act("a")) == "idle"
 
 
 def test_runs() -> None:

@@ -14,8 +14,6 @@ from teamworld.cli import run as command
 from teamworld.experiment import run
 from teamworld.language import AgentId, Plan
 from teamworld.methods.contract import Decision, DecisionContext, Message
-from teamworld.metrics import belief, communication
-from teamworld.metrics.event_tables import gather
 from teamworld.metrics.failures import LABELS, Tag, blind, tags
 from teamworld.record import (
     ActionStep,
@@ -32,7 +30,7 @@ from teamworld.record import (
 from teamworld.worlds.cube.world import CubeOptions
 from teamworld.worlds.registry import finder
 from tests.metrics.beliefs import belief_logs
-from tests.metrics.logs import Given, act, attempt, commit, labels, of, plan, play
+from tests.metrics.logs import Given, act, attempt, commit, labels, measured, of, plan, play
 from tests.metrics.strategies import logs
 from tests.metrics.test_belief import believes
 from tests.metrics.test_communication import HERE, THERE, say, with_beliefs
@@ -40,7 +38,7 @@ from tests.metrics.test_failures import done
 from tests.worlds.cube.team import act as action
 from tests.worlds.cube.team import world
 
-KNOWING = [name for name, label in LABELS.items() if label.knowing]
+KNOWING = [name for name, label in LABELS.items() if label.needs_beliefs]
 
 
 def failing(agent: str = "a", **given: Any) -> ActionStep:
@@ -76,7 +74,7 @@ def test_what_became_false_while_the_plan_ran_is_no_false_belief() -> None:
     assert len(false(sees, [turns, plan("a", 0)], [failing(plan=0)])) == 1
     during = with_beliefs([*sees, plan("a", 0)], [turns], [failing(plan=0)])
     assert of(tags(during), "false-belief") == []
-    assert belief.measure(gather(during))["B3"] == (1, 1, 1), "B3 counts that too"
+    assert measured(during)["misled_failures"] == (1, 1, 1), "misled_failures counts that too"
 
 
 # ---- ignored-input
@@ -201,11 +199,15 @@ def test_of_many_who_knew_a_text_names_some() -> None:
 @pytest.mark.heavy
 @given(belief_logs)
 def test_failures_with_these_labels_are_those_that_the_metrics_count(log: list[Event]) -> None:
-    measured = {**communication.measure(gather(log)), **belief.measure(gather(log))}
+    values = measured(log)
     result = tags(log)
-    for label, metric in (("false-belief", "B3"), ("ignored-input", "M7"), ("withheld", "M10")):
-        assert not of(result, label) or measured[metric].num, "at most a part of what the metric counts"
-    assert bool(of(result, "withheld")) == bool(measured["M10"].num)
+    for label, metric in (
+        ("false-belief", "misled_failures"),
+        ("ignored-input", "uptake"),
+        ("withheld", "withheld_information"),
+    ):
+        assert not of(result, label) or values[metric].num, "at most a part of what the metric counts"
+    assert bool(of(result, "withheld")) == bool(values["withheld_information"].num)
 
 
 @pytest.mark.heavy
@@ -294,7 +296,7 @@ def test_nobody_can_ignore_news_in_cube(tmp_path: Path) -> None:
     assert said
     later = [event for event in log if isinstance(event, PlanStart) and event.seq > said[0].seq]
     assert [(plan.agent, plan.goal) for plan in later] == [("agent_0", "block_0"), ("agent_1", "block_0")]
-    assert communication.measure(gather(log))["M4"].num == 0
+    assert measured(log)["redundancy"].value == 1
 
 
 def test_a_built_in_method_shows_what_was_withheld(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -302,7 +304,7 @@ def test_a_built_in_method_shows_what_was_withheld(tmp_path: Path, capsys: pytes
     run(level="n4", method="greedy", options={"cube": {"view_radius": 2}}, log_level="beliefs", out=out)
     log = list(read_log(out / "logs" / "greedy-s0" / "0001.jsonl.zst"))
     kept = of(tags(log), "withheld")
-    assert len(kept) == communication.measure(gather(log))["M10"].num == 4, "one for each of those left behind"
+    assert len(kept) == measured(log)["withheld_information"].num == 4, "one for each of those left behind"
     assert blind(log) == {"false-belief": "a method that says what it believes"}
     assert command(["report", str(out), "--failures"]) == 0
     text = " ".join(capsys.readouterr().out.split())

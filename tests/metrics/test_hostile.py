@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from teamworld.cli import run as command
 from teamworld.metrics.definition import metrics
-from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
+from teamworld.metrics.table_reader import tabulate
 from teamworld.metrics.validation import Unsound
 from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, LogWriter, decode
 from tests.metrics import golden
@@ -73,7 +73,7 @@ def test_a_spoilt_log_is_refused_or_gives_values_in_range(log: list[Event], rng:
     if events is None:
         return
     try:
-        values = measure(gather(events))
+        values = measure(tabulate(events))
     except Unsound as error:
         assert str(error).isprintable()
         assert str(error).startswith("an impossible log: ")
@@ -120,7 +120,7 @@ def test_an_impossible_log_is_refused_in_one_line(
 ) -> None:
     events = spoil()
     with pytest.raises(Unsound, match="an impossible log") as caught:
-        gather(events)
+        tabulate(events)
     assert says in str(caught.value)
     path = tmp_path / "log.jsonl.zst"
     with LogWriter(path) as writer:
@@ -139,7 +139,7 @@ def test_two_acts_of_one_agent_in_a_step_are_refused() -> None:
     twice = [*log[: at + 1], *log[at:]]
     events = [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(twice)]
     with pytest.raises(Unsound, match="a acts twice in step 0"):
-        gather(events)
+        tabulate(events)
 
 
 def test_most_logs_are_spoilt_where_it_shows() -> None:
@@ -149,7 +149,7 @@ def test_most_logs_are_spoilt_where_it_shows() -> None:
         events = spoilt(made(rng), rng)
         if events is not None:
             try:
-                gather(events)
+                tabulate(events)
                 measured += 1
             except Unsound:
                 refused += 1

@@ -20,11 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teamworld.metrics import cost
-from teamworld.metrics.definition import Value, metrics
-from teamworld.metrics.event_tables import gather
-from teamworld.metrics.measure import measure
-from teamworld.metrics.pooling import pooled
+from teamworld.metrics.definition import Value, metrics, pool_all
 from teamworld.record import (
     ActionStep,
     AttemptMade,
@@ -42,14 +38,16 @@ from teamworld.record import (
     Predict,
     QuestionAsked,
     Release,
-    StageEntered,
     StepDone,
 )
 from tests.metrics.beliefs import belief_log, enriched
 from tests.metrics.logs import log as by_hand
+from tests.metrics.logs import measured
 from tests.metrics.strategies import GOALS, NAMES, SURPRISE, logs, made
 
-IDS = [one.id for one in metrics().values() if one.basis == "log"]
+UNMET = [f"unmet_{name}" for name in ("dependency", "capability", "participation", "spatial", "temporal", "none")]
+TOKENS = ["tokens", "prompt_tokens", "cached_tokens", "output_tokens", "reasoning_tokens"]
+IDS = [name for name, metric in metrics().items() if metric.basis == "log"]
 
 
 class Row(NamedTuple):
@@ -87,7 +85,7 @@ def billed(log: Sequence[Event], rng: Random) -> Run:
 
 
 def told(run: Run) -> dict[str, Value]:
-    return measure(gather(run.log), run.calls)
+    return measured(run.log, run.calls)
 
 
 _RANDOM = st.integers(0, 10**9).map(Random)
@@ -110,11 +108,6 @@ def some_runs(number: int = 60) -> Iterator[Run]:
 def with_values() -> frozenset[str]:
     """Return the metrics that have a value in some of the runs that are always the same."""
     return frozenset(name for run in some_runs() for name, value in told(run).items() if value.value is not None)
-
-
-def of_family(*names: str) -> set[str]:
-    """Return the ids with these names, and their parts."""
-    return {name for name in IDS if name.partition(".")[0] in names or name in names}
 
 
 # ---- ranges
@@ -141,7 +134,7 @@ def test_every_metric_is_told_in_its_range_with_what_it_is_made_of(run: Run) -> 
 
 def test_every_metric_has_a_value_in_some_run() -> None:
     """Or the properties say nothing about it."""
-    assert set(IDS) - with_values() == {"E11"}, "E11 needs places that are inspected; no log tells any yet"
+    assert set(IDS) == with_values()
 
 
 # ---- nulls
@@ -159,32 +152,43 @@ def test_what_is_made_of_nothing_is_null_and_what_is_null_is_made_of_nothing(run
 
 
 def test_an_empty_episode_has_counts_of_0_and_nothing_else() -> None:
-    zero = {"E1", "E1.ticks", "M1", "M2", "M3", "K1", "K1.agent", "M12.density"}
+    zero = ("steps", "messages", "message_tokens", "calls")
     for goals in ({}, {"g": 2}):
-        values = measure(gather(by_hand(goals=goals)), [])
-        measured = {name: value.value for name, value in values.items() if value.value is not None}
-        announced = ("O1", "O2", "O3", "O4", "O5", "O9", "D5") if goals else ()
-        assert measured == dict.fromkeys((*zero, *announced), 0.0)
+        values = measured(by_hand(goals=goals), [])
+        known = {name: value.value for name, value in values.items() if value.value is not None}
+        announced = (
+            ("success", "completion", "anytime_completion", "joint_completion", "premature_end", "attempt_coverage")
+            if goals
+            else ()
+        )
+        assert known == dict.fromkeys((*zero, *announced), 0.0)
 
 
-#: What is told of predictions of joint acts.
-FORESIGHT = {"D22.precision", "D22.recall", "D22.f1"}
 #: What is null where a log has no records of some kinds.
 NEEDS: Mapping[tuple[type[Any], ...], set[str]] = {
-    (ActionStep,): of_family("E5", "E6", "E7", "E8", "E9", "E10", "D7", "D11", "D12") - {"D7.per_act"}
-    | {f"D16.{name}" for name in ("message", "failure", "timer")}
-    | {"D16", "D13.positions"},
-    (AttemptMade,): of_family("D1", "D2", "D3", "D4") | FORESIGHT,
-    (Believe,): of_family("B1", "B2", "B3", "B4", "B5", "B7", "B8"),
-    (Commit, Release): of_family("D6", "D10", "D19", "D20", "D21", "B6"),
-    (GoalChange,): of_family("D17", "K4") | {"O10", "E1.solved", "E12", "M2.unit"},
-    (LlmCall,): of_family("K2", "K7", "K8", "K9", "M2b"),
-    (MessageSent, Deliver): of_family("M4", "M5", "M6", "M7", "M8", "M9", "M13", "D20")
-    | {"M3.gini", "M12.centralisation"},
-    (PlanStart, PlanEnd): of_family("D14", "D15", "B10") | {"D16.resume", "D22.success"},
-    (Predict,): of_family("B6", "B9") | FORESIGHT | {"D22.tokens", "D22.steps"},
-    (StageEntered,): of_family("M11"),
-    (StepDone, ActionStep, GoalChange, AttemptMade): of_family("B7", "D13") | {"M1.rate", "K1.step"},
+    (ActionStep,): {
+        *("work_share", "invalid_share", "blocked_share", "talk_share", "waiting_share", "move_share", "idle_share"),
+        *("invalid_action_rate", "duplicate_work", "staffing_coherence", "spatial_conflict", "position_oscillation"),
+        *("replanning", "plan_oscillation"),
+    },
+    (AttemptMade,): {"joint_success", *UNMET, "warning_precision", "warning_recall", "warning_f1"},
+    (Believe,): {
+        *("belief_f1", "belief_precision", "belief_recall", "belief_staleness", "stale_beliefs", "misled_failures"),
+        *("belief_brier", "belief_calibration", "first_order_accuracy", "belief_convergence", "receiver_sensitivity"),
+        *("sent_to_lacking", "sent_to_holding"),
+    },
+    (Commit, Release): {
+        *("assignment_conflict", "commitment_reliability", "commitments_dropped", "intent_accuracy", "intent_in_set"),
+    },
+    (GoalChange,): {"contribution_gini", "missed_end", "steps_solved"},
+    (LlmCall,): {*TOKENS, "message_generation_tokens", "unusable_answers"},
+    (MessageSent, Deliver): {"redundancy", "repetition", "uptake", "falsehood", "request_fulfilment"},
+    (PlanStart, PlanEnd): {"plan_validity", "plan_success", "plan_reuse", "repair_success"},
+    (Predict,): {
+        *("intent_accuracy", "intent_in_set", "conflict_precision", "conflict_recall"),
+        *("warning_precision", "warning_recall", "warning_f1", "repair_tokens", "repair_steps"),
+    },
+    (StepDone, ActionStep, GoalChange, AttemptMade): {"belief_convergence", "deadlock", "oscillation"},
 }
 
 
@@ -202,8 +206,8 @@ def test_without_the_records_that_it_is_made_of_a_metric_is_null(kinds: tuple[ty
 
 def test_without_calls_on_record_seconds_and_dollars_are_null() -> None:
     for run in some_runs():
-        values = measure(gather(run.log))
-        assert {values[name] for name in of_family("K3", "K4.usd", "K5", "K6", "M11.seconds")} == {(None, None, None)}
+        values = measured(run.log)
+        assert {values[name] for name in ("cost_usd", "latency_p50", "latency_p95")} == {(None, None, None)}
 
 
 def test_at_the_log_level_of_play_what_tells_beliefs_is_null() -> None:
@@ -212,7 +216,7 @@ def test_at_the_log_level_of_play_what_tells_beliefs_is_null() -> None:
         assert isinstance(start, EpisodeStart)
         if start.log_level == "play":
             values = told(run)
-            second = {name for name in IDS if metrics()[name].tier == 2} - {"M4.unread", "B10"}
+            second = {name for name in IDS if metrics()[name].tier == 2}
             assert {name: values[name].value for name in second} == dict.fromkeys(second)
 
 
@@ -224,7 +228,7 @@ def test_at_the_log_level_of_play_what_tells_beliefs_is_null() -> None:
 @given(st.lists(runs, min_size=2, max_size=3))
 def test_pooled_rates_are_the_ratio_of_sums_and_pooled_quantities_the_mean(some: list[Run]) -> None:
     each = [told(run) for run in some]
-    for name, whole in pooled(each).items():
+    for name, whole in pool_all(each).items():
         values = [values[name] for values in each]
         known = [Fraction(value.value) for value in values if value.value is not None]
         num, den = sum(known, Fraction()), Fraction(len(known))
@@ -233,19 +237,17 @@ def test_pooled_rates_are_the_ratio_of_sums_and_pooled_quantities_the_mean(some:
         assert (whole.num, whole.den) == (float(num), float(den)), name
         assert whole.value == (pytest.approx(float(num / den), rel=1e-12) if den else None), name
         assert (whole.n, whole.nulls) == (len(known), len(values) - len(known)), name
-    assert pooled(each[::-1]) == pooled(each)
+    assert pool_all(each[::-1]) == pool_all(each)
 
 
 #: Parts whose numerators add up to that of a whole, or to the denominator that they share.
 PARTS: Mapping[str, tuple[set[str], str | None]] = {
-    "step classes": (of_family("E6"), None),
-    "first unmet constraint": (of_family("D3"), None),
-    "ends of plans": (of_family("D15") - {"D15.survival"}, None),
-    "ends of commitments": (of_family("D19"), None),
-    "novelty and redundancy": ({"M4", "M5"}, None),
-    "stale and fabricated": ({"M8.stale", "M8.fabricated"}, "M8"),
-    "causes of replanning": (of_family("D16") - {"D16", "D16.resume"}, "D16"),
-    "tokens": ({"K2.prompt", "K2.output"}, "K2"),
+    "step classes": (
+        {f"{name}_share" for name in ("work", "invalid", "blocked", "talk", "waiting", "move", "idle")},
+        None,
+    ),
+    "first unmet constraint": (set(UNMET), None),
+    "tokens": ({"prompt_tokens", "output_tokens"}, "tokens"),
 }
 
 
@@ -264,25 +266,14 @@ def test_parts_add_up_to_their_whole(family: str, run: Run) -> None:
     assert together == (dens.pop() if whole is None else values[whole].num)
 
 
-@given(runs)
-def test_a_part_is_no_more_than_its_whole(run: Run) -> None:
-    values = told(run)
-    for parts, whole in (
-        (("D12.swap", "D12.cell"), "D12"),
-        (("B6",), "B6.set"),
-        (("K2.cached",), "K2.prompt"),
-        (("K2.reasoning",), "K2.output"),
-    ):
-        nums = [values[name].num for name in (*parts, whole)]
-        if None not in nums:
-            assert sum(num or 0 for num in nums[:-1]) <= (nums[-1] or 0), whole
-
-
 #: Numerators and denominators that add up where one log follows another: they count events, or agents' steps.
-ADDITIVE = (
-    of_family("E5", "E6", "E7", "E8", "E9", "M6", "D1", "D2", "D3", "D14", "D15", "K1", "K2", "K3", "K8", "K9")
-    | {"O7.raw", "E1", "E1.ticks", "M1", "M1.rate", "M2", "M4.unread", "D7", "D12", "K5.path"}
-) - {"K1.agent", "M6"}
+ADDITIVE = {
+    *PARTS["step classes"][0],
+    *UNMET,
+    *TOKENS,
+    *("invalid_action_rate", "joint_success", "plan_validity", "plan_success", "calls", "cost_usd", "unusable_answers"),
+    *("world_score", "steps", "messages", "message_tokens", "spatial_conflict"),
+}
 
 
 def joined(one: Run, other: Run) -> Run:
@@ -387,38 +378,21 @@ def test_names_and_numbers_do_not_matter(what: str, kept: bool, run: Run) -> Non
         list if kept else lambda some: list(some)[::-1],
     )
     assert told(other) == told(run)
-    for part, value in cost.parts(gather(run.log)).items():
-        key = re.sub(r"(?<=agent=)\w+", lambda found: names.get(found[0], found[0]), part)
-        assert cost.parts(gather(other.log))[key] == value
 
 
 # ---- prefixes
 
-#: Values that never fall while an episode goes on: what is done stays done, what is counted stays counted; an
-#: agreement (D20) is settled once it is there.
-GROWING = of_family("O2", "O3", "O4", "O5", "O6", "E1", "D5", "D20", "K2", "K3") | {
-    "M1",
-    "M2",
-    "M2b",
-    "M11.total",
-    "M12.density",
-    "K1",
-    "K1.agent",
-    "K5.max",
-    "K6.decision",
-    "K6.waiting",
+#: Values that never fall while an episode goes on: what is done stays done, what is counted stays counted.
+GROWING = {
+    *("completion", "anytime_completion", "joint_completion", "loss", "steps", "attempt_coverage", "cost_usd"),
+    *("messages", "message_tokens", "message_generation_tokens", "calls", *TOKENS),
 }
 #: Values that hardly or never fall in logs at random, though nothing says that they do not.
 STILL = {
-    "O1": "falls where a goal opens after all others were done",
-    "B7.start": "falls where the truth tells of a kind of fact late",
-    "D22.tokens": "falls where a repair takes fewer than those before",
-    "M9.delay": "falls where a later request is answered sooner",
-    "O9": "a prefix ends by its horizon; nobody quits",
-    "E6.think": "no world runs in real time",
-    "E11": "no log tells what was inspected",
-    "D16.world": "no such cause is made",
-    "D15.unfinished": "plans are unfinished at the end alone",
+    "success": "falls where a goal opens after all others were done",
+    "steps_solved": "falls nowhere: a solved episode ends",
+    "repair_tokens": "falls where a repair takes fewer than those before",
+    "premature_end": "a prefix ends by its horizon; nobody quits",
 }
 
 

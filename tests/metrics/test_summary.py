@@ -10,57 +10,27 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from teamworld.metrics.event_tables import gather
-from teamworld.metrics.measure import measure
 from teamworld.metrics.summary import Rate, Summary, summarise
 from teamworld.record import (
-    SCHEMA,
     AnswerError,
     AttemptMade,
     EpisodeEnd,
     EpisodeStart,
     Event,
     GoalChange,
-    GoalInfo,
     MessageSent,
     PlanEnd,
     QuestionAsked,
     StageEntered,
     StepDone,
 )
+from tests.metrics.logs import episode_start, goal_info, measured
 from tests.metrics.strategies import logs
 
 
 def start(weights: dict[str, float], horizon: int = 10) -> EpisodeStart:
-    goals = tuple(
-        GoalInfo(
-            id=name, kind="job", thing=None, label=name, weight=weight, quorum=1, places=1, exclusive=False, units=1
-        )
-        for name, weight in weights.items()
-    )
-    return EpisodeStart(
-        schema=SCHEMA,
-        world="toy",
-        level="one",
-        world_options={},
-        world_seed=0,
-        seed=0,
-        episode=1,
-        team=("a", "b"),
-        kinds={},
-        goals=goals,
-        measures={},
-        relations=(),
-        static={},
-        horizon=horizon,
-        task="work",
-        method="none",
-        method_options={},
-        reasoner="rules",
-        message_rule={},
-        topology="complete",
-        log_level="play",
-    )
+    goals = [goal_info(name, weight=weight, exclusive=False) for name, weight in weights.items()]
+    return episode_start(goals, horizon=horizon)
 
 
 def steps(
@@ -118,8 +88,8 @@ def summarised(log: Sequence[Event]) -> Summary:
     return summarise(placed)
 
 
-def test_the_golden_example_of_the_metrics_spec() -> None:
-    """Section 12: g1 of weight 1 is done in step 2, g2 of weight 2 in step 5, of a horizon of 10."""
+def test_the_golden_example() -> None:
+    """The block world: g1 of weight 1 is done in step 2, g2 of weight 2 in step 5, of a horizon of 10."""
     made = steps([1] * 6, {2: ["g1"], 5: ["g2"]})
     at = {step: index for index, step in reversed([(i, e.step) for i, e in enumerate(made)])}
     log: list[Event] = [start({"g1": 1.0, "g2": 2.0}), *made[: at[1]], message(0), *made[at[1] : at[2]]]
@@ -233,15 +203,15 @@ def test_an_unfinished_log_has_no_summary(log: list[Event]) -> None:
 
 @given(logs)
 def test_headline_numbers_are_the_metrics_of_these_names(log: list[Event]) -> None:
-    summary, values = summarised(log), measure(gather(log))
+    summary, values = summarised(log), measured(log)
     told = {
-        "O1": None if summary.success is None else float(summary.success),
-        "O2": summary.completion,
-        "O4": summary.anytime,
-        "E1": summary.steps,
-        "M1": summary.messages,
-        "D1": summary.attempts.value,
-        "D15.success": summary.plans.value,
+        "success": None if summary.success is None else float(summary.success),
+        "completion": summary.completion,
+        "anytime_completion": summary.anytime,
+        "steps": summary.steps,
+        "messages": summary.messages,
+        "joint_success": summary.attempts.value,
+        "plan_success": summary.plans.value,
     }
     assert told == {name: values[name].value for name in told}
 

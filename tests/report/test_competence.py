@@ -89,5 +89,5 @@ def test_what_has_no_scores_is_refused_in_one_line(tmp_path: Path, capsys: pytes
 
 def test_a_comparison_has_scores_without_its_silent_rows(tmp_path: Path) -> None:
     asked = ["compare", "drwell", "do_nothing", "--world", "wildfire", "--level", CUT, "--max-steps", "20"]
-    assert command([*asked, "--metrics", "O2", "--out", str(tmp_path / "c")]) == 0
+    assert command([*asked, "--metrics", "completion", "--out", str(tmp_path / "c")]) == 0
     assert of_folder(tmp_path / "c").columns == ("competency", "drwell", "random", "greedy")

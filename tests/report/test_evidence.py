@@ -15,7 +15,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.config import load
 from teamworld.metrics.definition import metrics
 from teamworld.report import evidence
-from teamworld.report.compare import Pair
+from teamworld.report.comparison import PairedDifference
 
 pytestmark = pytest.mark.heavy
 
@@ -34,7 +34,7 @@ PAGE: dict[str, Any] = {
             "references": True,
             "silent": ["drwell"],
             "by": ["reasoner", "level"],
-            "metrics": ["O2", "E1"],
+            "metrics": ["completion", "steps"],
             "against": "drwell",
             "parts": {"drwell:no_memory": "the world model", "silent": "hearing"},
             "figure": "level",
@@ -48,7 +48,14 @@ PAGE: dict[str, Any] = {
                 "episodes": 4,
                 "level": "n2",
             },
-            "metrics": ["O2", "E1", "B11.T", "B11.area.T", "B13.rate", "B13.T"],
+            "metrics": [
+                "completion",
+                "steps",
+                "learning_steps",
+                "learning_over_frozen_steps",
+                "memory_rate_error",
+                "memory_duration_error",
+            ],
             "figure": "learning",
         },
         {
@@ -60,7 +67,7 @@ PAGE: dict[str, Any] = {
                 "grid": {"memory": [None, "learning/run"], "level": ["n2", "n4"]},
             },
             "by": ["level"],
-            "metrics": ["B14.C", "B14.T"],
+            "metrics": ["transfer_completion", "transfer_steps"],
         },
     ],
 }
@@ -136,8 +143,8 @@ def test_what_is_not_begun_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
         (with_section(0, metrics=["O99"]), "there is no metric 'O99'"),
         (with_section(0, metrics=["all"]), "there is no metric 'all'"),
         (with_section(0, metrics=["O2,E1"]), "there is no metric 'O2,E1'"),
-        (with_section(0, metrics=["O8"]), "there is no metric 'O8' to show"),
-        (with_section(0, metrics=["O2", "O2"]), "a metric is named twice"),
+        (with_section(0, metrics=["reliability"]), "there is no metric 'reliability' to show"),
+        (with_section(0, metrics=["completion", "completion"]), "a metric is named twice"),
         (with_section(0, silent=["greedy"]), "'greedy' is not run"),
         (
             with_section(2, experiment={"methods": ["drwell"], "memory": "learnin/run", "level": "n2"}, by=[]),
@@ -171,21 +178,21 @@ def test_a_page_is_a_markdown_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert not (tmp_path / "o").exists()
 
 
-def found(where: str, by: float, p: float, metric: str = "E1") -> evidence._Tested:
-    pair = Pair("a", "b", metric, by, by - 1, by + 1, p, p, 1.0, 20)
+def found(where: str, by: float, p: float, metric: str = "steps") -> evidence._Tested:
+    pair = PairedDifference("a", "b", metric, by, by - 1, by + 1, p, p, 1.0, 20)
     return evidence._Tested(tuple(where.split()), pair)
 
 
 def test_a_verdict_says_where_a_part_is_worth_something_and_where_nothing() -> None:
-    steps = metrics()["E1"]
+    steps = metrics()["steps"]
     told = evidence._worth(steps, "memory", [found("n1", 0.5, 0.9), found("n2", 12.0, 0.01), found("n4", 8.0, 0.01)])
     assert told == (
         "`a` (without memory): **worse** by 8 to 12 steps in 2 of 3 places (n2; n4); no supported difference in the "
         "other; intervals there reach 1.5 steps at most."
     )
-    better = evidence._worth(metrics()["O2"], "", [found("n2", 2.0, 0.01, "O2")])
+    better = evidence._worth(metrics()["completion"], "", [found("n2", 2.0, 0.01, "completion")])
     assert better == "`a`: **better** by 2 in the one place."  # of completion, more is better
-    neither = evidence._worth(metrics()["M1"], "", [found("n2", 5.0, 0.01, "M1")])
+    neither = evidence._worth(metrics()["messages"], "", [found("n2", 5.0, 0.01, "messages")])
     assert neither == "`a`: **more** by 5 messages in the one place."
     single = found("n1", -12.0, 1.0)
     unsure = evidence._worth(steps, "", [single._replace(pair=single.pair._replace(low=None, high=None))])
@@ -195,7 +202,7 @@ def test_a_verdict_says_where_a_part_is_worth_something_and_where_nothing() -> N
 
 
 def test_places_are_told_as_shortly_as_they_can() -> None:
-    steps = metrics()["E1"]
+    steps = metrics()["steps"]
     places = [f"{mind} {level}" for mind in ("rules", "slips") for level in ("n1", "n2", "n4")]
     worse = {"rules n2", "slips n2", "slips n4"}
     told = evidence._worth(steps, "", [found(one, 2.0 if one in worse else 0.0, 0.01) for one in places])

@@ -99,7 +99,7 @@ def test_json_has_every_tag(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert data["unfinished"] == 0
     for row in data["counts"]:
         mine = [one for one in data["tags"] if (one["label"], one["method"]) == (row["label"], row["method"])]
-        can = not LABELS[row["label"]].knowing  # the run's log level is play
+        can = not LABELS[row["label"]].needs_beliefs  # the run's log level is play
         assert row["tags"] == (len(mine) if can else None)
         assert row["episodes"] == {
             "num": len({(one["seed"], one["episode"]) for one in mine}),

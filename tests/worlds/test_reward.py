@@ -6,8 +6,8 @@ from math import fsum
 
 import pytest
 
-from teamworld.metrics.event_tables import gather
-from teamworld.metrics.outcome import measure
+from teamworld.metrics.outcome import world_score
+from teamworld.metrics.table_reader import tabulate
 from teamworld.record import StepDone
 from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from teamworld.worlds.wildfire.world import WildfireWorld
@@ -32,7 +32,7 @@ def test_rewards_add_up_to_the_score(world: str, level: str, method: str, total:
     found = scores(played)
     assert fsum(score["reward"] for score in found) == pytest.approx(found[-1][total])
     assert found[-1][total] != 0
-    value = measure(gather(played.events))["O7.raw"].value
+    value = world_score(tabulate(played.events)).value
     assert value == pytest.approx(found[-1][total])
 
 

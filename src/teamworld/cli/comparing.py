@@ -11,14 +11,14 @@ from typing import Any
 from rich.console import Console
 
 from teamworld.cli.running import default_folder, expect_all, watched
-from teamworld.experiment import grid
+from teamworld.experiment import comparison_runs, grid
+from teamworld.experiment.comparison_runs import ComparisonRun
+from teamworld.experiment.grid import GridRun
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
-from teamworld.report import compare_tables
-from teamworld.report import comparison as study
-from teamworld.report.compare import MAIN, Comparison, claims, doubts
-from teamworld.report.compare_tables import plain
-from teamworld.report.comparison import Setting
+from teamworld.report import comparison_tables, measurement
+from teamworld.report.comparison import MAIN, Comparison, claims, doubts
+from teamworld.report.comparison_tables import plain
 from teamworld.report.tables import Table, rich_tables
 
 
@@ -38,7 +38,7 @@ def compare(
         asked: Fields of an experiment; what varies stands under ``grid``.
         out: Folder of the comparison; None: one with a name made from what is asked.
         running: How runs are carried out.
-        wanted: Ids of metrics with commas; None for those of a results table.
+        wanted: Metrics with commas; None for those of a results table.
         references: Whether reference rows stand beside.
         figures: Whether figures are drawn too.
         as_json: Whether to print one JSON object, and nothing else.
@@ -46,22 +46,22 @@ def compare(
     Raises:
         UserError: Something asked for cannot be used, or a limit was reached.
     """
-    names = study.named(wanted, references=references)
-    settings = study.settings(asked)
+    names = measurement.metric_names(wanted, references=references)
+    settings = comparison_runs.settings(asked)
     for setting in settings:
         setting.experiment.resolved()  # all of them, before the first begins
     folder = out if out is not None else _default(settings, references)
     grid.claim(folder, asked, "comparison")
     parts = _run(settings, folder, running, references=references)
     with Console(stderr=True).status("measuring"):
-        found = study.measure(parts, names, running.processes)
-        comparison = study.compared(found, names)
-        each = {one.name: study.compared(found.within(one.name), names) for one in settings if one.name}
+        found = measurement.measure(parts, names, running.processes)
+        comparison = measurement.compared(found, names)
+        each = {one.name: measurement.compared(found.within(one.name), names) for one in settings if one.name}
     experiments = [one.experiment for one in settings]
-    caption, where = compare_tables.caption(experiments), compare_tables.where(experiments)
-    tables = [compare_tables.table(comparison, names, caption)]
-    tables += [compare_tables.by_setting(each, name, caption) for name in MAIN if each and name in names]
-    compare_tables.write(folder, comparison, tables, each, where)
+    caption, where = comparison_tables.caption(experiments), comparison_tables.where(experiments)
+    tables = [comparison_tables.table(comparison, names, caption)]
+    tables += [comparison_tables.by_setting(each, name, caption) for name in MAIN if each and name in names]
+    comparison_tables.write(folder, comparison, tables, each, where)
     if figures:
         _draw(folder, comparison, found, names, caption, settings)
     if as_json:
@@ -71,16 +71,16 @@ def compare(
     _print(tables, comparison, folder)
 
 
-def _run(settings: Sequence[Setting], folder: Path, running: RunOptions, *, references: bool) -> list[study.Part]:
+def _run(settings: Sequence[GridRun], folder: Path, running: RunOptions, *, references: bool) -> list[ComparisonRun]:
     """Run what is missing, with a progress bar; say first what language models will take."""
     first, silent = settings[0].experiment, None if references else ()
-    methods = len(first.methods) + references * (len(study.REFERENCES) + len(first.methods))
+    methods = len(first.methods) + references * (len(comparison_runs.REFERENCES) + len(first.methods))
     total = methods * len(first.seeds) * first.episodes * len(settings)
-    planned = list(study.planned(settings, folder, references=references, silent=silent))
+    planned = list(comparison_runs.planned(settings, folder, references=references, silent=silent))
     told = expect_all([(part.folder, part.experiment) for part in planned], running)
     purse = SharedBudget(running, [part.folder for part in planned])
     with watched(total, first, running, told=told) as (step, watch):
-        return study.run_all(
+        return comparison_runs.run_all(
             settings, folder, references=references, silent=silent, progress=step, purse=purse, watch=watch
         )
 
@@ -106,7 +106,7 @@ def _print(tables: Sequence[Table], comparison: Comparison, folder: Path) -> Non
     print(f"\nTables (Markdown, LaTeX, CSV, with polars Parquet) and runs are in {folder}")
 
 
-def _default(settings: Sequence[Setting], references: bool) -> Path:
+def _default(settings: Sequence[GridRun], references: bool) -> Path:
     asked = [setting.experiment.model_dump(mode="json") for setting in settings]
     told = json.dumps([*asked, references], sort_keys=True).encode()
     name = f"compare-{hashlib.blake2b(told, digest_size=4).hexdigest()}"
@@ -116,12 +116,12 @@ def _default(settings: Sequence[Setting], references: bool) -> Path:
 def _draw(
     folder: Path,
     comparison: Comparison,
-    found: study.Measured,
+    found: measurement.Measurement,
     names: Sequence[str],
     caption: str,
-    settings: Sequence[Setting],
+    settings: Sequence[GridRun],
 ) -> None:
-    from teamworld.report.compare_figures import draw
+    from teamworld.report.comparison_figures import draw
 
     varied = {setting.name: setting.values for setting in settings}
     for path in draw(comparison, found.episodes, names, caption, folder / "figures", varied):

@@ -13,7 +13,7 @@ from rich.table import Table as RichTable
 
 from teamworld.cli.running import expect_all, watched
 from teamworld.errors import UserError
-from teamworld.experiment import grid
+from teamworld.experiment import comparison_runs, grid
 from teamworld.experiment.calls import CallStore
 from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.episode_metrics import finished
@@ -22,7 +22,7 @@ from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.shared_budget import SharedBudget
-from teamworld.report import comparison, evidence, tables
+from teamworld.report import evidence, tables
 from teamworld.report.tables import Table, rich_tables
 
 
@@ -132,8 +132,9 @@ def _runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     if kind == "evidence":
         planned = evidence.planned(evidence.parsed(grid.told(folder)), folder)
     elif kind == "comparison":
-        parts = comparison.planned(comparison.settings(grid.told(folder)), folder, references=True, silent=None)
-        planned = [(part.folder, part.experiment) for part in parts if not part.in_silence or part.folder.exists()]
+        settings = comparison_runs.settings(grid.told(folder))
+        parts = comparison_runs.planned(settings, folder, references=True, silent=None)
+        planned = [(part.folder, part.experiment) for part in parts if not part.is_silent or part.folder.exists()]
     else:
         yield from grid.runs(folder)
         return

@@ -12,7 +12,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.episode_metrics import finished, of_log, of_runs
 from teamworld.experiment.folder import RunFolder
 from teamworld.metrics.definition import Value, metrics, pool_all
-from teamworld.report import metrics as tables
+from teamworld.report import metric_tables as tables
 from teamworld.report.tables import Table, describe_reasoner, describe_reasoner_and_talk, rich_tables, talk
 
 

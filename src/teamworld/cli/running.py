@@ -277,7 +277,7 @@ def report_failures(folder: Path, episode: int | None, *, everything: bool, as_j
 
 
 def _draw(place: RunFolder, rows: list[EpisodeRow], *, quiet: bool) -> None:
-    from teamworld.report.figures import draw_all  # only here: matplotlib takes its time
+    from teamworld.report.run_figures import draw_all  # only here: matplotlib takes its time
 
     for path in draw_all(place, place.experiment(), rows):
         if not quiet:

@@ -30,10 +30,10 @@ MOST = 10_000
 
 
 class GridRun(NamedTuple):
-    """One run of a grid."""
+    """One place of a grid: a world, a level, a reasoner, ... in which all methods are run."""
 
     name: str
-    """Of its folder."""
+    """Of its folder, and in tables; empty where there is no other."""
     values: dict[str, Any]
     """What it has of the grid, by field."""
     experiment: ExperimentSpec

@@ -1,4 +1,4 @@
-"""The letter codes that metrics had before they had names: read in old files, and accepted where a user names metrics."""
+"""The letter codes that metrics once had: read in old files, and accepted where a user names metrics."""
 
 from __future__ import annotations
 

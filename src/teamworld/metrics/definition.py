@@ -71,6 +71,8 @@ class Metric(NamedTuple):
     """The definition of a metric."""
 
     name: str
+    section: str
+    """Of the page: ``Outcome``, ``Effort``, ..."""
     symbol: str | None
     """As papers write it; None where it is known by its title alone."""
     title: str
@@ -113,13 +115,9 @@ def register(name: str, function: MetricFunction) -> MetricFunction:
     return function
 
 
-def evaluate(table: EventTable) -> dict[str, Value]:
-    """Return every registered metric of an episode; null below the log level that it takes. See ``measure``."""
-    return {
-        name: NULL if one.tier == 2 and not table.has_beliefs else _FUNCTIONS[name](table)
-        for name, one in metrics().items()
-        if one.basis == "log"
-    }
+def metric_functions() -> Mapping[str, MetricFunction]:
+    """Return the registered metrics by name, in the order in which metrics are listed; see ``measure``."""
+    return {name: _FUNCTIONS[name] for name, definition in metrics().items() if definition.basis == "log"}
 
 
 class PooledValue(NamedTuple):

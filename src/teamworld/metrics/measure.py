@@ -16,10 +16,13 @@ from teamworld.metrics import (  # noqa: F401 - each registers its metrics
     predictions,
     repair,
 )
-from teamworld.metrics.definition import Value, evaluate
+from teamworld.metrics.definition import NULL, Value, metric_functions, metrics
 from teamworld.metrics.event_table import EventTable
 
 
 def measure(table: EventTable) -> dict[str, Value]:
-    """Return every metric that one episode can tell, by name, in the order in which metrics are listed."""
-    return evaluate(table)
+    """Return every metric that one episode can tell, by name; null below the log level that it takes."""
+    return {
+        name: NULL if metrics()[name].tier == 2 and not table.has_beliefs else function(table)
+        for name, function in metric_functions().items()
+    }

@@ -24,16 +24,16 @@ from teamworld.metrics.event_table import (
 from teamworld.metrics.validation import HEAVIEST, MANY, Unsound, check_records, check_start, refusal
 from teamworld.record import (
     ActionStep,
+    AgentLeft,
     AttemptMade,
     Believe,
     Commit,
     Deliver,
+    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    Frame,
     GoalChange,
-    Gone,
     LlmCall,
     MessageSent,
     Observe,
@@ -42,10 +42,10 @@ from teamworld.record import (
     Predict,
     QuestionAsked,
     Release,
-    Share,
-    Stage,
+    StageEntered,
     StepDone,
     Truth,
+    ViewsShared,
 )
 
 _CODES = {name: code for code, name in enumerate(CLASSES)}
@@ -53,8 +53,8 @@ _EFFECT, _MOVED = 1, 2
 _PACKED = struct.Struct("9i").pack
 #: Records of which all are kept; there are few of them, beside what agents do.
 _KEPT = (
-    *(AttemptMade, Believe, Commit, GoalChange, Gone, LlmCall, MessageSent),
-    *(PlanEnd, PlanStart, Predict, QuestionAsked, Release, Share),
+    *(AttemptMade, Believe, Commit, GoalChange, AgentLeft, LlmCall, MessageSent),
+    *(PlanEnd, PlanStart, Predict, QuestionAsked, Release, ViewsShared),
 )
 
 
@@ -139,13 +139,13 @@ class _Reader:
             **{kind: records.append for kind, records in self.kept.items()},
             ActionStep: self._act,
             Deliver: self._deliver,
-            Stage: self._stage,
+            StageEntered: self._stage,
             Truth: lambda event: self._sight(event, NOBODY, event.true, event.false),
             Observe: lambda event: self._sight(event, self.who[event.agent], event.seen, event.unseen),
             StepDone: self._step,
             EpisodeEnd: self._end,
             EpisodeStart: _refuse_start,
-            Frame: lambda event: None,
+            DrawingState: lambda event: None,
         }
 
     def _act(self, act: ActionStep) -> None:
@@ -170,7 +170,7 @@ class _Reader:
         if not event.dropped:
             self.deliveries.extend((event.message, self.who[event.agent], event.step, event.seq))
 
-    def _stage(self, event: Stage) -> None:
+    def _stage(self, event: StageEntered) -> None:
         agent = self.who[event.agent]
         if event.stage == "W":
             self.decisions.extend((agent, event.step, event.seq))

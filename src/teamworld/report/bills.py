@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from teamworld.experiment.calls import CallRow, CallStore
 from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.folder import RunFolder
-from teamworld.metrics.bill import cost, grouped, latency
+from teamworld.metrics.cost import cost, group_by, latency
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report.tables import Table, talk
@@ -59,7 +59,7 @@ def _caption(made: Sequence[CallRow], rows: Sequence[CallRow], tables: Sequence[
 def _table(
     name: str, rows: Sequence[CallRow], key: Callable[[CallRow], str], experiment: ExperimentSpec, caption: str
 ) -> Table:
-    groups = grouped(rows, key)
+    groups = group_by(rows, key)
     lines = [(group, *_line(some)) for group, some in groups.items()]
     if len(lines) > 1:
         lines.append(("all", *_line(rows)))

@@ -1,288 +1,268 @@
-"""A comparison from its methods to its numbers: runs on the same instances, measured, compared."""
+"""Methods compared on the same instances and seeds: values, paired differences, and what may be claimed of them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from teamworld.errors import UserError, suggest
-from teamworld.experiment import episode_metrics, grid, process_pool
-from teamworld.experiment.config import ExperimentSpec, RunCell, build
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.reasoner_factory import RunMonitor
-from teamworld.experiment.results import EpisodeRow
-from teamworld.experiment.runner import run
-from teamworld.experiment.shared_budget import SharedBudget
-from teamworld.methods import registry
-from teamworld.metrics.definition import Value, metrics
-from teamworld.report import cross_run, trajectories
-from teamworld.report.compare import COSTS, HEADLINE, Comparison, Sample, compare
-from teamworld.report.cross_run import GREEDY, RANDOM
+from teamworld.metrics.definition import Metric, Value, metrics, pool
+from teamworld.metrics.extract import Extract
+from teamworld.report.statistics import fitting_interval, holm, least, paired
 
-#: Reference rows that stand beside every comparison: agents that draw at random, and the world's scripted team.
-REFERENCES = (RANDOM, GREEDY)
-#: The third: the method itself when nobody hears a message. Talk has to beat silence to count as useful.
-SILENT = "silent"
-_ALOUD = "run"
-"""Folder of a setting's run in which all is heard."""
-#: Metrics across runs that the usual table shows too.
-ACROSS = ("O7", "M14.C", "M14.T", "M15")
-#: What is kept of each episode beside the metrics that are shown: metrics across runs and figures are made of them.
-_NEEDED = ("O1", "O2", "O4", "O7.raw", "E1", "M1", "M2", "D1", *COSTS)
-#: Defined, but not by runs of a comparison: the gain of a step, and what benchmarks measure.
-_UNMEASURED = ("E13.gain", "K11")
-#: A method whose memory never learns: what DR. WELL's is measured against (B11).
-FROZEN = "drwell:frozen"
+#: What a results table shows first.
+HEADLINE = (
+    *("completion", "joint_completion", "anytime_completion", "success", "steps", "steps_solved", "joint_success"),
+    *("attempt_coverage", "work_share", "waiting_share", "messages", "message_tokens", "redundancy"),
+    *("staffing_coherence", "contribution_gini", "calls", "tokens", "cost_usd", "latency_p95"),
+)
+#: What a frontier sets against completion and steps: the first of these that was measured.
+COSTS = ("cost_usd", "tokens", "messages")
+#: The metrics that a comparison is made for: their differences are corrected for one another, all others among
+#: themselves.
+MAIN = ("completion", "anytime_completion", "steps")
+#: A difference is supported if its corrected p is below.
+LEVEL = 0.05
 
 
-class Setting(NamedTuple):
-    """One place of a comparison: a world, a level, a mind, ... in which all methods are run."""
+class Sample(NamedTuple):
+    """One measured episode."""
 
-    name: str
-    """Of its folder and in tables; empty where there is no other."""
-    values: Mapping[str, Any]
-    """What it has of what varies."""
-    experiment: ExperimentSpec
-    """The methods to compare, and where."""
-
-    def folder(self, out: Path) -> Path:
-        """Return its place in the folder of the comparison."""
-        return out / self.name if self.name else out
-
-
-class Part(NamedTuple):
-    """One run of a comparison."""
-
-    folder: Path
-    experiment: ExperimentSpec
-    names: dict[str, str]
-    """Of its methods, as the comparison calls them."""
-    setting: Setting
-    in_silence: bool = False
-    """Whether nobody hears a message."""
+    method: str
+    instance: str
+    """World, level, layout and seed: the unit, which pairs it with those of other methods and other settings."""
+    stratum: str
+    """World, level and, where all seeds meet the same, the layout: units are resampled within it."""
+    episode: int
+    values: Mapping[str, Value]
+    extract: Extract = Extract(0, 0, {}, {})
+    """What metrics across runs need beside them."""
+    setting: str = ""
+    """Name of what varies in the comparison; empty where nothing does."""
+    others: str = ""
+    """What varies beside the place, the size of the team and the memory that it begins with."""
+    memory: str = ""
+    """The run whose memory it began with; empty for none, and for methods that have none."""
 
 
-def settings(data: Mapping[str, Any]) -> list[Setting]:
-    """Return the settings of a comparison: one for each combination of a grid, or one alone.
+class MetricRow(NamedTuple):
+    """A metric of a method."""
 
-    Args:
-        data: Fields of an experiment; what varies stands under ``grid``.
-
-    Raises:
-        UserError: One line on the first thing wrong with it.
-    """
-    if not grid.is_grid(data):
-        return [Setting("", {}, build(data))]
-    return [Setting(*part) for part in grid.expand(data)]
-
-
-def aloud(setting: Setting, out: Path, *, references: bool) -> Part:
-    """Return the run of the methods that are compared, with the reference teams.
-
-    Args:
-        setting: Where.
-        out: Folder of the comparison.
-        references: Whether to add reference rows.
-    """
-    asked = setting.experiment
-    beside = tuple(name for name in REFERENCES if references and name not in asked.methods)
-    methods = asked.methods + beside
-    names = {method: method for method in methods}
-    return Part(setting.folder(out) / _ALOUD, asked.model_copy(update={"methods": methods}), names, setting)
+    method: str
+    metric: str
+    value: float | None
+    low: float | None
+    """Of the 95 % interval; of a single instance the metric's range, or None where it has no bounds."""
+    high: float | None
+    n: int
+    """Instances with a value."""
+    nulls: int
+    """Instances without one."""
 
 
-def in_silence(
-    setting: Setting, out: Path, spoke: Collection[str], wanted: Collection[str] | None = None
-) -> Part | None:
-    """Return the run of the same methods when nobody hears a message, None if there is none to run.
+class PairedDifference(NamedTuple):
+    """A metric of one method minus that of another, on the instances that both met."""
 
-    Args:
-        setting: As for ``aloud``.
-        out: Folder of the comparison.
-        spoke: Methods that sent messages. Others would do the same in silence; the first method's row always stands.
-        wanted: Methods to run in silence, whether they spoke or not; None for those above.
-    """
-    asked = setting.experiment
-    own = [method for method in asked.methods if method not in REFERENCES]
-    chosen = {*own[:1], *spoke} if wanted is None else wanted
-    talkers = [method for method in own if method in chosen]
-    if not talkers:
-        return None
-    gone = set(asked.methods) - set(talkers)  # a run refuses options of what is no part of it
-    kept = {*talkers, *map(registry.method_of, talkers)}  # what is set for a method holds for its variants
-    options = {owner: given for owner, given in asked.options.items() if owner not in gone or owner in kept}
-    options["messages"] = {**options.get("messages", {}), "loss": 1.0}
-    update = {"methods": tuple(talkers), "options": options, "talk": asked.protocol}  # which the loss does not change
-    experiment = asked.model_copy(update=update)
-    names = {method: silent_name(method, own) for method in talkers}
-    return Part(setting.folder(out) / SILENT, experiment, names, setting, in_silence=True)
-
-
-def planned(found: Sequence[Setting], out: Path, *, references: bool, silent: Collection[str] | None) -> Iterator[Part]:
-    """Yield the runs that a comparison can take: in silence those of all methods, for any may turn out to talk."""
-    for setting in found:
-        yield aloud(setting, out, references=references)
-        quiet = in_silence(setting, out, setting.experiment.methods, silent)
-        if quiet is not None:
-            yield quiet
-
-
-def run_all(
-    found: Sequence[Setting],
-    out: Path,
-    *,
-    references: bool,
-    silent: Collection[str] | None,
-    progress: Callable[[EpisodeRow], None],
-    purse: SharedBudget,
-    watch: RunMonitor,
-) -> list[Part]:
-    """Run what is missing of a comparison, use again what is there, and return its runs.
-
-    Args:
-        found: Its settings.
-        out: Its folder.
-        references: Whether random and scripted teams stand beside.
-        silent: Methods that are run in silence too; None for all that talk, and the first.
-        progress: Called with each episode.
-        purse: How runs are carried out, and the budget that they share.
-        watch: Told how many calls are in flight.
-
-    Raises:
-        UserError: A run cannot be made, or a limit was reached: the same call goes on.
-    """
-    parts = []
-    for setting in found:
-        first = aloud(setting, out, references=references)
-        rows = run(first.experiment, first.folder, progress, purse.running(first.folder, first.experiment), watch)
-        parts.append(first)
-        spoke = {row.method for row in rows if row.summary.messages}
-        second = in_silence(setting, out, spoke, silent)
-        if second is not None:
-            run(second.experiment, second.folder, progress, purse.running(second.folder, second.experiment), watch)
-            parts.append(second)
-    return parts
-
-
-class Measured(NamedTuple):
-    """What was measured in a comparison."""
-
-    episodes: list[Sample]
-    """With the metrics across runs that an episode has."""
-    units: list[Sample]
-    """One more for each seed of a method in a setting, with what its episodes in a row show."""
+    a: str
+    b: str
+    metric: str
+    difference: float
+    low: float | None
+    """Of the 95 % interval; None of a single instance, as is the next."""
+    high: float | None
+    p: float
+    p_corrected: float
+    """For all differences of its family (Holm): the main metrics, or all others."""
+    effect: float | None
+    """Mean over standard deviation of the instances' differences; None where they do not vary."""
+    n: int
+    """Instances that count."""
+    nulls: int = 0
+    """Instances where one or both have no value; a mean leaves them out, which may be what makes the difference."""
+    family: int = 1
+    """Differences that the p is corrected for."""
 
     @property
-    def all(self) -> list[Sample]:
-        """Both: what values and differences are made of."""
-        return [*self.episodes, *self.units]
-
-    def within(self, setting: str) -> Measured:
-        """Return what was measured in one setting; what pairs it with others stays."""
-        return Measured(*([one for one in some if one.setting == setting] for some in self))
+    def supported(self) -> bool:
+        """Whether the data support that there is a difference."""
+        if self.low is None or self.high is None:
+            return False
+        return self.p_corrected < LEVEL and not self.low <= 0.0 <= self.high
 
 
-def measure(parts: Sequence[Part], names: Sequence[str], processes: int | None = None) -> Measured:
-    """Measure all finished episodes of a comparison.
+class Comparison(NamedTuple):
+    """All of it."""
+
+    rows: tuple[MetricRow, ...]
+    paired: tuple[PairedDifference, ...]
+
+
+#: Per method: the value of each instance, over its episodes; and from which stratum it is.
+Units = Mapping[str, Value]
+
+
+def compare(
+    samples: Iterable[Sample], names: Sequence[str], wanted: Sequence[tuple[str, str]] | None = None
+) -> Comparison:
+    """Compare methods in some metrics.
+
+    A unit is an instance: the episodes of one seed share a memory, and those of several settings a layout; they are one
+    observation, not many.
 
     Args:
-        parts: Its runs.
-        names: Ids of metrics that are wanted; what takes other runs, or a second look at the logs, is measured only if
-            one of them is.
-        processes: How many measure at a time; None: as many as are worth it.
-
-    Raises:
-        UserError: A log is missing or damaged.
+        samples: Measured episodes of all methods.
+        names: Metrics.
+        wanted: The pairs of methods that are compared; all if None.
     """
-    tasks = [(part, cell) for part in parts for cell in part.experiment.cells()]
-    number = process_pool.many(sum(part.experiment.episodes for part, _ in tasks), episode_metrics.WORTH, processes)
-    found = [one for some in process_pool.in_order(partial(_of_cell, names), tasks, number) for one in some]
-    if not any(metrics()[name].basis == "runs" for name in names):
-        return Measured(found, [])
+    found = list(samples)
+    strata = {sample.instance: sample.stratum for sample in found}
     methods = list(dict.fromkeys(sample.method for sample in found))
-    frozen = {name: FROZEN for name in methods if name == FROZEN.partition(":")[0]}
-    partners = cross_run.Partners(_quiet(methods), frozen)
-    return Measured(list(cross_run.of_episodes(found, partners)), list(cross_run.of_units(found)))
+    rows: list[MetricRow] = []
+    pairs: list[PairedDifference] = []
+    for name in names:
+        metric = metrics()[name]
+        units = {method: _units(metric, [one for one in found if one.method == method]) for method in methods}
+        rows += [_row(method, metric, units[method], strata) for method in methods]
+        pairs += _pairs(metric, units, strata, tuple(combinations(methods, 2)) if wanted is None else wanted)
+    return Comparison(tuple(rows), tuple(_corrected(pairs)))
 
 
-def _of_cell(names: Sequence[str], task: tuple[Part, RunCell]) -> list[Sample]:
-    """Measure one cell of a run."""
-    part, cell = task
-    folder, aloud_in = RunFolder(part.folder), RunFolder(part.folder.parent / _ALOUD)
-    found = [_sample(part, one, {*names, *_NEEDED}) for one in episode_metrics.of_cell(folder, cell)]
-    honest = trajectories.honesty(folder, part.experiment, cell) if found and trajectories.HONESTY & set(names) else {}
-
-    def more(episode: int) -> dict[str, Value]:
-        if trajectories.TRAJECTORY not in names:
-            return {}
-        return trajectories.trajectory(folder.log(cell, episode), aloud_in.log(RunCell(GREEDY, cell.seed), episode))
-
-    return [one._replace(values={**one.values, **honest, **more(one.episode)}) for one in found]
+def _units(metric: Metric, samples: Sequence[Sample]) -> Units:
+    by_instance: dict[str, list[Value]] = {}
+    for sample in samples:
+        by_instance.setdefault(sample.instance, []).append(sample.values.get(metric.name, Value(None, None, None)))
+    pooled = {instance: pool(metric, values) for instance, values in by_instance.items()}
+    return {instance: Value(one.value, one.num, one.den) for instance, one in pooled.items()}
 
 
-def _sample(part: Part, found: episode_metrics.EpisodeMetrics, kept: Collection[str]) -> Sample:
-    setting, asked, cell = part.setting, part.experiment, found.cell
-    layout = f" {asked.instances}" if isinstance(asked.instances, int) else ""
-    stratum = f"{asked.world} {asked.level}{layout}"
-    placed = ("world", "level", "instances", "memory", f"{asked.world}.agents")
-    others = {name: value for name, value in setting.values.items() if name not in placed}
-    return Sample(
-        method=part.names[cell.method],
-        instance=f"{stratum} {cell.seed}",
-        stratum=stratum,
-        episode=found.row.episode,
-        values={name: value for name, value in found.values.items() if name in kept},
-        extract=found.extract,
-        setting=setting.name,
-        others=json.dumps(others, sort_keys=True),
-        memory=asked.memory or "" if registry.method_class(cell.method).learns else "",
+def _ratio(metric: Metric, unit: Value) -> tuple[float, float]:
+    """Return what a unit adds to a ratio of sums; of a mean, its value over one."""
+    return (unit.num or 0.0, unit.den or 0.0) if metric.pooling == "micro" else (unit.value or 0.0, 1.0)
+
+
+def _are_shares(metric: Metric) -> bool:
+    return metric.pooling == "macro" and (metric.low, metric.high) == (0.0, 1.0)
+
+
+def _row(method: str, metric: Metric, units: Units, strata: Mapping[str, str]) -> MetricRow:
+    known = {instance: unit for instance, unit in units.items() if unit.value is not None}
+    by_stratum: dict[str, list[tuple[float, ...]]] = {}
+    for instance, unit in (units if metric.pooling == "micro" else known).items():
+        by_stratum.setdefault(strata[instance], []).append(_ratio(metric, unit))
+    interval = fitting_interval(by_stratum, shares=_are_shares(metric))
+    nulls = len(units) - len(known)
+    if interval is None:
+        return MetricRow(method, metric.name, None, None, None, len(known), nulls)
+    low, high = _within(metric, interval.low, interval.high) if len(known) > 1 else _all(metric)
+    return MetricRow(method, metric.name, interval.mean, low, high, len(known), nulls)
+
+
+def _all(metric: Metric) -> tuple[float | None, float | None]:
+    """Return the whole range of a metric, which is all that one instance tells; None where it has no bounds."""
+    return (None, None) if metric.low is None or metric.high is None else (metric.low, metric.high)
+
+
+def _within(metric: Metric, low: float, high: float) -> tuple[float, float]:
+    """Cut an interval to what is possible."""
+    return (
+        low if metric.low is None else max(low, metric.low),
+        high if metric.high is None else min(high, metric.high),
     )
 
 
-def named(text: str | None, *, references: bool = True) -> tuple[str, ...]:
-    """Return the ids of metrics in a text with commas; those of a results table if there is none, all for ``all``.
+def _pairs(
+    metric: Metric, units: Mapping[str, Units], strata: Mapping[str, str], wanted: Sequence[tuple[str, str]]
+) -> Iterator[PairedDifference]:
+    for one, other in wanted:
+        both = {
+            instance: (first, units[other][instance])
+            for instance, first in units[one].items()
+            if instance in units[other]
+        }
+        known = {
+            instance: pair for instance, pair in both.items() if pair[0].value is not None and pair[1].value is not None
+        }
+        counted = both if metric.pooling == "micro" and known else known
+        result = paired(
+            [_ratio(metric, first) for first, _ in counted.values()],
+            [_ratio(metric, second) for _, second in counted.values()],
+            [strata[instance] for instance in counted],
+            shares=_are_shares(metric),
+        )
+        if result is None:
+            continue
+        low, high = (result.low, result.high) if len(known) > 1 else (None, None)
+        nulls = len(both) - len(known)
+        yield PairedDifference(
+            one, other, metric.name, result.difference, low, high, result.p, result.p, result.effect, len(known), nulls
+        )
 
-    Raises:
-        UserError: There is no such metric.
+
+def _corrected(pairs: Sequence[PairedDifference]) -> Iterator[PairedDifference]:
+    """Yield the pairs with their p values corrected within their family."""
+    corrected: dict[int, tuple[float, int]] = {}
+    for main in (True, False):
+        family = [at for at, pair in enumerate(pairs) if (pair.metric in MAIN) == main]
+        ps = holm([pairs[at].p for at in family])
+        corrected |= {at: (p, len(family)) for at, p in zip(family, ps, strict=True)}
+    for at, pair in enumerate(pairs):
+        p, size = corrected[at]
+        yield pair._replace(p_corrected=p, family=size)
+
+
+def enough(family: int) -> int | None:
+    """Return how many pairs it takes that one of so many differences can be supported: all with one sign.
+
+    None where no number does: then there are too many differences for the draws of the test.
     """
-    known = [name for name in metrics() if name not in _UNMEASURED]
-    if text is None:
-        return tuple(name for name in known if name in (*HEADLINE, *(ACROSS if references else ())))
-    if text == "all":
-        return tuple(known)
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in known:
-            raise UserError(f"there is no metric '{name}'{suggest(name, known)}; see: teamworld metrics")
-    return tuple(dict.fromkeys(names))
+    return next((pairs for pairs in range(1, 64) if family * least(pairs) < LEVEL), None)
 
 
-def compared(found: Measured, names: Sequence[str]) -> Comparison:
-    """Compare what was measured: methods with one another, with the reference teams, each with itself in silence."""
-    present = list(dict.fromkeys(sample.method for sample in found.episodes))
-    beside = [name for name in present if name in REFERENCES]
-    silent = [name for name in present if name.partition(":")[0] == SILENT]
-    own = [name for name in present if name not in (*beside, *silent)]
-    pairs = list(combinations(own or beside, 2))
-    pairs += [(name, reference) for name in own for reference in beside]
-    pairs += list(_quiet(present).items())
-    shown = compare(found.all, [name for name in names if name not in cross_run.WHOLE], pairs)
-    if not any(name in cross_run.WHOLE for name in names):
-        return shown
-    rows = (*shown.rows, *cross_run.of_methods(found.episodes, COSTS))
-    return Comparison(tuple(row for row in rows if row.metric in names), shown.paired)
+def doubts(comparison: Comparison) -> Iterator[str]:
+    """Yield a line for each family of differences of which none can be supported, whatever the data say."""
+    for what, main in (("completion, anytime completion and steps", True), ("the other metrics", False)):
+        pairs = [pair for pair in comparison.paired if (pair.metric in MAIN) == main]
+        if not pairs:
+            continue
+        most, wanted = max(pair.n for pair in pairs), enough(len(pairs))
+        if wanted is None:
+            yield f"{len(pairs)} differences in {what} are too many to support any: name fewer --metrics"
+        elif most < wanted:
+            yield (
+                f"with {most} instances none of the {len(pairs)} differences in {what} can be supported, whatever it "
+                f"is: take {wanted} or more, or fewer methods and --metrics"
+            )
 
 
-def _quiet(present: Sequence[str]) -> dict[str, str]:
-    """Return by method what it is called in silence, where that was run."""
-    own = [name for name in present if name not in REFERENCES and name.partition(":")[0] != SILENT]
-    return {name: silent_name(name, own) for name in own if silent_name(name, own) in present}
+def claims(comparison: Comparison, names: Sequence[str] | None = None) -> Iterator[str]:
+    """Yield what may be said of the differences, one sentence each, with its numbers.
+
+    Args:
+        comparison: What was compared.
+        names: Metrics of which differences that are not supported are told too; of all if None.
+    """
+    for pair in comparison.paired:
+        if not (pair.supported or names is None or pair.metric in names):
+            continue
+        metric = metrics()[pair.metric]
+        what = metric.title.lower() if metric.symbol is None else f"{metric.title.lower()} ({metric.symbol})"
+        unit = f" {metric.unit}" if metric.unit else ""
+        bounds = "no interval of one instance"
+        if pair.low is not None and pair.high is not None:
+            bounds = f"95 % interval of the difference {_number(pair.low)} to {_number(pair.high)}"
+        numbers = f"{bounds}, p = {_number(pair.p_corrected)} corrected for {pair.family} comparisons"
+        left = f", {pair.nulls} more without a value of one or both" if pair.nulls else ""
+        over = f"over {pair.n} paired instances{left}"
+        if pair.supported:
+            more = "higher" if pair.difference > 0 else "lower"
+            by = f"{_number(abs(pair.difference))}{unit} {more} than of {pair.b}"
+            yield f"{over} the {what} of {pair.a} is {by}, {numbers}"
+        else:
+            yield (
+                f"not supported: a difference in {what} between {pair.a} and {pair.b} "
+                f"({over} {_number(pair.difference)}{unit}, {numbers})"
+            )
 
 
-def silent_name(method: str, methods: Sequence[str]) -> str:
-    """Return what a method in silence is called: ``silent`` for the first."""
-    return SILENT if method == methods[0] else f"{SILENT}:{method}"
+def _number(value: float) -> str:
+    return f"{value:.3g}"

@@ -11,21 +11,25 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from teamworld.errors import UserError, suggest
+from teamworld.experiment import comparison_runs
+from teamworld.experiment.comparison_runs import REFERENCES, ComparisonRun, silent_name
 from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.methods.registry import option_error
+from teamworld.metrics.codes import name_of
 from teamworld.metrics.definition import Metric, metrics
 from teamworld.reasoning.registry import describe
-from teamworld.report import compare_tables, comparison, export
-from teamworld.report.compare import LEVEL, Comparison, Pair, Sample, compare, enough
+from teamworld.report import comparison_tables, export, measurement
+from teamworld.report.comparison import LEVEL, Comparison, PairedDifference, Sample, compare, enough
 from teamworld.report.cross_run import WHOLE
-from teamworld.report.metrics import number
+from teamworld.report.metric_tables import number
 from teamworld.report.statistics import holm
 
 #: From so many metrics on, a table has them in its lines and the methods in its columns.
@@ -52,13 +56,19 @@ class Section(BaseModel):
     """Methods that are also run when nobody hears a message."""
     by: tuple[str, ...] = ()
     """Axes of the grid that tables keep apart; over the others they pool. The first makes tables, the rest columns."""
-    metrics: tuple[str, ...] = ("O2", "E1")
+    metrics: tuple[str, ...] = ("completion", "steps")
     against: str | None = None
     """The method from which the others differ in one part each; its differences to them are tested."""
     parts: dict[str, str] = Field(default_factory=dict)
     """By method, what it lacks of the one that they are tested against."""
     figure: str | None = None
     """An axis of the grid that a figure goes over, or ``learning``: over the episodes."""
+
+    @field_validator("metrics")
+    @classmethod
+    def _name_metrics(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+        """Read the letter codes of older files."""
+        return tuple(map(name_of, words))
 
 
 class Evidence(BaseModel):
@@ -73,20 +83,20 @@ class Evidence(BaseModel):
     """Fields that all experiments share."""
     sections: tuple[Section, ...] = Field(min_length=1)
 
-    def settings(self, section: Section, out: Path) -> list[comparison.Setting]:
+    def settings(self, section: Section, out: Path) -> list[GridRun]:
         """Return the settings of a section; memories of earlier sections are found in the folder of the page.
 
         Raises:
             UserError: One line on the first thing wrong with it.
         """
         try:
-            found = comparison.settings({**self.common, **section.experiment})
+            found = comparison_runs.settings({**self.common, **section.experiment})
         except UserError as error:
             raise UserError(f"section {section.name}: {error}") from None
         return [_with_memory(setting, out) for setting in found]
 
 
-def _with_memory(setting: comparison.Setting, out: Path) -> comparison.Setting:
+def _with_memory(setting: GridRun, out: Path) -> GridRun:
     asked = setting.experiment
     if asked.memory is None:
         return setting
@@ -117,9 +127,9 @@ def parsed(data: Mapping[str, Any]) -> Evidence:
     return page
 
 
-def _wrong(section: Section, found: Sequence[comparison.Setting], runs: Collection[Path]) -> Iterator[str]:
+def _wrong(section: Section, found: Sequence[GridRun], runs: Collection[Path]) -> Iterator[str]:
     """Yield what a section names that is not there."""
-    known = [name for name in comparison.named("all") if name not in WHOLE]
+    known = [name for name in metrics() if name not in WHOLE]
     for name in section.metrics:
         if name not in known:
             yield f"there is no metric '{name}' to show{suggest(name, known)}; see: teamworld metrics"
@@ -129,11 +139,11 @@ def _wrong(section: Section, found: Sequence[comparison.Setting], runs: Collecti
     for axis in (*section.by, *([section.figure] if section.figure not in (None, _LEARNING) else [])):
         if axis not in axes:
             yield f"nothing varies in '{axis}'{suggest(axis, list(axes))}"
-    own = [name for name in methods if name not in comparison.REFERENCES]
+    own = [name for name in methods if name not in REFERENCES]
     rows = (
         *methods,
-        *comparison.REFERENCES,
-        *(comparison.silent_name(name, own) for name in section.silent if name in own),
+        *REFERENCES,
+        *(silent_name(name, own) for name in section.silent if name in own),
     )
     named = [(name, own) for name in section.silent] + [(name, methods) for name in [section.against] if name]
     for method, there in (*named, *((name, rows) for name in section.parts)):
@@ -144,8 +154,8 @@ def _wrong(section: Section, found: Sequence[comparison.Setting], runs: Collecti
             yield f"no earlier section runs in '{memory}'{suggest(memory, sorted(map(str, runs)))}"
 
 
-def _parts(section: Section, found: Sequence[comparison.Setting], out: Path) -> Iterator[comparison.Part]:
-    return comparison.planned(found, out / section.name, references=section.references, silent=section.silent)
+def _parts(section: Section, found: Sequence[GridRun], out: Path) -> Iterator[ComparisonRun]:
+    return comparison_runs.planned(found, out / section.name, references=section.references, silent=section.silent)
 
 
 def planned(page: Evidence, out: Path) -> list[tuple[Path, ExperimentSpec]]:
@@ -162,7 +172,7 @@ def episodes(page: Evidence) -> int:
     return sum(len(one.cells()) * one.episodes for _, one in planned(page, Path()))
 
 
-class Made(NamedTuple):
+class EvidencePage(NamedTuple):
     """A page that was made."""
 
     text: str
@@ -180,7 +190,7 @@ def make(
     progress: Callable[[EpisodeRow], None],
     running: RunOptions,
     watch: RunMonitor,
-) -> Made:
+) -> EvidencePage:
     """Run what is missing, and return the page.
 
     Args:
@@ -205,7 +215,7 @@ def make(
     purse = SharedBudget(running, [folder for folder, _ in planned(page, out)])
     for section in page.sections:
         settings = page.settings(section, out)
-        runs = comparison.run_all(
+        runs = comparison_runs.run_all(
             settings,
             out / section.name,
             references=section.references,
@@ -214,21 +224,21 @@ def make(
             purse=purse,
             watch=watch,
         )
-        found = comparison.measure(runs, section.metrics, running.processes)
-        caption = compare_tables.caption([setting.experiment for setting in settings])
+        found = measurement.measure(runs, section.metrics, running.processes)
+        caption = comparison_tables.caption([setting.experiment for setting in settings])
         parts += [f"## {section.title}\n", *([section.text.strip() + "\n"] if section.text else []), f"*{caption}.*\n"]
         if section.figure is not None:
             drawn = list(_figures(section, settings, found.episodes, images))
             figures += drawn
             parts += [f"![{section.title}: {path.stem}]({link}{path.name})\n" for path in drawn]
         parts += _tables(section, settings, found.all)
-    return Made("\n".join(parts), tuple(figures))
+    return EvidencePage("\n".join(parts), tuple(figures))
 
 
 Group = dict[tuple[str, ...], list[Sample]]
 
 
-def _groups(section: Section, settings: Sequence[comparison.Setting], samples: Sequence[Sample]) -> Group:
+def _groups(section: Section, settings: Sequence[GridRun], samples: Sequence[Sample]) -> Group:
     """Return the samples by the values of the axes that are kept apart, the last axis changing fastest."""
     place = {one.name: tuple(str(one.values[axis]) for axis in section.by) for one in settings}
     order = [list(dict.fromkeys(values)) for values in zip(*place.values(), strict=True)]
@@ -238,19 +248,19 @@ def _groups(section: Section, settings: Sequence[comparison.Setting], samples: S
     return found
 
 
-def _tables(section: Section, settings: Sequence[comparison.Setting], samples: Sequence[Sample]) -> Iterator[str]:
+def _tables(section: Section, settings: Sequence[GridRun], samples: Sequence[Sample]) -> Iterator[str]:
     """Yield what is supported, then all values."""
     found = {values: _shown(section, some) for values, some in _groups(section, settings, samples).items()}
     if section.against is not None:
         yield from _verdicts(section, section.against, found)
     if len(section.metrics) >= _MANY:
         for values, one in found.items():
-            shown = compare_tables.table(one, section.metrics, "")
+            shown = comparison_tables.table(one, section.metrics, "")
             yield f"{_heading(section, values)}\n\n{export.markdown(shown.columns, shown.rows)}"
         return
     for first, name in product(dict.fromkeys(values[:1] for values in found), section.metrics):
         columns = {" ".join(values[1:]) or "all": one for values, one in found.items() if values[:1] == first}
-        shown = compare_tables.by_setting(columns, name, "")
+        shown = comparison_tables.by_setting(columns, name, "")
         yield f"{_heading(section, first, shown.title)}\n\n{export.markdown(shown.columns, shown.rows)}"
 
 
@@ -262,7 +272,7 @@ def _heading(section: Section, values: Sequence[str], title: str = "") -> str:
 def _shown(section: Section, samples: Sequence[Sample]) -> Comparison:
     """Compare one group; metrics that only runs with a memory of others have are told of those."""
     taught = [sample for sample in samples if sample.memory]
-    if taught and all(name.startswith("B14") for name in section.metrics):
+    if taught and all(name.startswith("transfer_") for name in section.metrics):
         samples = taught
     pairs = [(name, section.against) for name in dict.fromkeys(one.method for one in samples)]
     tested = [(one, other) for one, other in pairs if other is not None and one != other]
@@ -273,7 +283,7 @@ class _Tested(NamedTuple):
     """A difference in one place."""
 
     where: tuple[str, ...]
-    pair: Pair
+    pair: PairedDifference
     """Its p is corrected for all differences of the section."""
 
 
@@ -292,7 +302,7 @@ def _verdicts(section: Section, against: str, found: Mapping[tuple[str, ...], Co
                 tested.setdefault(one.pair.a, []).append(one)
         metric = metrics()[name]
         yield (
-            f"**{compare_tables.title(metric)}: difference to `{against}`.** Paired by layout and seed; "
+            f"**{comparison_tables.title(metric)}: difference to `{against}`.** Paired by layout and seed; "
             f"bold: supported, p < {LEVEL} corrected for all {len(every)} differences of this section.\n"
         )
         said = [_worth(metric, section.parts.get(method, ""), some) for method, some in tested.items()]
@@ -352,10 +362,8 @@ def _places(some: Sequence[_Tested], tested: Sequence[_Tested]) -> str:
     return f"{len(some)} of {len(tested)} places ({'; '.join(told)})"
 
 
-def _figures(
-    section: Section, settings: Sequence[comparison.Setting], samples: Sequence[Sample], images: Path
-) -> Iterator[Path]:
-    from teamworld.report import compare_figures
+def _figures(section: Section, settings: Sequence[GridRun], samples: Sequence[Sample], images: Path) -> Iterator[Path]:
+    from teamworld.report import comparison_figures
     from teamworld.report.figure_style import need
 
     need(matplotlib="plots")
@@ -367,9 +375,9 @@ def _figures(
         told = [one for one in settings if one.name in {sample.setting for sample in some}]
         where = "_".join(re.sub(r"[^a-z0-9]+", "_", part.lower()) for part in first)
         stem = images / "_".join(["evidence", section.name, *([where] if where else [])])
-        text = compare_tables.caption([one.experiment for one in told])
+        text = comparison_tables.caption([one.experiment for one in told])
         if section.figure == _LEARNING:
-            yield compare_figures.curves(some, text, stem)
+            yield comparison_figures.curves(some, text, stem)
         elif section.figure is not None:
             varied = {one.name: one.values for one in told}
-            yield compare_figures.over(section.figure, some, varied, section.metrics[:3], text, stem)
+            yield comparison_figures.over(section.figure, some, varied, section.metrics[:3], text, stem)

@@ -14,7 +14,7 @@ from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.metrics.measure import measure
 from teamworld.metrics.table_reader import tabulate
-from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, Gone, MessageSent, PlanStart
+from teamworld.record import ActionStep, AgentLeft, EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart
 from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, SilentReasoner, play
 from teamworld.testing.report import CheckReport, checks_by_name, summarise
 from teamworld.worlds import registry as worlds

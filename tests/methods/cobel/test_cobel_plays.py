@@ -15,8 +15,8 @@ from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.methods.cobel.options import OPERATIONS, VARIANTS, CobelOptions
-from teamworld.metrics.event_tables import gather
 from teamworld.metrics.measure import measure
+from teamworld.metrics.table_reader import tabulate
 from teamworld.reasoning.contract import Question
 from teamworld.record import Deliver, EpisodeEnd, Event, MessageSent, QuestionAsked, StageEntered
 from teamworld.testing import check_method
@@ -149,13 +149,21 @@ def test_random_messages_come_at_their_rate() -> None:
 
 def test_declared_beliefs_give_the_metrics_values(tmp_path: Path) -> None:
 
-    values = measure(gather(beliefs("cobel:always", Place("household", "dev", 2, 60), tmp_path)))
-    for name in ("B1", "B1.precision", "B2.share", "B4", "B5", "B7", "B8.lacking"):
+    values = measure(tabulate(beliefs("cobel:always", Place("household", "dev", 2, 60), tmp_path)))
+    for name in (
+        "belief_f1",
+        "belief_precision",
+        "stale_beliefs",
+        "belief_brier",
+        "first_order_accuracy",
+        "belief_convergence",
+        "sent_to_lacking",
+    ):
         assert values[name].value is not None, name
-    assert values["B1.precision"].value is not None
-    assert values["B1.precision"].value > 0.8
-    assert values["B5"].value is not None
-    assert values["B5"].value > 0.5
+    assert values["belief_precision"].value is not None
+    assert values["belief_precision"].value > 0.8
+    assert values["first_order_accuracy"].value is not None
+    assert values["first_order_accuracy"].value > 0.5
 
 
 # ---- options

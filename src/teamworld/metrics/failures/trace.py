@@ -11,7 +11,7 @@ from teamworld.language import Action, AgentId, Term, parse_term
 from teamworld.metrics.event_table import EventTable
 from teamworld.metrics.joint_acts import CONSTRAINTS
 from teamworld.metrics.table_reader import tabulate
-from teamworld.record import ActionStep, AttemptMade, EpisodeEnd, EpisodeStart, Event, Frame, PlanStart
+from teamworld.record import ActionStep, AttemptMade, DrawingState, EpisodeEnd, EpisodeStart, Event, PlanStart
 from teamworld.worlds.contract import Attempt, Constraint, Outcome, SkippedAction, Transition
 
 Kind = TypeVar("Kind", bound=Event)

@@ -154,9 +154,9 @@ def team_episode(level: str, measured: EpisodeMetrics) -> TeamEpisode:
         steps=summary.steps if done else horizon(),
         done=done,
         messages=summary.messages,
-        message_tokens=_number(values.get("M2")) or 0.0,
-        written_tokens=_number(values.get("M2b")),
-        total_tokens=_number(values.get("K2")),
+        message_tokens=_number(values.get("message_tokens")) or 0.0,
+        written_tokens=_number(values.get("message_generation_tokens")),
+        total_tokens=_number(values.get("tokens")),
         questions=summary.questions,
         fallbacks=summary.fallbacks,
     )

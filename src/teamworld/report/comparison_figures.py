@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from teamworld.metrics.definition import metrics
-from teamworld.metrics.runs import undominated
-from teamworld.report.compare import COSTS, Comparison, Row, Sample, compare
-from teamworld.report.compare_tables import label
+from teamworld.report.comparison import COSTS, Comparison, MetricRow, Sample, compare
+from teamworld.report.comparison_tables import label
+from teamworld.report.cross_run import undominated
 from teamworld.report.figure_style import COLUMN, WIDTH, bare, figure, layer, look, need, save
 from teamworld.report.statistics import Interval, fitting_interval
 
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: What is drawn over what varies, beside a cost.
-CURVES = ("O2", "E1")
+CURVES = ("completion", "steps")
 #: Shares of the work that a profile asks for, each the number itself and not a sum of steps near it.
 LEVELS = tuple(hundredths / 100 for hundredths in range(101))
-_DONE = "O2"
 _SLACK = 1e-9  # of a completion that is a sum of weights
 _FEW = 12  # points up to which intervals are bars
 _ROWS = 1.5  # inches of a row of panels
@@ -64,7 +63,7 @@ def draw(
     for axis in next(iter(settings.values())):
         if len({str(values[axis]) for values in settings.values()}) > 1:
             stem = out / f"by_{axis.replace('.', '_')}"
-            drawn.append(over(axis, samples, settings, (*CURVES, cost or "M1"), caption, stem))
+            drawn.append(over(axis, samples, settings, (*CURVES, cost or "messages"), caption, stem))
     return [path for path in drawn if path is not None]
 
 
@@ -131,7 +130,7 @@ def _line(
         axes.fill_between(x, low, high, color=style["color"], alpha=0.12, linewidth=0, zorder=1)
 
 
-def _bounds(row: Row) -> tuple[float, float, float]:
+def _bounds(row: MetricRow) -> tuple[float, float, float]:
     """Return the value of a row and its interval, which is the value where there is none."""
     value = row.value or 0.0
     return value, value if row.low is None else row.low, value if row.high is None else row.high
@@ -206,7 +205,7 @@ def _values(comparison: Comparison, names: Sequence[str], caption: str, stem: Pa
         return save(drawn, stem)
 
 
-def _points(axes: Axes, methods: Sequence[str], by_method: Mapping[str, Row]) -> None:
+def _points(axes: Axes, methods: Sequence[str], by_method: Mapping[str, MetricRow]) -> None:
     note: dict[str, Any] = {"textcoords": "offset points", "color": "0.35", "fontsize": 6}
     ends = []
     for at, method in enumerate(methods):
@@ -240,7 +239,7 @@ def _frontiers(comparison: Comparison, cost: str, caption: str, stem: Path) -> P
     methods = list(dict.fromkeys(row.method for row in comparison.rows))
     with figure(WIDTH, 2.6) as drawn:
         panels = drawn.subplots(1, 2)
-        for axes, (name, better) in zip(panels, (("O2", 1), ("E1", -1)), strict=True):
+        for axes, (name, better) in zip(panels, zip(CURVES, (1, -1), strict=True), strict=True):
             points = []
             for at, method in enumerate(methods):
                 x, y = found.get((method, cost)), found.get((method, name))
@@ -297,7 +296,7 @@ def _reached(samples: Sequence[Sample]) -> list[Interval]:
     """Return which share of episodes reaches each of ``LEVELS``, over instances; empty where none has a completion."""
     found: dict[str, dict[str, list[float]]] = {}
     for sample in samples:
-        value = sample.values[_DONE].value if _DONE in sample.values else None
+        value = sample.values[CURVES[0]].value if CURVES[0] in sample.values else None
         if value is not None:
             found.setdefault(sample.stratum, {}).setdefault(sample.instance, []).append(value)
     known: dict[str, Interval | None] = {}  # most levels are reached by the same episodes as the one before
@@ -311,7 +310,7 @@ def _reached(samples: Sequence[Sample]) -> list[Interval]:
         }
         told = str(strata)
         if told not in known:
-            known[told] = _interval(_DONE, strata)
+            known[told] = _interval(CURVES[0], strata)
         intervals.append(known[told])
     return [one for one in intervals if one is not None]
 
@@ -333,7 +332,7 @@ def curves(samples: Sequence[Sample], caption: str, stem: Path) -> Path:
     span = max((float(sample.episode) for sample in samples), default=1.0) - 1.0
     with figure(WIDTH, 2.8) as drawn:
         panels = drawn.subplots(1, 2)
-        for axes, name in zip(panels, (_DONE, "E1"), strict=True):
+        for axes, name in zip(panels, CURVES, strict=True):
             for index, method in enumerate(methods):
                 points = _by_episode([one for one in samples if one.method == method], name)
                 _line(axes, points, index, len(methods), span, method)

@@ -12,8 +12,8 @@ from teamworld.experiment.config import ExperimentSpec
 from teamworld.metrics.definition import Metric, metrics
 from teamworld.reasoning.registry import describe
 from teamworld.report import export
-from teamworld.report.compare import Comparison, Row, claims
-from teamworld.report.metrics import number
+from teamworld.report.comparison import Comparison, MetricRow, claims
+from teamworld.report.metric_tables import number
 from teamworld.report.tables import Table, talk
 
 
@@ -22,7 +22,7 @@ def table(comparison: Comparison, names: Sequence[str], caption: str) -> Table:
     methods = list(dict.fromkeys(row.method for row in comparison.rows))
     found = {(row.method, row.metric): row for row in comparison.rows}
     shown = [name for name in names if any(found[method, name].value is not None for method in methods)]
-    rows = [(f"{name} {metrics()[name].name}", *(cell(found[method, name]) for method in methods)) for name in shown]
+    rows = [(name, *(cell(found[method, name]) for method in methods)) for name in shown]
     return Table(
         "Methods on the same instances and seeds", ("metric", *methods), tuple(rows), f"{caption}; (n-): nulls"
     )
@@ -40,14 +40,15 @@ def by_setting(found: Mapping[str, Comparison], metric: str, caption: str) -> Ta
 
 
 def title(metric: Metric) -> str:
-    """Return a metric's id and name, and its unit where the name does not say it."""
-    return f"{metric.id} {label(metric)}"
+    """Return a metric's name, and its unit where the name does not say it."""
+    is_said = metric.unit is None or re.search(rf"(^|_){re.escape(metric.unit.lower())}(_|$)", metric.name)
+    return metric.name if is_said else f"{metric.name}, {metric.unit}"
 
 
 def label(metric: Metric) -> str:
-    """Return a metric's name, and its unit where the name does not say it."""
-    said = metric.unit is None or re.search(rf"\b{re.escape(metric.unit)}\b", metric.name.lower())
-    return metric.name if said else f"{metric.name}, {metric.unit}"
+    """Return a metric's title for a figure, and its unit where the title does not say it."""
+    is_said = metric.unit is None or re.search(rf"\b{re.escape(metric.unit)}\b", metric.title.lower())
+    return metric.title if is_said else f"{metric.title}, {metric.unit}"
 
 
 def caption(experiments: Sequence[ExperimentSpec]) -> str:
@@ -62,7 +63,7 @@ def caption(experiments: Sequence[ExperimentSpec]) -> str:
     return f"{told['world']} {told['level']}{on}; {played}, 95 % intervals over seeds; {who}"
 
 
-def cell(row: Row) -> str:
+def cell(row: MetricRow) -> str:
     """Return a value with its interval and its nulls."""
     if row.value is None:
         return "none"

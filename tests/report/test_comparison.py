@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.metrics.definition import Value, count, only, share
-from teamworld.report.compare import LEVEL, Comparison, Pair, Row, Sample, claims, compare, doubts, enough
+from teamworld.report.comparison import (
+    LEVEL,
+    Comparison,
+    MetricRow,
+    PairedDifference,
+    Sample,
+    claims,
+    compare,
+    doubts,
+    enough,
+)
 from teamworld.report.statistics import (
     _resampled,
     exchanged,
@@ -25,7 +35,7 @@ from teamworld.report.statistics import (
 CASES, PAIRS = 1000, 20
 
 
-def samples(method: str, values: list[float], metric: str = "O2", episodes: int = 1) -> list[Sample]:
+def samples(method: str, values: list[float], metric: str = "completion", episodes: int = 1) -> list[Sample]:
     return [
         Sample(method, f"level/{seed}", "level", episode, {metric: share(value, 1)})
         for seed, value in enumerate(values)
@@ -142,11 +152,11 @@ def test_a_difference_of_rates_is_that_of_the_rows() -> None:
     one, other = [share(9, 10), share(10, 100)], [share(8, 10), share(90, 100)]
     found = compare(
         [
-            Sample(method, f"l/{seed}", "l", 1, {"D1": value})
+            Sample(method, f"l/{seed}", "l", 1, {"joint_success": value})
             for method, values in (("a", one), ("b", other))
             for seed, value in enumerate(values)
         ],
-        ["D1"],
+        ["joint_success"],
     )
     rows = {row.method: row.value or 0.0 for row in found.rows}
     assert found.paired[0].difference == pytest.approx(rows["a"] - rows["b"])
@@ -195,14 +205,19 @@ def test_more_differences_take_more_pairs() -> None:
     assert enough(501) is not None
     assert enough(1_000_000) is None  # the test draws too few exchanges
     one, other = samples("a", [0.5 + 0.01 * at for at in range(6)]), samples("b", [0.1 * at for at in range(6)])
-    assert list(doubts(compare(one + other, ["O2"]))) == []
-    (line,) = doubts(compare(one + other, ["O2", "O4", "E1"], [("a", "b"), ("b", "a"), ("a", "a")]))
+    assert list(doubts(compare(one + other, ["completion"]))) == []
+    (line,) = doubts(
+        compare(one + other, ["completion", "anytime_completion", "steps"], [("a", "b"), ("b", "a"), ("a", "a")])
+    )
     assert "with 6 instances none of the 3 differences" in line
 
 
 def test_one_informative_unit_has_no_interval() -> None:
     rates = [share(3, 5)] + [share(0, 0)] * 19
-    found = compare([Sample("a", f"l/{seed}", "l", 1, {"D1": rate}) for seed, rate in enumerate(rates)], ["D1"])
+    found = compare(
+        [Sample("a", f"l/{seed}", "l", 1, {"joint_success": rate}) for seed, rate in enumerate(rates)],
+        ["joint_success"],
+    )
     assert (found.rows[0].value, found.rows[0].low, found.rows[0].high) == (0.6, 0.0, 1.0)
 
 
@@ -239,7 +254,7 @@ def test_a_method_is_compared_with_each_other_and_with_references() -> None:
     worse = [value - 0.3 for value in better]
     found = compare(
         samples("a", better) + samples("b", worse) + samples("random", worse) + samples("greedy", better),
-        ["O2"],
+        ["completion"],
         [("a", "b"), ("a", "random"), ("a", "greedy"), ("b", "random"), ("b", "greedy")],
     )
     assert isinstance(found, Comparison)
@@ -257,49 +272,49 @@ def test_a_method_is_compared_with_each_other_and_with_references() -> None:
     assert (same.difference, same.effect, same.supported) == (0.0, None, False)
     row = found.rows[0]
     assert row.value == pytest.approx(0.59)
-    assert (row.method, row.metric, row.n, row.nulls) == ("a", "O2", 10, 0)
+    assert (row.method, row.metric, row.n, row.nulls) == ("a", "completion", 10, 0)
 
 
 def test_episodes_of_an_instance_are_one_observation() -> None:
     values = [0.1, 0.4, 0.5, 0.9]
-    once, often = (compare(samples("a", values, episodes=episodes), ["O2"]).rows[0] for episodes in (1, 50))
+    once, often = (compare(samples("a", values, episodes=episodes), ["completion"]).rows[0] for episodes in (1, 50))
     assert once.n == often.n == 4
     assert once[2:] == pytest.approx(often[2:])
 
 
 def test_what_is_null_is_counted_and_pairs_need_both() -> None:
     one = samples("a", [0.1, 0.2, 0.3])
-    other = [*samples("b", [0.1, 0.2]), Sample("b", "level/2", "level", 1, {"O2": only(None)})]
-    found = compare(one + other, ["O2"])
+    other = [*samples("b", [0.1, 0.2]), Sample("b", "level/2", "level", 1, {"completion": only(None)})]
+    found = compare(one + other, ["completion"])
     assert [row[5:] for row in found.rows] == [(3, 0), (2, 1)]
     assert (found.paired[0].n, found.paired[0].nulls) == (2, 1)
-    nothing = compare(one, ["O5"])
-    assert nothing.rows == (Row("a", "O5", None, None, None, 0, 3),)
+    nothing = compare(one, ["joint_completion"])
+    assert nothing.rows == (MetricRow("a", "joint_completion", None, None, None, 0, 3),)
 
 
 def test_rates_pool_within_an_instance_and_over_instances() -> None:
     rates = [share(1, 2), share(0, 8)]
     given_samples = [
-        Sample("a", f"level/{seed}", "level", episode, {"E8": rate})
+        Sample("a", f"level/{seed}", "level", episode, {"invalid_action_rate": rate})
         for seed in (0, 1)
         for episode, rate in enumerate(rates)
     ]
-    assert compare(given_samples, ["E8"]).rows[0].value == pytest.approx(0.1)
-    counts = [Sample("a", f"l/{seed}", "l", 1, {"E1": count(seed)}) for seed in range(3)]
-    assert compare(counts, ["E1"]).rows[0].value == 1.0
+    assert compare(given_samples, ["invalid_action_rate"]).rows[0].value == pytest.approx(0.1)
+    counts = [Sample("a", f"l/{seed}", "l", 1, {"steps": count(seed)}) for seed in range(3)]
+    assert compare(counts, ["steps"]).rows[0].value == 1.0
 
 
 def test_claims_are_sentences_and_what_is_not_supported_says_so() -> None:
-    good = Pair("drwell", "zero_shot", "O2", 0.21, 0.14, 0.28, 0.0002, 0.0004, 1.2, 20, 0, 2)
+    good = PairedDifference("drwell", "zero_shot", "completion", 0.21, 0.14, 0.28, 0.0002, 0.0004, 1.2, 20, 0, 2)
     assert list(claims(Comparison((), (good,)))) == [
         "over 20 paired instances the completion (C) of drwell is 0.21 higher than of zero_shot, 95 % interval of the "
         "difference 0.14 to 0.28, p = 0.0004 corrected for 2 comparisons"
     ]
-    less = good._replace(metric="E1", difference=-12.5, low=-20.0, high=-5.0)
+    less = good._replace(metric="steps", difference=-12.5, low=-20.0, high=-5.0)
     assert "the steps (T) of drwell is 12.5 steps lower than of zero_shot" in next(claims(Comparison((), (less,))))
     for weak in (good._replace(p_corrected=0.2), good._replace(low=-0.01)):
         assert next(claims(Comparison((), (weak,)))).startswith("not supported: a difference in completion (C)")
-        assert list(claims(Comparison((), (weak,)), ["E1"])) == []  # only of these is a lack of support told
+        assert list(claims(Comparison((), (weak,)), ["steps"])) == []  # only of these is a lack of support told
 
 
 def test_one_value_has_no_width() -> None:

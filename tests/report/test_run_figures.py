@@ -11,7 +11,7 @@ from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.results import EpisodeRow
 from teamworld.report.figure_style import COLOURS, STYLES, look
-from teamworld.report.figures import draw_all, learning_curve
+from teamworld.report.run_figures import draw_all, learning_curve
 from tests.report.test_tables import DRWELL, EXPERIMENT, GREEDY
 
 PNG = b"\x89PNG\r\n\x1a\n"

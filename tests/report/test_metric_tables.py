@@ -9,10 +9,9 @@ import pytest
 
 from teamworld.cli import run as command
 from teamworld.experiment.api import run
-from teamworld.metrics.definition import Value, count, metrics, only, share
-from teamworld.metrics.pooling import Pooled, pool
+from teamworld.metrics.definition import PooledValue, Value, count, metrics, only, pool, share
 from teamworld.record import LogWriter
-from teamworld.report.metrics import definitions, number
+from teamworld.report.metric_tables import definitions, number
 from tests.metrics.golden import log
 
 ROOT = Path(__file__).parents[2]
@@ -31,9 +30,9 @@ def golden(tmp_path: Path) -> Path:
 def test_a_log_is_measured_in_one_json_object(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["metrics", str(golden), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["metrics"]
-    assert found["O4"] == {"value": 0.6, "num": 6.0, "den": 10.0}
-    assert found["E6.sync"] == {"value": 0.25, "num": 3.0, "den": 12.0}
-    assert found["O6"] == {"value": None, "num": 0.0, "den": 0.0}
+    assert found["anytime_completion"] == {"value": 0.6, "num": 6.0, "den": 10.0}
+    assert found["waiting_share"] == {"value": 0.25, "num": 3.0, "den": 12.0}
+    assert found["loss"] == {"value": None, "num": 0.0, "den": 0.0}
     assert list(found) == [name for name, metric in metrics().items() if metric.basis == "log"]
 
 
@@ -52,8 +51,8 @@ def test_a_run_is_measured_by_method(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert told["mind"] == "built-in rules, no language model"
     found = told["methods"]
     assert list(found) == ["greedy", "random"]
-    assert found["greedy"]["O2"]["n"] == 2
-    assert found["greedy"]["E1"]["value"] <= 20
+    assert found["greedy"]["completion"]["n"] == 2
+    assert found["greedy"]["steps"]["value"] <= 20
     assert command(["metrics", str(tmp_path / "run")]) == 0
     text = capsys.readouterr().out
     assert "Completion" in text
@@ -101,12 +100,12 @@ def test_a_definition_is_whole(metric: object) -> None:
 
 
 def test_rates_pool_by_sums_and_quantities_by_means() -> None:
-    rate, quantity = metrics()["E8"], metrics()["O2"]
-    assert pool(rate, [share(1, 2), share(0, 8), share(0, 0)]) == Pooled(0.1, 1.0, 10.0, 2, 1)
-    assert pool(quantity, [share(1, 2), share(0, 8), share(0, 0)]) == Pooled(0.25, 0.5, 2.0, 2, 1)
-    assert pool(quantity, []) == Pooled(None, 0, 0.0, 0, 0)
-    assert pool(metrics()["E1"], [count(3), count(5)]).value == 4.0
-    assert pool(rate, [only(None)]) == Pooled(None, 0, 0, 0, 1)
+    rate, quantity = metrics()["invalid_action_rate"], metrics()["completion"]
+    assert pool(rate, [share(1, 2), share(0, 8), share(0, 0)]) == PooledValue(0.1, 1.0, 10.0, 2, 1)
+    assert pool(quantity, [share(1, 2), share(0, 8), share(0, 0)]) == PooledValue(0.25, 0.5, 2.0, 2, 1)
+    assert pool(quantity, []) == PooledValue(None, 0, 0.0, 0, 0)
+    assert pool(metrics()["steps"], [count(3), count(5)]).value == 4.0
+    assert pool(rate, [only(None)]) == PooledValue(None, 0, 0, 0, 1)
     assert pool(metrics()["E12"], [Value(None, 5.0, 0.0), Value(2.0, 4.0, 2.0)]).value == 4.5
 
 

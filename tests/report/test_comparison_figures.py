@@ -9,9 +9,9 @@ import pytest
 
 from teamworld.metrics.definition import count, metrics, only, share
 from teamworld.metrics.extract import Extract
-from teamworld.report import compare_figures as drawing
-from teamworld.report.compare import Sample, compare
-from teamworld.report.compare_tables import label
+from teamworld.report import comparison_figures as drawing
+from teamworld.report.comparison import Sample, compare
+from teamworld.report.comparison_tables import label
 from teamworld.report.figure_style import COLOURS, MARKERS, STYLES, layer, look
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 pytest.importorskip("matplotlib")
 
 METHODS = ("drwell", "zero_shot", "random", "greedy")
-NAMES = ("O2", "E1", "M1", "M2", "M14.T", "K1")
+NAMES = ("completion", "steps", "messages", "message_tokens", "talk_value_steps", "calls")
 SETTINGS: dict[str, dict[str, Any]] = {"level=n1": {"level": "n1"}, "level=n2": {"level": "n2"}}
 
 
@@ -33,10 +33,10 @@ def samples(episodes: int = 3) -> list[Sample]:
             setting,
             episode,
             {
-                "O2": share(0 if method == "random" else 7 + seed, 10),
-                "E1": count(40 + seed),
-                "M1": only(None) if method == "greedy" and seed else count(0),
-                "K1": count(0),
+                "completion": share(0 if method == "random" else 7 + seed, 10),
+                "steps": count(40 + seed),
+                "messages": only(None) if method == "greedy" and seed else count(0),
+                "calls": count(0),
             },
             Extract(size, 0, {}, {}),
             setting,
@@ -104,7 +104,7 @@ def test_looks_differ_in_black_and_white() -> None:
 
 @pytest.mark.parametrize("hundredths", range(101))
 def test_a_profile_counts_what_reaches_a_level_exactly(hundredths: int) -> None:
-    one = [Sample("a", f"s/{seed}", "s", 1, {"O2": share(hundredths, 100)}) for seed in range(2)]
+    one = [Sample("a", f"s/{seed}", "s", 1, {"completion": share(hundredths, 100)}) for seed in range(2)]
     reached = [found.mean for found in drawing._reached(one)]
     assert reached == [float(level <= hundredths) for level in range(101)]
 
@@ -130,13 +130,13 @@ def test_panels_of_values_tell_units_once_nulls_and_zeros(figures: dict[str, Any
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("M2", "Message tokens"),
-        ("M14.T", "Value of talk, steps"),
-        ("E1", "Steps"),
-        ("O2", "Completion"),
+        ("message_tokens", "Message tokens"),
+        ("talk_value_steps", "Value of talk, steps"),
+        ("steps", "Steps"),
+        ("completion", "Completion"),
         ("D6", "Assembly time, steps"),
-        ("B11.T", "Learning of steps, steps/episode"),
-        ("K3", "Cost, USD"),
+        ("learning_steps", "Learning of steps, steps/episode"),
+        ("cost_usd", "Cost, USD"),
     ],
 )
 def test_a_label_says_the_unit_once(name: str, told: str) -> None:
@@ -150,20 +150,22 @@ def test_each_label_says_its_unit(metric: str) -> None:
 
 
 def test_a_figure_of_nothing_is_left_out(drawn: dict[str, Any], tmp_path: Path) -> None:
-    found = [one._replace(values={"E1": count(3)}) for one in samples()]
-    paths = drawing.draw(compare(found, ["M14.T"]), found, ["M14.T"], "caption", tmp_path / "figures", {"": {}})
+    found = [one._replace(values={"steps": count(3)}) for one in samples()]
+    paths = drawing.draw(
+        compare(found, ["talk_value_steps"]), found, ["talk_value_steps"], "caption", tmp_path / "figures", {"": {}}
+    )
     assert [path.name for path in paths] == list(drawn) == ["learning"]
 
 
 def test_intervals_are_those_of_the_tables(figures: dict[str, Any]) -> None:
-    row = compare([one for one in samples(1) if one.method == "drwell"], ["E1"]).rows[0]
-    point = drawing._by_episode([one for one in samples(1) if one.method == "drwell"], "E1")[0]
+    row = compare([one for one in samples(1) if one.method == "drwell"], ["steps"]).rows[0]
+    point = drawing._by_episode([one for one in samples(1) if one.method == "drwell"], "steps")[0]
     assert point == (1.0, row.value, row.low, row.high)
 
 
 def test_one_metric_and_many_episodes_are_drawn(drawn: dict[str, Any], tmp_path: Path) -> None:
     found = samples(40)
-    drawing.over("level", found, SETTINGS, ["O2"], "caption", tmp_path / "one")
+    drawing.over("level", found, SETTINGS, ["completion"], "caption", tmp_path / "one")
     drawing.curves(found, "caption", tmp_path / "many")
     first, second, *_ = lines(drawn["many"].axes[0]).values()
     assert first.get_markevery() != second.get_markevery()

@@ -1,0 +1,203 @@
+"""The measurement of a comparison's runs: metrics of each episode, and those that take several runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from teamworld.errors import UserError, suggest
+from teamworld.experiment import episode_metrics, process_pool
+from teamworld.experiment.comparison_runs import ALOUD, GREEDY, REFERENCES, SILENT, ComparisonRun, silent_names
+from teamworld.experiment.config import ExperimentSpec, RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.memory.store import MemoryStore
+from teamworld.memory.tracker import delta
+from teamworld.memory.world_model import WorldModel
+from teamworld.methods import registry
+from teamworld.metrics.codes import name_of
+from teamworld.metrics.definition import NULL, Value, mean, metrics
+from teamworld.record import ActionStep, Event, read_log
+from teamworld.report import cross_run
+from teamworld.report.comparison import COSTS, HEADLINE, Comparison, Sample, compare
+
+#: Metrics across runs that the usual table shows too.
+ACROSS: Final = ("normalised_score", "talk_value_completion", "talk_value_steps", "talk_return")
+#: What is kept of each episode beside the metrics that are shown: metrics across runs and figures are made of them.
+_NEEDED: Final = (
+    *("success", "completion", "anytime_completion", "world_score", "steps"),
+    *("messages", "message_tokens", "joint_success", *COSTS),
+)
+#: A method whose memory never learns: what DR. WELL's is measured against.
+FROZEN: Final = "drwell:frozen"
+TRAJECTORY: Final = "trajectory_efficiency"
+HONESTY: Final = frozenset({"memory_rate_error", "memory_duration_error"})
+
+
+class Measurement(NamedTuple):
+    """What was measured in a comparison."""
+
+    episodes: list[Sample]
+    """With the metrics across runs that an episode has."""
+    units: list[Sample]
+    """One more for each seed of a method in a setting, with what its episodes in a row show."""
+
+    @property
+    def all(self) -> list[Sample]:
+        """Both: what values and differences are made of."""
+        return [*self.episodes, *self.units]
+
+    def within(self, setting: str) -> Measurement:
+        """Return what was measured in one setting; what pairs it with others stays."""
+        return Measurement(*([sample for sample in samples if sample.setting == setting] for samples in self))
+
+
+def measure(parts: Sequence[ComparisonRun], names: Sequence[str], processes: int | None = None) -> Measurement:
+    """Measure all finished episodes of a comparison.
+
+    Args:
+        parts: Its runs.
+        names: Metrics that are wanted; what takes other runs, or a second look at the logs, is measured only if one of
+            them is.
+        processes: How many measure at a time; None: as many as are worth it.
+
+    Raises:
+        UserError: A log is missing or damaged.
+    """
+    tasks = [(part, cell) for part in parts for cell in part.experiment.cells()]
+    number = process_pool.many(sum(part.experiment.episodes for part, _ in tasks), episode_metrics.WORTH, processes)
+    cells = process_pool.in_order(partial(_measure_cell, names), tasks, number)
+    samples = [sample for cell in cells for sample in cell]
+    if not any(metrics()[name].basis == "runs" for name in names):
+        return Measurement(samples, [])
+    methods = list(dict.fromkeys(sample.method for sample in samples))
+    frozen = {name: FROZEN for name in methods if name == FROZEN.partition(":")[0]}
+    partners = cross_run.Partners(silent_names(methods), frozen)
+    return Measurement(list(cross_run.of_episodes(samples, partners)), list(cross_run.of_units(samples)))
+
+
+def _measure_cell(names: Sequence[str], task: tuple[ComparisonRun, RunCell]) -> list[Sample]:
+    """Measure one cell of a run."""
+    part, cell = task
+    folder, aloud = RunFolder(part.folder), RunFolder(part.folder.parent / ALOUD)
+    samples = [_sample(part, one, {*names, *_NEEDED}) for one in episode_metrics.of_cell(folder, cell)]
+    values = honesty(folder, part.experiment, cell) if samples and HONESTY & set(names) else {}
+
+    def efficiency(episode: int) -> dict[str, Value]:
+        if TRAJECTORY not in names:
+            return {}
+        return {TRAJECTORY: trajectory(folder.log(cell, episode), aloud.log(RunCell(GREEDY, cell.seed), episode))}
+
+    return [one._replace(values={**one.values, **values, **efficiency(one.episode)}) for one in samples]
+
+
+def _sample(part: ComparisonRun, measured: episode_metrics.EpisodeMetrics, kept: Collection[str]) -> Sample:
+    setting, asked, cell = part.setting, part.experiment, measured.cell
+    layout = f" {asked.instances}" if isinstance(asked.instances, int) else ""
+    stratum = f"{asked.world} {asked.level}{layout}"
+    placed = ("world", "level", "instances", "memory", f"{asked.world}.agents")
+    others = {name: value for name, value in setting.values.items() if name not in placed}
+    return Sample(
+        method=part.names[cell.method],
+        instance=f"{stratum} {cell.seed}",
+        stratum=stratum,
+        episode=measured.row.episode,
+        values={name: value for name, value in measured.values.items() if name in kept},
+        extract=measured.extract,
+        setting=setting.name,
+        others=json.dumps(others, sort_keys=True),
+        memory=asked.memory or "" if registry.method_class(cell.method).learns else "",
+    )
+
+
+def actions(log: Iterable[Event]) -> dict[str, list[str]]:
+    """Return for each agent the actions that it began, in order, in written form."""
+    begun: dict[str, list[str]] = {}
+    running: dict[str, tuple[str, int | None]] = {}
+    for event in log:
+        if not isinstance(event, ActionStep) or not event.spent:
+            continue
+        action = f"{event.verb}({', '.join(event.args)})"
+        if running.get(event.agent) != (action, event.plan):
+            begun.setdefault(event.agent, []).append(action)
+        if event.status == "running":
+            running[event.agent] = action, event.plan
+        else:
+            running.pop(event.agent, None)
+    return begun
+
+
+def trajectory(log: Path, reference: Path) -> Value:
+    """Return how well each agent's actions follow the best fitting of the reference team's; the mean over agents.
+
+    Null where the reference was not run.
+    """
+    if not reference.exists():
+        return NULL
+    references = list(actions(read_log(reference)).values())
+    values = [cross_run.trajectory(own, references).value for own in actions(read_log(log)).values()]
+    return mean([value for value in values if value is not None])
+
+
+def honesty(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell) -> dict[str, Value]:
+    """Return how far a memory that is frozen after some episodes is off the episodes that follow.
+
+    Both sides are counted by the same code, as the guidebook counts. A cell whose memory is not frozen on its way has
+    no value.
+    """
+    options = folder.experiment().options[cell.method]
+    last = options.get("freeze_after")
+    if not last or last >= experiment.episodes:
+        return {}
+    with MemoryStore(folder.memory_file, readonly=True) as store:
+        reported = store.world_model(cell.name)
+    held_out = WorldModel()
+    for episode in range(last + 1, experiment.episodes + 1):
+        later = delta(read_log(folder.log(cell, episode)), identity=options["task_identity"])
+        for instance in later.instances:
+            held_out.add(instance)
+    rates, durations = [], []
+    for task in sorted({row.key.task for row in held_out.rows()}):
+        guide, seen = reported.guide(task), held_out.guide(task)
+        if guide.attempts and seen.attempts:
+            rates.append(abs(guide.successes / guide.attempts - seen.successes / seen.attempts))
+        if guide.mean_duration is not None and seen.mean_duration is not None:
+            durations.append(abs(guide.mean_duration - seen.mean_duration))
+    return {"memory_rate_error": mean(rates), "memory_duration_error": mean(durations)}
+
+
+def metric_names(text: str | None, *, references: bool = True) -> tuple[str, ...]:
+    """Return the metrics in a text with commas; those of a results table if there is none, all for ``all``.
+
+    Raises:
+        UserError: There is no such metric.
+    """
+    known = list(metrics())
+    if text is None:
+        return tuple(name for name in known if name in (*HEADLINE, *(ACROSS if references else ())))
+    if text == "all":
+        return tuple(known)
+    names = [name_of(word.strip()) for word in text.split(",") if word.strip()]
+    for name in names:
+        if name not in known:
+            raise UserError(f"there is no metric '{name}'{suggest(name, known)}; see: teamworld metrics")
+    return tuple(dict.fromkeys(names))
+
+
+def compared(measured: Measurement, names: Sequence[str]) -> Comparison:
+    """Compare what was measured: methods with one another, with the reference teams, each with itself in silence."""
+    present = list(dict.fromkeys(sample.method for sample in measured.episodes))
+    beside = [name for name in present if name in REFERENCES]
+    silent = [name for name in present if name.partition(":")[0] == SILENT]
+    own = [name for name in present if name not in (*beside, *silent)]
+    pairs = list(combinations(own or beside, 2))
+    pairs += [(name, reference) for name in own for reference in beside]
+    pairs += list(silent_names(present).items())
+    shown = compare(measured.all, [name for name in names if name not in cross_run.WHOLE], pairs)
+    if not any(name in cross_run.WHOLE for name in names):
+        return shown
+    rows = (*shown.rows, *cross_run.of_methods(measured.episodes, COSTS))
+    return Comparison(tuple(row for row in rows if row.metric in names), shown.paired)

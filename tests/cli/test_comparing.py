@@ -142,7 +142,7 @@ def test_teams_of_several_sizes_meet_the_same_instances(sizes: Path, capsys: pyt
 
 def test_what_varies_is_told_setting_by_setting(sizes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (sizes / "comparison.md").read_text("utf-8")
-    assert "D23 Scaling tax" in text
+    assert "| scaling_tax |" in text
     assert "| method | instances=1,cube.agents=1 |" in text
     assert (
         command(["compare", str(sizes / "comparison.yaml"), "--metrics", "O2,D23", "--out", str(sizes), "--json"]) == 0

@@ -134,7 +134,7 @@ def test_panels_of_values_tell_units_once_nulls_and_zeros(figures: dict[str, Any
         ("talk_value_steps", "Value of talk, steps"),
         ("steps", "Steps"),
         ("completion", "Completion"),
-        ("D6", "Assembly time, steps"),
+        ("belief_staleness", "Staleness, steps"),
         ("learning_steps", "Learning of steps, steps/episode"),
         ("cost_usd", "Cost, USD"),
     ],

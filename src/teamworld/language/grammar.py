@@ -135,15 +135,15 @@ def _parse(start: str, text: str) -> Any:  # noqa: ANN401  (each public reader f
     try:
         return _Build().transform(_parser().parse(text, start=start))
     except UnexpectedToken as error:
-        found = "the end" if error.token.type == "$END" else repr(str(error.token))
+        text_found = "the end" if error.token.type == "$END" else repr(str(error.token))
         at_end = error.token.type == "$END"
         line = text.count("\n") + 1 if at_end else error.line
         column = len(text) - text.rfind("\n") if at_end else error.column
-        raise ParseError(start, line, column, found, _expected(set(error.accepts or error.expected))) from None
+        raise ParseError(start, line, column, text_found, _expected(set(error.accepts or error.expected))) from None
     except UnexpectedInput as error:
         allowed = getattr(error, "allowed", None) or set()
-        found = repr(text[error.pos_in_stream or 0 :][:1])
-        raise ParseError(start, error.line, error.column, found, _expected(set(allowed))) from None
+        text_found = repr(text[error.pos_in_stream or 0 :][:1])
+        raise ParseError(start, error.line, error.column, text_found, _expected(set(allowed))) from None
     except VisitError as error:
         meta = error.obj.meta if isinstance(error.obj, Tree) else error.obj
         line, column = getattr(meta, "line", None) or 1, getattr(meta, "column", None) or 1

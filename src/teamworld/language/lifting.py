@@ -67,5 +67,5 @@ def ground(plan: Plan, goal_id: str | None, binding: Binding) -> Plan:
 
 
 def prototype(plan: Plan) -> str:
-    """Return the plan's prototype: the names of its actions without arguments (DR. WELL spec A7, level 3)."""
+    """Return the plan's prototype: the names of its actions without arguments."""
     return " > ".join(action.verb for action in plan.actions) or "nothing"

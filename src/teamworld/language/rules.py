@@ -4,7 +4,7 @@ A rule is a belief with variables, of order zero (``?me BELIEVE ?apple IN ?room`
 ?apple IN ?room``); several values stand side by side (``?me BELIEVE ?door STATE open|shut``). A variable named after a
 kind of entity, or ``?agent``, ``?cell`` or ``?number``, stands for one of these; any other stands for whatever the
 place allows; the same variable stands for the same throughout. What facts can state at all, and how many values of one
-subject can hold at a time, is told by the world's relations (CoBel-World spec A3 and A3.6).
+subject can hold at a time, is told by the world's relations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final, Protocol
 from teamworld.language.grammar import ParseError, parse_template
 from teamworld.language.terms import AgentId, Belief, Entity, Fact, Term, Variable, show
 
-#: Orders of belief that are used: about the world, and about what a team-mate believes of it.
+#: Orders of belief that are used: about the world, and about what a teammate believes of it.
 ORDERS: Final = (0, 1)
 #: Predicates that say where something is. A thing that has moved has left all the places that it had.
 WHERE: Final = frozenset({"AT", "IN", "INSIDE", "ON", "POSITION"})
@@ -74,12 +74,12 @@ class Schema:
     def __init__(self, relations: Iterable[Stated], agents: Iterable[AgentId] = ()) -> None:
         self.relations = tuple(relations)
         self.agents = tuple(agents)
-        self._of = {(one.predicate, one.subject): one for one in self.relations}
-        things = self._things = {one.subject for one in self.relations} - {"agent"}
-        words = {word for one in self.relations for word in one.values} - {"cell", "number", "agent"}
+        self._of = {(relation.predicate, relation.subject): relation for relation in self.relations}
+        things = self._things = {relation.subject for relation in self.relations} - {"agent"}
+        words = {word for relation in self.relations for word in relation.values} - {"cell", "number", "agent"}
         self.kinds = frozenset(things | words)
         """Kinds of entities, and words that stand as values."""
-        self.predicates = tuple(dict.fromkeys(one.predicate for one in self.relations))
+        self.predicates = tuple(dict.fromkeys(relation.predicate for relation in self.relations))
 
     def of(self, fact: Fact) -> Stated | None:
         """Return the relation that a fact is one of, None where the world has no such relation."""
@@ -113,17 +113,17 @@ class Schema:
         for fact in new:
             relation = self.of(fact)
             most = relation.max_values if relation is not None else 1
-            same = [one for one in held if one.subject == fact.subject and one.predicate == fact.predicate]
-            beside = sum(one.subject == fact.subject and one.predicate == fact.predicate for one in new)
+            same = [old for old in held if old.subject == fact.subject and old.predicate == fact.predicate]
+            beside = sum(old.subject == fact.subject and old.predicate == fact.predicate for old in new)
             out.update(dict.fromkeys(same[: max(0, len(same) + beside - most)]))
         places = [fact for fact in new if fact.predicate in WHERE]
         in_hand = {fact.value for fact in new if fact.predicate in IN_HAND}
-        for one in held:
-            if one.predicate in WHERE and (one.subject in in_hand or self._moved(one, places, held)):
-                out[one] = None
-            lies = one.predicate in IN_HAND and any(fact.subject == one.value for fact in places)
-            if lies and one.value not in in_hand and not self._placed(one.value, held):
-                out[one] = None
+        for old in held:
+            if old.predicate in WHERE and (old.subject in in_hand or self._moved(old, places, held)):
+                out[old] = None
+            lies = old.predicate in IN_HAND and any(fact.subject == old.value for fact in places)
+            if lies and old.value not in in_hand and not self._placed(old.value, held):
+                out[old] = None
         return [fact for fact in held if fact in out]
 
     def _moved(self, old: Fact, places: Sequence[Fact], held: Sequence[Fact]) -> bool:
@@ -131,9 +131,13 @@ class Schema:
         new = [fact for fact in places if fact.subject == old.subject]
         had = [fact for fact in held if fact.subject == old.subject and fact.predicate in WHERE]
         for fact in new:
-            for one in had:
-                same = one.predicate == fact.predicate and one.value != fact.value and fact.predicate != "POSITION"
-                if same or {one.predicate, fact.predicate} == _APART:
+            for old_place in had:
+                same = (
+                    old_place.predicate == fact.predicate
+                    and old_place.value != fact.value
+                    and fact.predicate != "POSITION"
+                )
+                if same or {old_place.predicate, fact.predicate} == _APART:
                     return True
         return False
 
@@ -154,7 +158,7 @@ class BeliefRule:
 
     @property
     def order(self) -> int:
-        """0 for a belief about the world, 1 for one about what a team-mate believes."""
+        """0 for a belief about the world, 1 for one about what a teammate believes."""
         return len(self.holders) - 1
 
     def __str__(self) -> str:
@@ -173,7 +177,7 @@ class BeliefRule:
             return None
         bound: dict[str, Term] = {}
         pairs: list[tuple[Term, Term]] = [*zip(self.holders, belief.holders, strict=True), (self.subject, fact.subject)]
-        if not all(_bind(one, other, bound, kinds) for one, other in pairs):
+        if not all(_bind(pattern, term, bound, kinds) for pattern, term in pairs):
             return None
         for value in self.values:
             tried = dict(bound)
@@ -228,15 +232,17 @@ class RuleSet:
     def of(cls, schema: Schema, orders: Sequence[int] = ORDERS) -> RuleSet:
         """Return the rules that a world's relations make: one for each relation and order, like ones together."""
         groups: dict[tuple[str, bool, tuple[str, ...]], list[str]] = {}
-        for one in schema.relations:
-            groups.setdefault((one.predicate, one.subject == "agent", one.values), []).append(one.subject)
-        found = []
+        for relation in schema.relations:
+            groups.setdefault((relation.predicate, relation.subject == "agent", relation.values), []).append(
+                relation.subject
+            )
+        rules = []
         for order in orders:
             holders = tuple(Variable(name) for name in ("me", "mate")[: order + 1])
             for (predicate, _, values), subjects in groups.items():
                 subject = Variable(subjects[0] if len(subjects) == 1 else "thing")
-                found.append(BeliefRule(holders, subject, predicate, tuple(_values(values, schema))))
-        return cls(tuple(dict.fromkeys(found)), schema)
+                rules.append(BeliefRule(holders, subject, predicate, tuple(_values(values, schema))))
+        return cls(tuple(dict.fromkeys(rules)), schema)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -256,15 +262,15 @@ class RuleSet:
     def sound(self, rule: BeliefRule) -> bool:
         """Return whether the world has a relation that a rule can be about: the type check of a proposed rule."""
         subject = rule.subject
-        for one in self.schema.relations:
-            if one.predicate != rule.predicate:
+        for relation in self.schema.relations:
+            if relation.predicate != rule.predicate:
                 continue
             if isinstance(subject, Variable):
-                fits = subject.name in (one.subject, "thing", "object", "entity") or subject.name not in (
+                fits = subject.name in (relation.subject, "thing", "object", "entity") or subject.name not in (
                     self.schema.kinds | {"agent", "cell", "number"}
                 )
             else:
-                fits = one.subject == (subject.kind if isinstance(subject, Entity) else "agent")
+                fits = relation.subject == (subject.kind if isinstance(subject, Entity) else "agent")
             if fits:
                 return True
         return False
@@ -280,11 +286,11 @@ def _values(values: Sequence[str], schema: Schema) -> Iterator[Term]:
 
 def schema_kind(word: str, schema: Schema) -> bool:
     """Return whether a word is a kind of entity: facts can have it as a subject, or it is no value on its own."""
-    return any(one.subject == word for one in schema.relations)
+    return any(relation.subject == word for relation in schema.relations)
 
 
 def read_belief(line: str, schema: Schema, things: Iterable[Entity] = (), orders: Collection[int] = ORDERS) -> Belief:
-    """Read a line that a mind wrote as a belief: case, blanks and marks of lists do not matter.
+    """Read a line that a reasoner wrote as a belief: case, blanks and marks of lists do not matter.
 
     Args:
         line: ``Alice believe <apple> (12) in kitchen``. A kind alone stands for the one thing of it that is known.
@@ -312,8 +318,8 @@ def read_belief(line: str, schema: Schema, things: Iterable[Entity] = (), orders
         holders.append(name)
         tokens = tokens[2:]
     if len(holders) - 1 not in orders or len(tokens) != 3:
-        found = f"order {len(holders) - 1} and {len(tokens)} words"
-        raise ParseError("belief", 1, 1, found, (f"order {_either(orders)}, then subject, predicate and value",))
+        came = f"order {len(holders) - 1} and {len(tokens)} words"
+        raise ParseError("belief", 1, 1, came, (f"order {_either(orders)}, then subject, predicate and value",))
     predicates = {word.casefold(): word for word in schema.predicates}
     predicate = predicates.get((tokens[1]["word"] or "").casefold())
     if predicate is None:
@@ -351,7 +357,7 @@ def _term(token: re.Match[str], schema: Schema, things: Sequence[Entity]) -> Ter
 
 
 def _only(kind: str, things: Sequence[Entity]) -> Entity:
-    found = sorted({thing.id for thing in things if thing.kind == kind})
-    if len(found) != 1:
-        raise ParseError("belief", 1, 1, f"{len(found)} known things", (f"<{kind}> with its number",))
-    return Entity(kind, found[0])
+    ids = sorted({thing.id for thing in things if thing.kind == kind})
+    if len(ids) != 1:
+        raise ParseError("belief", 1, 1, f"{len(ids)} known things", (f"<{kind}> with its number",))
+    return Entity(kind, ids[0])

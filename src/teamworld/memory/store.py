@@ -231,8 +231,8 @@ def _intern(
     ids: dict[str, int] = {}
     for chunk in _chunks(values):
         db.executemany(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", ((*scope, v) for v in chunk))
-        found = f"SELECT {column}, id FROM {table} WHERE {where} {column} IN ({','.join('?' * len(chunk))})"
-        ids.update(db.execute(found, (*scope, *chunk)))
+        query = f"SELECT {column}, id FROM {table} WHERE {where} {column} IN ({','.join('?' * len(chunk))})"
+        ids.update(db.execute(query, (*scope, *chunk)))
     return ids
 
 

@@ -1,4 +1,4 @@
-"""From an episode's log to what the world model learns of it: ΔG_k (DR. WELL spec A7, B3-B8)."""
+"""From an episode's log to what the world model learns of it: ΔG_k."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Started(NamedTuple):
 
 
 def task_key(goal: str, label: str | None, identity: Identity) -> TaskKey:
-    """Return the key of a goal's task over episodes (DR. WELL spec B8).
+    """Return the key of a goal's task over episodes.
 
     Args:
         goal: The goal's id.
@@ -86,7 +86,7 @@ class Tracker:
         return None
 
     def _team(self, agent: str, goal: str) -> int:
-        """Agents committed to the goal, and the agent itself: by its plan it is one of them (B7)."""
+        """Agents committed to the goal, and the agent itself: by its plan it is one of them ."""
         return len({agent} | {other for other, bound in self._committed.items() if bound == goal})
 
     def _instance(self, started: _Started, end: PlanEnd) -> Instance:

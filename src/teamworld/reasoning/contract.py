@@ -1,9 +1,8 @@
 """What a method asks of a reasoner, and what answers it.
 
-A ``Question`` is typed: it carries the views it was made from, names a prompt template, the
-answer's model, and the rule that answers it without a language model, from the same context
-that the prompt shows. A ``Reasoner`` answers questions: a language model, the rules, a
-recording, a person.
+A ``Question`` is typed: it carries the views it was made from, names a prompt template, the answer's model, and the
+rule that answers it without a language model, from the same context that the prompt shows. A ``Reasoner`` answers
+questions: a language model, the rules, a recording, a person.
 """
 
 from __future__ import annotations
@@ -22,10 +21,9 @@ from teamworld.worlds.contract import View
 RespondentId: TypeAlias = str
 Answer = TypeVar("Answer", bound=BaseModel)
 
-
-#: What can be wrong with an answer; each is counted apart.
+#: What can be wrong with an answer; each is counted separately.
 #: ``none``: no answer came; ``empty``; ``refused``; ``cut``: it hit the token limit; ``json``: no JSON in it;
-#: ``schema``: JSON of another form; ``intent``: sound in form, but not possible for this agent now.
+#: ``schema``: JSON of another form; ``intent``: sound in form, but not possible for this agent at this time.
 Flaw: TypeAlias = Literal["none", "empty", "refused", "cut", "json", "schema", "intent"]
 
 
@@ -33,7 +31,7 @@ class Sampling(NamedTuple):
     """How a language model is sampled for a kind of question; the published values are the defaults."""
 
     temperature: float | None
-    """None: whatever the provider does."""
+    """None: the provider's default."""
     max_tokens: int
     """Longest answer, reasoning included where the provider counts it so."""
     top_p: float | None = None
@@ -41,10 +39,7 @@ class Sampling(NamedTuple):
 
 
 class Question(ABC, Generic[Answer]):
-    """One thing asked of one respondent.
-
-    Subclasses are frozen dataclasses whose fields are the whole context of the prompt.
-    """
+    """One thing asked of one respondent; subclasses are frozen dataclasses whose fields are the whole context."""
 
     kind: ClassVar[str]
     """``method.name``, for example ``drwell.propose``."""
@@ -55,7 +50,7 @@ class Question(ABC, Generic[Answer]):
 
     respondent: RespondentId
     views: Mapping[AgentId, View]
-    """All that the context was made from."""
+    """All views that the context was made from."""
 
     @property
     def view(self) -> View:
@@ -64,7 +59,7 @@ class Question(ABC, Generic[Answer]):
 
     @abstractmethod
     def context(self) -> dict[str, Any]:
-        """Return what the template may show: nothing beyond the views, the talk and the memory."""
+        """Return what the template may show: nothing beyond the views, the messages and the memory."""
 
     @abstractmethod
     def rule(self, rng: np.random.Generator) -> Answer:
@@ -72,22 +67,19 @@ class Question(ABC, Generic[Answer]):
 
     @abstractmethod
     def check(self, answer: Answer) -> str | None:
-        """Return what is wrong with an answer, against the views, or None; the text goes into the re-ask."""
+        """Return what is wrong with an answer, against the views, or None; the text goes into the retry."""
 
     @abstractmethod
     def fallback(self) -> Answer:
-        """The documented answer when nothing usable came."""
+        """Return the documented answer for when nothing usable came."""
 
     def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
-        """Return values that a field of the answer may take, for a person to choose from.
+        """Return values of a field of the answer for a person to choose from; empty where anything is possible.
 
         Args:
             field: Name of the field. Of one that holds one value these are all; of one that holds several, such as a
                 plan, they are those that make sense, and others are possible.
             given: The fields answered before it.
-
-        Returns:
-            The values; empty where anything is possible.
         """
         return ()
 
@@ -112,14 +104,14 @@ class Call(NamedTuple):
 
 
 class Reply(NamedTuple, Generic[Answer]):
-    """An answer, and the call that it took of a language model, if any."""
+    """An answer, and the call of a language model that it took, if any."""
 
     answer: Answer
     call: Call | None = None
 
 
 class Rejected(NamedTuple):
-    """An answer that could not be used, as the next try is told of it."""
+    """An answer that could not be used, as the next try shows it to the reasoner."""
 
     text: str
     """As it came; empty where nothing did."""
@@ -130,14 +122,7 @@ class Rejected(NamedTuple):
 
 
 class BadAnswer(Exception):
-    """An answer that does not parse or fit its model.
-
-    Args:
-        complaint: What is wrong, in words that help to do better.
-        flaw: What kind of wrong it is.
-        text: The answer as it came.
-        call: The call of a language model that it took.
-    """
+    """An answer that does not parse or fit its model; the arguments are those of ``Rejected``."""
 
     def __init__(self, complaint: str, flaw: Flaw = "schema", text: str = "", call: Call | None = None) -> None:
         super().__init__(complaint)
@@ -152,12 +137,4 @@ class Reasoner(Protocol):
         """As shown in tables and logs; a stand-in says that it is one."""
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
-        """Answer a question.
-
-        Args:
-            question: What is asked.
-            tries: The answers to it that could not be used, oldest first; empty the first time.
-
-        Raises:
-            BadAnswer: The answer does not parse or does not fit the answer's model.
-        """
+        """Answer a question, given the unusable answers so far, oldest first; raises ``BadAnswer``."""

@@ -1,4 +1,4 @@
-"""A person as a reasoner: the question in plain words, the options numbered, the answer on record like a model's."""
+"""A person as a reasoner: the question in plain words, numbered options, an answer on record like a model's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Terminal(Protocol):
     """Where a person reads and types."""
 
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """Held while one question is put: others wait for theirs."""
+        """Return a lock that is held while one question is asked: others wait for theirs."""
 
     def show(self, text: str) -> None:
         """Show a text as it is."""
@@ -38,29 +38,25 @@ class Terminal(Protocol):
 
 
 class ClosedTerminal:
-    """A terminal at which nobody sits: for a replay."""
+    """A terminal at which nobody sits, for a replay: shows nothing and is at the end of its input."""
 
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """Held while one question is put."""
+        """Return a lock that locks nothing."""
         return nullcontext()
 
     def show(self, text: str) -> None:
         """Show nothing."""
 
     async def read(self, prompt: str) -> str:
-        """Return no line.
-
-        Raises:
-            EOFError: Always.
-        """
+        """Raise ``EOFError``."""
         raise EOFError
 
 
 class PersonReasoner:
     """Asks a person; one object for each episode.
 
-    An answer is asked for until it can be used, so no fallback stands for a person. It is put on record before
-    anything comes of it: a run that is stopped goes on after the last answer, and replays without anybody.
+    An answer is asked for until it can be used, so no fallback stands for a person. It is put on record before it
+    takes effect: a run that is stopped goes on after the last answer, and replays without the person.
 
     Args:
         terminal: Where to ask.
@@ -70,7 +66,7 @@ class PersonReasoner:
     def __init__(self, terminal: Terminal, calls: Calls) -> None:
         self._terminal = terminal
         self._calls = calls
-        self._asked: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     @property
     def name(self) -> str:
@@ -83,17 +79,17 @@ class PersonReasoner:
         Raises:
             UserError: Nobody types any more, or what is on record is damaged or answers another question.
         """
-        asked = (question.respondent, question.kind)
-        self._asked[asked] += not tries
-        key = CallKey(*asked, self._asked[asked], len(tries))
+        place = (question.respondent, question.kind)
+        self._counts[place] += not tries
+        key = CallKey(*place, self._counts[place], len(tries))
         prompt = render(question)
         request = _request(question, prompt)
         record = self._calls.find(key, request)
         if record is None:
             begun = time.perf_counter()
             text = await self._answer(question, prompt, [bad.complaint for bad in tries])
-            done = Completion(text=text, finish="stop", usage=Usage())
-            record = CallRecord(request=request, completion=done, seconds=time.perf_counter() - begun)
+            completion = Completion(text=text, finish="stop", usage=Usage())
+            record = CallRecord(request=request, completion=completion, seconds=time.perf_counter() - begun)
             self._calls.add(key, record)
         return Reply(_answer(question, record, key))
 
@@ -106,7 +102,7 @@ class PersonReasoner:
             self._terminal.show("(? shows the rules)")
             form = _Form(self._terminal, question, prompt.system)
             try:
-                return await form.filled(complaints)
+                return await form.fill(complaints)
             except EOFError:
                 raise UserError(
                     f"nobody answers for {question.respondent} any more (end of input): the same command goes on "
@@ -122,7 +118,7 @@ class _Form:
         self._question = question
         self._rules = rules
 
-    async def filled(self, complaints: Sequence[str]) -> str:
+    async def fill(self, complaints: Sequence[str]) -> str:
         """Return the answer as JSON, once it can be used."""
         question = self._question
         for complaint in complaints:
@@ -134,26 +130,26 @@ class _Form:
             try:
                 answer = question.answer.model_validate(values)
             except ValidationError as error:
-                self._refuse(_first(error))
+                self._refuse(_first_problem(error))
                 continue
-            wrong = question.check(answer)
-            if wrong is None:
+            complaint = question.check(answer)
+            if complaint is None:
                 return answer.model_dump_json()
-            self._refuse(wrong)
+            self._refuse(complaint)
 
     def _fields(self) -> list[tuple[str, FieldInfo]]:
         """Return the fields in the order in which a person decides: a choice, what follows from it, words."""
 
         def place(item: tuple[str, FieldInfo]) -> int:
-            return 1 + _several(item[1]) if self._question.offers(item[0], {}) else 3
+            return 1 + _is_list(item[1]) if self._question.offers(item[0], {}) else 3
 
         return sorted(self._question.answer.model_fields.items(), key=place)
 
-    async def _value(self, name: str, field: FieldInfo, given: dict[str, Any]) -> object:
+    async def _value(self, name: str, field: FieldInfo, values: dict[str, Any]) -> object:
         """Ask for one field until what is typed fits it."""
-        offers = self._question.offers(name, given)
+        offers = self._question.offers(name, values)
         for number, offer in enumerate(offers, start=1):
-            self._terminal.show(f"  {number:>3}  {_shown(offer)}")
+            self._terminal.show(f"  {number:>3}  {_show(offer)}")
         fits: TypeAdapter[object] = TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
         while True:
             typed = await self._terminal.read(f"{_label(name, field, offers)}: ")
@@ -162,9 +158,9 @@ class _Form:
                 self._terminal.show(f"\n{self._rules}\n")
                 continue
             try:
-                return fits.validate_python(_typed(line, field, offers))
+                return fits.validate_python(_parse_line(line, field, offers))
             except ValidationError as error:
-                self._refuse(_first(error))
+                self._refuse(_first_problem(error))
             except ValueError as error:
                 self._refuse(str(error))
 
@@ -181,19 +177,19 @@ def _answer(question: Question[Answer], record: CallRecord, key: CallKey) -> Ans
     try:
         text = record.completion.text if record.completion is not None else ""
         answer: Answer = question.answer.model_validate_json(text)  # type: ignore[assignment]
-        wrong = question.check(answer)
+        complaint = question.check(answer)
     except ValidationError as error:
-        wrong = _first(error)[:200]
-    if wrong is not None:
+        complaint = _first_problem(error)[:200]
+    if complaint is not None:
         raise UserError(
-            f"what {key.respondent} answered at {key.purpose} number {key.number} is damaged on record ({wrong}): "
+            f"what {key.respondent} answered at {key.purpose} number {key.number} is damaged on record ({complaint}): "
             f"put back a copy of results.sqlite, or start anew with another --out"
         )
     return answer
 
 
-def _typed(line: str, field: FieldInfo, offers: Sequence[Any]) -> object:
-    """Return what a line stands for.
+def _parse_line(line: str, field: FieldInfo, offers: Sequence[Any]) -> object:
+    """Return the value that a typed line stands for.
 
     Raises:
         ValueError: It is none of the options where there are no others.
@@ -203,23 +199,23 @@ def _typed(line: str, field: FieldInfo, offers: Sequence[Any]) -> object:
             if not 1 <= int(line) <= len(offers):
                 raise ValueError(f"the options are 1 to {len(offers)}, not {line}")
             return offers[int(line) - 1]
-        if not _several(field):
+        if not _is_list(field):
             for offer in offers:
-                if line and line == _shown(offer):
+                if line and line == _show(offer):
                     return offer
             raise ValueError(f"expected a number from 1 to {len(offers)}, got '{line}'")
-    if _several(field):
+    if _is_list(field):
         return tuple(part.strip() for part in line.split(";") if part.strip())
     if not line and not field.is_required():
         return field.get_default(call_default_factory=True)
     return line
 
 
-def _several(field: FieldInfo) -> bool:
+def _is_list(field: FieldInfo) -> bool:
     return get_origin(field.annotation) in (tuple, list)
 
 
-def _shown(offer: object) -> str:
+def _show(offer: object) -> str:
     if offer is None:
         return "none of these"
     return "; ".join(map(str, offer)) if isinstance(offer, tuple | list) else str(offer)
@@ -227,13 +223,13 @@ def _shown(offer: object) -> str:
 
 def _label(name: str, field: FieldInfo, offers: Sequence[Any]) -> str:
     if offers:
-        return f"{name}, a number, or your own with ; between" if _several(field) else f"{name}, a number"
+        return f"{name}, a number, or your own with ; between" if _is_list(field) else f"{name}, a number"
     return f"{name} ({field.description})" if field.description else name
 
 
-def _first(error: ValidationError) -> str:
-    told = error.errors()[0]
-    return f"{told['msg']}, got {told['input']!r}"
+def _first_problem(error: ValidationError) -> str:
+    detail = error.errors()[0]
+    return f"{detail['msg']}, got {detail['input']!r}"
 
 
 def _request(question: Question[Any], prompt: Prompt) -> Request:

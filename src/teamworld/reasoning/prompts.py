@@ -61,12 +61,12 @@ def environment() -> Environment:
 
 def render(question: Question[Answer]) -> Prompt:
     """Return the prompt of a question: its template, filled with its context and nothing else."""
-    template, told = environment().get_template(question.template), question.context()
-    return Prompt(*(_block(template, name, told) for name in Prompt._fields))
+    template, context = environment().get_template(question.template), question.context()
+    return Prompt(*(_block(template, name, context) for name in Prompt._fields))
 
 
-def _block(template: Template, name: str, told: dict[str, Any]) -> str:
-    return "".join(template.blocks[name](template.new_context(told))).strip()
+def _block(template: Template, name: str, context: dict[str, Any]) -> str:
+    return "".join(template.blocks[name](template.new_context(context))).strip()
 
 
 def template_info(template: str) -> TemplateInfo:

@@ -31,9 +31,10 @@ REASONERS = {
 
 def describe(name: str) -> str:
     """Return the reasoner in words: rules are called rules, a stand-in a stand-in."""
-    if len(found := parse_routes(name)) > 1:
-        return "; ".join(f"{share.who}: {describe(share.name)}" for share in found)
-    name = found[0].name
+    routes = parse_routes(name)
+    if len(routes) > 1:
+        return "; ".join(f"{route.who}: {describe(route.name)}" for route in routes)
+    name = routes[0].name
     if name == "rules":
         return "built-in rules, no language model"
     if name == HUMAN:
@@ -45,7 +46,7 @@ def describe(name: str) -> str:
 
 def list_models(text: str) -> list[str]:
     """Return the language models that ``--reasoner`` names, each once, in order."""
-    return [name for name in dict.fromkeys(share.name for share in parse_routes(text)) if is_model(name)]
+    return [name for name in dict.fromkeys(route.name for route in parse_routes(text)) if is_model(name)]
 
 
 def check_name(text: str) -> None:
@@ -54,15 +55,15 @@ def check_name(text: str) -> None:
     Raises:
         UserError: It does not.
     """
-    for share in parse_routes(text):
-        if share.name.partition(":")[0] == REPLAY:
+    for route in parse_routes(text):
+        if route.name.partition(":")[0] == REPLAY:
             raise UserError(
                 "replay answers for all reasoners of a run: --reasoner replay, or replay:DIR, and nothing else"
             )
-        if is_model(share.name):
-            parse_endpoint(share.name)
-        elif share.name != HUMAN:
-            make_reasoner(share.name, lambda *names: generator(0, *names))
+        if is_model(route.name):
+            parse_endpoint(route.name)
+        elif route.name != HUMAN:
+            make_reasoner(route.name, lambda *names: generator(0, *names))
 
 
 def make_reasoner(name: str, streams: Streams) -> Reasoner:
@@ -71,11 +72,11 @@ def make_reasoner(name: str, streams: Streams) -> Reasoner:
     Raises:
         UserError: No such reasoner, or an option that it does not have.
     """
-    kind, _, options = name.partition(":")
+    kind, colon, options = name.partition(":")
     if kind != "rules":
         raise UserError(f"unknown reasoner '{scrub(name)}'{suggest(kind, list(REASONERS))}")
     if not options:
-        if name != kind:
+        if colon:
             raise UserError(f"expected 'rules' or 'rules:noise=RATE', got '{name}'")
         return Rules(streams)
     option, _, value = options.partition("=")

@@ -1,4 +1,4 @@
-"""Asking a reasoner until the answer is usable: re-ask with the complaint, then fall back."""
+"""Ask a reasoner until the answer is usable: retry with the complaint, then fall back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple
 
 from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Reasoner, Rejected
 
-#: How often a bad answer is asked again before the question's fallback stands.
+#: Retries after a bad answer before the question's fallback stands.
 RETRIES = 2
 
 
@@ -19,13 +19,13 @@ class FinalAnswer(NamedTuple, Generic[Answer]):
     fallback: bool
     """No answer was usable; this one is the question's fallback."""
     call: Call | None
-    """The call that the answer took of a language model; those of the others stand with them."""
+    """The call of a language model that the answer took; those of the others stand with them."""
 
 
 async def ask_until_usable(
     reasoner: Reasoner, question: Question[Answer], retries: int = RETRIES
 ) -> FinalAnswer[Answer]:
-    """Ask ``question`` until an answer passes its check, at most ``retries`` times again."""
+    """Ask ``question`` until an answer passes its check, with at most ``retries`` retries."""
     tries: list[Rejected] = []
     for _ in range(retries + 1):
         try:

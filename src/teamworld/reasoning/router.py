@@ -30,7 +30,7 @@ class Route(NamedTuple):
         return self.respondent if self.kinds == "*" else f"{self.respondent}@{self.kinds}"
 
     def covers(self, respondent: str, kind: str) -> bool:
-        """Whether a question of this kind to this respondent is among them; with wildcards, whether all such are."""
+        """Return whether it takes this respondent's questions of this kind; with wildcards, all of them."""
         return self.respondent in ("*", respondent) and fnmatchcase(kind, self.kinds)
 
 
@@ -43,7 +43,7 @@ def parse_routes(text: str) -> tuple[Route, ...]:
         UserError: It is not of this form.
     """
     parts = [part.strip() for part in text.split(",")]
-    found = []
+    routes: list[Route] = []
     for part in parts:
         who, equals, name = part.partition("=")
         match = _WHO.fullmatch(who.strip()) if equals else None
@@ -55,21 +55,21 @@ def parse_routes(text: str) -> tuple[Route, ...]:
                 f"expected WHO=REASONER,... such as 'agent_0=rules,*=openai:gpt-4o' or '@drwell.propose=rules,*=...', "
                 f"got '{scrub(part)}'{comma}"
             )
-        found.append(Route(match["who"] or "*", match["kinds"] or "*", name.strip()))
-    for place, share in enumerate(found):
-        before = next((other for other in found[:place] if other.covers(share.respondent, share.kinds)), None)
-        if before is not None:
+        route = Route(match["who"] or "*", match["kinds"] or "*", name.strip())
+        hiding = next((earlier for earlier in routes if earlier.covers(route.respondent, route.kinds)), None)
+        if hiding is not None:
             raise UserError(
-                f"'{scrub(text)}' leaves nothing to {share.who}={scrub(share.name)}, behind "
-                f"{before.who}={scrub(before.name)}: the first that fits answers"
+                f"'{scrub(text)}' leaves nothing to {route.who}={scrub(route.name)}, behind "
+                f"{hiding.who}={scrub(hiding.name)}: the first that fits answers"
             )
-    if found[-1].who != "*":
+        routes.append(route)
+    if routes[-1].who != "*":
         raise UserError(f"'{scrub(text)}' leaves questions to nobody: end it with *=REASONER")
-    return tuple(found)
+    return tuple(routes)
 
 
 class ReasonerRouter:
-    """Hands each question to the first reasoner that has a share in it."""
+    """Hands each question to the first reasoner that has a route for it."""
 
     def __init__(self, name: str, reasoners: Sequence[tuple[Route, Reasoner]]) -> None:
         self._name = name
@@ -81,14 +81,14 @@ class ReasonerRouter:
         return self._name
 
     def of(self, question: Question[Answer]) -> Reasoner:
-        """Return who answers a question."""
-        return next(reasoner for share, reasoner in self._reasoners if share.covers(question.respondent, question.kind))
+        """Return which reasoner answers a question."""
+        return next(reasoner for route, reasoner in self._reasoners if route.covers(question.respondent, question.kind))
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
-        """Have it answered."""
+        """Pass the question on."""
         return await self.of(question).ask(question, tries)
 
 
 def find_reasoner(reasoner: Reasoner, question: Question[Answer]) -> Reasoner:
-    """Return who answers a question, where there may be several."""
+    """Return which reasoner answers a question, where there may be several."""
     return reasoner.of(question) if isinstance(reasoner, ReasonerRouter) else reasoner

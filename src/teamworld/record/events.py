@@ -1,4 +1,4 @@
-"""The kinds of records in an episode's log, and their fields (metrics spec, section 2).
+"""The kinds of records in an episode's log, and their fields.
 
 No record holds wall time, latency or a path, so the same run writes the same bytes everywhere.
 Facts, actions and plans stand in the written form of ``teamworld.language``.
@@ -100,14 +100,14 @@ class AnswerError(msgspec.Struct, frozen=True, kw_only=True):
     flaw: Literal["none", "empty", "refused", "cut", "json", "schema", "intent"]
     """See ``teamworld.reasoning.contract.Flaw``."""
     text: str
-    """What was wrong with it, as the mind was told."""
+    """What was wrong with it, as the reasoner was told."""
 
 
 class LlmCall(_Record, frozen=True, kw_only=True, tag="llm_call"):
     """A language model was called; latency and price stand in ``results.sqlite``. Counts are null where unknown."""
 
     agent: str
-    """The mind."""
+    """The respondent."""
     purpose: str
     model: str
     prompt_tokens: int | None
@@ -122,10 +122,10 @@ class LlmCall(_Record, frozen=True, kw_only=True, tag="llm_call"):
 
 
 class QuestionAsked(_Record, frozen=True, kw_only=True, tag="question"):
-    """A mind was asked and answered; errors are the answers that led to re-asks."""
+    """A respondent was asked and answered; errors are the answers that led to re-asks."""
 
     agent: str
-    """The mind."""
+    """The respondent."""
     purpose: str
     reasoner: str
     answer: dict[str, Any]
@@ -332,10 +332,10 @@ class Predict(_Record, frozen=True, kw_only=True, tag="predict"):
     subject: Literal["constraint", "conflict", "partner_goal", "plan_effect"]
     about: str
     """A goal, whose next joint act is meant (``constraint``); the agent or goal in conflict with it (``conflict``); a
-    team-mate (``partner_goal``); the number of a plan (``plan_effect``)."""
+    teammate (``partner_goal``); the number of a plan (``plan_effect``)."""
     value: str | float | tuple[str, ...] | None = None
     """The constraint that will not be met, None if all will be; the goal in conflict, None where that is left open; the
-    goal that the team-mate commits itself to next, or several, the likeliest first; the ticks that the plan takes."""
+    goal that the teammate commits itself to next, or several, the likeliest first; the ticks that the plan takes."""
     confidence: float | None = None
 
 

@@ -1,1 +1,1 @@
-"""Language models as minds: any provider behind one method, every call on record."""
+"""Language models as reasoners: any provider behind one method, every call on record."""

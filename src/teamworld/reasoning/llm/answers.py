@@ -122,12 +122,12 @@ def read_answer(completion: Completion, model: type[Answer], form: Form) -> Answ
     if completion.finish == "refused":
         raise _bad("the answer was refused; answer the question as it is put", "refused", text)
     try:
-        found = find_objects(text, shape.prose)
+        objects = find_objects(text, shape.prose)
     except Tangled:
         raise _bad(f"too many braces and quotes to read it; {_wanted(form, shape)}", "json", text) from None
     misfits: list[tuple[dict[str, Any], str]] = []
-    if not (cut and found.open):
-        layers = [layer for value in found.objects[-_TRIED:] for layer in _layers(value, shape)]
+    if not (cut and objects.open):
+        layers = [layer for value in objects.objects[-_TRIED:] for layer in _layers(value, shape)]
         for value in reversed(layers[-_TRIED:]):
             fitted = _fit(value, model, shape)
             if isinstance(fitted, model):
@@ -139,20 +139,20 @@ def read_answer(completion: Completion, model: type[Answer], form: Form) -> Answ
     if misfits:
         meant = [complaint for value, complaint in misfits if not value.keys().isdisjoint(shape.fields)]
         raise _bad((meant or [misfits[0][1]])[0], "schema", text)
-    flaw, complaint = _without_object(found)
+    flaw, complaint = _without_object(objects)
     raise _bad(f"{complaint}; {_wanted(form, shape)}", flaw, text)
 
 
-def _without_object(found: FoundObjects) -> tuple[Flaw, str]:
+def _without_object(objects: FoundObjects) -> tuple[Flaw, str]:
     """Return what is wrong with a text in which no object was found."""
-    if not _NOTHING.sub("", found.rest):
+    if not _NOTHING.sub("", objects.rest):
         return "empty", "the answer is empty"
-    if found.open:
+    if objects.open:
         return "json", "the JSON object is not complete"
-    if (came := _other_json(found.rest)) is not None:
+    if (came := _other_json(objects.rest)) is not None:
         return "schema", f"expected a JSON object, got {came}"
-    if found.broken is not None:
-        where = f"the JSON object cannot be read from {_came(found.broken[:_SHOWN])} on"
+    if objects.broken is not None:
+        where = f"the JSON object cannot be read from {_came(objects.broken[:_SHOWN])} on"
         return "json", f"{where} (is a comma, a quote or a backslash before one missing?)"
     return "json", "there is no JSON object in the answer"
 

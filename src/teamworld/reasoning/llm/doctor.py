@@ -1,4 +1,4 @@
-"""Whether a language model can be used as a reasoner: from its name to an answer, and what to do where that fails."""
+"""Check that a language model works as a reasoner: from its name to an answer, and what to do where that fails."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from teamworld.reasoning.llm.contract import FORMS, Client, Completion, Fault, F
 from teamworld.reasoning.llm.keys import Key, Secret, scrub
 from teamworld.reasoning.llm.names import Endpoint, parse_endpoint
 
-#: Where the common servers listen unless told otherwise.
+#: Where the common servers listen by default.
 PORTS = "vLLM 8000, SGLang 30000, Ollama 11434, llama.cpp 8080, LM Studio 1234"
 #: A model that reasons needs room before it answers.
 ROOM = 2000
 
 
 class Check(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool | None
-    """None: it could not be told, or it does not matter."""
+    """None: unknown, or it does not matter."""
     found: str
     todo: str = ""
-    """What to do about it; empty where nothing is to do."""
+    """What to do about it; empty where there is nothing to do."""
 
 
 class Grass(BaseModel):
@@ -45,7 +45,7 @@ class Grass(BaseModel):
 
 
 class _Listing(NamedTuple):
-    """What an endpoint says it serves; no models where it does not say."""
+    """The models that an endpoint lists; none where it lists none."""
 
     check: Check
     models: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ async def examine(
     environ: Mapping[str, str] = environment,
     team: Sequence[str] = (),
 ) -> list[Check]:
-    """Look at everything that a run needs of a language model; stops where nothing further can succeed.
+    """Check everything that a run needs of a language model; stop where nothing further can succeed.
 
     Asks one small question in each form of the answer: four calls of some hundred tokens.
 
@@ -77,17 +77,17 @@ async def examine(
         team: All models of the run: a key that names no host goes where the run would send it, and nowhere else.
     """
     checks: list[Check] = []
-    nameless = _nameless(name)
+    nameless = name.strip().lower().startswith("http") and "#" not in name  # an address alone
     stage = "name"
     try:
-        endpoint = _endpoint(name)
+        endpoint = _parse(name)
         place = f"at {endpoint.base}" if endpoint.base else "run in this process"
         checks.append(Check(stage, True, f"{'a model' if nameless else endpoint.model} {place}"))
         stage = "packages" if endpoint.base else "file"
         providers.check_installed(endpoint)
         stage = "key"
-        found = keys.find_keys([endpoint, *map(_endpoint, team)], key_env, environ).get(endpoint.host)
-        secret = keys.require_key(endpoint, None if found is None else found.secret)
+        key = keys.find_keys([endpoint, *map(_parse, team)], key_env, environ).get(endpoint.host)
+        secret = keys.require_key(endpoint, None if key is None else key.secret)
         stage = "packages"
         client = providers.make_client(endpoint, secret, connect=connect, read=read)
         chosen = form or providers.best_form(endpoint)
@@ -97,34 +97,30 @@ async def examine(
         if endpoint.provider == "gguf":
             checks.append(Check("packages", True, _versions("llama-cpp-python")))
             return checks + await _ask_all(endpoint, client, chosen, secret, read)
-        checks += [Check("packages", True, _versions("pydantic-ai-slim", "openai")), _key(endpoint, found)]
-        listing = await _list(endpoint, secret, connect, read)
+        checks += [Check("packages", True, _versions("pydantic-ai-slim", "openai")), _check_key(endpoint, key)]
+        listing = await _list_models(endpoint, secret, connect, read)
         checks.append(listing.check)
         if listing.stop:
             return checks
         if nameless:
             shown = ", ".join(sorted(listing.models)) or "none"
             return [*checks, Check("model", False, "none is named", f"write {endpoint.base}#MODEL; listed: {shown}")]
-        checks.append(_model(endpoint, listing.models))
+        checks.append(_check_model(endpoint, listing.models))
         return checks + await _ask_all(endpoint, client, chosen, secret, read)
     finally:
         await client.close()
 
 
-def _nameless(name: str) -> bool:
-    """Whether it is an address alone."""
-    return name.strip().lower().startswith("http") and "#" not in name
-
-
-def _endpoint(name: str) -> Endpoint:
-    return parse_endpoint(f"{name}#?" if _nameless(name) else name)
+def _parse(name: str) -> Endpoint:
+    """Return the endpoint of a name, of which the model may be missing."""
+    return parse_endpoint(f"{name}#?" if name.strip().lower().startswith("http") and "#" not in name else name)
 
 
 def _versions(*packages: str) -> str:
     return ", ".join(f"{package} {version(package)}" for package in packages)
 
 
-def _key(endpoint: Endpoint, key: Key | None) -> Check:
+def _check_key(endpoint: Endpoint, key: Key | None) -> Check:
     if key is None:
         return Check("key", None, "none; a server at an address needs none unless it says so")
     if endpoint.base.startswith("http://") and not endpoint.local:
@@ -132,43 +128,37 @@ def _key(endpoint: Endpoint, key: Key | None) -> Check:
     return Check("key", True, f"in {key.source}")
 
 
-async def _list(endpoint: Endpoint, secret: Secret | None, connect: float, read: float) -> _Listing:
+async def _list_models(endpoint: Endpoint, secret: Secret | None, connect: float, read: float) -> _Listing:
     """Ask an endpoint for its models, which also tells whether it is there and takes the key."""
     import httpx2
 
     path = {"anthropic": "/v1/models?limit=1000", "google": "/v1beta/models?pageSize=1000"}
-    secrets = () if secret is None else (secret,)
+    url = endpoint.base + path.get(endpoint.provider, "/models")
+    library = providers.import_provider_client()
     try:
-        async with (
-            asyncio.timeout(connect + read),
-            providers.import_provider_client().http(endpoint, secret, connect, read) as web,
-        ):
-            response = await web.get(
-                endpoint.base + path.get(endpoint.provider, "/models"), headers={"anthropic-version": "2023-06-01"}
-            )
+        async with asyncio.timeout(connect + read), library.http(endpoint, secret, connect, read) as web:
+            response = await web.get(url, headers={"anthropic-version": "2023-06-01"})
             status, body = response.status_code, response.content
     except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
-        todo = (
-            f"start the server, or look at host and port; usual ports: {PORTS}"
-            if endpoint.local
-            else ("look at the address, the network and the proxy settings (HTTPS_PROXY, NO_PROXY)")
-        )
-        found = scrub(f"no: {str(error) or type(error).__name__}", secrets)
-        return _Listing(Check("reachable", False, found, todo), stop=True)
+        todo = "look at the address, the network and the proxy settings (HTTPS_PROXY, NO_PROXY)"
+        if endpoint.local:
+            todo = f"start the server, or look at host and port; usual ports: {PORTS}"
+        problem = scrub(f"no: {str(error) or type(error).__name__}", () if secret is None else (secret,))
+        return _Listing(Check("reachable", False, problem, todo), stop=True)
     if status in (401, 403):
-        source = f"the key is not accepted by {endpoint.host}" if secret else f"{endpoint.host} wants a key"
-        todo = (
-            "look at the key" if secret else f"set {keys.GENERIC}, name a variable with --key-env, or use a keys file"
-        )
-        return _Listing(Check("reachable", False, f"yes, but {source} (HTTP {status})", todo), stop=True)
-    models = _models(body) if status == 200 else None
+        problem, todo = f"the key is not accepted by {endpoint.host}", "look at the key"
+        if secret is None:
+            problem = f"{endpoint.host} wants a key"
+            todo = f"set {keys.GENERIC}, name a variable with --key-env, or use a keys file"
+        return _Listing(Check("reachable", False, f"yes, but {problem} (HTTP {status})", todo), stop=True)
+    models = _parse_listing(body) if status == 200 else None
     if models is None:
         todo = "" if endpoint.base.endswith("/v1") else f"if the question below fails too, try {endpoint.base}/v1"
         return _Listing(Check("reachable", True, f"yes; it lists no models (HTTP {status})", todo))
     return _Listing(Check("reachable", True, f"yes; it lists {len(models)} models"), tuple(models))
 
 
-def _models(body: bytes) -> list[str] | None:
+def _parse_listing(body: bytes) -> list[str] | None:
     try:
         listed: Any = json.loads(body)
         entries = listed.get("data", listed.get("models"))
@@ -177,7 +167,7 @@ def _models(body: bytes) -> list[str] | None:
         return None
 
 
-def _model(endpoint: Endpoint, models: Sequence[str]) -> Check:
+def _check_model(endpoint: Endpoint, models: Sequence[str]) -> Check:
     if not models:
         return Check("model", None, "the endpoint does not say what it serves")
     if endpoint.model in models:
@@ -193,35 +183,33 @@ async def _ask_all(
     endpoint: Endpoint, client: Client, chosen: Form, secret: Secret | None, seconds: float
 ) -> list[Check]:
     """Ask in the chosen form, then in the others if the model answers at all."""
-    secrets = () if secret is None else (secret,)
-    free = asyncio.Semaphore(1 if endpoint.provider == "gguf" else len(FORMS))  # the time does not run while one waits
+    places = asyncio.Semaphore(1 if endpoint.provider == "gguf" else len(FORMS))  # waiting for one is not timed
 
-    async def asked(form: Form) -> Check:
-        async with free:
-            return await _ask(endpoint, client, form, secrets, seconds)
+    async def ask(form: Form) -> Check:
+        async with places:
+            return await _ask(endpoint, client, form, () if secret is None else (secret,), seconds)
 
-    first = await asked(chosen)
-    checks = [first._replace(name=f"answers: {chosen}, as in a run")]
+    first = (await ask(chosen))._replace(name=f"answers: {chosen}, as in a run")
     if first.ok is None:
-        return [checks[0]._replace(ok=False)]
+        return [first._replace(ok=False)]
     others = [form for form in FORMS if form != chosen]
-    rest = await asyncio.gather(*(asked(form) for form in others))
-    for form, check in zip(others, rest, strict=True):
-        # What is not used in a run may fail.
-        checks.append(check._replace(name=f"answers: {form}", ok=check.ok or None, todo=""))
-    working = [check.name.removeprefix("answers: ") for check in checks[1:] if check.ok]
+    rest = await asyncio.gather(*map(ask, others))
+    working = [form for form, check in zip(others, rest, strict=True) if check.ok]
     if not first.ok and working:
-        checks[0] = first._replace(name=checks[0].name, todo=f"use --answers {working[0]}")
-    return checks
+        first = first._replace(todo=f"use --answers {working[0]}")
+    unused = []
+    for form, check in zip(others, rest, strict=True):  # may fail
+        unused.append(check._replace(name=f"answers: {form}", ok=check.ok or None, todo=""))
+    return [first, *unused]
 
 
 async def _ask(endpoint: Endpoint, client: Client, form: Form, secrets: Sequence[Secret], seconds: float) -> Check:
     """Ask the question in one form; ok is None if no form would help."""
     schema = make_schema(Grass)
-    asked = "\n\n".join(filter(None, ("Which colour has grass: red, green or blue?", describe_form(form, schema))))
+    prompt = "\n\n".join(filter(None, ("Which colour has grass: red, green or blue?", describe_form(form, schema))))
     request = Request(
         model=endpoint.name,
-        turns=(Turn("system", "You answer questions in the form that is asked for."), Turn("user", asked)),
+        turns=(Turn("system", "You answer questions in the form that is asked for."), Turn("user", prompt)),
         answer="Grass",
         schema=schema,
         form=form,
@@ -230,24 +218,24 @@ async def _ask(endpoint: Endpoint, client: Client, form: Form, secrets: Sequence
         max_tokens=ROOM,
         seed=None,
     )
-    before = time.perf_counter()
+    start = time.perf_counter()
     try:
         async with asyncio.timeout(seconds):
             completion = await client.complete(request)
     except ProviderError as error:
-        return _failed(error.fault)
+        return _explain(error.fault)
     except TimeoutError:
-        return _failed(Fault(kind="late", text=f"no answer in time ({seconds:g} s)"))
-    took = f"{time.perf_counter() - before:.2f} s, {_tokens(completion)}"
+        return _explain(Fault(kind="late", text=f"no answer in time ({seconds:g} s)"))
+    took = f"{time.perf_counter() - start:.2f} s, {_count_tokens(completion)}"
     try:
         answer = read_answer(completion, Grass, form)
     except BadAnswer as bad:
-        found = scrub(f"{took}, but not usable ({bad.rejected.flaw}): {completion.text[:100]!r}", secrets)
-        return Check("", False, found, "try another form with --answers, or a larger model")
+        problem = scrub(f"{took}, but not usable ({bad.rejected.flaw}): {completion.text[:100]!r}", secrets)
+        return Check("", False, problem, "try another form with --answers, or a larger model")
     return Check("", True, f"{took}: {answer.colour}")
 
 
-def _failed(fault: Fault) -> Check:
+def _explain(fault: Fault) -> Check:
     if fault.kind == "unfit":
         return Check("", False, f"not taken: {fault.text}")
     todo = {
@@ -259,7 +247,7 @@ def _failed(fault: Fault) -> Check:
     return Check("", None, fault.text, todo.get(fault.kind, "look at the server's own log"))
 
 
-def _tokens(completion: Completion) -> str:
+def _count_tokens(completion: Completion) -> str:
     usage = completion.usage
     if usage.prompt is None and usage.output is None:
         return "tokens not counted by the server"

@@ -124,7 +124,7 @@ def _said(error: Exception, endpoint: Endpoint) -> str:
         what = "no connection to" if error.phase == "connect" else "the connection broke with"
         return f"{what} {endpoint.host} ({_deepest(error)})"
     if isinstance(error.__cause__, ValidationError):
-        odd = ", ".join(".".join(map(str, found["loc"])) for found in error.__cause__.errors(include_url=False))
+        odd = ", ".join(".".join(map(str, detail["loc"])) for detail in error.__cause__.errors(include_url=False))
         return f"an answer that is none of the protocol: odd {odd}"
     if isinstance(error, library.AgentRunError | library.UserError):
         return str(error)

@@ -273,10 +273,10 @@ class Gateway:
     def _pump(self) -> None:
         """Let go whoever may, and wake up again where only time will let others go."""
         loop = asyncio.get_running_loop()
-        now = loop.time()
-        if self._dead and now >= self._last():
-            self.stop(Unreachable(self._silence(now)))
-        while self._queue and now >= self._held and self._room():
+        time_now = loop.time()
+        if self._dead and time_now >= self._last():
+            self.stop(Unreachable(self._silence(time_now)))
+        while self._queue and time_now >= self._held and self._room():
             turn = heapq.heappop(self._queue)[1]
             if not turn.done():
                 self._tries += 1
@@ -286,8 +286,8 @@ class Gateway:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        if self._queue and (self._dead or now < self._held):
-            times = ([self._held] if now < self._held else []) + ([self._last()] if self._dead else [])
+        if self._queue and (self._dead or time_now < self._held):
+            times = ([self._held] if time_now < self._held else []) + ([self._last()] if self._dead else [])
             self._alarm = loop.call_at(min(times), self._pump)
 
     def _room(self) -> bool:
@@ -313,9 +313,9 @@ class Gateway:
             self._since, self._busy = math.inf, 0
 
     def _suffer(self, number: int, fault: Fault) -> None:
-        now, patience = asyncio.get_running_loop().time(), self._patience
+        time_now, patience = asyncio.get_running_loop().time(), self._patience
         self._fault = fault
-        self._since = min(self._since, now)
+        self._since = min(self._since, time_now)
         # A late one alone, between others that are answered, is an accident of its own.
         crowded = fault.kind == "busy" or (fault.kind == "late" and number > self._newest)
         crowded = crowded and self._limit.halve(number, self._tries)
@@ -334,11 +334,11 @@ class Gateway:
                     f"({fault.text}): after that the same command goes on where it stopped"
                 )
             )
-        if asked > patience.longest_wait and now >= self._held:
+        if asked > patience.longest_wait and time_now >= self._held:
             self._notice(f"{self._name} asks to wait {asked:.0f} s ({fault.text}); the run waits")
-        self._held = max(self._held, now + wait)
-        if now >= self._last():
-            self.stop(Unreachable(self._silence(now)))
+        self._held = max(self._held, time_now + wait)
+        if time_now >= self._last():
+            self.stop(Unreachable(self._silence(time_now)))
 
     def _sick(self, number: int) -> bool:
         """Count a fault that is no sign of life; return whether the endpoint now, or still, counts as dead."""
@@ -358,10 +358,10 @@ class Gateway:
 
     def _alive(self, number: int) -> None:
         if self._dead:
-            now = asyncio.get_running_loop().time()
-            self._dead, self._held = False, now
+            time_now = asyncio.get_running_loop().time()
+            self._dead, self._held = False, time_now
             if self._row > self._patience.tries:
-                self._notice(f"{self._name} answers again after {now - self._since:.0f} s; the run goes on")
+                self._notice(f"{self._name} answers again after {time_now - self._since:.0f} s; the run goes on")
         self._row, self._newest = 0, max(self._newest, number)
 
     def stop(self, error: UserError) -> None:
@@ -372,8 +372,8 @@ class Gateway:
             if not turn.done():
                 turn.set_result(0)
 
-    def _silence(self, now: float) -> str:
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() - (now - self._since)))
+    def _silence(self, time_now: float) -> str:
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() - (time_now - self._since)))
         return (
             f"{self._name} has answered nothing since {since} ({self._said()}): "
             "when it does, the same command goes on where it stopped"

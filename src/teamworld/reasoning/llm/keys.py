@@ -162,8 +162,8 @@ def _own(endpoint: Endpoint, filed: Mapping[str, Secret], environ: Mapping[str, 
     for name in OWN.get(endpoint.provider, ()):
         if value := environ.get(name, "").strip():
             return Key(_secret(value, name), name)
-    found = filed.get(endpoint.host) or (filed.get(endpoint.provider) if endpoint.provider in OWN else None)
-    return None if found is None else Key(found, "the keys file")
+    secret = filed.get(endpoint.host) or (filed.get(endpoint.provider) if endpoint.provider in OWN else None)
+    return None if secret is None else Key(secret, "the keys file")
 
 
 def expand_home(path: str) -> Path:

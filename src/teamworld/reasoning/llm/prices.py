@@ -1,4 +1,4 @@
-"""What a call costs: by the user's own prices, else by those published for its model (metrics spec, K3).
+"""What a call costs: by the user's own prices, else by those published for its model.
 
 The published prices are the data that the installed release of ``genai-prices`` carries; nothing is fetched.
 """
@@ -38,8 +38,8 @@ class Rates(NamedTuple):
     def price(self, usage: Usage) -> float | None:
         """Return the price of a call in USD, None where the provider did not count its tokens.
 
-        ``((prompt - cached) p_in + cached p_cache + output p_out) / 10^6`` (metrics spec, K3; here the output holds
-        the reasoning), where the prompt tokens put into a cache are taken out of the first term too if they have a
+        ``((prompt - cached) p_in + cached p_cache + output p_out) / 10^6`` (the output holds the
+        reasoning), where the prompt tokens put into a cache are taken out of the first term too if they have a
         price of their own. Where prices step up with the length of a prompt, the whole call is at the step's price.
         """
         if usage.prompt is None or usage.output is None:
@@ -89,7 +89,7 @@ class Prices:
         if path is None:
             return cls()
         try:
-            given = _File.model_validate(_plain(path))
+            file = _File.model_validate(_plain(path))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"])) or "the file"
@@ -97,7 +97,7 @@ class Prices:
                 f"{path}: {where}: {first['msg']}, got {str(first['input'])[:60]!r}; expected date, source and models,"
                 f" each such as '{_EXAMPLE}'"
             ) from None
-        return cls({name: model.rates() for name, model in given.models.items()}, f"{given.source}, {given.date}")
+        return cls({name: model.rates() for name, model in file.models.items()}, f"{file.source}, {file.date}")
 
     def price(self, model: str, served: str, usage: Usage) -> float | None:
         """Return the price of a call in USD; None where no price is known or tokens were not counted.
@@ -137,13 +137,13 @@ def _published(model: str, served: str, minute: int) -> Rates | None:
     when = datetime.datetime.fromtimestamp(minute * 60, datetime.UTC)
     for asked in filter(None, (served, name)):
         try:
-            found = calc_price(Nothing(), asked, genai_request_timestamp=when, **place).model_price
+            price = calc_price(Nothing(), asked, genai_request_timestamp=when, **place).model_price
         except LookupError:
             continue
-        prompt, output = _steps(found.input_mtok), _steps(found.output_mtok)
+        prompt, output = _steps(price.input_mtok), _steps(price.output_mtok)
         if prompt and output:
             return Rates(
-                prompt, _steps(found.cache_read_mtok) or prompt, _steps(found.cache_write_mtok) or prompt, output
+                prompt, _steps(price.cache_read_mtok) or prompt, _steps(price.cache_write_mtok) or prompt, output
             )
     return None
 

@@ -112,9 +112,9 @@ class _Chat(OpenAIChatModel):
         usage: object = None
         if isinstance(response, ChatCompletion):
             usage, response.usage = getattr(response, "usage", None), None
-        found = super()._process_response(response, **options)
-        found.provider_details = {**(found.provider_details or {}), "usage": usage}
-        return found
+        processed = super()._process_response(response, **options)
+        processed.provider_details = {**(processed.provider_details or {}), "usage": usage}
+        return processed
 
 
 def model_of(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:

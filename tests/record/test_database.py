@@ -228,6 +228,16 @@ def foreign(path: Path) -> None:
     db.close()
 
 
+def foreign_with_log(path: Path) -> None:
+    """Make a foreign database that waits for its write-ahead log to be brought in."""
+    db = sqlite3.connect(path)
+    db.executescript("PRAGMA journal_mode = WAL; CREATE TABLE precious (text);")
+    held = {part: Path(f"{path}{part}").read_bytes() for part in ("", "-wal")}
+    db.close()
+    for part, data in held.items():
+        Path(f"{path}{part}").write_bytes(data)
+
+
 def of_our_other_kind(path: Path) -> None:
     MemoryStore(path).close()
 
@@ -256,10 +266,18 @@ def overwritten(path: Path) -> None:
     path.write_bytes(data)
 
 
+def header_damaged(path: Path) -> None:
+    data = bytearray(ours(path, 1).read_bytes())
+    data[16:18] = b"\x00\x03"  # no page size
+    path.write_bytes(data)
+
+
 @pytest.mark.parametrize("readonly", [False, True])
 @pytest.mark.parametrize(
     ("make", "words"),
     [
+        (foreign_with_log, "another program"),
+        (header_damaged, "damaged"),
         (foreign, "another program: expected a results.sqlite"),
         (of_our_other_kind, "another program: expected a results.sqlite"),
         (versioned(3), "newer teamworld .results file format 3, this one reads 2.: upgrade it"),

@@ -132,10 +132,10 @@ class _Form:
             except ValidationError as error:
                 self._refuse(_first_problem(error))
                 continue
-            complaint = question.check(answer)
-            if complaint is None:
+            problem = question.check(answer)
+            if problem is None:
                 return answer.model_dump_json()
-            self._refuse(complaint)
+            self._refuse(problem)
 
     def _fields(self) -> list[tuple[str, FieldInfo]]:
         """Return the fields in the order in which a person decides: a choice, what follows from it, words."""

@@ -43,7 +43,7 @@ def test_the_words_are_exact() -> None:
     window[12:15, 10] = 3, 4, 15
     window[:5, 17:] = 0
     about = situation(window, 52, 40)._replace(
-        mates=(NearbyTeammate("drone_4", 2, 50, 47), NearbyTeammate("bulldozer_3", 1, 52, 41)),
+        teammates=(NearbyTeammate("drone_4", 2, 50, 47), NearbyTeammate("bulldozer_3", 1, 52, 41)),
         weather=Weather(-3.0, 4.0, 210, 63),
     )
     assert text.describe(about) == (
@@ -166,13 +166,16 @@ def test_team_mates_within_a_window_are_named() -> None:
     running = started(flat(80), Team(2, drones=1), (10, 10))
     seen = observe.begin_sightings(running)
     send(running, np.array([[10.0, 10.0], [31.0, 10.0], [32.0, 10.0]]))
-    names = [mate.name for mate in text.agent_situation(running, seen, 0).mates]
+    names = [teammate.name for teammate in text.agent_situation(running, seen, 0).teammates]
     assert names == ["firefighter_2"]  # 21 cells off; the drone is 22 off
-    assert [mate.name for mate in text.agent_situation(running, seen, 2).mates] == ["firefighter_1", "firefighter_2"]
+    assert [teammate.name for teammate in text.agent_situation(running, seen, 2).teammates] == [
+        "firefighter_1",
+        "firefighter_2",
+    ]
     called = text.agent_situation(running, seen, 0, names=["a", "b", "c"])
-    assert (called.name, called.mates[0].name) == ("a", "b")
+    assert (called.name, called.teammates[0].name) == ("a", "b")
     running.units.alive[1] = False
-    assert not text.agent_situation(running, seen, 0).mates
+    assert not text.agent_situation(running, seen, 0).teammates
 
 
 def test_the_weather_is_told_if_asked() -> None:

@@ -77,8 +77,8 @@ def latent_variables(mission: Mission, given: Facts) -> tuple[LatentVariable, ..
         return ()
     if "unknowns" not in state.memo:
         state.memo["unknowns"] = tuple(_latent_variables(mission, state))
-    found: tuple[LatentVariable, ...] = state.memo["unknowns"]
-    return found
+    latents: tuple[LatentVariable, ...] = state.memo["unknowns"]
+    return latents
 
 
 def _latent_variables(mission: Mission, state: SymbolicState) -> Iterator[LatentVariable]:
@@ -164,12 +164,12 @@ def _announced(mission: Mission, fact: Fact, state: SymbolicState) -> bool:
     """Whether all were told: where to work, and where fire, water and clusters are, unless these have to be found."""
     if isinstance(fact.subject, str):
         return False
-    kind, told = fact.subject.kind, fact.predicate in ("AT", "IN", "STATE")
+    kind, is_place = fact.subject.kind, fact.predicate in ("AT", "IN", "STATE")
     if kind in ("target", "zone", "sector"):
-        return told
+        return is_place
     if kind == "civilian":
         return mission.known and fact.predicate == "IN"
-    return mission.known and told and kind in ("cluster", "water", "fire")
+    return mission.known and is_place and kind in ("cluster", "water", "fire")
 
 
 def _sector(mission: Mission, fact: Fact, state: SymbolicState) -> int | None:
@@ -264,26 +264,26 @@ _POURS: Final = frozenset({"spray", "spray_at", "release"})
 
 
 def conflict_cost(
-    mission: Mission, one: Option, other: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
+    mission: Mission, first: Option, second: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
 ) -> float:
     """Return the timesteps that are lost if two agents do both; the most, where several tests apply.
 
     Args:
         mission: What everybody was told.
-        one: What one does.
-        other: What the other does.
+        first: What one does.
+        second: What the other does.
         state: What is known.
         goals: As they then stand, by id.
     """
-    if any(into_fire(mission, option, state, goals) for option in (one, other)):
+    if any(into_fire(mission, option, state, goals) for option in (first, second)):
         return SAFETY
-    if any(_on_friends(mission, *pair, state) for pair in ((one, other), (other, one))):
+    if any(_on_friends(mission, *pair, state) for pair in ((first, second), (second, first))):
         return SAFETY
-    short = float(min(one.steps, other.steps))
-    if {one.action.verb, other.action.verb} & {"wait", "talk"}:
+    short = float(min(first.steps, second.steps))
+    if {first.action.verb, second.action.verb} & {"wait", "talk"}:
         return 0.0
-    twice = _is_duplicate(mission, one, other, state, goals) or any(
-        _unmatched(mission, *pair) for pair in ((one, other), (other, one))
+    twice = _is_duplicate(mission, first, second, state, goals) or any(
+        _unmatched(mission, *pair) for pair in ((first, second), (second, first))
     )
     return short if twice else 0.0
 
@@ -326,11 +326,11 @@ def _on_friends(mission: Mission, pours: Option, works: Option, state: SymbolicS
 
 
 def _is_duplicate(
-    mission: Mission, one: Option, other: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
+    mission: Mission, first: Option, second: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
 ) -> bool:
     """Whether both do what one suffices for."""
-    goal = goals.get(one.goal) if one.goal is not None and one.goal == other.goal else None
-    verbs, aims = {one.action.verb, other.action.verb}, (_aim(one), _aim(other))
+    goal = goals.get(first.goal) if first.goal is not None and first.goal == second.goal else None
+    verbs, aims = {first.action.verb, second.action.verb}, (_aim(first), _aim(second))
     same = aims[0] is not None and aims[0] == aims[1]
     if goal is not None and goal.kind in ("cut", "rescue"):
         left = len([spot for spot in state.spots(goal.thing) if spot.trees]) if goal.thing is not None else 0

@@ -67,8 +67,8 @@ def firebreak(mission: Mission, state: SymbolicState, fire: int) -> Firebreak | 
     key = "ring", fire
     if key not in state.memo:
         state.memo[key] = _best_firebreak(mission, state, fire)
-    found: Firebreak | None = state.memo[key]
-    return found
+    ring: Firebreak | None = state.memo[key]
+    return ring
 
 
 def fire_extent(mission: Mission, state: SymbolicState, fire: int) -> Rectangle | None:
@@ -185,21 +185,21 @@ def own_stretch(ring: Firebreak, agent: AgentId, mission: Mission, state: Symbol
     The ring is divided by the team's rates from its upper left corner on, so that each finds its stretch again. Who
     is done with its own shares what the others have left with those who are done too.
     """
-    team = sorted(mission.agents(*RATES), key=lambda mate: -RATES[mission.kinds[mate]])
+    team = sorted(mission.agents(*RATES), key=lambda teammate: -RATES[mission.kinds[teammate]])
     left = {cell for cell in ring.uncut if not state.dangerous(cell)}
-    rates = np.cumsum([RATES[mission.kinds[mate]] for mate in team])
+    rates = np.cumsum([RATES[mission.kinds[teammate]] for teammate in team])
     ends = [0, *(round(len(ring.cells) * float(rate / rates[-1])) for rate in rates)]
     own = {
-        mate: [cell for cell in ring.cells[begin:end] if cell in left]
-        for mate, begin, end in zip(team, ends, ends[1:], strict=False)
+        teammate: [cell for cell in ring.cells[begin:end] if cell in left]
+        for teammate, begin, end in zip(team, ends, ends[1:], strict=False)
     }
-    found = own[agent]
-    if not found:
-        idle = [mate for mate in cutters(mission, state) if not own[mate]]
+    stretch = own[agent]
+    if not stretch:
+        idle = [teammate for teammate in cutters(mission, state) if not own[teammate]]
         rest = tuple(cell for cell in ring.cells if cell in left)
-        found = divide_cells(rest, idle, mission, state).get(agent) or list(rest)
+        stretch = divide_cells(rest, idle, mission, state).get(agent) or list(rest)
     at = state.agents[agent].at
-    return found[::-1] if found and dist(found[-1], at) < dist(found[0], at) else found
+    return stretch[::-1] if stretch and dist(stretch[-1], at) < dist(stretch[0], at) else stretch
 
 
 def divide_cells(
@@ -212,14 +212,14 @@ def divide_cells(
     order = sorted(agents, key=lambda agent: (-RATES[mission.kinds[agent]], agent))
     first = min(range(len(cells)), key=lambda k: (dist(cells[k], state.agents[order[0]].at), k))
     turned = cells[first:] + cells[:first]
-    found: dict[AgentId, list[Cell]] = {}
+    shares: dict[AgentId, list[Cell]] = {}
     begun, done = 0, 0.0
     for agent in order:
         done += RATES[mission.kinds[agent]]
         end = round(len(turned) * done / total)
-        found[agent] = list(turned[begun:end])
+        shares[agent] = list(turned[begun:end])
         begun = end
-    return found
+    return shares
 
 
 Steps: TypeAlias = tuple[Action, ...]
@@ -251,11 +251,11 @@ def candidate_plans(mission: Mission, state: SymbolicState, agent: AgentId, goal
     if goal is None or goal.thing is None:
         yield from standby_plans(mission, state, agent)
         return
-    found = False
+    has_plan = False
     for steps in _goal_plans(mission, state, agent, goal, goal.thing):
-        found = True
+        has_plan = True
         yield steps
-    if not found:
+    if not has_plan:
         yield REST
 
 
@@ -298,7 +298,7 @@ def _cut_plans(state: SymbolicState, agent: AgentId, aim: Entity, kind: str) -> 
 
 def search_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Iterator[Steps]:
     """Yield ways to look around: sectors that nobody has seen, of which each agent begins with others."""
-    team = [mate for mate in state.agents if mission.kinds[mate] == mission.kinds[agent]]
+    team = [teammate for teammate in state.agents if mission.kinds[teammate] == mission.kinds[agent]]
     mine, at = team.index(agent), state.agents[agent].at
     hidden = sorted(
         state.unseen,
@@ -326,11 +326,11 @@ def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire
         return
     if kind == "firefighter" and known:
         yield from _spray_plans(mission, state, agent, fire)
-    found = False
+    has_plan = False
     for steps in _firebreak_plans(mission, state, agent, fire.id, kind):
-        found = True
+        has_plan = True
         yield steps
-    if not found:  # who flees cuts nothing: no plan for the fire while there is a place on the break
+    if not has_plan:  # who flees cuts nothing: no plan for the fire while there is a place on the break
         yield from standby_plans(mission, state, agent)
 
 
@@ -419,22 +419,22 @@ def _transport_plans(mission: Mission, state: SymbolicState, agent: AgentId, kin
     if riders:
         yield (*there, Action("set_down"))
     if not body.water and len(riders) < SEATS:
-        for mate in waiting_firefighters(mission, state, agent)[:2]:
-            near = dist(state.agents[mate].at, body.at) < BOARDING_REACH
-            yield (*(() if near else (go_to(mate),)), Action("take_aboard"), go_to(zone), Action("set_down"))
+        for firefighter in waiting_firefighters(mission, state, agent)[:2]:
+            near = dist(state.agents[firefighter].at, body.at) < BOARDING_REACH
+            yield (*(() if near else (go_to(firefighter),)), Action("take_aboard"), go_to(zone), Action("set_down"))
 
 
 def waiting_firefighters(mission: Mission, state: SymbolicState, agent: AgentId) -> list[AgentId]:
     """Return the firefighters that are not at the zone and ride with nobody, the furthest from the zone first."""
     left = [
-        mate
-        for mate, body in state.agents.items()
-        if mission.kinds[mate] == "firefighter"
+        firefighter
+        for firefighter, body in state.agents.items()
+        if mission.kinds[firefighter] == "firefighter"
         and body.aboard is None
         and not (state.zone is not None and in_zone(body.at, state.zone))
     ]
     zone = state.zone or state.agents[agent].at
-    return sorted(left, key=lambda mate: (-round(dist(state.agents[mate].at, zone)), mate))
+    return sorted(left, key=lambda firefighter: (-round(dist(state.agents[firefighter].at, zone)), firefighter))
 
 
 def _rescue_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
@@ -449,7 +449,7 @@ def _rescue_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluste
     if state.place(cluster, body.at) is not None:
         there = () if is_near(agent, cluster, mission, state) else (go_to(cluster),)
         yield (*there, Action("pick_up"), zone, out)
-        firefighters = [mate for mate in state.agents if mission.kinds[mate] == "firefighter"]
+        firefighters = [teammate for teammate in state.agents if mission.kinds[teammate] == "firefighter"]
         mine = free[firefighters.index(agent) % len(free)] if free else None
         if mine is not None and not is_near(agent, Entity("civilian", mine), mission, state):
             yield (go_to(Entity("civilian", mine)), Action("pick_up"), zone, out)

@@ -47,6 +47,7 @@ from teamworld.worlds.wildfire.symbolic_state import (
 
 #: Options name at most so many things of a sort, the nearest.
 FEW = 12
+NO_FIRE_NEAR = "not_near: no fire within three cells"
 
 
 class WildfireDomain:
@@ -78,16 +79,16 @@ class WildfireDomain:
         key = "abilities", kind
         if key not in state.memo:
             state.memo[key] = schemas(kind, self.mission, state)
-        found: tuple[ActionSchema, ...] = state.memo[key]
-        return found
+        known_schemas: tuple[ActionSchema, ...] = state.memo[key]
+        return known_schemas
 
     def goals(self, given: Facts) -> Sequence[Goal]:
         """Return the goals of the task, those to be discovered once they are known."""
         state = state_of(given)
         if "goals" not in state.memo:
             state.memo["goals"] = goals_in(self.mission, state)
-        found: Sequence[Goal] = state.memo["goals"]
-        return found
+        goals: Sequence[Goal] = state.memo["goals"]
+        return goals
 
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
@@ -95,10 +96,12 @@ class WildfireDomain:
         if agent not in state.agents:
             return [Option(WAIT, None, 1)]
         kind = self.mission.kinds[agent]
-        found = {"firefighter": self._on_foot, "bulldozer": self._driving}.get(kind, self._flying)(agent, state, given)
+        proposals = {"firefighter": self._on_foot, "bulldozer": self._driving}.get(kind, self._flying)(
+            agent, state, given
+        )
         options: dict[Action, GoalId | None] = {}
-        for action, goal in (*found, *self._ways(agent, state), (WAIT, None)):
-            if action not in options and self.check(agent, action, given, planning=False).ok:
+        for action, goal in (*proposals, *self._ways(agent, state), (WAIT, None)):
+            if action not in options and self.check_now(agent, action, given).ok:
                 options[action] = goal
         return [Option(act, goal, estimate_ticks(agent, act, self.mission, state)) for act, goal in options.items()]
 
@@ -128,8 +131,8 @@ class WildfireDomain:
                 yield Action("go_to", (goal.thing,)), goal.id
         for goal in self._open(given, "transport"):
             yield Action("go_to", (Entity("zone", 0),)), goal.id
-            mates = [mate for mate in state.agents if self.mission.kinds[mate] == "helicopter"]
-            yield from ((Action("go_to", (mate,)), goal.id) for mate in mates)
+            helicopters = [teammate for teammate in state.agents if self.mission.kinds[teammate] == "helicopter"]
+            yield from ((Action("go_to", (teammate,)), goal.id) for teammate in helicopters)
         yield from self._fighting(agent, state, given, "spray_at")
         fires = self._open(given, "suppress")
         if fires and body.trees:
@@ -167,8 +170,8 @@ class WildfireDomain:
         yield Action("take_aboard"), goal_id
         for goal in self._open(given, "transport"):
             yield Action("go_to", (Entity("zone", 0),)), goal.id
-            mates = [mate for mate in state.agents if self.mission.kinds[mate] == "firefighter"]
-            yield from ((Action("go_to", (mate,)), goal.id) for mate in mates[:FEW])
+            firefighters = [teammate for teammate in state.agents if self.mission.kinds[teammate] == "firefighter"]
+            yield from ((Action("go_to", (teammate,)), goal.id) for teammate in firefighters[:FEW])
         yield from self._fighting(agent, state, given, "release")
 
     def _fighting(
@@ -196,8 +199,8 @@ class WildfireDomain:
     def _all(self, state: SymbolicState) -> Sequence[Goal]:
         if "goals" not in state.memo:
             state.memo["goals"] = goals_in(self.mission, state)
-        found: Sequence[Goal] = state.memo["goals"]
-        return found
+        goals: Sequence[Goal] = state.memo["goals"]
+        return goals
 
     def _nearest(self, goals: list[Goal], at: Cell, state: SymbolicState) -> list[Goal]:
         def far(goal: Goal) -> tuple[float, str]:
@@ -221,15 +224,10 @@ class WildfireDomain:
         plans = dict.fromkeys(candidate_plans(self.mission, state, agent, goal))
         return [Plan(actions, None if goal is None else goal.id) for actions in plans]
 
-    def check(self, agent: AgentId, action: Action, given: Facts, *, planning: bool = True) -> Verdict:
-        """Return whether an action's preconditions hold.
+    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+        """Return whether an action's preconditions hold, for a step of a plan.
 
-        Args:
-            agent: Who.
-            action: What.
-            given: What is believed.
-            planning: Later steps of a plan are looked at generously: where an agent will stand and what it will see
-                there nobody knows. False for what is to be done now: what is of no use is refused, which costs nothing.
+        Generous: where an agent will stand and what it will see there nobody knows; see ``check_now``.
         """
         state, verbs = state_of(given), {schema.verb: schema for schema in self.abilities(agent, given)}
         if action.verb not in verbs:
@@ -244,10 +242,29 @@ class WildfireDomain:
         if body.aboard is not None:
             return Verdict(False, f"aboard: {agent} rides {body.aboard}")
         if whole.verb in ("move_to", "step_toward", "clear_to", "go_to", "fell"):
-            return self._check_way(agent, whole, state, planning)
-        return self._check_act(agent, whole, state, planning)
+            return self._check_way(agent, whole, state)
+        return self._check_act(agent, whole, state)
 
-    def _check_way(self, agent: AgentId, action: Action, state: SymbolicState, planning: bool) -> Verdict:
+    def check_now(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+        """Return whether an action can be done now: what is of no use is refused, too, which costs nothing."""
+        verdict, state = self.check(agent, action, given), state_of(given)
+        body = state.agents.get(agent)
+        if body is None or not (verdict.ok or verdict.word == "fire"):
+            return verdict
+        verb = action.verb
+        if verb in ("move_to", "step_toward", "clear_to") and cell_of(action) == body.at:
+            return verdict if verb == "clear_to" and body.trees else Verdict(False, "already_there")
+        if verb == "go_to" and is_near(agent, thing_of(action), self.mission, state):
+            return Verdict(False, "already_there")
+        if verb in ("cut", "cut_all") and self.mission.careful and state.dangerous(body.at):
+            return Verdict(False, "fire: it burns beside you")
+        if verb == "spray_at":
+            place = state.place(thing_of(action), body.at)
+            if place is not None and dist(place, body.at) > SPRAY_REACH:
+                return Verdict(False, NO_FIRE_NEAR)
+        return verdict
+
+    def _check_way(self, agent: AgentId, action: Action, state: SymbolicState) -> Verdict:
         at, kind = state.agents[agent].at, self.mission.kinds[agent]
         if action.verb == "fell":
             aim = thing_of(action)
@@ -257,23 +274,18 @@ class WildfireDomain:
             aim = thing_of(action)
             if state.place(aim, at) is None:
                 return Verdict(False, "unknown_place: nobody knows where it is")
-            if not planning and is_near(agent, aim, self.mission, state):
-                return Verdict(False, "already_there")
             return POSSIBLE
         place = cell_of(action)
-        if not planning and place == at and not (action.verb == "clear_to" and state.agents[agent].trees):
-            return Verdict(False, "already_there")
         if kind in WALKERS and self.mission.careful and state.dangerous(place) and action.verb != "step_toward":
             return Verdict(False, "fire: it burns there, or beside it")
         return POSSIBLE
 
-    def _check_act(self, agent: AgentId, action: Action, state: SymbolicState, planning: bool) -> Verdict:
+    def _check_act(self, agent: AgentId, action: Action, state: SymbolicState) -> Verdict:
         body, verb = state.agents[agent], action.verb
         if verb in ("cut", "cut_all"):
             if body.trees == 0:
                 return Verdict(False, "no_tree: there is none on your cell")
-            hot = not planning and self.mission.careful and state.dangerous(body.at)
-            return Verdict(False, "fire: it burns beside you") if hot else POSSIBLE
+            return POSSIBLE
         if verb == "pick_up":
             if body.holds is not None:
                 return Verdict(False, "full_hands")
@@ -282,23 +294,22 @@ class WildfireDomain:
         if verb == "drop_off":
             return POSSIBLE if body.holds is not None else Verdict(False, "empty_hands")
         if verb in ("spray", "spray_at", "release"):
-            return self._check_pouring(body, action, state, planning)
+            return self._check_pouring(body, action, state)
         if verb == "refill":
             return self._check_refill(agent, state)
         if verb == "take_aboard":
             return self._check_boarding(agent, state)
         return POSSIBLE if state.riders(agent) else Verdict(False, "empty: nobody is aboard")
 
-    def _check_pouring(self, body: AgentState, action: Action, state: SymbolicState, planning: bool) -> Verdict:
+    def _check_pouring(self, body: AgentState, action: Action, state: SymbolicState) -> Verdict:
         if not body.water:
             return Verdict(False, "no_water")
         if action.verb == "spray_at":
             fire = thing_of(action)
             if isinstance(fire, Entity) and state.fires[fire.id].out:
                 return Verdict(False, "no_fire: it is out")
-            place = state.place(fire, body.at)
-            if place is None or (not planning and dist(place, body.at) > SPRAY_REACH):
-                return Verdict(False, "not_near: no fire within three cells")
+            if state.place(fire, body.at) is None:
+                return Verdict(False, NO_FIRE_NEAR)
         return POSSIBLE
 
     def _check_refill(self, agent: AgentId, state: SymbolicState) -> Verdict:
@@ -317,10 +328,10 @@ class WildfireDomain:
         if riders >= SEATS:
             return Verdict(False, "full")
         near = any(
-            self.mission.kinds[mate] == "firefighter"
-            and other.aboard is None
-            and dist(other.at, body.at) < BOARDING_REACH
-            for mate, other in state.agents.items()
+            self.mission.kinds[teammate] == "firefighter"
+            and body_beside.aboard is None
+            and dist(body_beside.at, body.at) < BOARDING_REACH
+            for teammate, body_beside in state.agents.items()
         )
         return POSSIBLE if near else Verdict(False, "nobody_near")
 
@@ -353,8 +364,8 @@ class WildfireDomain:
         memo = state_of(given).memo
         if "by id" not in memo:
             memo["by id"] = {goal.id: goal for goal in self.goals(given)}
-        found: Mapping[GoalId, Goal] = memo["by id"]
-        return found
+        goals: Mapping[GoalId, Goal] = memo["by id"]
+        return goals
 
     def danger(self, agent: AgentId, ticks: int, given: Facts) -> float:
         """Return how likely fire reaches an agent where it is within so many timesteps; see ``beliefs``."""

@@ -277,7 +277,7 @@ def _draw_people(axes: Axes, people: list[tuple[int, int]]) -> None:
 def _draw_team(axes: Axes, team: list[tuple[int, int, tuple[int, int]]]) -> None:
     many = len(team) > MOST_LABELS
     for kind, (name, marker) in enumerate(zip(KINDS, MARKERS, strict=True)):
-        places = [place for _, one, place in team if one == kind]
+        places = [place for _, shape, place in team if shape == kind]
         if places:
             xs, ys = zip(*places, strict=True)
             axes.scatter(

@@ -57,7 +57,7 @@ SEEDS = 2**31
 
 
 class EpisodeSettings(NamedTuple):
-    """What is played, and how; checked when made by ``setting_for``."""
+    """What is played, and how; checked when made by ``episode_settings``."""
 
     level: Level
     instance: Instance | None
@@ -73,7 +73,7 @@ class EpisodeStep(NamedTuple):
 
     reward: float
     """The change of the score."""
-    happened: StepEffects
+    effects: StepEffects
     over: bool
     """Nothing is left to be done, or nobody to do it."""
     truncated: bool
@@ -144,12 +144,12 @@ class Episodes:
         """Let all act, (A, 3) whole numbers; those of agents that are lost are not read."""
         incident = self.incident
         alive = incident.units.alive
-        happened = physics.step(incident, np.where(alive[:, None], actions, STOP))
+        effects = physics.step(incident, np.where(alive[:, None], actions, STOP))
         self.sightings.look(incident)
         before, self._score = self._score, self._score_now()
         over = physics.is_over(incident) or not incident.units.alive.any()
         truncated = not over and incident.t >= self.setting.level.max_steps
-        return EpisodeStep(self._score - before, happened, over, truncated)
+        return EpisodeStep(self._score - before, effects, over, truncated)
 
     def _score_now(self) -> float:
         score = physics.score(self.incident)
@@ -293,23 +293,23 @@ class WildfireEnv(ParallelBase):
         if not agents:
             begun = self._rows is not None
             raise UserError(f"the episode {'is over' if begun else 'has not begun'}: call reset() before step()")
-        turn = self._episodes.step(self._given(actions))
+        episode_step = self._episodes.step(self._given(actions))
         alive = self._episodes.incident.units.alive
-        gone = {agent: turn.over or not alive[self._row_of[agent]] for agent in agents}
-        cut = {agent: turn.truncated and not gone[agent] for agent in agents}
+        gone = {agent: episode_step.over or not alive[self._row_of[agent]] for agent in agents}
+        cut = {agent: episode_step.truncated and not gone[agent] for agent in agents}
         self.agents = [agent for agent in agents if not (gone[agent] or cut[agent])]
-        rewards = dict.fromkeys(agents, turn.reward)
-        return self._observations(agents), rewards, gone, cut, self._infos(agents, turn)
+        rewards = dict.fromkeys(agents, episode_step.reward)
+        return self._observations(agents), rewards, gone, cut, self._infos(agents, episode_step)
 
     def _given(self, actions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.int64]:
         """Return the actions as an array, those of agents that are lost empty."""
-        given = given_actions(actions, self.agents)
+        chosen = given_actions(actions, self.agents)
         try:
-            wanted = np.array(given)
+            wanted = np.array(chosen)
         except ValueError:  # of different lengths
             wanted = np.empty(0)
-        if wanted.shape != (len(given), 3) or wanted.dtype.kind not in "iu":
-            wrong = next((one for one in given if not _is_action(one)), given)
+        if wanted.shape != (len(chosen), 3) or wanted.dtype.kind not in "iu":
+            wrong = next((action for action in chosen if not _is_action(action)), chosen)
             raise UserError(f"an action is three whole numbers, [type, x, y], got {wrong!r}")
         out = np.zeros((len(self.possible_agents), 3), np.int64)
         out[[self._row_of[agent] for agent in self.agents]] = wanted
@@ -320,9 +320,9 @@ class WildfireEnv(ParallelBase):
         self._rows.flags.writeable = False
         return {agent: self._rows[self._row_of[agent] + 1] for agent in agents}
 
-    def _infos(self, agents: list[str], turn: EpisodeStep) -> dict[str, Info]:
-        happened = turn.happened
-        rows = zip(happened.effect.tolist(), happened.moved.tolist(), happened.reason.tolist(), strict=True)
+    def _infos(self, agents: list[str], episode_step: EpisodeStep) -> dict[str, Info]:
+        effects = episode_step.effects
+        rows = zip(effects.effect.tolist(), effects.moved.tolist(), effects.reason.tolist(), strict=True)
         infos = [{"effect": effect, "moved": moved, "reason": REASONS[why]} for effect, moved, why in rows]
         return {agent: infos[self._row_of[agent]] for agent in agents}
 
@@ -461,8 +461,8 @@ class WildfireVectorEnv(VectorBase):
         which = [int(env) for env in np.flatnonzero(reset_mask(options, self.num_envs, self._begun))]
         seeds = reset_seeds(seed, self.num_envs, self._begun, whole_seed)
         for env in which:
-            if (one := seeds[env]) is not None:
-                self._episodes[env].seed(one)
+            if (first := seeds[env]) is not None:
+                self._episodes[env].seed(first)
         for env in which:
             self._episodes[env].restart()
         self._finished[which] = False
@@ -490,8 +490,12 @@ class WildfireVectorEnv(VectorBase):
             if self._finished[env]:
                 episodes.restart()
             else:
-                turn = episodes.step(wanted[env])
-                reward[env], terminated[env], truncated[env] = turn.reward, turn.over, turn.truncated
+                episode_step = episodes.step(wanted[env])
+                reward[env], terminated[env], truncated[env] = (
+                    episode_step.reward,
+                    episode_step.over,
+                    episode_step.truncated,
+                )
         self._finished = terminated | truncated
         return self._look(), reward, terminated, truncated, self._infos()
 

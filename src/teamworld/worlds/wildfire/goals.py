@@ -333,18 +333,18 @@ class GoalTracker:
 
     def step(self, incident: Incident, start: UnitsBefore, effects: StepEffects, fires: Fires) -> tuple[GoalEvent, ...]:
         """Return what the step did to the goals."""
-        found: list[GoalEvent] = []
+        events: list[GoalEvent] = []
         for goal, share, state, who in self._standing(incident, start, effects, fires):
             if goal in self._ended:
                 continue
             delta = share - self._done.get(goal, 0.0)
             if delta:
                 self._done[goal] = share
-                found.append(GoalEvent(goal, "progress", delta, who))
+                events.append(GoalEvent(goal, "progress", delta, who))
             if state != "open":
                 self._ended[goal] = state
-                found.append(GoalEvent(goal, "done" if state == "done" else "lost", 0.0, who))
-        return tuple(found)
+                events.append(GoalEvent(goal, "done" if state == "done" else "lost", 0.0, who))
+        return tuple(events)
 
     def _standing(
         self, incident: Incident, start: UnitsBefore, effects: StepEffects, fires: Fires
@@ -375,11 +375,11 @@ class GoalTracker:
         people = self._mission.clusters * self._mission.per_cluster
         fire = int(bool(fires.origins) and self._mission.task != "rescue")
         met = sum(civilian in self._met for civilian in range(people))
-        found, total = met + (fire if self._fire_seen else 0), people + fire
-        self.looked = found >= total
+        discovered, total = met + (fire if self._fire_seen else 0), people + fire
+        self.looked = discovered >= total
         if self._at_start is None:
-            self._at_start = found
-        share = 1.0 if self.looked else (found - self._at_start) / (total - self._at_start)
+            self._at_start = discovered
+        share = 1.0 if self.looked else (discovered - self._at_start) / (total - self._at_start)
         return "search", share, "done" if self.looked else "open", ()
 
     def _cuts(

@@ -94,7 +94,7 @@ class _Team:
 
     def others(self, agent: AgentId) -> Iterable[Plan]:
         """Yield the plans of the others."""
-        return (plan for mate, plan in self.running.items() if mate != agent)
+        return (plan for teammate, plan in self.running.items() if teammate != agent)
 
     def claimed(self, agent: AgentId, *verbs: str) -> list[object]:
         """Return what others act on or go to."""
@@ -169,14 +169,18 @@ def _ferry(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]
         there = state.zone is not None and in_zone(at, state.zone)
         return "transport_0", *(() if there else (go_to(Entity("zone", 0)),)), Action("set_down")
     taken = team.claimed(agent, "go_to")
-    left = [mate for mate in waiting_firefighters(team.mission, state, agent) if mate not in taken]
-    near = [mate for mate in left if dist(state.agents[mate].at, at) < BOARDING_REACH]
+    left = [firefighter for firefighter in waiting_firefighters(team.mission, state, agent) if firefighter not in taken]
+    near = [firefighter for firefighter in left if dist(state.agents[firefighter].at, at) < BOARDING_REACH]
     pilots = [
         m for m in state.agents if team.mission.kinds[m] == "helicopter" and dist(team.at(m), at) < BOARDING_REACH
     ]
     if near[SEATS * pilots.index(agent) :]:  # helicopters at one place board one after the other
         return "transport_0", Action("take_aboard"), go_to(Entity("zone", 0)), Action("set_down")
-    far = [mate for mate in left if state.zone is not None and dist(state.agents[mate].at, state.zone) > 15]
+    far = [
+        firefighter
+        for firefighter in left
+        if state.zone is not None and dist(state.agents[firefighter].at, state.zone) > 15
+    ]
     if not far:
         return None, WAIT
     return "transport_0", go_to(far[0]), Action("take_aboard"), go_to(Entity("zone", 0)), Action("set_down")
@@ -220,9 +224,11 @@ def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...
         if place is None or cluster in taken:
             continue
         watched = [
-            mate
-            for mate, body in state.agents.items()
-            if mate != agent and team.mission.kinds[mate] not in WALKERS and dist(body.at, place) < BOARDING_REACH
+            teammate
+            for teammate, body in state.agents.items()
+            if teammate != agent
+            and team.mission.kinds[teammate] not in WALKERS
+            and dist(body.at, place) < BOARDING_REACH
         ]
         if not watched:
             return None, WAIT if dist(place, team.at(agent)) < BOARDING_REACH else go_to(cluster)
@@ -307,12 +313,12 @@ def _watch(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tupl
     """One flyer stays above a fire, so that all know where it is; the others look for people and other fires."""
     state, place = team.state, team.state.place(fire, team.at(agent))
     watched = [
-        mate
-        for mate, body in state.agents.items()
-        if mate != agent
-        and team.mission.kinds[mate] not in WALKERS
+        teammate
+        for teammate, body in state.agents.items()
+        if teammate != agent
+        and team.mission.kinds[teammate] not in WALKERS
         and place is not None
-        and (dist(body.at, place) < 6 or fire in [a.args[0] for a in _actions(team, mate) if a.verb == "go_to"])
+        and (dist(body.at, place) < 6 or fire in [a.args[0] for a in _actions(team, teammate) if a.verb == "go_to"])
     ]
     if watched:
         return _look(team, agent)
@@ -364,7 +370,7 @@ def _dig(team: _Team, agent: AgentId, fire: int) -> tuple[str | None, *tuple[Act
         return goal, WAIT
     taken = set(team.claimed(agent, "move_to")) | _driven(team, agent)
     left = tuple(cell for cell in ring.uncut if cell not in taken and not state.dangerous(cell))
-    free = [mate for mate in cutters(team.mission, state) if mate not in team.running or mate == agent]
+    free = [teammate for teammate in cutters(team.mission, state) if teammate not in team.running or teammate == agent]
     share = divide_cells(left, free, team.mission, state).get(agent, [])
     if not share:
         return None, WAIT
@@ -377,17 +383,17 @@ def _dig(team: _Team, agent: AgentId, fire: int) -> tuple[str | None, *tuple[Act
 
 def _driven(team: _Team, agent: AgentId) -> set[object]:
     """Return the cells that bulldozers are about to clear."""
-    found: set[object] = set()
-    for mate, plan in team.running.items():
-        if mate == agent or mate not in team.state.agents:
+    cells: set[object] = set()
+    for teammate, plan in team.running.items():
+        if teammate == agent or teammate not in team.state.agents:
             continue
-        at = team.at(mate)
+        at = team.at(teammate)
         for act in plan.actions:
             if act.args and isinstance(act.args[0], tuple) and act.verb in ("move_to", "clear_to"):
                 end = act.args[0]
                 if act.verb == "clear_to":
                     steps = max(1, max(abs(end[0] - at[0]), abs(end[1] - at[1])))
-                    found |= {
+                    cells |= {
                         (
                             round(at[0] + (end[0] - at[0]) * k / steps),
                             round(at[1] + (end[1] - at[1]) * k / steps),
@@ -395,7 +401,7 @@ def _driven(team: _Team, agent: AgentId) -> set[object]:
                         for k in range(steps + 1)
                     }
                 at = end
-    return found
+    return cells
 
 
 def _guard(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]] | None:

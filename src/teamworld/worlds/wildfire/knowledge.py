@@ -139,12 +139,12 @@ def _label_caught(labels: Labels, caught: npt.NDArray[np.bool_]) -> None:
         if not len(ys):
             return
         beside = np.stack([labels[ys + down, xs + right] for down in (-1, 0, 1) for right in (-1, 0, 1)])
-        found = np.where(beside < 0, np.iinfo(np.int16).max, beside).min(axis=0)
-        reached = found < np.iinfo(np.int16).max
+        smallest = np.where(beside < 0, np.iinfo(np.int16).max, beside).min(axis=0)
+        reached = smallest < np.iinfo(np.int16).max
         if not reached.any():
             labels[ys, xs] = 0
             return
-        labels[ys[reached], xs[reached]] = found[reached]
+        labels[ys[reached], xs[reached]] = smallest[reached]
 
 
 def oldest(labels: Labels, fires: Iterable[int]) -> Mapping[int, int]:
@@ -167,8 +167,8 @@ def oldest(labels: Labels, fires: Iterable[int]) -> Mapping[int, int]:
         other = labels[1 + down : labels.shape[0] - 1 + down, 1 + right : labels.shape[1] - 1 + right]
         touch = (inner >= 0) & (other >= 0) & (inner != other)
         pairs.update(zip(inner[touch].tolist(), other[touch].tolist(), strict=True))
-    for one, two in sorted(pairs):
-        low, high = sorted((find(one), find(two)))
+    for first, second in sorted(pairs):
+        low, high = sorted((find(first), find(second)))
         root[high] = low
     return {fire: find(fire) for fire in root}
 
@@ -369,20 +369,20 @@ def agent_states(incident: Incident, names: Sequence[AgentId]) -> dict[AgentId, 
     """Return all living agents as they are."""
     units, land = incident.units, incident.land
     places = units.places().tolist()
-    found = {}
+    states = {}
     for row, name in enumerate(names):
         if units.alive[row]:
             x, y = places[row]
             trees = int(land.trees[y + 1, x + 1]) if units.kind[row] <= BULLDOZER else None
             holds, aboard = int(units.carries[row]), int(units.aboard[row])
-            found[name] = AgentState(
+            states[name] = AgentState(
                 (x, y),
                 int(units.water[row]),
                 None if holds == NOBODY else holds,
                 None if aboard == NOBODY else names[aboard],
                 trees,
             )
-    return found
+    return states
 
 
 class LivingAgents(NamedTuple):
@@ -498,9 +498,9 @@ class Knowledge:
     def facts(self, known: Facts) -> tuple[Facts, Facts]:
         """Split what is known into what is perceived now and what was perceived before; before the next look only."""
         dates = {fact: self._when(fact) for fact in known}
-        now = Facts(tuple(fact for fact, tick in dates.items() if tick == self.t))
+        current = Facts(tuple(fact for fact, tick in dates.items() if tick == self.t))
         past = {fact: tick for fact, tick in dates.items() if tick < self.t}
-        return now, Facts(tuple(past), past)
+        return current, Facts(tuple(past), past)
 
     def _when(self, fact: Fact) -> int:
         """Return when a fact was perceived last; what was told holds now."""
@@ -534,13 +534,13 @@ class Knowledge:
         civilians, units = incident.civilians, incident.units
         for number in range(len(civilians)):
             at, state = (int(civilians.x[number]), int(civilians.y[number])), int(civilians.state[number])
-            told = self._people.get(number)
+            last = self._people.get(number)
             by_radio = state == CARRIED and (self.owner is None or units.carries[self.owner] == number)
             if by_radio or self._sees(at):
                 self._people[number] = (at, _STATES[state], self.t)
-            elif told is not None and told[0] is not None and self._sees(told[0]):
-                self._people[number] = (None, told[1], told[2])  # it went away, nobody knows where
-                self._was[number] = told[0]
+            elif last is not None and last[0] is not None and self._sees(last[0]):
+                self._people[number] = (None, last[1], last[2])  # it went away, nobody knows where
+                self._was[number] = last[0]
 
     def _look_at_mates(self, living: LivingAgents) -> Mapping[AgentId, AgentState]:
         """Return whom it knows of: the team all that live; one agent those in sight, and others where it saw them."""
@@ -574,17 +574,17 @@ class Knowledge:
                 burning.setdefault(root[fire], []).append((x, y))
             else:
                 scar.setdefault(root[fire], (x, y))
-        found = {}
+        fronts = {}
         for fire in sorted(self._fires):
             out = fires.out(fire)
-            found[fire] = FireState(
+            fronts[fire] = FireState(
                 () if out else tuple(burning.get(fire, ())),
                 fires.origins[fire] if self.mission.known and fire == 0 else None,
                 out,
                 (scar[fire],) if fire in scar else (),
                 None if root[fire] == fire else root[fire],
             )
-        return found
+        return fronts
 
     def _count(self, news: npt.NDArray[np.int64]) -> None:
         """Take cells that were seen for the first time from those of their sectors that nobody saw."""

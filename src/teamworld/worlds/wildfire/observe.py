@@ -134,7 +134,7 @@ class Sightings:
     def look(self, incident: Incident) -> None:
         """Take in what everybody alive sees now; call it after each step."""
         land, units, civilians = incident.land, incident.units, incident.civilians
-        now = units.places()
+        places = units.places()
         shown = (civilians.state == FREE) | (civilians.state == SAFE)
         people = civilians.y[shown], civilians.x[shown]
         self.people[people] = 1
@@ -142,7 +142,7 @@ class Sightings:
         agent = 0
         while True:
             agent, self.used = reveal_cells(
-                agent, self.used, self.index, self.tiles, self.cells, now, units.alive, self.reach,
+                agent, self.used, self.index, self.tiles, self.cells, places, units.alive, self.reach,
                 self.codes, fresh, self.people,
                 land.burn, land.trees, land.land, land.building, land.wet_until, land.fire_steps,
             )  # fmt: skip
@@ -150,7 +150,7 @@ class Sightings:
                 break
             self._grow()
         self.people[people] = 0
-        self.before, self.cells = self.cells, now
+        self.before, self.cells = self.cells, places
 
     def _grow(self) -> None:
         """Make room for more tiles: at least for those that one agent can see in one step."""
@@ -181,8 +181,8 @@ class Sightings:
 
     def tile(self, owner: int, column: int, row: int) -> npt.NDArray[np.uint8]:
         """Return (32, 32): the codes of a tile of the team's map, or of that of one agent; not to be changed."""
-        found: npt.NDArray[np.uint8] = self.tiles[self.index[0 if self.shared else owner, row, column]]
-        return found
+        codes: npt.NDArray[np.uint8] = self.tiles[self.index[0 if self.shared else owner, row, column]]
+        return codes
 
     def copy(self) -> Sightings:
         """Return an independent copy."""
@@ -337,9 +337,9 @@ def manager_row(incident: Incident, sightings: Sightings) -> ManagerRow:
         counters = (*(float(count or 0) for count in counts), float(incident.land.cells_burning > 0))
     else:
         counters = (physics.score(incident).reference,)
-    given = tuple(int(number) for number in parameters(instance))
+    numbers = tuple(int(number) for number in parameters(instance))
     room = LENGTH - 3 - len(counters)
-    return ManagerRow(TASK_CODES[level.task], level.size, counters, given[: room - room % 2])
+    return ManagerRow(TASK_CODES[level.task], level.size, counters, numbers[: room - room % 2])
 
 
 def parameters(instance: Instance) -> list[int]:
@@ -402,9 +402,9 @@ def decode_row(row: npt.NDArray[np.floating] | Sequence[float], edition: Edition
     if kind == MANAGER:
         head = 3 + COUNTERS[edition]
         rest = numbers[head:]
-        given = rest[: np.flatnonzero(rest != PADDING)[-1] + 1] if (rest != PADDING).any() else rest[:0]
+        values = rest[: np.flatnonzero(rest != PADDING)[-1] + 1] if (rest != PADDING).any() else rest[:0]
         counters = tuple(float(number) for number in numbers[3:head])
-        return ManagerRow(int(numbers[1]), int(numbers[2]), counters, tuple(int(number) for number in given))
+        return ManagerRow(int(numbers[1]), int(numbers[2]), counters, tuple(int(number) for number in values))
     side = _side(kind)
     codes = numbers[WINDOW_AT : WINDOW_AT + side * side]
     if not ((codes >= 0) & (codes <= SEEN_CIVILIAN)).all():

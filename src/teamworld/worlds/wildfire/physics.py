@@ -369,7 +369,7 @@ def step(incident: Incident, actions: npt.NDArray[np.integer]) -> StepEffects:
     Raises:
         UserError: If the actions are not (A, 3) whole numbers.
     """
-    given = _check_actions(actions, len(incident.units))
+    primitives = _check_actions(actions, len(incident.units))
     alive = incident.units.alive.copy()
     before = incident.civilians.state.copy()
     notes = notes_for(len(alive))
@@ -377,22 +377,22 @@ def step(incident: Incident, actions: npt.NDArray[np.integer]) -> StepEffects:
     units, civilians, land, rules = arrays(incident)
     brought = np.full(len(civilians.state) - len(before), FREE, np.uint8)
     before = np.concatenate([before, brought])
-    going, workers = start_actions(given, units, civilians, land, rules, notes)
+    going, workers = start_actions(primitives, units, civilians, land, rules, notes)
     kill_on_fire(units, civilians, land, rules, notes)
-    now = steps = 0
-    while now < TICKS_PER_TIMESTEP:
-        until = _next_stop(incident, now, workers > 0)
+    tick = steps = 0
+    while tick < TICKS_PER_TIMESTEP:
+        until = _next_stop(incident, tick, workers > 0)
         if going:
-            going = move_units(until - now, going, units, civilians, land, rules, notes)
+            going = move_units(until - tick, going, units, civilians, land, rules, notes)
         if until == WORK_TICKS and workers:
             finish_work(units, land, rules, notes)
-        if done := advance_fire(incident.land, until - now):
+        if done := advance_fire(incident.land, until - tick):
             kill_on_fire(units, civilians, land, rules, notes)
             steps += done
         number, rest = divmod(incident.ticks + until, incident.level.civilian_every)
         if rest == 0:
             step_civilians(incident, number)
-        now = until
+        tick = until
     move_carried(units, civilians)
     incident.t += 1
     note_scouted(incident)
@@ -412,24 +412,24 @@ def step(incident: Incident, actions: npt.NDArray[np.integer]) -> StepEffects:
 
 
 def _check_actions(actions: npt.NDArray[np.integer], agents: int) -> npt.NDArray[np.int64]:
-    given = np.asarray(actions)
-    if given.shape != (agents, 3) or given.dtype.kind not in "iu":
+    array = np.asarray(actions)
+    if array.shape != (agents, 3) or array.dtype.kind not in "iu":
         raise UserError(
             f"actions must be whole numbers of shape ({agents}, 3), [type, x, y] for each agent; got "
-            f"{given.dtype} of shape {given.shape}"
+            f"{array.dtype} of shape {array.shape}"
         )
-    return np.ascontiguousarray(given, np.int64)
+    return np.ascontiguousarray(array, np.int64)
 
 
-def _next_stop(incident: Incident, now: int, working: bool) -> int:
+def _next_stop(incident: Incident, tick: int, working: bool) -> int:
     """Return the next tick of this timestep at which more happens than walking."""
     every = incident.level.civilian_every
     stops = [
         TICKS_PER_TIMESTEP,
-        now + incident.land.ticks_to_fire,
-        now + every - (incident.ticks + now) % every,
+        tick + incident.land.ticks_to_fire,
+        tick + every - (incident.ticks + tick) % every,
     ]
-    if working and now < WORK_TICKS:
+    if working and tick < WORK_TICKS:
         stops.append(WORK_TICKS)
     return min(stops)
 

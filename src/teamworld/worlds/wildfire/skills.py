@@ -107,13 +107,13 @@ def _own_schemas(
     kind: str, place: Param, fires: tuple[Entity, ...], fell: ActionSchema | None
 ) -> tuple[ActionSchema, ...]:
     """Return what only this kind can do."""
-    some = (fell,) if fell is not None else ()
+    felling = (fell,) if fell is not None else ()
     fire = Param("fire", "entity", fires)
     if kind == "firefighter":
         return (
             ActionSchema("cut", (Param("trees", "count", low=1, high=3, default=1),), "Cut trees of your own cell."),
             ActionSchema("cut_all", (), "Cut all trees of your own cell, one a timestep: then it cannot burn."),
-            *some,
+            *felling,
             ActionSchema("pick_up", (), "Pick up the nearest civilian, less than three cells away."),
             ActionSchema("drop_off", (), "Put down the civilian that you carry; in the zone it is safe."),
             ActionSchema(
@@ -126,7 +126,7 @@ def _own_schemas(
         )
     if kind == "bulldozer":
         doc = "Drive to the cell (x, y) at half speed, clearing every cell on the way: what is cleared cannot burn."
-        return (ActionSchema("clear_to", (place,), doc), *some)
+        return (ActionSchema("clear_to", (place,), doc), *felling)
     if kind == "helicopter":
         return (
             ActionSchema(
@@ -160,10 +160,10 @@ def cell_of(action: Action) -> Cell:
 
 def thing_of(action: Action) -> Entity | str:
     """Return the thing or agent that an action is about."""
-    found = action.args[0]
-    if not isinstance(found, (Entity, str)):
+    aim = action.args[0]
+    if not isinstance(aim, (Entity, str)):
         raise TypeError(f"{action} names no thing")
-    return found
+    return aim
 
 
 def is_near(agent: AgentId, aim: Entity | str, mission: Mission, state: SymbolicState) -> bool:
@@ -504,7 +504,7 @@ def _see_sector(aim: Entity | str, state: SymbolicState) -> SymbolicState:
 def _move(agent: AgentId, place: Cell, kind: str, state: SymbolicState) -> SymbolicState:
     body = state.agents[agent]
     agents = {**state.agents, agent: body._replace(at=place, trees=trees_at(state, place) if kind in WALKERS else None)}
-    agents |= {mate: agents[mate]._replace(at=place) for mate in state.riders(agent)}
+    agents |= {rider: agents[rider]._replace(at=place) for rider in state.riders(agent)}
     people = dict(state.people)
     if body.holds is not None and body.holds in people:
         people[body.holds] = people[body.holds]._replace(at=place)
@@ -561,13 +561,13 @@ def _ride(agent: AgentId, aboard: bool, mission: Mission, state: SymbolicState) 
     agents, at = dict(state.agents), state.agents[agent].at
     if aboard:
         near = [
-            mate
-            for mate, body in agents.items()
-            if mission.kinds[mate] == "firefighter" and body.aboard is None and dist(body.at, at) < BOARDING_REACH
+            rider
+            for rider, body in agents.items()
+            if mission.kinds[rider] == "firefighter" and body.aboard is None and dist(body.at, at) < BOARDING_REACH
         ]
-        for mate in near[: SEATS - len(state.riders(agent))]:
-            agents[mate] = agents[mate]._replace(at=at, aboard=agent, trees=None)
+        for rider in near[: SEATS - len(state.riders(agent))]:
+            agents[rider] = agents[rider]._replace(at=at, aboard=agent, trees=None)
     else:
-        for mate in state.riders(agent):
-            agents[mate] = agents[mate]._replace(at=at, aboard=None, trees=trees_at(state, at))
+        for rider in state.riders(agent):
+            agents[rider] = agents[rider]._replace(at=at, aboard=None, trees=trees_at(state, at))
     return replace(state, agents=agents, memo={})

@@ -731,20 +731,20 @@ def _layer(
     default: Any = 0.0,  # noqa: ANN401  (a number or an array)
 ) -> npt.NDArray[Any]:
     """Return a layer as float64 (int64 if ``whole``) of the map's shape, every number in its range."""
-    given = np.asarray(parts.get(name, default))
+    layer = np.asarray(parts.get(name, default))
     if name not in parts:
-        given = np.broadcast_to(given, shape)
-    if given.shape != shape or given.dtype.kind not in "biuf":
-        raise UserError(f"{name} must be numbers of shape {shape}, got {given.dtype} of shape {given.shape}")
-    wrong = ~((given >= least) & (given <= most))  # true for NaN
+        layer = np.broadcast_to(layer, shape)
+    if layer.shape != shape or layer.dtype.kind not in "biuf":
+        raise UserError(f"{name} must be numbers of shape {shape}, got {layer.dtype} of shape {layer.shape}")
+    wrong = ~((layer >= least) & (layer <= most))  # true for NaN
     if whole:
-        wrong |= given != np.floor(np.where(wrong, 0, given))
+        wrong |= layer != np.floor(np.where(wrong, 0, layer))
     if wrong.any():
         y, x = (int(k[0]) for k in np.nonzero(wrong))
         classes = f" ({', '.join(LAND_CLASSES)})" if name == "land" else ""
         kind = "whole numbers" if whole else "numbers"
-        raise UserError(f"{name} must be {kind} from {least:g} to {most:g}{classes}, got {given[y, x]} at x {x}, y {y}")
-    return given.astype(np.int64 if whole else np.float64)
+        raise UserError(f"{name} must be {kind} from {least:g} to {most:g}{classes}, got {layer[y, x]} at x {x}, y {y}")
+    return layer.astype(np.int64 if whole else np.float64)
 
 
 def _number(parts: dict[str, Any], name: str, default: float) -> float:

@@ -302,7 +302,7 @@ def expected_facts(state: SymbolicState) -> Facts:
 
 
 def _read(given: Facts) -> SymbolicState:
-    told: dict[tuple[str, str], dict[int, object]] = {}
+    values: dict[tuple[str, str], dict[int, object]] = {}
     agents: dict[str, dict[str, object]] = {}
     burns: dict[str, dict[int, list[Cell]]] = {"BURNS": {}, "BURNT": {}}
     for fact in given:
@@ -313,10 +313,10 @@ def _read(given: Facts) -> SymbolicState:
         elif fact.predicate in burns and isinstance(fact.value, tuple):
             burns[fact.predicate].setdefault(fact.subject.id, []).append(fact.value)
         else:
-            told.setdefault((fact.subject.kind, fact.predicate), {}).setdefault(fact.subject.id, fact.value)
+            values.setdefault((fact.subject.kind, fact.predicate), {}).setdefault(fact.subject.id, fact.value)
 
     def of(kind: str, predicate: str) -> dict[int, object]:
-        return told.get((kind, predicate), {})
+        return values.get((kind, predicate), {})
 
     def number_of(value: object) -> int | None:
         return value.id if isinstance(value, Entity) else None

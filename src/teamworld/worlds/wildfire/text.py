@@ -137,7 +137,7 @@ class AgentSituation(NamedTuple):
     seen: Observation
     size: int
     """N, cells on a side of the map."""
-    mates: tuple[NearbyTeammate, ...] = ()
+    teammates: tuple[NearbyTeammate, ...] = ()
     weather: Weather | None = None
 
 
@@ -167,7 +167,7 @@ def agent_situation(
     places = units.places()
     near = (abs(places - (seen.x, seen.y)) <= reach).all(axis=1) & units.alive & (units.aboard == NOBODY)
     near[agent] = False
-    mates = tuple(
+    teammates = tuple(
         NearbyTeammate(names[k], int(units.kind[k]), *map(int, places[k])) for k in np.flatnonzero(near).tolist()
     )
     felt = None
@@ -176,7 +176,7 @@ def agent_situation(
         east, south = (float(part[at]) for part in terrain.wind)
         height = int(terrain.elevation[at]) * terrain.relief_m / 65_535
         felt = Weather(east, south, round(height), round(float(terrain.moisture[at]) * 100))
-    return AgentSituation(names[agent], seen, incident.land.size, mates, felt)
+    return AgentSituation(names[agent], seen, incident.land.size, teammates, felt)
 
 
 def describe(about: AgentSituation) -> str:
@@ -223,11 +223,15 @@ def _myself(about: AgentSituation) -> str:
 
 def _teammates(about: AgentSituation) -> str:
     seen = about.seen
-    told = [
-        f"{mate.name} ({KINDS[mate.kind]}) {whither(mate.x - seen.x, mate.y - seen.y)} at ({mate.x}, {mate.y})"
-        for mate in sorted(about.mates, key=lambda mate: (mate.x - seen.x) ** 2 + (mate.y - seen.y) ** 2)
+
+    def away(teammate: NearbyTeammate) -> tuple[int, int]:
+        return teammate.x - seen.x, teammate.y - seen.y
+
+    lines = [
+        f"{teammate.name} ({KINDS[teammate.kind]}) {whither(*away(teammate))} at ({teammate.x}, {teammate.y})"
+        for teammate in sorted(about.teammates, key=lambda teammate: sum(step * step for step in away(teammate)))
     ]
-    return f"Team-mates near me: {'; '.join(_some(told))}." if told else "No team-mate is near me."
+    return f"Team-mates near me: {'; '.join(_some(lines))}." if lines else "No team-mate is near me."
 
 
 def _weather(weather: Weather | None) -> str:
@@ -277,16 +281,16 @@ class _Around:
         if not burning:
             return "I see no fire."
         fronts = connected(burning)
-        told = []
+        lines = []
         for front in fronts[:MOST_FRONTS]:
             xs, ys = sorted(self.seen.x + right for right, _ in front), sorted(self.seen.y + down for _, down in front)
-            told.append(
+            lines.append(
                 f"nearest cell {self.told(*front[0])}, {_number(len(front), 'cell')} within x {xs[0]} to {xs[-1]}, "
                 f"y {ys[0]} to {ys[-1]}"
             )
         more = f"; and {len(fronts) - MOST_FRONTS} more" if len(fronts) > MOST_FRONTS else ""
         number = _number(len(fronts), "front")
-        return f"Fire: {_number(len(burning), 'cell')} in {number}: {'; '.join(told)}{more}."
+        return f"Fire: {_number(len(burning), 'cell')} in {number}: {'; '.join(lines)}{more}."
 
     def places(self, title: str, thing: str, code: int) -> str:
         """Cells of one kind, one by one."""
@@ -304,24 +308,24 @@ class _Around:
         """The density of trees by direction."""
         wooded = (self.codes >= WET) & (self.codes < DRY + MAX_TREES + 1)
         trees = np.where(wooded, (self.codes.astype(np.int64) - WET) % (DRY - WET), 0)
-        told = []
+        lines = []
         for direction, sector in zip(DIRECTIONS, sectors(self.right, self.down), strict=True):
             count = int(np.count_nonzero(sector & wooded))
             if count:
                 tenths = (20 * int(trees[sector].sum()) + count) // (2 * count)
                 word = next(word for below, word in DENSITIES if tenths < below)
-                told.append(f"{direction} {word} ({tenths // 10}.{tenths % 10})")
-        return f"Trees to a cell: {', '.join(told)}." if told else ""
+                lines.append(f"{direction} {word} ({tenths // 10}.{tenths % 10})")
+        return f"Trees to a cell: {', '.join(lines)}." if lines else ""
 
     def unknown(self) -> str:
         """The directions of which at least half, inside the map, was never seen."""
         hidden = self.inside & (self.codes == UNSEEN)
-        told = [
+        lines = [
             direction
             for direction, sector in zip(DIRECTIONS, sectors(self.right, self.down), strict=True)
             if 0 < np.count_nonzero(sector & self.inside) <= 2 * np.count_nonzero(sector & hidden)
         ]
-        return f"Not yet seen for the most part: {', '.join(told)}." if told else ""
+        return f"Not yet seen for the most part: {', '.join(lines)}." if lines else ""
 
 
 def connected(cells: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
@@ -385,10 +389,10 @@ def _number(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
-def _some(told: list[str]) -> Iterable[str]:
+def _some(lines: list[str]) -> Iterable[str]:
     """Return the first few, and how many more there are."""
-    more = len(told) - MOST_PLACES
-    return told if more <= 0 else [*told[:MOST_PLACES], f"and {more} more"]
+    more = len(lines) - MOST_PLACES
+    return lines if more <= 0 else [*lines[:MOST_PLACES], f"and {more} more"]
 
 
 #: Actions of the history that a text shows.

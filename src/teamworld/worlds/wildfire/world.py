@@ -157,7 +157,7 @@ class WildfireView(FrameView[Frame]):
 
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check(self._agent, action, self.known, planning=False)
+        return self._now.domain.check_now(self._agent, action, self.known)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words, or as a grid of cells.
@@ -185,9 +185,9 @@ class WildfireWorld:
 
         if horizon < 1:
             raise UserError(f"the horizon is a number of timesteps from 1, got {horizon}")
-        given, self._options, self._instance = instance.level, options, instance
-        horizon = min(horizon, given.max_steps) if options.limit else horizon
-        rules = rules_for(given.edition)
+        task_level, self._options, self._instance = instance.level, options, instance
+        horizon = min(horizon, task_level.max_steps) if options.limit else horizon
+        rules = rules_for(task_level.edition)
         self._rules = Rules(
             pick_up=rules.pick_up,
             refill=rules.refill,
@@ -199,15 +199,15 @@ class WildfireWorld:
         self._row = {name: row for row, name in enumerate(self._names)}
         kinds = {name: name.rpartition("_")[0] for name in self._names}
         self._mission = Mission(
-            task=given.task,
-            size=given.size,
+            task=task_level.task,
+            size=task_level.size,
             kinds=kinds,
             horizon=horizon,
-            known=given.known,
-            clusters=given.clusters,
-            per_cluster=given.per_cluster,
-            fire_every=given.fire_every,
-            edition=given.edition,
+            known=task_level.known,
+            clusters=task_level.clusters,
+            per_cluster=task_level.per_cluster,
+            fire_every=task_level.fire_every,
+            edition=task_level.edition,
             careful=options.careful,
             lift_reach=rules.pick_up,
             fill_reach=rules.refill,
@@ -220,7 +220,7 @@ class WildfireWorld:
             agents=self._names,
             kinds=kinds,
             horizon=horizon,
-            task=text.task_text(given, instance),
+            task=text.task_text(task_level, instance),
             memory="team" if options.shared_map else "agent",
             options=options.model_dump(),
             static=draw.static(instance),
@@ -285,25 +285,25 @@ class WildfireWorld:
         refused = {agent: no for agent, order in orders.items() if not (no := self._order(agent, order)).ok}
         commands = np.array([self._command(name) for name in self._names], np.int64).reshape(-1, 3)
         start = copy_units(self._incident)
-        did = physics.step(self._incident, commands)
+        effects = physics.step(self._incident, commands)
         self._fires.look(self._incident)
-        events = [*self._ledger.step(self._incident, start, did, self._fires)] if self._mission.known else []
+        events = [*self._ledger.step(self._incident, start, effects, self._fires)] if self._mission.known else []
         self._look()
         if not self._mission.known:
-            events = [*self._ledger.step(self._incident, start, did, self._fires)]
+            events = [*self._ledger.step(self._incident, start, effects, self._fires)]
         events = [*self._ledger.open(self._known_goals()), *events]
-        outcomes = self._outcomes(orders, refused, start, commands, did)
+        outcomes = self._outcomes(orders, refused, start, commands, effects)
         self._frame.histories = dict(self._histories)
         units = self._incident.units
         gone = {
-            name: _cause_of_loss(did, row)
+            name: _cause_of_loss(effects, row)
             for row, name in enumerate(self._names)
             if start.alive[row] and not units.alive[row]
         }
-        found = joint_attempts(self._incident, start, commands, did, self._mission, self._names)
+        joint = joint_attempts(self._incident, start, commands, effects, self._mission, self._names)
         over = physics.is_over(self._incident)
         self._over = "all_done" if over else "horizon" if self._incident.t >= self._spec.horizon else None
-        return StepResult(1, outcomes, tuple(events), tuple(found), gone, self._score(), self._over)
+        return StepResult(1, outcomes, tuple(events), tuple(joint), gone, self._score(), self._over)
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` cells away, in the order of the agents."""
@@ -379,7 +379,7 @@ class WildfireWorld:
         if running is not None:
             del self._skills[agent]
             self._remember(running, SkillResult("failed", "interrupted"))
-        verdict = self._domain.check(agent, whole, self._frame.known(agent), planning=False)
+        verdict = self._domain.check_now(agent, whole, self._frame.known(agent))
         if verdict.ok and whole != WAIT:
             kind = self._mission.kinds[agent]
             self._skills[agent] = Skill(agent, self._row[agent], kind, whole, self._incident.t)
@@ -395,30 +395,32 @@ class WildfireWorld:
         refused: Mapping[AgentId, Verdict],
         start: UnitsBefore,
         commands: npt.NDArray[np.int64],
-        did: StepEffects,
+        effects: StepEffects,
     ) -> dict[AgentId, Outcome]:
         """Judge what everybody did who was alive when the step began."""
         truth = work_state(self._incident, self._mission, self._names)
         above = rows_over_fire(self._incident) if self._mission.task == "scout" else []
-        found = {}
+        outcomes = {}
         for row, name in enumerate(self._names):
             if not start.alive[row]:
                 continue
-            reason = agents.REASONS[int(did.reason[row])]
-            one = PrimitiveResult(bool(did.moved[row]), bool(did.effect[row]), reason, int(did.felled[row]))
+            reason = agents.REASONS[int(effects.reason[row])]
+            primitive = PrimitiveResult(
+                bool(effects.moved[row]), bool(effects.effect[row]), reason, int(effects.felled[row])
+            )
             x, y = start.places[row].tolist()
             outcome = Outcome(
                 WAIT,
                 "done",
-                moved=one.moved,
-                effect=one.effect,
+                moved=primitive.moved,
+                effect=primitive.effect,
                 primitives=(text.primitive_name(self._mission.kinds[name], commands[row]),),
                 start=self._incident.t - 1,
                 place=(x, y),
                 ready="scout_0" if above == [row] else None,
             )
-            found[name] = self._judge(name, outcome, orders.get(name), refused.get(name), truth, one)
-        return found
+            outcomes[name] = self._judge(name, outcome, orders.get(name), refused.get(name), truth, primitive)
+        return outcomes
 
     def _judge(
         self,
@@ -427,7 +429,7 @@ class WildfireWorld:
         order: Action | None,
         refused: Verdict | None,
         truth: SymbolicState,
-        did: PrimitiveResult,
+        primitive: PrimitiveResult,
     ) -> Outcome:
         if refused is not None and order is not None:
             outcome = outcome._replace(action=order, status="failed", reason=refused.word, legal=False)
@@ -439,8 +441,8 @@ class WildfireWorld:
         outcome = outcome._replace(action=skill.action, start=skill.start)
         if name not in truth.agents:
             del self._skills[name]
-            return outcome._replace(status="failed", reason="burnt" if did.reason == "died" else "gone")
-        result = skill.result(self._mission, self._knowledge[name].state, truth, did)
+            return outcome._replace(status="failed", reason="burnt" if primitive.reason == "died" else "gone")
+        result = skill.result(self._mission, self._knowledge[name].state, truth, primitive)
         if result.status == "running" and truth.agents[name].aboard is not None:
             result = SkillResult("failed", "aboard")
         if result.status != "running":
@@ -460,21 +462,21 @@ class WildfireWorld:
         """Return how the score changed in this step, and the scores and counts as they stand after it."""
         score, counts, before = physics.score(self._incident), physics.counters(self._incident), self._total
         self._total = self._main()
-        found = {"reward": self._total - before, "score": self._total}
-        found |= {"score_reference": score.reference, "score_burnt": score.burnt}
+        scores = {"reward": self._total - before, "score": self._total}
+        scores |= {"score_reference": score.reference, "score_burnt": score.burnt}
         if physics.fights_fire(self._instance.level):
-            found |= {
+            scores |= {
                 "trees_burnt": float(counts.trees_burnt),
                 "trees_cut": float(counts.trees_cut),
                 "buildings_lost": float(counts.buildings_destroyed),
                 "civilians_lost": float(counts.civilians_destroyed),
                 "agents_lost": float(counts.agents_destroyed),
             }
-        return found
+        return scores
 
 
-def _cause_of_loss(did: StepEffects, row: int) -> str:
-    return "burnt" if agents.REASONS[int(did.reason[row])] == "died" else "lost"
+def _cause_of_loss(effects: StepEffects, row: int) -> str:
+    return "burnt" if agents.REASONS[int(effects.reason[row])] == "died" else "lost"
 
 
 def _completed(order: Action, schemas: Iterable[ActionSchema]) -> Action:
@@ -546,15 +548,15 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         UserError: There is no such level or option, or a value cannot be used.
     """
     chosen = read_options(WildfireOptions, options, "wildfire")
-    found, terrain, named = level_for(level), None, chosen
+    played, terrain, named = level_for(level), None, chosen
     if chosen.firefighters is not None:
-        found = with_firefighters(found, chosen.firefighters)
+        played = with_firefighters(played, chosen.firefighters)
     if chosen.map_file is not None:
         from teamworld.worlds.wildfire.state import fingerprint, load_map
 
         terrain = load_map(chosen.map_file)
         named = chosen.model_copy(update={"map_file": fingerprint(terrain)})  # a path is of one machine only
-    instance = instance_for(found, seed, terrain=terrain, relief_m=chosen.relief_m, cell_m=chosen.cell_m)
+    instance = instance_for(played, seed, terrain=terrain, relief_m=chosen.relief_m, cell_m=chosen.cell_m)
     return WildfireWorld(instance, level, horizon, named)
 
 
@@ -565,32 +567,32 @@ def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Seque
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
     """Yield pairs that nobody can tell apart: a fire, or civilians, that nobody was told of begin elsewhere."""
-    one = instance_for(level, seed)
-    if one.level.known:
+    instance = instance_for(level, seed)
+    if instance.level.known:
         return
-    team = one.level.team
+    team = instance.level.team
     counts = (team.firefighters, team.bulldozers, team.drones, team.helicopters)
     reach = max(sight.reveals for sight, count in zip(SIGHTS, counts, strict=True) if count)
 
     def away(cell: Cell) -> Cell | None:
         """Return a burnable cell beside, both out of everybody's sight."""
         for right, down in ((1, 0), (0, 1), (-1, 0), (0, -1)):
-            other = Cell(cell.x + right, cell.y + down)
-            inside = 0 <= other.x < one.level.size and 0 <= other.y < one.level.size
-            hidden = max(abs(other.x - one.spawn.x), abs(other.y - one.spawn.y)) > reach + 12
-            if inside and hidden and one.terrain.burnable[other.y, other.x]:
-                return other
+            twin = Cell(cell.x + right, cell.y + down)
+            inside = 0 <= twin.x < instance.level.size and 0 <= twin.y < instance.level.size
+            hidden = max(abs(twin.x - instance.spawn.x), abs(twin.y - instance.spawn.y)) > reach + 12
+            if inside and hidden and instance.terrain.burnable[twin.y, twin.x]:
+                return twin
         return None
 
     changes: dict[str, Any] = {}
-    if one.fire is not None and (cell := away(one.fire)) is not None:
+    if instance.fire is not None and (cell := away(instance.fire)) is not None:
         changes["fire"] = cell
-    elif one.clusters and (cell := away(one.clusters[0])) is not None:
-        changes["clusters"] = (cell, *one.clusters[1:])
+    elif instance.clusters and (cell := away(instance.clusters[0])) is not None:
+        changes["clusters"] = (cell, *instance.clusters[1:])
     if changes:
-        other = replace(one, **changes)
-        first = WildfireWorld(one, level, DEFAULT_HORIZON, WildfireOptions())
+        twin = replace(instance, **changes)
+        first = WildfireWorld(instance, level, DEFAULT_HORIZON, WildfireOptions())
         for kind in dict.fromkeys(first.spec.kinds.values()):
             agent = next(name for name, its in first.spec.kinds.items() if its == kind)
-            pair = [WildfireWorld(each, level, DEFAULT_HORIZON, WildfireOptions()) for each in (one, other)]
+            pair = [WildfireWorld(each, level, DEFAULT_HORIZON, WildfireOptions()) for each in (instance, twin)]
             yield IndistinguishablePair(pair[0], pair[1], agent)

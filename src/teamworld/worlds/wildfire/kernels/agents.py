@@ -683,7 +683,7 @@ def reveal_cells(
     index: I32,
     tiles: U8,
     before: I32,
-    now: I32,
+    places: I32,
     alive: Flags,
     reach: I32,
     codes: U8,
@@ -712,10 +712,14 @@ def reveal_cells(
     for k in range(agent, len(alive)):
         if not alive[k]:
             continue
-        if not shared and used + side * side > len(tiles) and used + _most_tiles(before, now, k, reach[k]) > len(tiles):
+        if (
+            not shared
+            and used + side * side > len(tiles)
+            and used + _most_tiles(before, places, k, reach[k]) > len(tiles)
+        ):
             return k, used
         owner = 0 if shared else k
-        top, bottom = sight_spans(before[k, 0], before[k, 1], now[k, 0], now[k, 1], reach[k], size, left, right)
+        top, bottom = sight_spans(before[k, 0], before[k, 1], places[k, 0], places[k, 1], reach[k], size, left, right)
         for y in range(top, bottom + 1):
             if not fresh[y]:
                 fresh[y] = True
@@ -746,7 +750,7 @@ def _encode_row(
     fire_step: int,
 ) -> None:
     """Write the codes of one row of the map as it is now. Whole rows go four cells a nanosecond, short runs do not."""
-    out, somebody = codes[y], people[y]
+    out, seen_people = codes[y], people[y]
     state, wood, ground = burn[y + 1, 1:-1], trees[y + 1, 1:-1], land[y + 1, 1:-1]
     house, until = building[y + 1, 1:-1], wet_until[y + 1, 1:-1]
     for x in range(len(out)):
@@ -754,7 +758,7 @@ def _encode_row(
         code = np.uint8(SEEN_BUILDING) if house[x] else code
         code = np.uint8(SEEN_WATER) if ground[x] == WATER else code
         code = np.uint8(state[x] + FROM_BURN) if state[x] >= IGNITED else code
-        out[x] = np.uint8(SEEN_CIVILIAN) if somebody[x] else code
+        out[x] = np.uint8(SEEN_CIVILIAN) if seen_people[x] else code
 
 
 @compiled
@@ -769,10 +773,10 @@ def join_tiles(index: I32, tiles: U64, seen: U64) -> None:
 
 
 @compiled
-def _most_tiles(before: I32, now: I32, k: int, reach: int) -> int:
+def _most_tiles(before: I32, places: I32, k: int, reach: int) -> int:
     """Return the most tiles that an agent can see in a step."""
-    wide = (abs(now[k, 0] - before[k, 0]) + 2 * reach) // TILE + 2
-    high = (abs(now[k, 1] - before[k, 1]) + 2 * reach) // TILE + 2
+    wide = (abs(places[k, 0] - before[k, 0]) + 2 * reach) // TILE + 2
+    high = (abs(places[k, 1] - before[k, 1]) + 2 * reach) // TILE + 2
     return int(wide * high)
 
 
@@ -795,8 +799,8 @@ def sight_spans(x0: int, y0: int, x1: int, y1: int, reach: int, size: int, left:
             first += 1
         while last < steps and _along(y0, y1, last + 1, steps) <= y + reach:
             last += 1
-        one, other = _along(x0, x1, first, steps), _along(x0, x1, last, steps)
-        left[y], right[y] = max(0, min(one, other) - reach), min(size - 1, max(one, other) + reach)
+        low, high = _along(x0, x1, first, steps), _along(x0, x1, last, steps)
+        left[y], right[y] = max(0, min(low, high) - reach), min(size - 1, max(low, high) + reach)
     return top, bottom
 
 

@@ -166,15 +166,15 @@ def step_by_chance(
 @part
 def _begin(burn: U8, caught: I32, meters: I64) -> tuple[int, int]:
     """Start the next fire step; return where the cells that spread in it begin and end in the list of caught cells."""
-    now = meters[FIRE_STEPS] + 1
-    meters[FIRE_STEPS] = now
-    meters[AT_COHORTS + now % COHORTS] = meters[CAUGHT]
-    _settle(now, burn, caught, meters)
-    return meters[AT_COHORTS + (now - 1) % COHORTS], meters[CAUGHT]
+    step = meters[FIRE_STEPS] + 1
+    meters[FIRE_STEPS] = step
+    meters[AT_COHORTS + step % COHORTS] = meters[CAUGHT]
+    _settle(step, burn, caught, meters)
+    return meters[AT_COHORTS + (step - 1) % COHORTS], meters[CAUGHT]
 
 
 @part
-def _settle(now: int, burn: U8, caught: I32, meters: I64) -> None:
+def _settle(step: int, burn: U8, caught: I32, meters: I64) -> None:
     """End the smouldering of ten steps and begin that of cells that were on fire for one.
 
     A cell that caught in step k is on fire from k + 1, smoulders from k + 2 and is burnt out from k + 12; one that
@@ -182,7 +182,7 @@ def _settle(now: int, burn: U8, caught: I32, meters: I64) -> None:
     """
     done = 0
     for ahead in range(2):
-        k = now - SMOULDERS - 2 + ahead
+        k = step - SMOULDERS - 2 + ahead
         for i in range(meters[AT_COHORTS + k % COHORTS], meters[AT_COHORTS + (k + 1) % COHORTS]):
             code = int(caught[u(i)])
             if (code < 0) == (ahead == 1):
@@ -193,7 +193,7 @@ def _settle(now: int, burn: U8, caught: I32, meters: I64) -> None:
     meters[AT_STATES + EXTINGUISHING] -= done
     meters[AT_STATES + BURNT_OUT] += done
     done = 0
-    for i in range(meters[AT_COHORTS + (now - 2) % COHORTS], meters[AT_COHORTS + (now - 1) % COHORTS]):
+    for i in range(meters[AT_COHORTS + (step - 2) % COHORTS], meters[AT_COHORTS + (step - 1) % COHORTS]):
         code = int(caught[u(i)])
         if code >= 0 and burn[u(code)] == ON_FIRE:
             burn[u(code)] = EXTINGUISHING
@@ -231,7 +231,7 @@ def _jump_by_rule(
 
     This comes before any ignition, so that the stronger effect wins whatever the order of cells.
     """
-    now = meters[FIRE_STEPS]
+    step = meters[FIRE_STEPS]
     at = end
     for i in range(first, end):
         code = int(caught[u(i)])
@@ -241,7 +241,7 @@ def _jump_by_rule(
             continue
         for d in range(8):
             target = cell + meters[u(AT_NEIGHBOURS + d)]
-            if (bits >> d) & 1 and burn[u(target)] == BURNABLE and wet_until[u(target)] < now:
+            if (bits >> d) & 1 and burn[u(target)] == BURNABLE and wet_until[u(target)] < step:
                 burn[u(target)] = ON_FIRE
                 meters[TREES_BURNT] += trees[u(target)]
                 meters[BUILDINGS_LOST] += building[u(target)]
@@ -257,8 +257,8 @@ def _spread_by_rule(
     first: int, end: int, at: int, burn: U8, wet_until: I32, caught: I32, meters: I64, spread: U16
 ) -> int:
     """Ignite the neighbours that the rule of the reference mode names; return the new length of the list."""
-    now = meters[FIRE_STEPS]
-    water = meters[WET_UNTIL] >= now
+    step = meters[FIRE_STEPS]
+    water = meters[WET_UNTIL] >= step
     for i in range(first, end):
         code = int(caught[u(i)])
         cell = code if code >= 0 else ~code
@@ -267,7 +267,7 @@ def _spread_by_rule(
             continue
         for d in range(8):
             target = cell + meters[u(AT_NEIGHBOURS + d)]
-            if (bits >> d) & 1 == 0 or burn[u(target)] != BURNABLE or (water and wet_until[u(target)] >= now):
+            if (bits >> d) & 1 == 0 or burn[u(target)] != BURNABLE or (water and wet_until[u(target)] >= step):
                 continue
             burn[u(target)] = IGNITED
             caught[u(at)] = target
@@ -302,10 +302,10 @@ def _spread_by_chance(
     scratch: U64,
 ) -> int:
     """Ignite neighbours by chance; return the new length of the list of caught cells."""
-    now = meters[FIRE_STEPS]
-    water = meters[WET_UNTIL] >= now
+    step = meters[FIRE_STEPS]
+    water = meters[WET_UNTIL] >= step
     at = end
-    step_key = mixed(np.uint64(key) + np.uint64(now) * GOLDEN)
+    step_key = mixed(np.uint64(key) + np.uint64(step) * GOLDEN)
     for begin in range(first, end, BLOCK):
         stop = min(begin + BLOCK, end)
         # The chances of a map do not fit the cache. Fetched in a loop that does nothing else, they arrive side by side:
@@ -330,7 +330,7 @@ def _spread_by_chance(
                     half = (drawn >> np.uint64(32 * (1 - (d & 1)))) & np.uint64(0xFFFFFFFF)
                     hit = (state == BURNABLE) & (half < chance * scratch[u(AT_FUEL + trees[u(target)])])
                     if water:
-                        hit = hit & (wet_until[u(target)] < now)
+                        hit = hit & (wet_until[u(target)] < step)
                     burn[u(target)] = IGNITED if hit else state
                     caught[u(at)] = target
                     at += hit

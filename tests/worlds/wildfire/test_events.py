@@ -23,8 +23,8 @@ from teamworld.worlds.wildfire.state import (
     WATER,
     Cell,
 )
+from tests.worlds.wildfire.incidents import check, do, same, scene
 from tests.worlds.wildfire.maps import cut_trees, flat
-from tests.worlds.wildfire.scenes import check, do, same, scene
 
 DYNAMIC = [name for name, level in LEVELS.items() if level.events]
 

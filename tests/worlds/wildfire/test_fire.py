@@ -30,7 +30,7 @@ from teamworld.worlds.wildfire.state import (
     Terrain,
 )
 from tests.worlds.wildfire.maps import cut_trees, douse, flat, ramp, rough, turned, turned_map
-from tests.worlds.wildfire.reference import (
+from tests.worlds.wildfire.reference_fire import (
     SlowFire,
     base_chance,
     burnt_area,

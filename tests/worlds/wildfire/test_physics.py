@@ -38,9 +38,9 @@ from teamworld.worlds.wildfire.state import (
     STOP,
     Rules,
 )
+from tests.worlds.wildfire.incidents import check, do, same, scene
 from tests.worlds.wildfire.maps import douse, flat, rough
-from tests.worlds.wildfire.scenes import check, do, same, scene
-from tests.worlds.wildfire.slow import SlowWorld
+from tests.worlds.wildfire.reference_world import SlowWorld
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,6 +1,6 @@
 """The moving part of the world, slowly: one agent at a time, sets and dictionaries, from the specification.
 
-Written from docs/reference/worlds/wildfire-units.md, not from the kernels. The fire is that of ``reference.SlowFire``.
+Written from docs/reference/worlds/wildfire-units.md, not from the kernels; the fire is ``reference_fire.SlowFire``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from teamworld.worlds.wildfire.state import BURNT_OUT, EXTINGUISHING, IGNITED, ON_FIRE
-from tests.worlds.wildfire.reference import MASK, SlowFire, mixed
+from tests.worlds.wildfire.reference_fire import MASK, SlowFire, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,8 +26,8 @@ from teamworld.worlds.wildfire.state import (
     Rules,
     rules_for,
 )
+from tests.worlds.wildfire.incidents import do, scene
 from tests.worlds.wildfire.maps import cut_trees, flat
-from tests.worlds.wildfire.scenes import do, scene
 
 if TYPE_CHECKING:
     from teamworld.worlds.wildfire.state import FireMode

@@ -10,7 +10,7 @@ from teamworld.worlds.wildfire.goals import RULES, find_failures
 from teamworld.worlds.wildfire.levels import Event, Team
 from teamworld.worlds.wildfire.state import Cell
 from teamworld.worlds.wildfire.world import WildfireOptions, WildfireWorld
-from tests.worlds.wildfire.test_symbols_world import FAR, world
+from tests.worlds.wildfire.test_world import FAR, world
 
 CARELESS = WildfireOptions(careful=False)
 

@@ -17,9 +17,9 @@ from teamworld.worlds.wildfire.physics import step
 from teamworld.worlds.wildfire.skills import TURNS
 from teamworld.worlds.wildfire.state import Cell
 from teamworld.worlds.wildfire.world import WildfireOptions
+from tests.worlds.wildfire.incidents import do, scene
 from tests.worlds.wildfire.maps import cut_trees, flat
-from tests.worlds.wildfire.scenes import do, scene
-from tests.worlds.wildfire.test_symbols_world import world
+from tests.worlds.wildfire.test_world import world
 
 if TYPE_CHECKING:
     from teamworld.worlds.wildfire.state import Incident

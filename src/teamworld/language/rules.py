@@ -306,7 +306,7 @@ def read_belief(line: str, schema: Schema, things: Iterable[Entity] = (), orders
     while at < len(text):
         token = _TOKEN.match(text, at)
         if token is None:
-            raise ParseError("belief", 1, at + 1, repr(text[at : at + 12]), ("a name, a thing, a cell or a number",))
+            raise _refusal(repr(text[at : at + 12]), "a name, a thing, a cell or a number", at + 1)
         tokens.append(token)
         at = token.end()
     holders: list[AgentId] = []
@@ -314,24 +314,28 @@ def read_belief(line: str, schema: Schema, things: Iterable[Entity] = (), orders
     while len(tokens) >= 2 and (tokens[1]["word"] or "").casefold() in ("believe", "believes"):
         name = names.get((tokens[0]["word"] or tokens[0]["quoted"] or "").casefold())
         if name is None:
-            raise ParseError("belief", 1, 1, repr(tokens[0][0].strip()), ("the name of an agent",))
+            raise _refusal(repr(tokens[0][0].strip()), "the name of an agent")
         holders.append(name)
         tokens = tokens[2:]
     if len(holders) - 1 not in orders or len(tokens) != 3:
         came = f"order {len(holders) - 1} and {len(tokens)} words"
-        raise ParseError("belief", 1, 1, came, (f"order {_either(orders)}, then subject, predicate and value",))
+        raise _refusal(came, f"order {_either(orders)}, then subject, predicate and value")
     predicates = {word.casefold(): word for word in schema.predicates}
     predicate = predicates.get((tokens[1]["word"] or "").casefold())
     if predicate is None:
-        raise ParseError("belief", 1, 1, repr(tokens[1][0].strip()), (f"one of {', '.join(schema.predicates)}",))
+        raise _refusal(repr(tokens[1][0].strip()), f"one of {', '.join(schema.predicates)}")
     known = tuple(things)
     subject, value = (_term(token, schema, known) for token in (tokens[0], tokens[2]))
     if not isinstance(subject, Entity | str):
-        raise ParseError("belief", 1, 1, repr(tokens[0][0].strip()), ("a thing or an agent",))
+        raise _refusal(repr(tokens[0][0].strip()), "a thing or an agent")
     fact = Fact(subject, predicate, value)
     if not schema.statable(fact):
-        raise ParseError("belief", 1, 1, f"'{fact}'"[:120], ("what the world's relations can state",))
+        raise _refusal(f"'{fact}'"[:120], "what the world's relations can state")
     return Belief(tuple(holders), fact)
+
+
+def _refusal(came: str, expected: str, column: int = 1) -> ParseError:
+    return ParseError("belief", 1, column, came, (expected,))
 
 
 def _term(token: re.Match[str], schema: Schema, things: Sequence[Entity]) -> Term:
@@ -344,7 +348,7 @@ def _term(token: re.Match[str], schema: Schema, things: Sequence[Entity]) -> Ter
     if token["kind"] is not None:
         kind = kinds.get(re.sub(r"\s+", "", token["kind"]).casefold()) or kinds.get(token["kind"].casefold())
         if kind is None:
-            raise ParseError("belief", 1, 1, f"<{token['kind']}>", ("a kind of thing that the world has",))
+            raise _refusal(f"<{token['kind']}>", "a kind of thing that the world has")
         return Entity(kind, int(token["id"])) if token["id"] is not None else _only(kind, things)
     word = (token["word"] or token["quoted"] or "").strip()
     agents = {name.casefold(): name for name in schema.agents}
@@ -359,5 +363,5 @@ def _term(token: re.Match[str], schema: Schema, things: Sequence[Entity]) -> Ter
 def _only(kind: str, things: Sequence[Entity]) -> Entity:
     ids = sorted({thing.id for thing in things if thing.kind == kind})
     if len(ids) != 1:
-        raise ParseError("belief", 1, 1, f"{len(ids)} known things", (f"<{kind}> with its number",))
+        raise _refusal(f"{len(ids)} known things", f"<{kind}> with its number")
     return Entity(kind, ids[0])

@@ -1,11 +1,11 @@
-"""Writing and reading logs: JSON lines, compressed, readable while they are written and after a kill."""
+"""Write and read logs: JSON lines, compressed, readable while they are written and after a kill."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, TypeVar
@@ -14,7 +14,7 @@ import msgspec
 import zstandard
 
 from teamworld.errors import UserError
-from teamworld.record.events import OLDEST, SCHEMA, EpisodeStart, Event
+from teamworld.record.events import OLDEST, SCHEMA, EpisodeEnd, EpisodeStart, Event
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
@@ -127,16 +127,16 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
             if not _MAGIC.startswith(begin):  # a log just opened may be empty
                 raise UserError(f"{path} is not a log: expected a zstd file (.jsonl.zst)")
             file.seek(0, io.SEEK_SET)
-            number = 0
+            count = 0
             for lines in _chunks(file):
-                for last in _decoded(path, number, lines) or _one_by_one(path, number, lines):
-                    yield last
-                number = 0 if last is None else last.seq + 1
+                for last in _decode_lines(path, count, lines):
+                    yield _check(path, count, last)
+                    count += 1
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except zstandard.ZstdError as error:
         raise UserError(f"{path} is damaged: {error}") from None
-    if whole and (last is None or type(last).__name__ != "EpisodeEnd"):
+    if whole and not isinstance(last, EpisodeEnd):
         raise UserError(f"{path} is not finished: the run was cut off; resume it with the same command")
 
 
@@ -156,53 +156,45 @@ def _hash() -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16)
 
 
-def _decoded(path: Path, first: int, lines: bytes) -> list[Event] | None:
-    """Return the events of some lines, of which the first is the record of that number; None if anything is odd."""
+def _decode_lines(path: Path, first: int, lines: bytes) -> Iterable[Event]:
+    """Return the events of some lines, of which the first is the record of that number."""
     try:
-        events = _DECODER.decode_lines(lines)
+        return _DECODER.decode_lines(lines)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    if not events or [event.seq for event in events] != list(range(first, first + len(events))):
-        return None
-    _placed(path, first, events[0])  # the first record of all says which format it is
-    return events
+        return _decode_singly(path, first, lines)
 
 
-def _one_by_one(path: Path, first: int, lines: bytes) -> Iterator[Event]:
+def _decode_singly(path: Path, first: int, lines: bytes) -> Iterator[Event]:
     """Yield the same events, up to one that is damaged: that is refused."""
     for number, line in enumerate(lines.split(b"\n"), first):
         try:
-            event = _DECODER.decode(line)
+            yield _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise _why_not(path, number, line, error) from None
-        yield _placed(path, number, event)
+            if number == 0:  # another version may not even decode
+                _check_version(path, line)
+            raise UserError(f"{path} is damaged: record {number} is not an event ({error})") from None
 
 
-def _placed(path: Path, number: int, event: Event) -> Event:
-    """Return an event that stands where it says."""
+def _check(path: Path, number: int, event: Event) -> Event:
+    """Return an event that stands where it says, of a version that is read."""
     if number == 0 and not isinstance(event, EpisodeStart):
         raise UserError(f"{path} is not a log of teamworld: its first record is no episode_start")
     if event.seq != number:
         raise UserError(f"{path} is damaged: record {number} says it is number {event.seq}")
-    if number == 0 and isinstance(event, EpisodeStart) and not OLDEST <= event.schema <= SCHEMA:
-        raise _other(path, event.schema)
+    if number == 0:
+        _check_version(path, encode(event))
     return event
 
 
-def _why_not(path: Path, number: int, line: bytes, error: Exception) -> UserError:
-    """Another version may not even decode: look at the version before blaming the line."""
+def _check_version(path: Path, line: bytes) -> None:
     try:
-        schema = msgspec.json.decode(line, type=dict).get("schema", SCHEMA) if number == 0 else SCHEMA
+        schema = msgspec.json.decode(line, type=dict).get("schema", SCHEMA)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        schema = SCHEMA
-    if type(schema) is not int or not OLDEST <= schema <= SCHEMA:
-        return _other(path, schema)
-    return UserError(f"{path} is damaged: record {number} is not an event ({error})")
-
-
-def _other(path: Path, schema: object) -> OtherFormat:
-    whose, then = "another", "read it with that one, or run it anew"
+        return
+    if type(schema) is int and OLDEST <= schema <= SCHEMA:
+        return
+    whose, advice = "another", "read it with that one, or run it anew"
     if type(schema) is int:
-        whose, then = ("a newer", "upgrade it") if schema > SCHEMA else ("an older", then)
+        whose, advice = ("a newer", "upgrade it") if schema > SCHEMA else ("an older", advice)
     reads = f"this one reads {OLDEST} to {SCHEMA}"
-    return OtherFormat(f"{path} was written by {whose} teamworld (log format {schema}, {reads}): {then}")
+    raise OtherFormat(f"{path} was written by {whose} teamworld (log format {schema}, {reads}): {advice}")

@@ -120,14 +120,14 @@ def test_cancelled_in_the_moment_in_which_its_place_comes(most: int) -> None:
         tasks = bench.calls(6)
         tasks[0].add_done_callback(lambda task: tasks[most].cancel())
         await asyncio.sleep(0)
-        original = bench.gateway._pump
+        original = bench.gateway._release_waiting
 
         def pump() -> None:
             original()
             if bench.gateway.flying == most and not tasks[most].done() and asyncio.get_running_loop().time() == 1.0:
                 tasks[most].cancel()  # after its place was given, before it runs
 
-        bench.gateway._pump = pump  # type: ignore[method-assign]
+        bench.gateway._release_waiting = pump  # type: ignore[method-assign]
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     results = bench.play(main())
@@ -179,7 +179,7 @@ def test_whatever_happens_every_call_ends_and_every_try_is_told(
         return steps(*script[int(name)])(name, count, now)
 
     bench = Bench(step, most=most, jitter=jitter)
-    gateway, original = bench.gateway, bench.gateway._pump
+    gateway, original = bench.gateway, bench.gateway._release_waiting
 
     def pump() -> None:
         before, probe = gateway._tries, gateway._probe
@@ -190,7 +190,7 @@ def test_whatever_happens_every_call_ends_and_every_try_is_told(
             else:
                 assert gateway.flying <= gateway.limit <= most
 
-    gateway._pump = pump  # type: ignore[method-assign]
+    gateway._release_waiting = pump  # type: ignore[method-assign]
 
     async def main() -> list[Sent | BaseException]:
         tasks = bench.calls(len(script))

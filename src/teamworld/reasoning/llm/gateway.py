@@ -1,7 +1,7 @@
-"""The way to one endpoint, shared by all calls of a run: how many at once, what is tried again, when it counts as dead.
+"""The gateway to one endpoint, shared by all calls of a run: concurrency, retries, rate limits, outages.
 
-All of it lives in one event loop and goes by that loop's clock. What a call waits for, and how long, never changes an
-answer and stands in no log.
+It lives in one event loop and uses that loop's clock. What a call waits for, and how long, never changes an answer
+and stands in no log.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class ConcurrencyLimit:
         return True
 
     def restart(self) -> None:
-        """Begin anew, after an outage."""
+        """Start again after an outage."""
         self._value, self._low = min(self._value, float(START)), 1.0
 
 
@@ -139,7 +139,7 @@ class Gateway:
             tuple[int, asyncio.Future[int]]
         ] = []  # heap of those that want a place, by number of the call
         self._alarm: asyncio.TimerHandle | None = None
-        self._held = 0.0  # nothing is sent before this time
+        self._held_until = 0.0  # nothing is sent before this time
         self._busy = 0  # rate limits in a row, those of one round trip counted once
         self._row = 0  # faults in a row without a sign of life
         self._newest = 0  # of the tries that brought a sign of life
@@ -171,12 +171,12 @@ class Gateway:
             UserError: No request will succeed until somebody does something about it.
         """
         loop, patience = asyncio.get_running_loop(), self._patience
-        place = self._new()
+        place = self._next_place()
         began: float | None = None
         faults: list[Fault] = []
         tries = own = wait = 0.0
         while True:
-            number = await self._turn(place, wait)
+            number = await self._wait_turn(place, wait)
             start = loop.time()
             began = start if began is None else began
             probe = number == self._probe
@@ -188,7 +188,7 @@ class Gateway:
             if outcome.kind == "refused":
                 return Sent(None, tuple(faults), loop.time() - began)
             if probe or self._busy > 1:  # nobody gets through, and it may be for this request: let another find out
-                place = self._new()
+                place = self._next_place()
             wait = 0.0
             if self._dead:
                 continue
@@ -203,7 +203,7 @@ class Gateway:
         """Let go of the endpoint, once no call waits any more."""
         await self._client.close()
 
-    def _new(self) -> int:
+    def _next_place(self) -> int:
         self._calls += 1
         return self._calls
 
@@ -216,33 +216,33 @@ class Gateway:
         if self._end is not None:
             raise type(self._end)(str(self._end))  # each call its own: a traceback grows with every raise
 
-    async def _turn(self, place: int, wait: float) -> int:
+    async def _wait_turn(self, place: int, wait: float) -> int:
         """Return the number of the try that may go out now, ``wait`` seconds later at the earliest."""
         self._check()
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[int] = loop.create_future()
         self._turns.add(turn)
-        timer = loop.call_later(wait, self._join, place, turn) if wait else None
+        timer = loop.call_later(wait, self._enqueue, place, turn) if wait else None
         if timer is None:
-            self._join(place, turn)
+            self._enqueue(place, turn)
         try:
             number = await turn
         except asyncio.CancelledError:
             if not turn.cancelled() and turn.done():  # the place was given in the same moment
-                self._leave(turn.result())
+                self._free_place(turn.result())
             raise
         finally:
             self._turns.discard(turn)
             if timer is not None:
                 timer.cancel()
         if self._end is not None:
-            self._leave(number)
+            self._free_place(number)
             self._check()
         return number
 
-    def _join(self, place: int, turn: asyncio.Future[int]) -> None:
+    def _enqueue(self, place: int, turn: asyncio.Future[int]) -> None:
         heapq.heappush(self._queue, (place, turn))
-        self._pump()
+        self._release_waiting()
 
     async def _send(
         self, request: Request, number: int, seconds: float, permit: Callable[[], None]
@@ -258,25 +258,25 @@ class Gateway:
                 outcome = error.fault
             except TimeoutError:
                 outcome = Fault(kind="late", text=f"no answer within {seconds:g} s")
-            self._learn(number, outcome, request)
+            self._learn_outcome(number, outcome, request)
             return outcome
         finally:
-            self._leave(number)
+            self._free_place(number)
 
-    def _leave(self, number: int) -> None:
+    def _free_place(self, number: int) -> None:
         """Free the place of a try; 0 had none."""
         if number:
             self._flying -= 1
             self._probe = 0 if number == self._probe else self._probe
-            self._pump()
+            self._release_waiting()
 
-    def _pump(self) -> None:
+    def _release_waiting(self) -> None:
         """Let go whoever may, and wake up again where only time will let others go."""
         loop = asyncio.get_running_loop()
         time_now = loop.time()
-        if self._dead and time_now >= self._last():
-            self.stop(Unreachable(self._silence(time_now)))
-        while self._queue and time_now >= self._held and self._room():
+        if self._dead and time_now >= self._deadline():
+            self.stop(Unreachable(self._explain_silence(time_now)))
+        while self._queue and time_now >= self._held_until and self._has_room():
             turn = heapq.heappop(self._queue)[1]
             if not turn.done():
                 self._tries += 1
@@ -286,33 +286,34 @@ class Gateway:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        if self._queue and (self._dead or time_now < self._held):
-            times = ([self._held] if time_now < self._held else []) + ([self._last()] if self._dead else [])
-            self._alarm = loop.call_at(min(times), self._pump)
+        if self._queue and (self._dead or time_now < self._held_until):
+            times = [self._held_until] if time_now < self._held_until else []
+            times += [self._deadline()] if self._dead else []
+            self._alarm = loop.call_at(min(times), self._release_waiting)
 
-    def _room(self) -> bool:
+    def _has_room(self) -> bool:
         return not self._probe if self._dead else self._flying < self._limit.value
 
-    def _last(self) -> float:
+    def _deadline(self) -> float:
         """Return when the patience with an endpoint is over that brings nothing but faults.
 
         Not before whatever was in flight at the first of them has ended too.
         """
         return self._since + max(self._patience.outage, self._patience.per_try)
 
-    def _learn(self, number: int, outcome: Completion | Fault, request: Request) -> None:
+    def _learn_outcome(self, number: int, outcome: Completion | Fault, request: Request) -> None:
         """Take from the end of a try what it says of the endpoint."""
         if isinstance(outcome, Fault) and outcome.kind in HOPELESS:
-            self.stop(UserError(self._hopeless(outcome, request)))
+            self.stop(UserError(self._explain_hopeless(outcome, request)))
         elif isinstance(outcome, Fault) and outcome.kind in PASSING:
-            self._suffer(number, outcome)
+            self._learn_fault(number, outcome)
         else:
             if self._flying >= self._limit.value:
                 self._limit.grow(number)
-            self._alive(number)
+            self._count_answer(number)
             self._since, self._busy = math.inf, 0
 
-    def _suffer(self, number: int, fault: Fault) -> None:
+    def _learn_fault(self, number: int, fault: Fault) -> None:
         time_now, patience = asyncio.get_running_loop().time(), self._patience
         self._fault = fault
         self._since = min(self._since, time_now)
@@ -321,11 +322,11 @@ class Gateway:
         crowded = crowded and self._limit.halve(number, self._tries)
         wait = asked = fault.retry_after or 0.0
         if fault.kind == "busy":
-            self._alive(number)
+            self._count_answer(number)
             if crowded:
                 self._busy += 1
                 wait = max(wait, self._wait(self._busy))
-        elif self._sick(number):
+        elif self._count_fault(number):
             wait = max(wait, self._wait(self._row - patience.tries + 1))
         if asked > patience.outage:
             self.stop(
@@ -334,13 +335,13 @@ class Gateway:
                     f"({fault.text}): after that the same command goes on where it stopped"
                 )
             )
-        if asked > patience.longest_wait and time_now >= self._held:
+        if asked > patience.longest_wait and time_now >= self._held_until:
             self._notice(f"{self._name} asks to wait {asked:.0f} s ({fault.text}); the run waits")
-        self._held = max(self._held, time_now + wait)
-        if time_now >= self._last():
-            self.stop(Unreachable(self._silence(time_now)))
+        self._held_until = max(self._held_until, time_now + wait)
+        if time_now >= self._deadline():
+            self.stop(Unreachable(self._explain_silence(time_now)))
 
-    def _sick(self, number: int) -> bool:
+    def _count_fault(self, number: int) -> bool:
         """Count a fault that is no sign of life; return whether the endpoint now, or still, counts as dead."""
         if number != self._probe if self._dead else number < self._newest:
             return False  # sent before the outage, or before a try that was answered: says nothing new
@@ -351,15 +352,15 @@ class Gateway:
         if self._row == self._patience.tries + 1:  # the first probe failed as well: that was no chance
             self._limit.restart()
             self._notice(
-                f"{self._name} does not answer ({self._said()}); the run waits for it, "
+                f"{self._name} does not answer ({self._show_fault()}); the run waits for it, "
                 f"{self._patience.outage:.0f} s at most"
             )
         return True
 
-    def _alive(self, number: int) -> None:
+    def _count_answer(self, number: int) -> None:
         if self._dead:
             time_now = asyncio.get_running_loop().time()
-            self._dead, self._held = False, time_now
+            self._dead, self._held_until = False, time_now
             if self._row > self._patience.tries:
                 self._notice(f"{self._name} answers again after {time_now - self._since:.0f} s; the run goes on")
         self._row, self._newest = 0, max(self._newest, number)
@@ -372,17 +373,17 @@ class Gateway:
             if not turn.done():
                 turn.set_result(0)
 
-    def _silence(self, time_now: float) -> str:
+    def _explain_silence(self, time_now: float) -> str:
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() - (time_now - self._since)))
         return (
-            f"{self._name} has answered nothing since {since} ({self._said()}): "
+            f"{self._name} has answered nothing since {since} ({self._show_fault()}): "
             "when it does, the same command goes on where it stopped"
         )
 
-    def _said(self) -> str:
+    def _show_fault(self) -> str:
         return lines([self._fault] if self._fault else [])
 
-    def _hopeless(self, fault: Fault, request: Request) -> str:
+    def _explain_hopeless(self, fault: Fault, request: Request) -> str:
         todo = {
             "denied": "put a valid key into TEAMWORLD_API_KEY, or name the variable that holds one with --key-env",
             "unknown": f"name a model that it has instead of {request.model!r} with --reasoner",

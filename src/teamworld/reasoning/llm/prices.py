@@ -47,8 +47,8 @@ class Rates(NamedTuple):
         prompt, output = usage.prompt, usage.output
         cached = min(usage.cached or 0, prompt)
         written = min(usage.written or 0, prompt - cached)
-        parts = ((prompt - cached - written, self.prompt), (cached, self.cached), (written, self.written))
-        return sum(tokens * _at(steps, prompt) for tokens, steps in (*parts, (output, self.output))) / 1e6
+        counts = (prompt - cached - written, cached, written, output)
+        return sum(count * _at(steps, prompt) for count, steps in zip(counts, self, strict=True)) / 1e6
 
 
 def _at(steps: Steps, prompt: int) -> float:
@@ -89,7 +89,7 @@ class Prices:
         if path is None:
             return cls()
         try:
-            file = _File.model_validate(_plain(path))
+            file = _File.model_validate(_load_yaml(path))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"])) or "the file"
@@ -115,7 +115,7 @@ class Prices:
         return self._rates(model, "") is not None
 
     def table(self) -> str:
-        """Return in words where prices come from; the same wherever the same prices are in use."""
+        """Return in words where prices come from; the same wherever the same prices are used."""
         return "; ".join(part for part in (self._origin, _release()) if part) or "no prices"
 
     def _rates(self, model: str, served: str) -> Rates | None:
@@ -135,9 +135,9 @@ def _published(model: str, served: str, minute: int) -> Rates | None:
     host, _, name = model.partition("#" if "://" in model else ":")
     place: dict[str, Any] = {"provider_api_url" if "://" in model else "provider_id": host}
     when = datetime.datetime.fromtimestamp(minute * 60, datetime.UTC)
-    for asked in filter(None, (served, name)):
+    for candidate in filter(None, (served, name)):
         try:
-            price = calc_price(Nothing(), asked, genai_request_timestamp=when, **place).model_price
+            price = calc_price(Nothing(), candidate, genai_request_timestamp=when, **place).model_price
         except LookupError:
             continue
         prompt, output = _steps(price.input_mtok), _steps(price.output_mtok)
@@ -202,7 +202,7 @@ class _File(BaseModel):
         return models
 
 
-def _plain(path: Path) -> object:
+def _load_yaml(path: Path) -> object:
     try:
         return yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:

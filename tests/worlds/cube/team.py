@@ -54,7 +54,7 @@ def give(here: CubeWorld, *orders: str) -> StepResult:
 def run(here: CubeWorld, *orders: str, limit: int = 200) -> list[StepResult]:
     """Give orders once and step until nobody is busy, or the episode is over."""
     reports = [give(here, *orders)]
-    while reports[-1].end_reason is None and len(reports) < limit and here.view("agent_0").doing:
+    while reports[-1].end_reason is None and len(reports) < limit and here.view("agent_0").running:
         reports.append(here.step({}))
     return reports
 
@@ -72,12 +72,12 @@ def follow(here: CubeWorld, plans: Mapping[AgentId, Plan]) -> list[StepResult]:
         orders: dict[AgentId, Action] = {}
         for agent, actions in left.items():
             view = here.view(agent)
-            while agent not in view.doing and actions:
+            while agent not in view.running and actions:
                 action = actions.pop(0)
                 if view.check(action).ok:
                     orders[agent] = action
                     break
-        if not orders and not here.view("agent_0").doing:
+        if not orders and not here.view("agent_0").running:
             break
         reports.append(here.step(orders))
         if reports[-1].end_reason is not None:

@@ -288,7 +288,7 @@ def test_what_passes_the_check_can_start() -> None:
                 options = here.view(agent).options
                 option = options[int(rng.integers(len(options)))]
                 assert here.view(agent).check(option.action).ok, (seed, option)
-                if agent not in here.view(agent).doing:
+                if agent not in here.view(agent).running:
                     orders[agent] = option.action
             report = here.step(orders)
             assert all(outcome.legal for outcome in report.outcomes.values())

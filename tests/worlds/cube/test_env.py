@@ -123,7 +123,7 @@ def test_view_radius() -> None:
     assert (second[:, 5, 2] == 1).all()
 
 
-def test_b9_the_last_step_returns_values_for_all() -> None:
+def test_the_last_step_returns_values_for_all() -> None:
     env = parallel_env(layout=ONE_PUSH)
     env.reset()
     observations, rewards, terminated, truncated, infos = env.step({"agent_0": RIGHT, "agent_1": STAY})
@@ -143,7 +143,7 @@ def test_b9_the_last_step_returns_values_for_all() -> None:
     assert env.state()[2, 4, 1] == 1
 
 
-def test_b10_truncation() -> None:
+def test_truncation() -> None:
     env = parallel_env(layout=ONE_PUSH, max_steps=3, step_cost=0.25)
     env.reset()
     for t in range(3):

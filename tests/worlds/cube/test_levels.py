@@ -32,7 +32,7 @@ from tests.worlds.cube.reference import Scene
         (256, 256, {129: 1, 64: 2, 32: 3, 16: 4, 8: 5, 4: 6, 2: 7, 1: 8}),
     ],
 )
-def test_a4_curriculum_table(n: int, side: int, blocks: dict[int, int]) -> None:
+def test_curriculum_table(n: int, side: int, blocks: dict[int, int]) -> None:
     assert curriculum(n) == (side, blocks)
 
 
@@ -70,7 +70,7 @@ def test_placement_has_no_corner_bias() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 8, 16, 32])
-def test_c2_paper_layouts(n: int) -> None:
+def test_paper_layouts(n: int) -> None:
     layout = layout_for(f"paper-n{n}", 7)
     side, counts = curriculum(n)
     assert layout.grid_size == side

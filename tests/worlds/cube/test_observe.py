@@ -32,7 +32,7 @@ def by_hand(layout: Layout) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]
     return array
 
 
-def test_a9_channels() -> None:
+def test_channels() -> None:
     for level in ("paper-n8", "n20"):
         layout = layout_for(level, 3)
         state = make_state(layout)

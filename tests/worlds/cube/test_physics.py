@@ -1,4 +1,4 @@
-"""CUBE's rules of motion: the cases of the specification, the reference implementation, and invariants."""
+"""CUBE's rules of motion: published cases, the reference implementation, and invariants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.levels import layout_for
-from teamworld.worlds.cube.physics import push_attempt, step
+from teamworld.worlds.cube.physics import PushAttempt, push_attempt, step
 from teamworld.worlds.cube.state import (
     DOWN,
     LEFT,
@@ -58,7 +58,14 @@ def agents_of(state: CubeState, env: int = 0) -> list[Cell]:
     return [(int(row), int(col)) for row, col in state.agent_positions(env)]
 
 
-def pushed_state(cells: list[Cell], row: int, col: int) -> list[Cell]:
+def attempt_on(state: CubeState, block: int, direction: int) -> PushAttempt:
+    """Return the outcome of the last step's push."""
+    attempt = push_attempt(state, 0, block, direction)
+    assert attempt is not None
+    return attempt
+
+
+def moved_by(cells: list[Cell], row: int, col: int) -> list[Cell]:
     """Return the cells moved by (row, col)."""
     return [(r + row, c + col) for r, c in cells]
 
@@ -80,35 +87,34 @@ def rebuilt(state: CubeState, env: int) -> npt.NDArray[np.int16]:
     return grid
 
 
-# Cases of the specification -----------------------------------------------------------------------------------------
+# Published cases -----------------------------------------------------------------------------------------
 
 
-def test_c1_1_agent_chain_and_block_chain_move_as_one() -> None:
+def test_agent_chain_and_block_chain_move_as_one() -> None:
     layout = Layout(8, ((2, 1), (3, 1), (3, 0)), (Block(2, 2, 2), Block(1, 2, 4)))
     state = play(layout, [RIGHT] * 3)
     assert blocks_of(state) == [(2, 3), (2, 5)]
-    assert agents_of(state) == pushed_state(list(layout.agents), 0, 1)
+    assert agents_of(state) == moved_by(list(layout.agents), 0, 1)
     assert state.agent_result[0].tolist() == [PUSHED] * 3
 
 
-def test_c1_2_too_heavy_a_chain_stays() -> None:
+def test_too_heavy_a_chain_stays() -> None:
     layout = Layout(8, ((2, 0), (3, 0), (4, 0)), (Block(3, 2, 1), Block(1, 3, 4)))
     state = play(layout, [RIGHT] * 3)
     assert blocks_of(state) == [(2, 1), (3, 4)]
     assert agents_of(state) == list(layout.agents)
-    attempt = push_attempt(state, 0, 0, RIGHT)
-    assert attempt is not None
+    attempt = attempt_on(state, 0, RIGHT)
     assert (attempt.force, attempt.weight, attempt.too_heavy) == (3, 4, True)
 
 
-def test_c1_3_a_pushed_block_can_take_another_blocks_face() -> None:
+def test_a_pushed_block_can_take_another_blocks_face() -> None:
     layout = Layout(8, ((3, 1),), (Block(1, 3, 4), Block(1, 3, 2)))
     state = play(layout, [RIGHT])
     assert blocks_of(state) == [(3, 4), (3, 3)]
     assert state.grid[0, 4, 4] == 2  # the only cell of block 0's left face
 
 
-def test_c1_4_smallest_index_wins_a_free_cell() -> None:
+def test_smallest_index_wins_a_free_cell() -> None:
     state = play(Layout(8, ((2, 3), (4, 3)), ()), [DOWN, UP])
     assert agents_of(state) == [(3, 3), (4, 3)]
     assert state.agent_result[0].tolist() == [WALKED, 0]
@@ -116,29 +122,26 @@ def test_c1_4_smallest_index_wins_a_free_cell() -> None:
     assert agents_of(state) == [(3, 3), (2, 3)]
 
 
-def test_c1_5_a_block_in_a_corner_cannot_be_moved() -> None:
+def test_a_block_in_a_corner_cannot_be_moved() -> None:
     layout = Layout(9, ((0, 3), (1, 3), (2, 3), (3, 0), (3, 1), (3, 2), (1, 4), (4, 1)), (Block(3, 0, 0),))
     for action in (LEFT, UP, RIGHT, DOWN):
         state = play(layout, [action] * 8)
         assert blocks_of(state) == [(0, 0)]
-    attempt = push_attempt(play(layout, [LEFT] * 8), 0, 0, LEFT)
-    assert attempt is not None
+    attempt = attempt_on(play(layout, [LEFT] * 8), 0, LEFT)
     assert attempt.blockers == ("wall",)
     assert attempt.force == 4
     assert not attempt.moved
 
 
-def test_c3_always_right_from_the_published_layouts() -> None:
+def test_always_right_from_the_published_layouts() -> None:
     state = make_state(layout_for("paper-n16", 42))
     for _ in range(9):
         step(state, np.full(16, RIGHT))
     where = blocks_of(state)
     assert (where[0], where[4], where[8]) == ((1, 2), (11, 2), (15, 1))
-    attempt = push_attempt(state, 0, 0, RIGHT)
-    assert attempt is not None
+    attempt = attempt_on(state, 0, RIGHT)
     assert (attempt.force, attempt.weight) == (9, 13)
-    attempt = push_attempt(state, 0, 4, RIGHT)
-    assert attempt is not None
+    attempt = attempt_on(state, 4, RIGHT)
     assert (attempt.force, attempt.weight) == (1, 2)
     stuck = {row for block in layout_for("paper-n16", 42).blocks for row in range(block.row, block.row + block.weight)}
     free = [col for row, col in agents_of(state) if row not in stuck]
@@ -152,13 +155,12 @@ def test_c3_always_right_from_the_published_layouts() -> None:
     assert (where[0], where[10], where[4], where[12]) == ((1, 2), (20, 2), (23, 11), (28, 5))
     assert state.blocks_left[0] == 15
     for block, forces, weight in ((0, {17}, 25), (4, {4, 5}, 8)):
-        attempt = push_attempt(state, 0, block, RIGHT)
-        assert attempt is not None
+        attempt = attempt_on(state, block, RIGHT)
         assert attempt.force in forces
         assert attempt.weight == weight
 
 
-def test_c4_rewards() -> None:
+def test_rewards() -> None:
     layout = Layout(6, ((2, 2), (3, 2)), (Block(2, 2, 3), Block(1, 0, 1)))
     assert play(layout, [STAY, STAY]).reward[0] == pytest.approx(-0.01)
     state = play(layout, [RIGHT, RIGHT])
@@ -174,7 +176,7 @@ def test_c4_rewards() -> None:
 # Points that the sources leave open ---------------------------------------------------------------------------------
 
 
-def test_b1_two_blocks_side_by_side_ahead_both_belong_to_the_chain() -> None:
+def test_two_blocks_side_by_side_ahead_both_belong_to_the_chain() -> None:
     blocks = (Block(2, 2, 2), Block(1, 2, 4), Block(1, 3, 4))
     assert blocks_of(play(Layout(9, ((2, 1), (3, 1), (3, 0)), blocks), [RIGHT] * 3)) == [(2, 2), (2, 4), (3, 4)]
     state = play(Layout(9, ((2, 1), (3, 1), (3, 0), (2, 0)), blocks), [RIGHT] * 4)
@@ -182,12 +184,12 @@ def test_b1_two_blocks_side_by_side_ahead_both_belong_to_the_chain() -> None:
 
 
 @pytest.mark.parametrize(("scope", "moves"), [("chain", True), ("rear", False)])
-def test_b2_force_on_a_later_block_counts_only_in_chain_scope(scope: ForceScope, moves: bool) -> None:
+def test_force_on_a_later_block_counts_only_in_chain_scope(scope: ForceScope, moves: bool) -> None:
     # Block 0 (weight 1) touches the upper half of block 1 (weight 2); its rear is pushed by two, block 1's by one.
     layout = Layout(9, ((2, 1), (2, 0), (3, 2)), (Block(1, 2, 2), Block(2, 2, 3)))
     state = play(layout, [RIGHT] * 3, EpisodeRules(force_scope=scope))
-    assert blocks_of(state) == pushed_state([(2, 2), (2, 3)], 0, int(moves))
-    assert agents_of(state) == pushed_state(list(layout.agents), 0, int(moves))
+    assert blocks_of(state) == moved_by([(2, 2), (2, 3)], 0, int(moves))
+    assert agents_of(state) == moved_by(list(layout.agents), 0, int(moves))
 
 
 def test_no_pulling_a_block_without_pushers_stays_behind() -> None:
@@ -206,49 +208,46 @@ def test_no_pulling_a_wide_block_is_not_dragged_by_pushes_further_ahead() -> Non
     assert blocks_of(state) == [(b.row, b.col) for b in blocks]
 
 
-def test_b3_the_front_block_goes_first_whatever_the_ids() -> None:
+def test_the_front_block_goes_first_whatever_the_ids() -> None:
     for blocks in ((Block(1, 2, 2), Block(2, 2, 3)), (Block(2, 2, 3), Block(1, 2, 2))):
         # Two push the front block, one the rear block: the front one leaves alone, then the rear one follows.
         state = play(Layout(9, ((2, 1), (3, 2), (3, 1)), blocks), [RIGHT] * 3)
-        assert blocks_of(state) == pushed_state([(b.row, b.col) for b in blocks], 0, 1)
+        assert blocks_of(state) == moved_by([(b.row, b.col) for b in blocks], 0, 1)
         fronts = [push_attempt(state, 0, b, RIGHT) for b in (0, 1)]
         assert sorted(f.weight for f in fronts if f) == [1, 2]
 
 
-def test_b4_a_block_moves_once_in_a_step_up_first() -> None:
+def test_a_block_moves_once_in_a_step_up_first() -> None:
     layout = Layout(9, ((4, 3), (3, 2)), (Block(1, 3, 3),))
     state = play(layout, [UP, RIGHT])
     assert blocks_of(state) == [(2, 3)]
     assert agents_of(state) == [(3, 3), (3, 2)]
-    attempt = push_attempt(state, 0, 0, UP)
-    assert attempt is not None
+    attempt = attempt_on(state, 0, UP)
     assert attempt.moved
 
 
-def test_b4_a_block_that_has_moved_holds_up_a_chain() -> None:
+def test_a_block_that_has_moved_holds_up_a_chain() -> None:
     # Up: block 1 slides along block 0's right side. Right: block 0 still touches it, so the chain stands.
     layout = Layout(9, ((5, 4), (5, 5), (3, 1), (4, 1), (3, 0), (4, 0)), (Block(2, 3, 2), Block(2, 3, 4)))
     state = play(layout, [UP, UP, RIGHT, RIGHT, RIGHT, RIGHT])
     assert blocks_of(state) == [(3, 2), (2, 4)]
-    attempt = push_attempt(state, 0, 0, RIGHT)
-    assert attempt is not None
+    attempt = attempt_on(state, 0, RIGHT)
     assert attempt.already_moved
     assert not attempt.moved
     assert not attempt.too_heavy
 
 
-def test_b5_an_agent_that_is_about_to_leave_blocks() -> None:
+def test_an_agent_that_is_about_to_leave_blocks() -> None:
     layout = Layout(9, ((3, 1), (3, 3)), (Block(1, 3, 2),))
     state = play(layout, [RIGHT, RIGHT])
     assert blocks_of(state) == [(3, 2)]
     assert agents_of(state) == [(3, 1), (3, 4)]
-    attempt = push_attempt(state, 0, 0, RIGHT)
-    assert attempt is not None
+    attempt = attempt_on(state, 0, RIGHT)
     assert attempt.blockers == ("agent",)
     assert attempt.blocker == -2
 
 
-def test_b5_a_cell_left_by_an_earlier_push_is_free() -> None:
+def test_a_cell_left_by_an_earlier_push_is_free() -> None:
     # Agent 1 stands before block 0 and pushes block 1, which is further ahead.
     layout = Layout(9, ((3, 1), (3, 3)), (Block(1, 3, 2), Block(1, 3, 4)))
     state = play(layout, [RIGHT, RIGHT])
@@ -256,7 +255,7 @@ def test_b5_a_cell_left_by_an_earlier_push_is_free() -> None:
     assert agents_of(state) == [(3, 2), (3, 4)]
 
 
-def test_b6_no_trains_swaps_or_rotations_of_free_agents() -> None:
+def test_no_trains_swaps_or_rotations_of_free_agents() -> None:
     state = play(Layout(8, ((2, 2), (2, 1)), ()), [RIGHT, RIGHT])
     assert agents_of(state) == [(2, 3), (2, 1)]
     state = play(Layout(8, ((2, 2), (2, 3)), ()), [RIGHT, LEFT])
@@ -265,12 +264,12 @@ def test_b6_no_trains_swaps_or_rotations_of_free_agents() -> None:
     assert agents_of(state) == [(2, 2), (2, 3), (3, 3), (3, 2)]
 
 
-def test_b6_a_cell_left_by_a_pushing_line_can_be_entered() -> None:
+def test_a_cell_left_by_a_pushing_line_can_be_entered() -> None:
     state = play(Layout(8, ((3, 1), (4, 1)), (Block(1, 3, 2),)), [RIGHT, UP])
     assert agents_of(state) == [(3, 2), (3, 1)]
 
 
-def test_b7_agents_may_enter_the_goal_column_and_excess_force_is_allowed() -> None:
+def test_agents_may_enter_the_goal_column_and_excess_force_is_allowed() -> None:
     assert agents_of(play(Layout(8, ((3, 6),), (Block(1, 0, 0),)), [RIGHT])) == [(3, 7)]
     assert agents_of(play(Layout(8, ((3, 2), (3, 1)), (Block(1, 3, 3),)), [RIGHT] * 2)) == [(3, 3), (3, 2)]
 
@@ -283,7 +282,7 @@ def test_all_members_of_a_chain_are_delivered_that_reach_the_goal() -> None:
     assert state.reward[0] == pytest.approx(-0.01 + 2 / 4)
 
 
-def test_b10_delivery_on_the_last_step_is_success() -> None:
+def test_delivery_on_the_last_step_is_success() -> None:
     layout = Layout(6, ((2, 3),), (Block(1, 2, 4),))
     state = play(layout, [RIGHT], EpisodeRules(max_steps=1))
     assert state.terminated[0]

@@ -70,7 +70,7 @@ def test_waiting_stops_what_ran_and_idle_agents_are_reported_too() -> None:
     assert report.outcomes["agent_0"] == Outcome(WAIT, "done", primitives=("STAY",), start=1, place=(5, 0))
     assert report.outcomes["agent_1"].action == WAIT
     assert here.state.agents["agent_0"] == (5, 0)
-    assert here.view("agent_0").doing == {}
+    assert here.view("agent_0").running == {}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ Timeouts: TypeAlias = Literal["spec", "paper"]
 
 
 class TimeLimits(NamedTuple):
-    """Ticks after which an action gives up, where the action does not say."""
+    """Default time-outs of the actions, in steps."""
 
     move_to_block: int
     rendezvous: int
@@ -37,12 +37,12 @@ class TimeLimits(NamedTuple):
     wait_agents: int
 
     def of_steps(self, limit: int, steps: int) -> int:
-        """Return a limit that may depend on the steps asked for."""
+        """Return a time-out; 0 stands for twice the steps and ten more."""
         return limit or 2 * steps + 10
 
 
 def time_limits(preset: Timeouts, side: int) -> TimeLimits:
-    """Return the default time-outs in ticks.
+    """Return the default time-outs in steps.
 
     ``spec`` scales with the grid side K: move_to_block 2K, rendezvous K/2 and at least 10, push_block and
     yield_block 2 steps + 10, wait_agents 20. ``paper`` is what the published
@@ -128,7 +128,7 @@ def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...
 
 
 class ActionSchemas(dict[str, ActionSchema]):
-    """The schemas of one moment by verb, with the actions that they completed: dry runs try the same ones often."""
+    """The action schemas of one moment by verb; remembers completed actions, since dry runs repeat them often."""
 
     def __init__(self, schemas: Iterable[ActionSchema]) -> None:
         super().__init__((schema.verb, schema) for schema in schemas)
@@ -151,13 +151,13 @@ class ActionSchemas(dict[str, ActionSchema]):
 
 
 def block_of(action: Action) -> int | None:
-    """Return the id of the block that an action is about, if it is about one."""
+    """Return the id of an action's block; None if it has no block."""
     first: Term | None = action.args[0] if action.args else None
     return first.id if isinstance(first, Entity) and first.kind == "block" else None
 
 
 def count_of(action: Action, index: int) -> int:
-    """Return an argument that is a count; the action is complete."""
+    """Return a count argument of a complete action."""
     value = action.args[index]
     if not isinstance(value, int):
         raise TypeError(f"argument {index} of {action} is not a number")
@@ -165,7 +165,7 @@ def count_of(action: Action, index: int) -> int:
 
 
 def word_of(action: Action, index: int) -> str:
-    """Return an argument that is a word; the action is complete."""
+    """Return a word argument of a complete action."""
     value = action.args[index]
     if not isinstance(value, str):
         raise TypeError(f"argument {index} of {action} is not a word")
@@ -197,7 +197,7 @@ class Refusal(NamedTuple):
 
 
 def check_block(state: SymbolicState, block: int) -> Refusal | None:
-    """Return why nothing can be done with a block, or None if it is there."""
+    """Return why no action on a block can start; None if the block is on the grid."""
     square = state.blocks.get(block)
     if square is None:
         return Refusal("unknown_block")
@@ -205,7 +205,7 @@ def check_block(state: SymbolicState, block: int) -> Refusal | None:
 
 
 def check_face(state: SymbolicState, block: int, face: str) -> Refusal | None:
-    """Return why nobody can stand at a face, or None if somebody can."""
+    """Return why no agent can line up at a face; None if one can."""
     if staging_cells(state, block, face):
         return None
     causes = blocked_by(state, block, face)
@@ -213,7 +213,7 @@ def check_face(state: SymbolicState, block: int, face: str) -> Refusal | None:
 
 
 def find_place(state: SymbolicState, agent: AgentId, block: int | None, face: str | None = None) -> Place | Refusal:
-    """Return the face at which the agent is aligned, or why it is not aligned there (anywhere if None)."""
+    """Return the place where the agent is aligned with a face (any face if None), or why it is not."""
     if block is None:
         return Refusal("unknown_block")
     if (refusal := check_block(state, block)) is not None:
@@ -265,7 +265,7 @@ def _check_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> 
 
 
 def can_reach_face(state: SymbolicState, agent: AgentId, block: int, face: str) -> bool:
-    """Return whether the agent can come to a face if no teammate is in the way."""
+    """Return whether the agent can reach a face if no teammate is in the way."""
     field = distances(state, staging_cells(state, block, face), through_agents=True)
     return path_length(field, state.agents[agent]) is not None
 

@@ -48,12 +48,12 @@ ASIDE: Final = 2
 
 
 class CommonKnowledge(NamedTuple):
-    """What everybody was told before the first step."""
+    """What every agent knows before the first step."""
 
     weights: Sequence[int] = ()
-    """Of each block, by id; empty if that was not told."""
+    """Of each block, by id; empty if unknown."""
     side: int | None = None
-    """Of the grid; None if that was not told."""
+    """Of the grid; None if unknown."""
     radius: int | None = None
     """How far agents see, in cells; None if they see everything."""
 
@@ -62,11 +62,11 @@ class CommonKnowledge(NamedTuple):
 
 
 class TeamKnowledge(NamedTuple):
-    """What the team knows at one moment."""
+    """What the team knows at one step."""
 
     state: SymbolicState
     seen: dict[int, int]
-    """Tick at which each known block was last seen."""
+    """Step at which each known block was last seen."""
 
 
 class TeamMemory:
@@ -92,7 +92,7 @@ class TeamMemory:
         self._areas = dict(enumerate(starts))
 
     def look(self, truth: SymbolicState, t: int) -> TeamKnowledge:
-        """Add what the team sees at tick ``t`` and return what it knows."""
+        """Add what the team sees at step ``t`` and return what it knows."""
         cells = list(truth.agents.values())
         self._mark(cells)
         for block, square in truth.blocks.items():
@@ -108,7 +108,7 @@ class TeamMemory:
         return TeamKnowledge(state, dict(self._seen))
 
     def _mark(self, cells: list[Cell]) -> None:
-        """Note what is in view of agents on these cells, and which areas have now been wholly seen."""
+        """Mark the cells in view of agents on these cells, and drop the areas that have been seen entirely."""
         far, size = self.radius, area_side(self.radius)
         for row, col in cells:
             self._looked[max(0, row - far) : row + far + 1, max(0, col - far) : col + far + 1] = True
@@ -121,7 +121,7 @@ class TeamMemory:
 
 
 def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -> tuple[Facts, Facts, Facts]:
-    """Return what an agent sees now, what it recalls of the rest, and both together."""
+    """Return what an agent perceives, what it recalls of the rest, and both together."""
     state, seen = knowledge
     at = state.agents[agent]
     perceived, recalled, last_seen = [Fact(GRID, "SIDE", state.side)], list[Fact](), dict[Fact, int]()
@@ -148,7 +148,7 @@ def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -
 
 
 def possible_state(common: CommonKnowledge, given: Facts) -> SymbolicState | None:
-    """Return the state that facts tell of, without what cannot be; None where they tell of none."""
+    """Return the state that facts describe, without impossible positions; None if they describe none."""
     state = given.derive(_possible_state)
     if state is None or (common.side is not None and state.side != common.side):
         return None
@@ -173,9 +173,9 @@ def _fits(square: Square, side: int) -> bool:
 
 
 def latent_variables(common: CommonKnowledge, given: Facts) -> tuple[LatentVariable, ...]:
-    """Return for each block that was not found where it may be.
+    """Return a latent variable for each block that was not found yet.
 
-    All were told how many blocks there are. A block is as likely in one unseen cell as in any other, so
+    The number of blocks is known. A block is as likely in one unseen cell as in any other, so
     a sector counts by the cells of its unseen areas; by all its cells once there are no unseen areas left.
     """
     state = possible_state(common, given)
@@ -201,7 +201,7 @@ def sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[int
 
 
 def sector_side(side: int, radius: int | None) -> int:
-    """Return the side of a sector: of as many whole areas as it takes for few sectors."""
+    """Return the side of a sector in cells: whole areas, and at most SECTORS sectors on a side of the grid."""
     area = area_side(radius or 0)
     return area * ceil(ceil(side / area) / SECTORS)
 
@@ -222,7 +222,7 @@ def _sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[in
 
 
 def _cells(corner: Cell, size: int, side: int) -> int:
-    """Return how many cells of a square with this top-left cell lie in the grid."""
+    """Return how many cells of a square lie in the grid, by its top-left cell."""
     return min(size, side - corner[0]) * min(size, side - corner[1])
 
 
@@ -274,7 +274,7 @@ def _sector_in_view(corner: Cell, sector: tuple[int, tuple[Cell, ...]], at: Cell
 
 
 def _in_view(corner: Cell, size: int, at: Cell, side: int, radius: int) -> float:
-    """Return the share of a square that is in the view of an agent; of that part of it that lies in the grid."""
+    """Return the share of a square, cut at the edge of the grid, that is in view of an agent."""
     (row, col), count = corner, _cells(corner, size, side)
     if count <= 0:
         return 0.0
@@ -286,15 +286,15 @@ def _in_view(corner: Cell, size: int, at: Cell, side: int, radius: int) -> float
 
 
 class IntendedPush(NamedTuple):
-    """What an option is about."""
+    """The push that an option is meant for."""
 
     block: int
     face: str
     verb: str
     arrives: int
-    """Ticks until its agent is at the face."""
+    """Steps until its agent is at the face."""
     steps: int
-    """Cells that the block is to go."""
+    """Cells that the block is to move."""
 
     @property
     def way(self) -> str:
@@ -303,7 +303,7 @@ class IntendedPush(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """The cells that a push goes over; ends are beyond it."""
+    """The cells that a push moves a block over; the ends are exclusive."""
 
     top: int
     bottom: int
@@ -321,7 +321,7 @@ class Lane(NamedTuple):
 
 
 def conflict_cost(one: Option, other: Option, state: SymbolicState | None) -> float:
-    """Return the ticks that are lost if two agents do both; 0 where nothing is known of the blocks."""
+    """Return the steps lost if two agents take both options; 0 if the blocks are unknown."""
     first, second = (None if state is None else intended_push(option, state) for option in (one, other))
     if state is None or first is None or second is None:
         return 0.0
@@ -336,7 +336,7 @@ def conflict_cost(one: Option, other: Option, state: SymbolicState | None) -> fl
 
 
 def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:
-    """Return what block and face an option is about; None where it is about none, or about one that is not there."""
+    """Return the push that an option is meant for; None if it has no block, or one that is not on the grid."""
     verb, args = option.action.verb, option.action.args
     block = block_of(option.action)
     if block is None or verb not in ("move_to_block", "rendezvous", "push_block"):
@@ -355,14 +355,14 @@ def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:
 
 
 def _in_contact(state: SymbolicState, push: IntendedPush, other: IntendedPush) -> bool:
-    """Whether one of the two blocks moves along if the other is pushed."""
+    """Return whether one of the two blocks moves along if the other is pushed."""
     return other.block in geometry.chain(state, push.block, push.way) or push.block in geometry.chain(
         state, other.block, other.way
     )
 
 
 def _together(state: SymbolicState, push: IntendedPush, other: IntendedPush, steps: list[int]) -> float:
-    """Return what is lost if two work at one face."""
+    """Return the steps lost if two agents work at one face."""
     need = geometry.chain_weight(state, push.block, push.face)
     aligned = len(geometry.aligned_agents(state, push.block, push.face))
     verbs = {push.verb, other.verb}
@@ -376,7 +376,7 @@ def _together(state: SymbolicState, push: IntendedPush, other: IntendedPush, ste
 
 
 def _lacking(state: SymbolicState, block: int) -> bool:
-    """Whether another block lacks agents."""
+    """Return whether another block lacks agents."""
     others = (other for other, _ in state.open if other != block)
     return any(
         len(geometry.aligned_agents(state, other, "left")) < geometry.chain_weight(state, other, "left")
@@ -397,7 +397,7 @@ def _surprise(state: SymbolicState, push: IntendedPush, steps: int, there: int) 
 
 
 def _gap(state: SymbolicState, push: IntendedPush, other: int) -> int | None:
-    """Return the cells between a block that is pushed and one ahead of it in its lane; None if it is not there."""
+    """Return the cells between a pushed block and another one ahead in its lane; None if that one is elsewhere."""
     if other == push.block:
         return None
     square, obstacle, (rows, cols) = state.blocks[push.block], state.blocks[other], DELTA[push.way]
@@ -422,7 +422,7 @@ def lane(state: SymbolicState, push: IntendedPush) -> Lane:
 
 
 def _in_the_way(state: SymbolicState, push: IntendedPush, other: IntendedPush, shorter: int) -> float:
-    """Return what ``push`` loses through ``other``, who works on another block."""
+    """Return the steps that ``push`` loses through ``other``, a push of another block."""
     path = lane(state, push)
     gap = _gap(state, push, other.block)
     if gap is not None and gap < push.steps:

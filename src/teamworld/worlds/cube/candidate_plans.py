@@ -108,7 +108,7 @@ def _variants(state: SymbolicState, block: int) -> Iterator[Actions]:
 
 
 def _short(state: SymbolicState, block: int) -> int:
-    """Return the steps to the next block in the lane, or a few if the lane is clear or there is contact."""
+    """Return the cells to the next block in the lane, or at most 3 if the lane is clear or there is contact."""
     weight, row, col, _ = state.blocks[block]
     ahead = [
         other.col - col - weight
@@ -140,7 +140,7 @@ def _push(block: int, steps: int) -> Action:
 
 
 def _rendezvous(state: SymbolicState, block: int, face: str, count: int) -> Action:
-    """Wait for partners as long as one may take to cross the grid."""
+    """Return a rendezvous with the time-out that it takes to cross the grid."""
     return Action("rendezvous", (entity(block), face, count, state.side))
 
 
@@ -152,7 +152,7 @@ def _meet(state: SymbolicState, block: int, face: str) -> Action:
 
 
 def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = None) -> list[Plan]:
-    """Return plans for an agent that is not needed now, best first: near the heaviest block, in nobody's lane.
+    """Return plans for an agent that is not needed now, best first: near the heaviest block, out of all lanes.
 
     At a face of the largest open block the agent is at hand when it is needed; ``wait_agents`` brings it back
     into the conversation. If no face is out of all lanes, or there is no block left, the agent
@@ -180,7 +180,7 @@ def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = Non
 
 
 def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list[Plan]:
-    """Return plans to walk toward the nearest areas that nobody has seen, nearest first."""
+    """Return plans to walk to the nearest unseen areas, nearest first."""
     ways = []
     for area, (row, col) in state.unseen.items():
         side = range(area_side(radius))
@@ -193,7 +193,7 @@ def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list
 
 
 def lanes(state: SymbolicState) -> frozenset[Cell]:
-    """Return the cells right of the open blocks, in their rows: an agent there is in the way."""
+    """Return the cells right of the open blocks, in their rows, where an agent is in the way."""
     return compute_once(state.ground.memo, ("lanes",), lambda: _lanes(state))
 
 
@@ -301,7 +301,7 @@ def _gathered(state: SymbolicState, block: int, face: str, need: int) -> Symboli
 
 
 def _crowded(state: SymbolicState) -> bool:
-    """Return whether agents are imagined on one cell, so that one hides the other."""
+    """Return whether two imagined agents share a cell."""
     return len(state.by_cell) < len(state.agents)
 
 
@@ -356,7 +356,7 @@ def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -
 
 
 def _clear(state: SymbolicState, block: int, direction: str, steps: int) -> int:
-    """Return how many cells a block can move, of so many, until it is in contact with another one."""
+    """Return how many of some steps a block can move until it touches another one."""
     weight, row, col, _ = state.blocks[block]
     rows, cols = DELTA[direction]
     top, left = (
@@ -371,7 +371,7 @@ def _clear(state: SymbolicState, block: int, direction: str, steps: int) -> int:
 
 
 def _untouched(state: SymbolicState, block: int, direction: str, cells: int) -> bool:
-    """Return whether a block comes over nobody on its way, so that the same agents stay behind it all along."""
+    """Return whether no agent is in the way of a block, so that the same agents stay behind it all the way."""
     weight, row, col, _ = state.blocks[block]
     rows, cols = DELTA[direction][0] * cells, DELTA[direction][1] * cells
     top, bottom = row + min(0, rows), row + weight + max(0, rows)

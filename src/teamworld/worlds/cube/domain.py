@@ -1,4 +1,4 @@
-"""The rules of CUBE that everybody knows: goals, options, candidate plans, checks, effects, costs."""
+"""The public rules of CUBE: goals, options, candidate plans, preconditions, effects, costs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CubeDomain:
     ) -> None:
         self._timeouts: Timeouts = timeouts
         self._radius = view_radius
-        self._told = beliefs.CommonKnowledge(tuple(weights), side, view_radius)
+        self._common = beliefs.CommonKnowledge(tuple(weights), side, view_radius)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -81,7 +81,7 @@ class CubeDomain:
 
     def goals(self, given: Facts) -> Sequence[Goal]:
         """Return one goal for each known block, by id."""
-        return goals(read_state(given))
+        return make_goals(read_state(given))
 
     def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
         """Return actions that make sense: lining up at a face, then meeting, pushing, backing off; moving, waiting."""
@@ -134,7 +134,7 @@ class CubeDomain:
         return given if then is state else then.facts
 
     def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
-        """Return the estimated ticks of an action, at least 1."""
+        """Return the estimated steps of an action, at least 1."""
         return self._ticks(read_state(given), agent, action)
 
     def _ticks(self, state: SymbolicState, agent: AgentId, action: Action) -> int:
@@ -159,16 +159,16 @@ class CubeDomain:
         return max(1, min(late + 1, count_of(action, 3)))
 
     def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
-        """Return for each block that was not found where it may be; see ``beliefs``."""
-        return beliefs.latent_variables(self._told, given)
+        """Return a latent variable for each block that was not found yet; see ``beliefs``."""
+        return beliefs.latent_variables(self._common, given)
 
     def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
         """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
-        return beliefs.observation_probability(self._told, fact, agent, given)
+        return beliefs.observation_probability(self._common, fact, agent, given)
 
     def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        """Return the ticks that are lost if two agents do both; see ``beliefs``."""
-        return beliefs.conflict_cost(one, other, beliefs.possible_state(self._told, given))
+        """Return the steps lost if two agents take both options; see ``beliefs``."""
+        return beliefs.conflict_cost(one, other, beliefs.possible_state(self._common, given))
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
@@ -192,7 +192,7 @@ class CubeDomain:
 
 
 def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[Action]:
-    """Yield what an agent can do with a block."""
+    """Yield the actions of an agent on a block."""
     thing = entity(block)
     aligned_face = geometry.face_of(state, agent, block)
     for face in SIDES:
@@ -219,7 +219,7 @@ def _count_steps(state: SymbolicState, block: int, face: str) -> Iterator[tuple[
             yield agent, steps
 
 
-def goals(state: SymbolicState) -> tuple[Goal, ...]:
+def make_goals(state: SymbolicState) -> tuple[Goal, ...]:
     """Return one goal for each block of a state, by id, delivered ones included; the same object at each call."""
     return compute_once(state.ground.memo, ("goals",), lambda: tuple(_goal(state, b) for b in sorted(state.blocks)))
 

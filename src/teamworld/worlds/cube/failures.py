@@ -34,11 +34,11 @@ _AT_FACE: Final = ("push_block", "rendezvous")
 
 
 class BlockedWalk(NamedTuple):
-    """An agent on its way to a face that saw no way in a step, and stayed."""
+    """An agent on its way to a face that found no path in a step, and stayed."""
 
     place: Place
     ahead: AgentId | None
-    """The agent in its way; None where blocks shut it."""
+    """The agent in its way; None where blocks close the path."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class EpisodeStep:
 
     @cached_property
     def lost(self) -> Mapping[AgentId, BlockedWalk]:
-        """The agents that were on their way to a face and saw no way."""
+        """The agents that were on their way to a face and found no path."""
         lost = {}
         for place, agents in self.teams.items():
             for agent in agents:
@@ -143,7 +143,7 @@ def chain_too_heavy(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 
 def blocked_destination(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find pushes on which somebody or something stood where the block would go."""
+    """Find pushes whose destination was occupied."""
     for step in steps:
         for attempt in step.attempts:
             if attempt.success or dict(attempt.have)["dependency"]:
@@ -217,9 +217,9 @@ def occlusion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 
 def _outsiders(step: EpisodeStep, place: Place, team: Sequence[AgentId]) -> list[tuple[AgentId, Cell]]:
-    """Return who stands on cells of a face that the team there needs, with the cells.
+    """Return the agents, with their cells, that occupy cells of a face that the team there needs.
 
-    A team whose block moves, or that is all still on its way, is held up by nobody.
+    A team whose block moves, or that is all still on its way, is not held up.
     """
     moving = place.block in step.moved or step.after.blocks[place.block].delivered
     if moving or all(step.outcomes[agent].moved for agent in team):
@@ -248,7 +248,7 @@ def staging_congestion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 
 def dynamic_blocking(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find agents whose way to cells that stayed free was shut by an agent or block that moved in."""
+    """Find agents whose path to cells that stayed free was closed by an agent or block that moved in."""
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: True):
         state = steps[first].before
         targets = {line.next for line in geometry.lines(state, place.block, place.face)} - {None}
@@ -269,7 +269,7 @@ def dynamic_blocking(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 
 def _cut(steps: Sequence[EpisodeStep], agent: AgentId, first: int, targets: Set[Cell | None]) -> EpisodeStep | None:
-    """Return the step of an agent's walk in which its way to some cells was shut; None if it never had one."""
+    """Return the step of an agent's walk in which its path to some cells was closed; None if it never had one."""
     action = steps[first].outcomes[agent].action
     for step in reversed(steps[max(0, first - RECENT) : first]):
         outcome = step.outcomes.get(agent)
@@ -282,14 +282,14 @@ def _cut(steps: Sequence[EpisodeStep], agent: AgentId, first: int, targets: Set[
 
 
 def _leads(state: SymbolicState, agent: AgentId, targets: Set[Cell | None]) -> bool:
-    """Return whether an agent has a way, round the others, to one of some cells."""
+    """Return whether an agent has a path, around the others, to one of some cells."""
     return bool(targets) and bool(targets & _flood(state.grid, [state.agents[agent]]))
 
 
 def _lost_for_long(
     steps: Sequence[EpisodeStep], which: Callable[[EpisodeStep, Place], bool]
 ) -> Iterator[tuple[AgentId, Place, int, int]]:
-    """Yield agents that saw no way to a face for some steps in a row in which a condition held, and the steps."""
+    """Yield agents that found no path to a face for some steps in a row in which a condition held, and the steps."""
     lost_steps: dict[tuple[AgentId, Place], list[EpisodeStep]] = {}
     for step in steps:
         for agent, lost in step.lost.items():
@@ -368,7 +368,7 @@ def _why_gone(step: EpisodeStep, place: Place) -> str:
 
 
 def stuck_object(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
-    """Find blocks that nobody can bring to the goal as things stand."""
+    """Find blocks that no agent can bring to the goal in the present state."""
     spans: dict[tuple[int, str], list[int]] = {}
     stuck: dict[int, str] = {}
     last: Mapping[int, Square] | None = None
@@ -396,7 +396,7 @@ def _stuck(state: SymbolicState) -> Iterator[tuple[int, str]]:
 
 
 def _flood(grid: npt.NDArray[np.int16], begin: Iterable[Cell]) -> set[Cell]:
-    """Return the cells of a framed grid that can be reached over empty cells; those to begin with may be taken."""
+    """Return the cells of a framed grid that can be reached over empty cells; the first cells may be occupied."""
     stride = grid.shape[1]
     passable = (grid == 0).ravel().tolist()
     todo = [(row + 1) * stride + col + 1 for row, col in begin]

@@ -1,4 +1,4 @@
-"""Macro-actions at work: each unrolls into one primitive a step until it is done or has failed.
+"""Running macro-actions: each gives one primitive action a step until it is done or has failed.
 
 A skill steers by what its team knows, recomputed at every step; whether it is done is judged by the truth.
 Differences from the published controller, and their reasons, stand in ``docs/reference/worlds/cube.md``.
@@ -33,7 +33,7 @@ STAY = "stay"
 
 
 class SkillResult(NamedTuple):
-    """How a skill stands after a step."""
+    """The status of a skill after a step."""
 
     status: Literal["running", "done", "failed"] = "running"
     reason: str = ""
@@ -52,7 +52,7 @@ def fail(reason: str, constraint: Constraint | None, blocker: str | None = None)
 
 @dataclass
 class CubeSkill:
-    """One running macro-action of one agent; this one does nothing for ``steps`` ticks."""
+    """One running macro-action of one agent; this one waits for some steps."""
 
     verb: ClassVar[str] = "idle"
 
@@ -60,8 +60,15 @@ class CubeSkill:
     action: Action
     """Complete: defaults filled in."""
     limits: TimeLimits
+    order: Action
+    """The action as it was asked for, perhaps with counts left out."""
+    start: int
+    """Step at which it began."""
     spent: int = field(default=0, init=False)
-    """Ticks since it started, the current one included."""
+    """Steps since it started, the current one included."""
+    primitives: list[str] = field(default_factory=list, init=False)
+    moved: bool = field(default=False, init=False)
+    effect: bool = field(default=False, init=False)
 
     #: Where it acts, fixed at the start; only of skills that need alignment.
     place = geometry.Place(-1, "")
@@ -91,7 +98,7 @@ class CubeSkill:
 
 @dataclass(frozen=True)
 class TeamActivity:
-    """Who does what in one step, once the orders are given."""
+    """The running skills of the team in one step."""
 
     skills: Mapping[AgentId, CubeSkill]
 
@@ -99,7 +106,7 @@ class TeamActivity:
     def unfinished(self) -> frozenset[geometry.Place]:
         """Faces with a pusher whose block has still to move.
 
-        To be read after all have watched the step.
+        Read it after all skills have watched the step.
         """
         return frozenset(skill.place for skill in self.skills.values() if skill.lacking)
 
@@ -123,7 +130,7 @@ class TeamActivity:
 
     @cached_property
     def bound(self) -> Mapping[int, int]:
-        """For each block, how many agents do anything that is about it."""
+        """For each block, how many agents run an action on it."""
         counts: dict[int, int] = {}
         for skill in self.skills.values():
             if skill.block is not None:
@@ -146,12 +153,12 @@ class TeamActivity:
 
     @cached_property
     def busy(self) -> int:
-        """How many agents do anything but wait for others to have nothing to do."""
+        """How many agents do anything but ``wait_agents``."""
         return sum(skill.verb != "wait_agents" for skill in self.skills.values())
 
 
 def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> SkillResult | None:
-    """Return the failure of an agent whose block is gone or no longer before it."""
+    """Return the failure of an agent that is no longer aligned with the face; None if it is."""
     current = find_place(state, agent, *place)
     return fail(*current) if isinstance(current, Refusal) else None
 
@@ -161,13 +168,13 @@ class Idle(CubeSkill):
 
 
 class Talk(CubeSkill):
-    """Pay for talking."""
+    """Spend the steps that talking costs."""
 
     verb = "talk"
 
 
 class WaitAgents(CubeSkill):
-    """Stay until enough agents wait or have nothing to do."""
+    """Stay until enough agents wait or are idle."""
 
     verb = "wait_agents"
 
@@ -187,11 +194,11 @@ class Move(CubeSkill):
     last: str | None = None
 
     def primitive(self, known: SymbolicState) -> str:
-        """Go on, whatever is in the way."""
+        """Return the direction, whatever is in the way."""
         return word_of(self.action, 0)
 
     def watch(self, effects: StepEffects) -> None:
-        """Count the cells gone."""
+        """Count the cells moved."""
         self.went += self.agent in effects.moved
         self.last = effects.blocker(self.agent) or self.last
 
@@ -208,7 +215,7 @@ class MoveToBlock(CubeSkill):
 
     verb = "move_to_block"
     lost: bool = False
-    """There was no way in this step."""
+    """There was no path in this step."""
     blocker: str | None = None
 
     def begin(self, state: SymbolicState) -> Refusal | None:
@@ -255,7 +262,7 @@ class MoveToBlock(CubeSkill):
 
 
 def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
-    """Return for each aligned agent how good its cell is, as ``targets`` ranks free ones."""
+    """Return the rank of each aligned agent's cell, as ``targets`` ranks free cells."""
     ends = geometry.lines(state, block, face)
     return compute_once(
         state.memo,
@@ -268,7 +275,7 @@ def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) ->
     """Return the first step to a free cell that is better than where the agent stands; None if it should stay.
 
     An agent on the way in steps on toward the middle, so that it does not shut others out;
-    each such step leads to a better cell, so nobody dithers.
+    each such step leads to a better cell, so no agent goes to and fro.
     """
     own = ranks(state, block, face).get(agent)
     for rank, cell in targets(state, block, face):
@@ -389,11 +396,11 @@ class YieldBlock(CubeSkill):
         return STAY
 
     def watch(self, effects: StepEffects) -> None:
-        """Count the cells gone."""
+        """Count the cells moved."""
         self.went += self.agent in effects.moved
 
     def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
-        """Judge the cells gone."""
+        """Judge the cells moved."""
         steps = count_of(self.action, 1)
         if self.went >= steps:
             return DONE

@@ -1,4 +1,4 @@
-"""An immutable picture of a CUBE world: who and what stands where.
+"""The symbolic state of a CUBE world: an immutable value with the positions of agents and blocks.
 
 Everything symbolic works on a ``SymbolicState``: concepts, paths, skills, candidate plans. A state is made from the
 arrays of the primitive layer (the truth), from what a team has seen, or from facts that somebody
@@ -56,7 +56,7 @@ class Square(NamedTuple):
 
 
 class Blocks(dict[int, Square]):
-    """The known blocks by id, with what follows from them alone: states that differ only in agents share one.
+    """The known blocks by id, with everything computed from them alone; states that differ only in agents share it.
 
     A value: nobody changes it once it is made, so nothing that is kept with it grows old.
     """
@@ -108,16 +108,16 @@ class SymbolicState:
     blocks: Mapping[int, Square]
     """The known blocks by id, the delivered ones too."""
     unseen: Mapping[int, Cell] = field(default_factory=dict)
-    """Areas that nobody of the team has wholly seen yet, by id, each with its top-left cell; see ``sight``."""
+    """Areas that the team has not seen entirely, by id, each with its top-left cell; see ``beliefs``."""
 
     def __post_init__(self) -> None:
-        """Give the blocks what is kept with them, unless another state with the same blocks did."""
+        """Wrap the blocks, unless they come from another state with the same blocks."""
         if not (isinstance(self.blocks, Blocks) and self.blocks.side == self.side):
             object.__setattr__(self, "blocks", Blocks(self.side, self.blocks))
 
     @property
     def ground(self) -> Blocks:
-        """The blocks again, with what follows from them alone."""
+        """The blocks with their memo."""
         return cast("Blocks", self.blocks)
 
     @property
@@ -234,14 +234,14 @@ def entity(block: int) -> Entity:
 
 
 def block_facts(block: int, square: Square) -> list[Fact]:
-    """Return what can be said of one block; a delivered one is nowhere."""
+    """Return the facts about one block; a delivered one has no position."""
     thing = entity(block)
     known = [Fact(thing, "WEIGHT", square.weight), Fact(thing, "STATE", "delivered" if square.delivered else "free")]
     return known if square.delivered else [Fact(thing, "AT", (square.row, square.col)), *known]
 
 
 def unseen_facts(state: SymbolicState) -> list[Fact]:
-    """Return where nobody has looked yet."""
+    """Return the facts about areas that the team has not seen entirely."""
     return [Fact(Entity("area", area), "UNSEEN", cell) for area, cell in state.unseen.items()]
 
 
@@ -294,7 +294,7 @@ def _cell(fact: Fact, value: Term) -> Cell:
 
 
 def area_side(radius: int) -> int:
-    """Return the side of the areas in which unseen ground is counted, in cells: one look from within shows all."""
+    """Return the side of an area in cells; an agent inside an area sees all of it."""
     return radius + 1
 
 

@@ -40,7 +40,9 @@ def plain(view: CubeView) -> str:
     ]
     for other, cell in state.agents.items():
         if other != agent:
-            rows.append(f"{other} is at {show(cell)}{f', doing {view.doing[other]}' if other in view.doing else ''}.")
+            rows.append(
+                f"{other} is at {show(cell)}{f', doing {view.running[other]}' if other in view.running else ''}."
+            )
     rows += [_block_line(view, block) for block in state.blocks]
     if not state.blocks:
         rows.append("No block has been seen yet.")

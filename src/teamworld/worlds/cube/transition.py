@@ -49,7 +49,7 @@ class Push(NamedTuple):
 
 @dataclass(frozen=True)
 class StepEffects:
-    """The truth about one step."""
+    """The true effects of one step."""
 
     before: SymbolicState
     after: SymbolicState
@@ -105,7 +105,7 @@ class StepEffects:
         return None if block is None else str(entity(block))
 
     def have(self, push: Push) -> dict[Constraint, int]:
-        """Return what a push had of each constraint, not capped."""
+        """Return how far a push met each constraint, not capped."""
         behind = geometry.aligned_agents(self.before, push.block, push.face)
         return {
             "dependency": int(push.obstacle is None),
@@ -120,7 +120,7 @@ class StepEffects:
         return next((name for name in have if have[name] < (1 if name == "dependency" else push.weight)), None)
 
     def attempts(self) -> tuple[Attempt, ...]:
-        """Return the joint acts of the step, and the lone ones whose way was not clear."""
+        """Return the pushes that need two or more agents, and the others whose destination was not free."""
         attempts = []
         for push in self.pushes:
             if push.weight < 2 and push.obstacle is None:
@@ -186,7 +186,7 @@ def compute_effects(
     waiting: frozenset[AgentId],
     idle: frozenset[AgentId],
 ) -> StepEffects:
-    """Read off the arrays what the last step did."""
+    """Return the effects of the last step, read from the arrays."""
     step = arrays.steps[0]
     results = dict(zip(before.agents, arrays.agent_result[0].tolist(), strict=True))
     moved_at, moved_dir = arrays.moved_at[0], arrays.moved_dir[0]
@@ -253,7 +253,7 @@ Feedback: TypeAlias = Callable[[StepEffects], Mapping[str, float]]
 
 
 class AgentFeedback(NamedTuple):
-    """What a step meant for one agent."""
+    """Feedback for one agent."""
 
     position: Cell
     moved: bool

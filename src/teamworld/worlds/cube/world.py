@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,7 @@ from teamworld.worlds.contract import (
 from teamworld.worlds.cube import geometry, physics, text
 from teamworld.worlds.cube.actions import Refusal, Timeouts, block_of, time_limits
 from teamworld.worlds.cube.beliefs import TeamKnowledge, TeamMemory, split_facts
-from teamworld.worlds.cube.domain import CubeDomain, goals
+from teamworld.worlds.cube.domain import CubeDomain, make_goals
 from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
 from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill, SkillResult, TeamActivity
@@ -48,7 +48,7 @@ DEFAULT_LEVEL = "paper-n2"
 
 
 class CubeOptions(BaseModel):
-    """What can be set for a CUBE world."""
+    """Options of a CUBE world."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -59,7 +59,7 @@ class CubeOptions(BaseModel):
     force_scope: ForceScope = "chain"
     """chain: lines behind any block of a chain push it; rear: only lines behind its first block."""
     view_radius: int | None = Field(default=None, ge=1)
-    """How many rows and columns away an agent sees; none: everything."""
+    """Rows and columns that an agent sees around it; none: everything."""
     agents: int | None = Field(default=None, ge=1)
     """How many of the level's agents take part, the first so many; none: all. Blocks and places stay as they are."""
     timeouts: Timeouts = "spec"
@@ -82,12 +82,8 @@ __all__ = [
     "make",
 ]
 
-
 #: The one kind of agent.
 KIND = "pusher"
-
-
-_NOTHING = Facts()
 
 
 @dataclass(frozen=True)
@@ -99,8 +95,8 @@ class CubeMoment:
     domain: CubeDomain
     knowledge: TeamKnowledge
     radius: int | None
-    doing: Mapping[AgentId, Action]
-    """What each busy agent is doing."""
+    running: Mapping[AgentId, Action]
+    """The running action of each busy agent."""
     histories: Mapping[AgentId, Sequence[Outcome]]
 
     @property
@@ -108,16 +104,15 @@ class CubeMoment:
         """What the team knows; the truth if agents see everything."""
         return self.knowledge.state
 
-    @cached_property
-    def facts(self) -> Facts:
-        """The state as facts, the same for all agents if they see everything."""
-        return self.state.facts
-
-    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
-        """Return an agent's facts, recall, and both together."""
+    def split_facts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
+        """Return what an agent perceives, what it recalls, and both together."""
         if self.radius is None:
-            return self.facts, _NOTHING, self.facts
+            return self._facts, Facts(), self._facts
         return split_facts(self.knowledge, agent, self.radius, self.t)
+
+    @cached_property
+    def _facts(self) -> Facts:
+        return self.state.facts
 
 
 class CubeView(FrameView[CubeMoment]):
@@ -131,27 +126,17 @@ class CubeView(FrameView[CubeMoment]):
     @property
     def is_able(self) -> bool:
         """Always true: nothing keeps an agent from acting."""
-        _ = self._now
-        return True
+        return self._now is not None
 
     @property
     def state(self) -> SymbolicState:
-        """All that the agent knows of places, as a state."""
+        """All that the agent knows of positions, as a symbolic state."""
         return self._now.state
 
     @property
-    def doing(self) -> Mapping[AgentId, Action]:
-        """The running action of each busy agent, for the team tells one another."""
-        return self._now.doing
-
-    @cached_property
-    def _made(self) -> tuple[Facts, Facts, Facts]:
-        return self._frame.parts(self._agent)
-
-    @property
-    def _parts(self) -> tuple[Facts, Facts, Facts]:
-        _ = self._now
-        return self._made
+    def running(self) -> Mapping[AgentId, Action]:
+        """The running action of each busy agent, which the team tells one another."""
+        return self._now.running
 
     @property
     def facts(self) -> Facts:
@@ -160,7 +145,7 @@ class CubeView(FrameView[CubeMoment]):
 
     @property
     def recall(self) -> Facts:
-        """Perceived before by anyone of the team and not now by this agent, with the tick of last sight."""
+        """Perceived before by anyone of the team and not now by this agent, with the step of last sight."""
         return self._parts[1]
 
     @property
@@ -171,7 +156,7 @@ class CubeView(FrameView[CubeMoment]):
     @property
     def goals(self) -> Sequence[Goal]:
         """The blocks discovered so far, by id; delivered ones are ``done``."""
-        return goals(self._now.state)
+        return make_goals(self._now.state)
 
     @property
     def abilities(self) -> Sequence[ActionSchema]:
@@ -182,16 +167,7 @@ class CubeView(FrameView[CubeMoment]):
     def options(self) -> Sequence[Option]:
         """Actions that make sense as far as the agent knows."""
         _ = self._now
-        return self._made_options
-
-    @cached_property
-    def _made_options(self) -> Sequence[Option]:
-        return self._frame.domain.options_in(self._frame.state, self._agent)
-
-    @property
-    def history(self) -> Sequence[Outcome]:
-        """Its finished actions, oldest first; ``primitives`` holds the whole expansion, one a tick from ``start``."""
-        return tuple(self._now.histories[self._agent])
+        return self._kept_options
 
     def check(self, action: Action) -> Verdict:
         """Whether the action's preconditions hold, by what the agent knows."""
@@ -207,17 +183,18 @@ class CubeView(FrameView[CubeMoment]):
             raise UserError(f"a CUBE view has no text form '{form}'{suggest(form, ['plain'])}")
         return text.plain(self)
 
+    @property
+    def _parts(self) -> tuple[Facts, Facts, Facts]:
+        _ = self._now  # what is kept must not be read when the view is stale
+        return self._kept_parts
 
-@dataclass
-class _Run:
-    """A running action and what it has done so far."""
+    @cached_property
+    def _kept_parts(self) -> tuple[Facts, Facts, Facts]:
+        return self._frame.split_facts(self._agent)
 
-    ordered: Action
-    skill: CubeSkill
-    start: int
-    primitives: list[str] = field(default_factory=list)
-    moved: bool = False
-    effect: bool = False
+    @cached_property
+    def _kept_options(self) -> Sequence[Option]:
+        return self._frame.domain.options_in(self._frame.state, self._agent)
 
 
 class CubeWorld:
@@ -248,7 +225,7 @@ class CubeWorld:
         )
         self._limits = time_limits(options.timeouts, layout.grid_size)
         self._domain = CubeDomain(options.timeouts, options.view_radius, layout.weights, layout.grid_size)
-        self._start = {b: SymbolicState.from_layout(layout).distance(b) for b in range(len(layout.blocks))}
+        self._start_distances = {b: SymbolicState.from_layout(layout).distance(b) for b in range(len(layout.blocks))}
         self._spec = WorldSpec(
             world="cube",
             level=level,
@@ -275,27 +252,27 @@ class CubeWorld:
     @property
     def state(self) -> SymbolicState:
         """The truth now: for custom feedback, the log and tests."""
-        return self._scene
+        return self._state
 
     @property
     def effects(self) -> StepEffects | None:
-        """The truth about the last step, None before the first: for custom feedback, see ``feedback``."""
+        """The truth about the last step, None before the first: for custom feedback, see ``transition``."""
         return self._effects
 
     def reset(self, seed: int) -> None:
         """Start over from the layout; nothing in CUBE is random, so the seed changes nothing."""
         self._arrays = make_state(self._layout, self._rules)
-        self._scene = SymbolicState.from_arrays(self._arrays, self._names)
+        self._state = SymbolicState.from_arrays(self._arrays, self._names)
         radius = self._options.view_radius
         self._memory = None if radius is None else TeamMemory(radius, self._layout.grid_size)
-        self._runs: dict[AgentId, _Run] = {}
+        self._skills: dict[AgentId, CubeSkill] = {}
         self._histories: dict[AgentId, list[Outcome]] = {agent: [] for agent in self._names}
         self._effects: StepEffects | None = None
         self._over: EndReason | None = None
         self._frame = self._make_frame()
 
     def view(self, agent: AgentId) -> CubeView:
-        """Return what an agent may know now.
+        """Return the view of an agent.
 
         Raises:
             UserError: There is no such agent.
@@ -303,38 +280,40 @@ class CubeWorld:
         self._check_name(agent)
         return CubeView(agent, self._frame, lambda: self._frame)
 
-    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
-        """Start and stop actions as ordered, then do one step.
+    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
+        """Start and stop actions as asked for, then do one step.
 
         An action that cannot start is refused: its outcome is failed and not legal, and the step is spent.
 
         Raises:
-            UserError: An order is for an unknown agent, or the episode is over.
+            UserError: An action is for an unknown agent, or the episode is over.
         """
         if self._over is not None:
             raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
-        for agent in orders:
+        for agent in actions:
             self._check_name(agent)
-        t = self._frame.t
-        refusal = {agent: no for agent, order in orders.items() if (no := self._order(agent, order, t)) is not None}
-        activity = TeamActivity({agent: run.skill for agent, run in self._runs.items()})
-        tried = self._primitives()
-        before = self._scene
-        physics.step(self._arrays, self._actions(tried))
-        self._scene = SymbolicState.from_arrays(self._arrays, self._names, before=before)
-        knowledge = self._know(t + 1)
-        idle = frozenset(self._names).difference(self._runs)
+        refusals = {agent: no for agent, action in actions.items() if (no := self._start(agent, action)) is not None}
+        activity = TeamActivity(dict(self._skills))
+        known = self._frame.state
+        directions = {agent: skill.primitive(known) for agent, skill in self._skills.items()}
+        tried = {agent: directions[agent] for agent in self._names if directions.get(agent, STAY) != STAY}
+        before = self._state
+        primitives = [PRIMITIVE[tried[agent]] if agent in tried else 0 for agent in self._names]
+        physics.step(self._arrays, np.array(primitives, np.int8))
+        self._state = SymbolicState.from_arrays(self._arrays, self._names, before=before)
+        knowledge = self._know(self._frame.t + 1)
+        idle = frozenset(self._names).difference(self._skills)
         effects = compute_effects(
-            self._arrays, before, self._scene, knowledge.state, tried, activity.engaged, activity.waiting, idle
+            self._arrays, before, self._state, knowledge.state, tried, activity.engaged, activity.waiting, idle
         )
         self._effects = effects
-        outcomes = self._judge(effects, activity, orders, refusal)
+        outcomes = self._judge(effects, activity, actions, refusals)
         self._over = "all_done" if self._arrays.terminated[0] else "horizon" if self._arrays.truncated[0] else None
         self._frame = self._make_frame(knowledge)
         return StepResult(
             1,
             outcomes,
-            goals=effects.goal_events(self._start),
+            goals=effects.goal_events(self._start_distances),
             attempts=effects.attempts(),
             score={"reward": float(self._arrays.reward[0])},
             end_reason=self._over,
@@ -343,7 +322,7 @@ class CubeWorld:
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other agents at most ``reach`` cells away (Manhattan), in the order of the agents."""
         self._check_name(sender)
-        state = self._scene
+        state = self._state
         near = tuple(agent for agent in self._names if agent != sender)
         if math.isinf(reach):
             return near
@@ -351,21 +330,21 @@ class CubeWorld:
 
     def goals(self) -> Sequence[Goal]:
         """Return one goal for each block, by id, delivered ones included."""
-        return goals(self._scene)
+        return make_goals(self._state)
 
     def truth(self) -> Facts:
-        """Return all places, weights and states. What nobody has seen yet is knowledge and no truth of the world."""
-        return self._scene.facts
+        """Return all positions, weights and states; unseen areas are knowledge of the team, not truth."""
+        return self._state.facts
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return positions: agents as [row, column], blocks as [row, column] of the top-left cell, null if delivered.
 
         The rest of what a drawing needs does not change: grid side and weights stand in ``spec.options``.
         """
-        blocks = self._scene.blocks.values()
+        blocks = self._state.blocks.values()
         return {
             "v": 1,
-            "agents": [list(cell) for cell in self._scene.agents.values()],
+            "agents": [list(cell) for cell in self._state.agents.values()],
             "blocks": [None if square.delivered else [square.row, square.col] for square in blocks],
         }
 
@@ -381,30 +360,29 @@ class CubeWorld:
             self._domain,
             knowledge or self._know(t),
             self._options.view_radius,
-            {agent: run.ordered for agent, run in self._runs.items()},
+            {agent: skill.order for agent, skill in self._skills.items()},
             self._histories,
         )
 
     def _know(self, t: int) -> TeamKnowledge:
-        return TeamKnowledge(self._scene, {}) if self._memory is None else self._memory.look(self._scene, t)
+        return TeamKnowledge(self._state, {}) if self._memory is None else self._memory.look(self._state, t)
 
-    def _order(self, agent: AgentId, order: Action, t: int) -> Refusal | None:
-        """Start what is ordered, unless it runs already; return why it cannot start."""
-        run = self._runs.get(agent)
-        if run is not None and order == run.ordered:
+    def _start(self, agent: AgentId, order: Action) -> Refusal | None:
+        """Start an action, unless it runs already; return why it cannot start."""
+        running = self._skills.get(agent)
+        if running is not None and order == running.order:
             return None
         action = self._complete(order)
-        if run is not None:
-            if action == run.skill.action:
+        if running is not None:
+            if action == running.action:
                 return None
-            del self._runs[agent]
-            self._remember(agent, run, SkillResult("failed", "interrupted"))
+            self._end(running, SkillResult("failed", "interrupted"))
         if isinstance(action, Refusal) or action == WAIT:
             return action if isinstance(action, Refusal) else None
-        skill = SKILLS[action.verb](agent, action, self._limits)
+        skill = SKILLS[action.verb](agent, action, self._limits, order, self._frame.t)
         refusal = skill.begin(self._frame.state)  # by what the team knows, as the skill goes on
         if refusal is None:
-            self._runs[agent] = _Run(order, skill, t)
+            self._skills[agent] = skill
         return refusal
 
     def _complete(self, order: Action) -> Action | Refusal:
@@ -418,69 +396,48 @@ class CubeWorld:
         except UserError as error:
             return Refusal(f"illegal: {error}")
 
-    def _primitives(self) -> dict[AgentId, str]:
-        known = self._frame.state
-        tried: dict[AgentId, str] = {}
-        for agent in self._names:
-            run = self._runs.get(agent)
-            direction = STAY if run is None else run.skill.primitive(known)
-            if direction != STAY:
-                tried[agent] = direction
-        return tried
-
-    def _actions(self, tried: Mapping[AgentId, str]) -> Any:  # noqa: ANN401  (an int8 array)
-        return np.array([PRIMITIVE[tried[a]] if a in tried else 0 for a in self._names], np.int8)
-
     def _judge(
         self,
         effects: StepEffects,
         activity: TeamActivity,
-        orders: Mapping[AgentId, Action],
-        refusal: Mapping[AgentId, Refusal],
+        actions: Mapping[AgentId, Action],
+        refusals: Mapping[AgentId, Refusal],
     ) -> dict[AgentId, Outcome]:
-        for run in self._runs.values():
-            run.skill.spent += 1
-            run.skill.watch(effects)
-        outcomes = {
-            agent: self._refusal(agent, orders[agent], refusal[agent])
-            if agent in refusal
-            else self._step_of(agent, self._runs[agent], effects, activity)
-            if agent in self._runs
-            else self._wait(agent, effects)
-            for agent in self._names
-        }
-        return {
-            agent: outcome._replace(place=effects.before.agents[agent], aim=effects.aim(agent))
-            for agent, outcome in outcomes.items()
-        }
+        """Return the outcome of each agent's step, and end the actions that are over."""
+        for skill in activity.skills.values():
+            skill.spent += 1
+            skill.watch(effects)
+        outcomes = {}
+        for agent in self._names:
+            if agent in refusals:
+                outcome = self._refuse(agent, actions[agent], refusals[agent])
+            elif agent in activity.skills:
+                outcome = self._advance(activity.skills[agent], effects, activity)
+            else:
+                ready = _open_face(effects, agent)
+                outcome = Outcome(WAIT, "done", primitives=("STAY",), start=self._frame.t, ready=ready)
+            outcomes[agent] = outcome._replace(place=effects.before.agents[agent], aim=effects.aim(agent))
+        return outcomes
 
-    def _refusal(self, agent: AgentId, order: Action, refusal: Refusal) -> Outcome:
-        reason, constraint, blocker = refusal
-        outcome = Outcome(
-            order, "failed", reason, constraint, blocker, legal=False, primitives=("STAY",), start=self._frame.t
-        )
+    def _refuse(self, agent: AgentId, action: Action, refusal: Refusal) -> Outcome:
+        outcome = Outcome(action, "failed", *refusal, legal=False, primitives=("STAY",), start=self._frame.t)
         self._histories[agent].append(outcome)
         return outcome
 
-    def _wait(self, agent: AgentId, effects: StepEffects) -> Outcome:
-        """Return the outcome of an agent that had nothing to do."""
-        return Outcome(WAIT, "done", primitives=("STAY",), start=self._frame.t, ready=_in_place(effects, agent))
-
-    def _step_of(self, agent: AgentId, run: _Run, effects: StepEffects, activity: TeamActivity) -> Outcome:
+    def _advance(self, skill: CubeSkill, effects: StepEffects, activity: TeamActivity) -> Outcome:
         """Return the outcome of one step of a running action, and end the action if it is over."""
-        result = run.skill.result(effects, activity)
+        agent, result = skill.agent, skill.result(effects, activity)
         primitive = effects.tried.get(agent, STAY).upper()
         moved, effect = agent in effects.moved, agent in effects.pushed
-        run.primitives.append(primitive)
-        run.moved, run.effect = run.moved or moved, run.effect or effect
+        skill.primitives.append(primitive)
+        skill.moved, skill.effect = skill.moved or moved, skill.effect or effect
         ready = result.ready
-        if ready is None and (run.skill.verb in ("idle", "talk", "wait_agents")):
-            ready = _in_place(effects, agent)
+        if ready is None and skill.verb in ("idle", "talk", "wait_agents"):
+            ready = _open_face(effects, agent)
         if result.status != "running":
-            del self._runs[agent]
-            self._remember(agent, run, result)
+            self._end(skill, result)
         return Outcome(
-            run.ordered,
+            skill.order,
             result.status,
             result.reason,
             result.constraint,
@@ -488,29 +445,29 @@ class CubeWorld:
             moved=moved,
             effect=effect,
             primitives=(primitive,),
-            start=run.start,
+            start=skill.start,
             ready=ready,
         )
 
-    def _remember(self, agent: AgentId, run: _Run, result: SkillResult) -> None:
-        """Add a finished or interrupted action to the agent's history, with its whole expansion."""
-        self._histories[agent].append(
-            Outcome(
-                run.ordered,
-                "done" if result.status == "done" else "failed",
-                result.reason,
-                result.constraint,
-                result.blocker,
-                moved=run.moved,
-                effect=run.effect,
-                primitives=tuple(run.primitives),
-                start=run.start,
-            )
+    def _end(self, skill: CubeSkill, result: SkillResult) -> None:
+        """Add a finished or interrupted action to its agent's history, with all its primitives."""
+        del self._skills[skill.agent]
+        outcome = Outcome(
+            skill.order,
+            result.status,
+            result.reason,
+            result.constraint,
+            result.blocker,
+            moved=skill.moved,
+            effect=skill.effect,
+            primitives=tuple(skill.primitives),
+            start=skill.start,
         )
+        self._histories[skill.agent].append(outcome)
 
 
-def _in_place(effects: StepEffects, agent: AgentId) -> str | None:
-    """Return the goal at whose face an agent stood in this step while the force was not yet there."""
+def _open_face(effects: StepEffects, agent: AgentId) -> str | None:
+    """Return the goal at whose face an agent stood in this step while the force was still too small."""
     state = effects.before
     for block, face in geometry.aligned_faces(state, agent):
         if len(geometry.aligned_agents(state, block, face)) < geometry.chain_weight(state, block, face):

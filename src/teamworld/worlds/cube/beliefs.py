@@ -147,16 +147,16 @@ def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -
 # ---- latent variables
 
 
-def possible_state(common: CommonKnowledge, given: Facts) -> SymbolicState | None:
+def possible_state(common: CommonKnowledge, facts: Facts) -> SymbolicState | None:
     """Return the state that facts describe, without impossible positions; None if they describe none."""
-    state = given.derive(_possible_state)
+    state = facts.derive(_possible_state)
     if state is None or (common.side is not None and state.side != common.side):
         return None
     return state
 
 
-def _possible_state(given: Facts) -> SymbolicState | None:
-    state = readable(read_state, given)
+def _possible_state(facts: Facts) -> SymbolicState | None:
+    state = readable(read_state, facts)
     if state is None or not 1 <= state.side <= LARGEST:
         return None
     agents = {agent: cell for agent, cell in state.agents.items() if is_cell(cell) and state.inside(cell)}
@@ -172,13 +172,13 @@ def _fits(square: Square, side: int) -> bool:
     return weight >= 1 and 0 <= row <= side - weight and 0 <= col <= side - weight
 
 
-def latent_variables(common: CommonKnowledge, given: Facts) -> tuple[LatentVariable, ...]:
+def latent_variables(common: CommonKnowledge, facts: Facts) -> tuple[LatentVariable, ...]:
     """Return a latent variable for each block that was not found yet.
 
     The number of blocks is known. A block is as likely in one unseen cell as in any other, so
     a sector counts by the cells of its unseen areas; by all its cells once there are no unseen areas left.
     """
-    state = possible_state(common, given)
+    state = possible_state(common, facts)
     if state is None:
         return ()
     missing = [block for block in range(len(common.weights)) if block not in state.blocks]
@@ -229,7 +229,7 @@ def _cells(corner: Cell, size: int, side: int) -> int:
 # ---- observation probability
 
 
-def observation_probability(common: CommonKnowledge, fact: Fact, agent: AgentId, given: Facts) -> float:
+def observation_probability(common: CommonKnowledge, fact: Fact, agent: AgentId, facts: Facts) -> float:
     """Return how likely an agent perceives a fact if it is true.
 
     1 for what is within its radius, what all report or are told (places of agents, deliveries), and all where sight
@@ -237,7 +237,7 @@ def observation_probability(common: CommonKnowledge, fact: Fact, agent: AgentId,
     not told, and what is in view from where one stands was seen already. That an area was not seen is in nobody's
     sight; of whoever does not see all of it now it is likely.
     """
-    state = possible_state(common, given)
+    state = possible_state(common, facts)
     if common.radius is None:
         return 1.0
     subject, value, at = fact.subject, fact.value, state.agents.get(agent) if state is not None else None
@@ -320,19 +320,19 @@ class Lane(NamedTuple):
         return rows and max(self.left, other.left) < min(self.right, other.right)
 
 
-def conflict_cost(one: Option, other: Option, state: SymbolicState | None) -> float:
+def conflict_cost(first: Option, second: Option, state: SymbolicState | None) -> float:
     """Return the steps lost if two agents take both options; 0 if the blocks are unknown."""
-    first, second = (None if state is None else intended_push(option, state) for option in (one, other))
-    if state is None or first is None or second is None:
+    push, other = (None if state is None else intended_push(option, state) for option in (first, second))
+    if state is None or push is None or other is None:
         return 0.0
-    steps = sorted((one.steps, other.steps))
-    if first.block == second.block and first.face == second.face:
-        return _together(state, first, second, steps)
-    if first.face == OPPOSITE[second.face] and _in_contact(state, first, second):
-        return float(sum(steps))
-    if first.block == second.block:
-        return float(steps[0])
-    return max(_in_the_way(state, first, second, steps[0]), _in_the_way(state, second, first, steps[0]))
+    shorter, longer = sorted((first.steps, second.steps))
+    if push.block == other.block and push.face == other.face:
+        return _together(state, push, other, [shorter, longer])
+    if push.face == OPPOSITE[other.face] and _in_contact(state, push, other):
+        return float(shorter + longer)
+    if push.block == other.block:
+        return float(shorter)
+    return max(_in_the_way(state, push, other, shorter), _in_the_way(state, other, push, shorter))
 
 
 def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:

@@ -1,7 +1,7 @@
-"""What CUBE shows as arrays: the five-channel picture of the grid, and the lists that go with it.
+"""CUBE's observations as arrays: the five-channel picture of the grid, windows around agents, and the step info.
 
-A picture is kept up to date edge by edge as things move, and copied once for each step that somebody looks at.
-Copies are read-only and never change, so all agents can share one.
+Pictures are updated edge by edge as things move, and copied once for each step that is read. Copies are read-only and
+never change, so all agents can share one.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Observer:
         return arrays
 
 
-#: Classes of cells in a window; a block of weight w is MATE + w, at most HEAVIEST.
+#: Classes of cells in a window; a block of weight w is TEAMMATE + w, at most HEAVIEST.
 EMPTY, GOAL_COLUMN, OUTSIDE, TEAMMATE = range(4)
 HEAVIEST = 255
 #: Cells that are copied at once; those beyond the end of a row are overwritten by the next one.
@@ -158,8 +158,8 @@ CHUNK = 8
 class Windows(_Drawn):
     """Keeps a grid of classes up to date for each environment, and copies what each agent sees of it.
 
-    A cell is EMPTY, of the GOAL_COLUMN, OUTSIDE of the grid, an agent (MATE, in the centre the agent itself), or a
-    block. Agents and blocks hide the goal column. To be used like ``Pictures``.
+    A cell is EMPTY, of the GOAL_COLUMN, OUTSIDE of the grid, an agent (TEAMMATE; the agent itself in the
+    centre), or a block. Agents and blocks hide the goal column. To be used like ``Pictures``.
     """
 
     def __init__(self, state: CubeState, radius: int) -> None:

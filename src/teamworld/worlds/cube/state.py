@@ -391,7 +391,7 @@ def make_state(layouts: Layout | Sequence[Layout], rules: EpisodeRules | None = 
         UserError: If there is no layout, the layouts differ in shape, or there are too many of them.
     """
     layouts = (layouts,) if isinstance(layouts, Layout) else tuple(layouts)
-    shapes = Counter((one.grid_size, len(one.agents), len(one.blocks)) for one in layouts)
+    shapes = Counter((item.grid_size, len(item.agents), len(item.blocks)) for item in layouts)
     if len(shapes) != 1:
         raise UserError(
             "the environments of one state must share grid size, number of agents and number of blocks, got "

@@ -249,9 +249,9 @@ class _Overlap:
     def end_step(self) -> None:
         """Take the overlap as it stands at the end of a step."""
         if self._has_changed:
-            one, other = self._pairs
-            common, own = self._common[one, other], self._common.diagonal()
-            either = own[one] + own[other] - common
+            first, second = self._pairs
+            common, own = self._common[first, second], self._common.diagonal()
+            either = own[first] + own[second] - common
             asserting = either > 0
             ratios = common[asserting] / either[asserting]
             self._mean = fsum(ratios.tolist()) / len(ratios) if len(ratios) else None

@@ -34,7 +34,7 @@ def _endings(table: EventTable) -> Counter[str]:
     for event in events:
         if event.goal is not None:
             taken_up.setdefault(table.who[event.agent], []).append((event.seq, table.index[event.goal]))
-    latest = {(one.agent, one.goal): one for one in table.commitments}
+    latest = {(held.agent, held.goal): held for held in table.commitments}
     since: dict[tuple[int, int], int] = {}
     endings: Counter[str] = Counter()
     for commitment in table.commitments:
@@ -89,4 +89,4 @@ def overstaffings(table: EventTable) -> list[Overstaffing]:
 @metric
 def assignment_conflict(table: EventTable) -> Value:
     """Return the share of commitments that put more agents on a goal than can be of use there."""
-    return share(sum(not one.is_renewed for one in overstaffings(table)), len(table.all(Commit)))
+    return share(sum(not overstaffing.is_renewed for overstaffing in overstaffings(table)), len(table.all(Commit)))

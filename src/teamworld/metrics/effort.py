@@ -78,7 +78,7 @@ def duplicate_rows(table: EventTable) -> Ints:
         rows = np.flatnonzero(serving & (acts.goal == index))
         own = np.full(len(rows), np.iinfo(np.int64).max)  # when the agent itself had committed; never
         others = np.zeros(len(rows), np.int64)
-        spans = [np.searchsorted(acts.step[rows], (one.first, one.end)) for one in held]
+        spans = [np.searchsorted(acts.step[rows], (commitment.first, commitment.end)) for commitment in held]
         for commitment, (low, high) in zip(held, spans, strict=True):
             mine = acts.agent[rows[low:high]] == commitment.agent
             own[low:high][mine] = commitment.seq

@@ -30,8 +30,8 @@ _NAME = re.compile(r'<\w+>\(\d+\)|"(?:[^"\\]|\\.)*"|\(-?\d+, -?\d+\)|[A-Za-z_]\w
 
 def split_fact(fact: str) -> tuple[str, str, str]:
     """Return subject, predicate and value of a fact; of what is none, the text as a subject."""
-    found = _FACT.fullmatch(fact)
-    return (found[1], found[2], found[3]) if found else (fact, "", "")
+    match = _FACT.fullmatch(fact)
+    return (match[1], match[2], match[3]) if match else (fact, "", "")
 
 
 def names(text: str) -> list[str]:
@@ -85,18 +85,20 @@ class Knowledge:
         self.facts = tuple(self.index)
         split = [split_fact(fact) for fact in self.facts]
         self.subjects: dict[str, int] = {}
-        self.subject = np.array([self.subjects.setdefault(one, len(self.subjects)) for one, _, _ in split], np.int64)
+        self.subject = np.array(
+            [self.subjects.setdefault(subject, len(self.subjects)) for subject, _, _ in split], np.int64
+        )
         """Of each fact, the number of its subject."""
         keys: dict[tuple[str, str], int] = {}
-        self._key = np.array([keys.setdefault(one[:2], len(keys)) for one in split], np.int64)
-        told = {split[at][1] for at in np.unique(table.sights.fact[table.sights.agent == NOBODY])}
-        told |= {relation.predicate for relation in table.start.relations}
-        self.judged = np.array([predicate in told for _, predicate, _ in split], np.bool_)
+        self._key = np.array([keys.setdefault(parts[:2], len(keys)) for parts in split], np.int64)
+        known = {split[at][1] for at in np.unique(table.sights.fact[table.sights.agent == NOBODY])}
+        known |= {relation.predicate for relation in table.start.relations}
+        self.judged = np.array([predicate in known for _, predicate, _ in split], np.bool_)
         """Of each fact, whether the truth tells such facts: others are neither true nor false."""
         sights = table.sights
         # A moment is twice its place in the log, and one more for what begins with it.
         self._moment = 2 * sights.seq + sights.on
-        last = max((int(some.max()) for some in (sights.seq, table.deliveries.seq) if len(some)), default=0)
+        last = max((int(column.max()) for column in (sights.seq, table.deliveries.seq) if len(column)), default=0)
         self._span = 2 * last + 4
 
     def _number(self, facts: Iterable[str]) -> None:
@@ -121,24 +123,24 @@ class Knowledge:
 
     @cached_property
     def _told_series(self) -> TimeSeries:
-        told = self.told
-        return TimeSeries(self._series(told.agent, told.fact), 2 * told.seq + 1, self._span)
+        facts = self.told
+        return TimeSeries(self._series(facts.agent, facts.fact), 2 * facts.seq + 1, self._span)
 
     @cached_property
     def _begun(self) -> tuple[TimeSeries, Ints, Ints]:
         """What was newly perceived or told, by agent and by subject and predicate; with its facts and moments."""
-        sights, told = self._table.sights, self.told
+        sights, deliveries = self._table.sights, self.told
         new = sights.on & (sights.agent != NOBODY)
-        agent = np.concatenate((sights.agent[new], told.agent))
-        fact = np.concatenate((sights.fact[new], told.fact))
-        moment = np.concatenate((self._moment[new], 2 * told.seq + 1))
+        agent = np.concatenate((sights.agent[new], deliveries.agent))
+        fact = np.concatenate((sights.fact[new], deliveries.fact))
+        moment = np.concatenate((self._moment[new], 2 * deliveries.seq + 1))
         return TimeSeries(agent * len(self.facts) + self._key[fact], moment, self._span), fact, moment
 
     def perceives(self, agent: Ints, fact: Ints, seq: Ints) -> Flags:
         """Return whether the agent perceives the fact; of ``NOBODY``, whether it is true."""
         at = self._seen.before(self._series(agent, fact), self._before(seq))
-        found: Flags = (at != NOBODY) & _of(self._table.sights.on, at)
-        return found
+        perceived: Flags = (at != NOBODY) & _of(self._table.sights.on, at)
+        return perceived
 
     def perceived_from(self, agent: Ints, fact: Ints, seq: Ints) -> Ints:
         """Return the place from which on the agent perceives a fact that it does not perceive now; or the end."""
@@ -151,18 +153,18 @@ class Knowledge:
 
     def holds(self, agent: Ints, fact: Ints, seq: Ints) -> Flags:
         """Return whether the agent holds the fact."""
-        series, now = self._series(agent, fact), self._before(seq)
-        seen, told = self._seen.before(series, now), self._told_series.before(series, now)
+        series, moment = self._series(agent, fact), self._before(seq)
+        seen, delivered = self._seen.before(series, moment), self._told_series.before(series, moment)
         perceived = (seen != NOBODY) & _of(self._table.sights.on, seen)
         since = np.maximum(
             np.where(seen != NOBODY, _of(self._moment, seen), NOBODY),
-            np.where(told != NOBODY, 2 * _of(self.told.seq, told) + 1, NOBODY),
+            np.where(delivered != NOBODY, 2 * _of(self.told.seq, delivered) + 1, NOBODY),
         )
         begun, _, moments = self._begun
-        last = begun.before(agent * len(self.facts) + self._key[fact], now)
+        last = begun.before(agent * len(self.facts) + self._key[fact], moment)
         other = np.where(last != NOBODY, _of(moments, last), NOBODY)
-        found: Flags = perceived | ((since != NOBODY) & (other <= since))
-        return found
+        held: Flags = perceived | ((since != NOBODY) & (other <= since))
+        return held
 
     def instead(self, agent: Ints, fact: Ints, seq: Ints) -> Ints:
         """Return what the agent came to know last of the same subject and predicate; ``NOBODY`` if nothing."""

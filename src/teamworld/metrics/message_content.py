@@ -80,33 +80,36 @@ def taken_up(table: EventTable, by: tuple[type[PlanStart | Commit], ...] = (Plan
         by: What it can be taken up by.
     """
     knowledge = knowledge_of(table)
-    told = knowledge.told
+    deliveries = knowledge.told
     rows = np.flatnonzero(~_is_held(table))
     terms: dict[str, int] = {}
     of_fact = {
         fact: [terms.setdefault(name, len(terms)) for name in _terms(knowledge.facts[fact])]
-        for fact in np.unique(told.fact[rows]).tolist()
+        for fact in np.unique(deliveries.fact[rows]).tolist()
     }
     mentions = [
         (table.who[agent], terms[name], seq, step)
-        for agent, seq, step, some in _mentions(table, by)
-        for name in some
+        for agent, seq, step, named in _mentions(table, by)
+        for name in named
         if name in terms
     ]
     who, term, seq, step = (np.ascontiguousarray(part) for part in np.array(mentions, np.int64).reshape(-1, 4).T)
-    span = max(int(some.max()) for some in (seq, told.seq) if len(some)) + 2 if len(rows) else 2
+    span = max(int(named.max()) for named in (seq, deliveries.seq) if len(named)) + 2 if len(rows) else 2
     series = TimeSeries(who * max(1, len(terms)) + term, seq, span)
-    tries = [(row, name) for row in rows.tolist() for name in of_fact[int(told.fact[row])]]
+    tries = [(row, name) for row in rows.tolist() for name in of_fact[int(deliveries.fact[row])]]
     row, name = (np.ascontiguousarray(part) for part in np.array(tries, np.int64).reshape(-1, 2).T)
-    first = series.after(told.agent[row] * max(1, len(terms)) + name, told.seq[row])
+    first = series.after(deliveries.agent[row] * max(1, len(terms)) + name, deliveries.seq[row])
     exists = first != NOBODY
     row, first = row[exists], first[exists]
-    soon = step[first] <= told.step[row] + WITHIN
-    unseen = knowledge.perceived_from(told.agent[row], told.fact[row], told.seq[row]) > seq[first]
+    soon = step[first] <= deliveries.step[row] + WITHIN
+    unseen = knowledge.perceived_from(deliveries.agent[row], deliveries.fact[row], deliveries.seq[row]) > seq[first]
     used: dict[int, int] = {}
     for at, place in zip(row[soon & unseen].tolist(), seq[first[soon & unseen]].tolist(), strict=True):
         used[at] = min(place, used.get(at, place))
-    return [Uptake(int(told.agent[at]), int(told.fact[at]), int(told.seq[at]), used[at]) for at in sorted(used)]
+    return [
+        Uptake(int(deliveries.agent[at]), int(deliveries.fact[at]), int(deliveries.seq[at]), used[at])
+        for at in sorted(used)
+    ]
 
 
 def _terms(fact: str) -> set[str]:
@@ -184,20 +187,20 @@ def withheld(table: EventTable) -> list[Withheld]:
     case, agent, fact, seq, assumed = (column[wrong] for column in (case, agent, fact, seq, assumed))
     sent: dict[tuple[str, int, str], int] = {}
     for message in table.all(MessageSent):
-        for told in message.facts:
+        for sent_fact in message.facts:
             for recipient in message.recipients:
-                sent.setdefault((message.agent, knowledge.index[told], recipient), message.seq)
+                sent.setdefault((message.agent, knowledge.index[sent_fact], recipient), message.seq)
     row_of: dict[int, int] = {}
-    mates: defaultdict[int, list[int]] = defaultdict(list)
-    for mate, name in enumerate(table.team):
-        held = knowledge.holds(np.full_like(agent, mate), fact, seq) & (agent != mate)
+    teammates: defaultdict[int, list[int]] = defaultdict(list)
+    for teammate, name in enumerate(table.team):
+        held = knowledge.holds(np.full_like(agent, teammate), fact, seq) & (agent != teammate)
         for row in np.flatnonzero(held).tolist():
             to = table.team[int(agent[row])]
             never = sent.get((name, int(fact[row]), to), int(seq[row])) >= int(seq[row])
             if never and row_of.setdefault(int(case[row]), row) == row:
-                mates[row].append(mate)
+                teammates[row].append(teammate)
     return [
-        Withheld(failed[number], int(agent[row]), int(fact[row]), int(assumed[row]), tuple(mates[row]))
+        Withheld(failed[number], int(agent[row]), int(fact[row]), int(assumed[row]), tuple(teammates[row]))
         for number, row in sorted(row_of.items())
     ]
 
@@ -209,21 +212,21 @@ def _true_then(table: EventTable, failed: Sequence[FailedAct]) -> tuple[Ints, In
     wanted = np.array([number for name, number in knowledge.subjects.items() if name in about], np.int64)
     sights = table.sights
     changes = np.flatnonzero((sights.agent == NOBODY) & np.isin(knowledge.subject[sights.fact], wanted))
-    now: defaultdict[int, dict[int, None]] = defaultdict(dict)
+    true_facts: defaultdict[int, dict[int, None]] = defaultdict(dict)
     rows: list[tuple[int, int, int, int]] = []
     at = 0
     places, facts, ons = (column[changes].tolist() for column in (sights.seq, sights.fact, sights.on))
     for number in sorted(range(len(failed)), key=lambda number: failed[number].seq):
         failure = failed[number]
         while at < len(places) and places[at] < failure.seq:
-            subject = now[int(knowledge.subject[facts[at]])]
+            subject = true_facts[int(knowledge.subject[facts[at]])]
             if ons[at]:
                 subject[facts[at]] = None
             else:
                 subject.pop(facts[at], None)
             at += 1
         for name in failure.about:
-            for fact in now.get(knowledge.subjects.get(name, NOBODY), ()):
+            for fact in true_facts.get(knowledge.subjects.get(name, NOBODY), ()):
                 rows += [(number, agent, fact, failure.seq) for agent in failure.agents]
     case, who, which, when = np.array(rows, np.int64).reshape(-1, 4).T.copy()
     return case, who, which, when

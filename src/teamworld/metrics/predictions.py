@@ -115,9 +115,9 @@ def _conflicts(table: EventTable) -> Sequence[_Conflict]:
         for row in rows
     ]
     over_goals = [
-        _Conflict(one.step, frozenset((one.agent, other)), one.goal)
-        for one in overstaffings(table)
-        for other in one.others
+        _Conflict(commit.step, frozenset((commit.agent, other)), commit.goal)
+        for commit in overstaffings(table)
+        for other in commit.others
     ]
     return blocked + over_goals
 
@@ -125,12 +125,12 @@ def _conflicts(table: EventTable) -> Sequence[_Conflict]:
 @metric
 def conflict_precision(table: EventTable) -> Value:
     """Return the share of declared conflicts that occur in time."""
-    found = _declared_conflicts(table)
-    return NULL if found is None else share(found.right, found.declared)
+    conflicts = _declared_conflicts(table)
+    return NULL if conflicts is None else share(conflicts.right, conflicts.declared)
 
 
 @metric
 def conflict_recall(table: EventTable) -> Value:
     """Return the share of conflicts that were declared in time."""
-    found = _declared_conflicts(table)
-    return NULL if found is None else share(found.foreseen, found.occurred)
+    conflicts = _declared_conflicts(table)
+    return NULL if conflicts is None else share(conflicts.foreseen, conflicts.occurred)

@@ -165,7 +165,9 @@ def _cost(table: EventTable) -> _RepairCost:
     since: dict[str, int] = {}
     spent = steps = warned = 0
     for repair in _repairs(table):
-        warning = next((one for one in warnings[repair.goal] if _warns(table, one, repair, since)), None)
+        warning = next(
+            (candidate for candidate in warnings[repair.goal] if _warns(table, candidate, repair, since)), None
+        )
         since[repair.goal] = repair.last
         if warning is None:
             continue

@@ -60,7 +60,7 @@ def _table(
     name: str, rows: Sequence[CallRow], key: Callable[[CallRow], str], experiment: ExperimentSpec, caption: str
 ) -> Table:
     groups = group_by(rows, key)
-    lines = [(group, *_line(some)) for group, some in groups.items()]
+    lines = [(group, *_line(calls)) for group, calls in groups.items()]
     if len(lines) > 1:
         lines.append(("all", *_line(rows)))
     return Table(f"{experiment.world} {experiment.level}: calls by {name}", (name, *_COLUMNS), tuple(lines), caption)

@@ -114,14 +114,16 @@ def compare(
         names: Metrics.
         wanted: The pairs of methods that are compared; all if None.
     """
-    found = list(samples)
-    strata = {sample.instance: sample.stratum for sample in found}
-    methods = list(dict.fromkeys(sample.method for sample in found))
+    measured = list(samples)
+    strata = {sample.instance: sample.stratum for sample in measured}
+    methods = list(dict.fromkeys(sample.method for sample in measured))
     rows: list[MetricRow] = []
     pairs: list[PairedDifference] = []
     for name in names:
         metric = metrics()[name]
-        units = {method: _units(metric, [one for one in found if one.method == method]) for method in methods}
+        units = {
+            method: _units(metric, [sample for sample in measured if sample.method == method]) for method in methods
+        }
         rows += [_row(method, metric, units[method], strata) for method in methods]
         pairs += _pairs(metric, units, strata, tuple(combinations(methods, 2)) if wanted is None else wanted)
     return Comparison(tuple(rows), tuple(_corrected(pairs)))
@@ -132,7 +134,7 @@ def _units(metric: Metric, samples: Sequence[Sample]) -> Units:
     for sample in samples:
         by_instance.setdefault(sample.instance, []).append(sample.values.get(metric.name, Value(None, None, None)))
     pooled = {instance: pool(metric, values) for instance, values in by_instance.items()}
-    return {instance: Value(one.value, one.num, one.den) for instance, one in pooled.items()}
+    return {instance: Value(value.value, value.num, value.den) for instance, value in pooled.items()}
 
 
 def _ratio(metric: Metric, unit: Value) -> tuple[float, float]:
@@ -173,19 +175,19 @@ def _within(metric: Metric, low: float, high: float) -> tuple[float, float]:
 def _pairs(
     metric: Metric, units: Mapping[str, Units], strata: Mapping[str, str], wanted: Sequence[tuple[str, str]]
 ) -> Iterator[PairedDifference]:
-    for one, other in wanted:
+    for first_method, second_method in wanted:
         both = {
-            instance: (first, units[other][instance])
-            for instance, first in units[one].items()
-            if instance in units[other]
+            instance: (first_unit, units[second_method][instance])
+            for instance, first_unit in units[first_method].items()
+            if instance in units[second_method]
         }
         known = {
             instance: pair for instance, pair in both.items() if pair[0].value is not None and pair[1].value is not None
         }
         counted = both if metric.pooling == "micro" and known else known
         result = paired(
-            [_ratio(metric, first) for first, _ in counted.values()],
-            [_ratio(metric, second) for _, second in counted.values()],
+            [_ratio(metric, first_unit) for first_unit, _ in counted.values()],
+            [_ratio(metric, second_unit) for _, second_unit in counted.values()],
             [strata[instance] for instance in counted],
             shares=_are_shares(metric),
         )
@@ -194,7 +196,17 @@ def _pairs(
         low, high = (result.low, result.high) if len(known) > 1 else (None, None)
         nulls = len(both) - len(known)
         yield PairedDifference(
-            one, other, metric.name, result.difference, low, high, result.p, result.p, result.effect, len(known), nulls
+            first_method,
+            second_method,
+            metric.name,
+            result.difference,
+            low,
+            high,
+            result.p,
+            result.p,
+            result.effect,
+            len(known),
+            nulls,
         )
 
 

@@ -51,15 +51,15 @@ def draw(
     """
     need(matplotlib="plots")
     out.mkdir(exist_ok=True)
-    told = f"{caption}; {_number(_sizes(samples))} a method"
+    caption_with_counts = f"{caption}; {_number(_sizes(samples))} a method"
     drawn = [
-        _values(comparison, names, told, out / "values"),
-        _profiles(samples, told, out / "profile"),
+        _values(comparison, names, caption_with_counts, out / "values"),
+        _profiles(samples, caption_with_counts, out / "profile"),
         curves(samples, caption, out / "learning"),
     ]
     cost = next((name for name in COSTS if _known(comparison, name)), None)
     if cost is not None:
-        drawn.append(_frontiers(comparison, cost, told, out / "frontier"))
+        drawn.append(_frontiers(comparison, cost, caption_with_counts, out / "frontier"))
     for axis in next(iter(settings.values())):
         if len({str(values[axis]) for values in settings.values()}) > 1:
             stem = out / f"by_{axis.replace('.', '_')}"
@@ -78,18 +78,18 @@ def over(
     """Draw metrics over what varies, such as the team size: a line a method, with 95 % intervals over instances."""
     values = list(dict.fromkeys(str(setting[axis]) for setting in settings.values()))
     at = {name: values.index(str(setting[axis])) for name, setting in settings.items()}
-    places = [[one for one in samples if at[one.setting] == place] for place in range(len(values))]
-    teams = [{one.extract.team for one in some} for some in places]
+    places = [[sample for sample in samples if at[sample.setting] == place] for place in range(len(values))]
+    teams = [{sample.extract.team for sample in group} for group in places]
     sizes = [team.pop() for team in teams if len(team) == 1]
     by_size = len(set(sizes)) == len(values)
     labels = list(map(str, sizes)) if by_size else values
-    methods = list(dict.fromkeys(one.method for one in samples))
+    methods = list(dict.fromkeys(sample.method for sample in samples))
     with figure(WIDTH, 2.6) as drawn:
         panels = drawn.subplots(1, len(shown), squeeze=False)[0]
         for axes, name in zip(panels, shown, strict=True):
-            found = [{row.method: row for row in compare(some, [name], ()).rows} for some in places]
+            rows_of_groups = [{row.method: row for row in compare(group, [name], ()).rows} for group in places]
             for index, method in enumerate(methods):
-                rows = ((x, by_method.get(method)) for x, by_method in enumerate(found))
+                rows = ((x, by_method.get(method)) for x, by_method in enumerate(rows_of_groups))
                 points = [(float(x), *_bounds(row)) for x, row in rows if row is not None and row.value is not None]
                 _line(axes, points, index, len(methods), len(values) - 1.0, method)
             axes.set_xticks(range(len(values)), labels)
@@ -98,7 +98,7 @@ def over(
             axes.set_xlabel("agents" if by_size else axis)
             _scale(axes, name)
         _legend(drawn, panels)
-        counts = [size for some in places for size in _sizes(some)]
+        counts = [size for group in places for size in _sizes(group)]
         _tell(drawn, f"{caption}; {_number(counts)} a point")
         return save(drawn, stem)
 
@@ -138,16 +138,16 @@ def _bounds(row: MetricRow) -> tuple[float, float, float]:
 
 def _sizes(samples: Sequence[Sample]) -> list[int]:
     """Return how many instances each method was run on."""
-    found: dict[str, set[str]] = {}
-    for one in samples:
-        found.setdefault(one.method, set()).add(one.instance)
-    return [len(instances) for instances in found.values()]
+    instances_of: dict[str, set[str]] = {}
+    for sample in samples:
+        instances_of.setdefault(sample.method, set()).add(sample.instance)
+    return [len(instances) for instances in instances_of.values()]
 
 
 def _number(counts: Sequence[int]) -> str:
     low, high = min(counts, default=0), max(counts, default=0)
-    told = f"n = {low if low == high else f'{low} to {high}'} instance{'' if high == 1 else 's'}"
-    return told.replace(" ", "\N{NO-BREAK SPACE}")
+    text = f"n = {low if low == high else f'{low} to {high}'} instance{'' if high == 1 else 's'}"
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _tell(drawn: Figure, text: str, width: int = 112, size: int = 8) -> None:
@@ -211,8 +211,8 @@ def _points(axes: Axes, methods: Sequence[str], by_method: Mapping[str, MetricRo
     for at, method in enumerate(methods):
         row = by_method[method]
         if row.value is None:
-            told = f"all {row.nulls} null" if row.nulls else "no value"
-            axes.annotate(told, (0.02, at), (0, 0), xycoords=("axes fraction", "data"), va="center", **note)
+            text = f"all {row.nulls} null" if row.nulls else "no value"
+            axes.annotate(text, (0.02, at), (0, 0), xycoords=("axes fraction", "data"), va="center", **note)
             continue
         drawn = look(at)
         value, low, high = _bounds(row)
@@ -235,14 +235,14 @@ def _points(axes: Axes, methods: Sequence[str], by_method: Mapping[str, MetricRo
 
 def _frontiers(comparison: Comparison, cost: str, caption: str, stem: Path) -> Path:
     """Draw completion and steps against a cost; methods that none beats in both are joined by a line."""
-    found = {(row.method, row.metric): row for row in comparison.rows}
+    rows = {(row.method, row.metric): row for row in comparison.rows}
     methods = list(dict.fromkeys(row.method for row in comparison.rows))
     with figure(WIDTH, 2.6) as drawn:
         panels = drawn.subplots(1, 2)
         for axes, (name, better) in zip(panels, zip(CURVES, (1, -1), strict=True), strict=True):
             points = []
             for at, method in enumerate(methods):
-                x, y = found.get((method, cost)), found.get((method, name))
+                x, y = rows.get((method, cost)), rows.get((method, name))
                 if x is None or y is None or x.value is None or y.value is None:
                     continue
                 style, place = look(at), layer(at, len(methods))
@@ -263,13 +263,13 @@ def _frontiers(comparison: Comparison, cost: str, caption: str, stem: Path) -> P
 def _profiles(samples: Sequence[Sample], caption: str, stem: Path) -> Path | None:
     """Draw which share of episodes completes at least so much, one line a method (Agarwal et al. 2021)."""
     methods = list(dict.fromkeys(sample.method for sample in samples))
-    found = {method: _reached([one for one in samples if one.method == method]) for method in methods}
-    if not any(found.values()):
+    reached = {method: _reached([sample for sample in samples if sample.method == method]) for method in methods}
+    if not any(reached.values()):
         return None
     with figure(COLUMN, 3.2) as drawn:
         axes = drawn.subplots()
         every = max(20, 4 * len(methods))
-        for index, (method, shares) in enumerate(found.items()):
+        for index, (method, shares) in enumerate(reached.items()):
             if not shares:
                 continue
             style, place = look(index), layer(index, len(methods))
@@ -294,11 +294,11 @@ def _profiles(samples: Sequence[Sample], caption: str, stem: Path) -> Path | Non
 
 def _reached(samples: Sequence[Sample]) -> list[Interval]:
     """Return which share of episodes reaches each of ``LEVELS``, over instances; empty where none has a completion."""
-    found: dict[str, dict[str, list[float]]] = {}
+    completions: dict[str, dict[str, list[float]]] = {}
     for sample in samples:
         value = sample.values[CURVES[0]].value if CURVES[0] in sample.values else None
         if value is not None:
-            found.setdefault(sample.stratum, {}).setdefault(sample.instance, []).append(value)
+            completions.setdefault(sample.stratum, {}).setdefault(sample.instance, []).append(value)
     known: dict[str, Interval | None] = {}  # most levels are reached by the same episodes as the one before
     intervals = []
     for level in LEVELS:
@@ -306,24 +306,26 @@ def _reached(samples: Sequence[Sample]) -> list[Interval]:
             stratum: [
                 fsum(value >= level - _SLACK for value in values) / len(values) for values in by_instance.values()
             ]
-            for stratum, by_instance in found.items()
+            for stratum, by_instance in completions.items()
         }
-        told = str(strata)
-        if told not in known:
-            known[told] = _interval(CURVES[0], strata)
-        intervals.append(known[told])
-    return [one for one in intervals if one is not None]
+        key = str(strata)
+        if key not in known:
+            known[key] = _interval(CURVES[0], strata)
+        intervals.append(known[key])
+    return [interval for interval in intervals if interval is not None]
 
 
 def _interval(name: str, strata: Mapping[str, Sequence[float]]) -> Interval | None:
     """Return a mean over instances with its interval, cut to the values that the metric can have."""
     metric = metrics()[name]
     shares = (metric.low, metric.high) == (0.0, 1.0)
-    found = fitting_interval({at: [(value, 1.0) for value in values] for at, values in strata.items()}, shares=shares)
-    if found is None:
+    interval = fitting_interval(
+        {at: [(value, 1.0) for value in values] for at, values in strata.items()}, shares=shares
+    )
+    if interval is None:
         return None
-    low = found.low if metric.low is None else max(metric.low, found.low)
-    return found._replace(low=low, high=found.high if metric.high is None else min(metric.high, found.high))
+    low = interval.low if metric.low is None else max(metric.low, interval.low)
+    return interval._replace(low=low, high=interval.high if metric.high is None else min(metric.high, interval.high))
 
 
 def curves(samples: Sequence[Sample], caption: str, stem: Path) -> Path:
@@ -334,7 +336,7 @@ def curves(samples: Sequence[Sample], caption: str, stem: Path) -> Path:
         panels = drawn.subplots(1, 2)
         for axes, name in zip(panels, CURVES, strict=True):
             for index, method in enumerate(methods):
-                points = _by_episode([one for one in samples if one.method == method], name)
+                points = _by_episode([sample for sample in samples if sample.method == method], name)
                 _line(axes, points, index, len(methods), span, method)
             axes.set_xlabel("episode")
             axes.xaxis.get_major_locator().set_params(integer=True)
@@ -345,10 +347,12 @@ def curves(samples: Sequence[Sample], caption: str, stem: Path) -> Path:
 
 
 def _by_episode(samples: Sequence[Sample], name: str) -> list[tuple[float, float, float, float]]:
-    found: dict[int, dict[str, list[float]]] = {}
+    by_episode: dict[int, dict[str, list[float]]] = {}
     for sample in samples:
         value = sample.values[name].value if name in sample.values else None
         if value is not None:
-            found.setdefault(sample.episode, {}).setdefault(sample.stratum, []).append(value)
-    intervals = ((float(episode), _interval(name, found[episode])) for episode in sorted(found))
-    return [(episode, one.mean, one.low, one.high) for episode, one in intervals if one is not None]
+            by_episode.setdefault(sample.episode, {}).setdefault(sample.stratum, []).append(value)
+    intervals = ((float(episode), _interval(name, by_episode[episode])) for episode in sorted(by_episode))
+    return [
+        (episode, interval.mean, interval.low, interval.high) for episode, interval in intervals if interval is not None
+    ]

@@ -20,23 +20,28 @@ from teamworld.report.tables import Table, talk
 def table(comparison: Comparison, names: Sequence[str], caption: str) -> Table:
     """Return the values of all methods, a line a metric; metrics that nobody has a value of are left out."""
     methods = list(dict.fromkeys(row.method for row in comparison.rows))
-    found = {(row.method, row.metric): row for row in comparison.rows}
-    shown = [name for name in names if any(found[method, name].value is not None for method in methods)]
-    rows = [(name, *(cell(found[method, name]) for method in methods)) for name in shown]
+    cells = {(row.method, row.metric): row for row in comparison.rows}
+    shown = [name for name in names if any(cells[method, name].value is not None for method in methods)]
+    rows = [(name, *(cell(cells[method, name]) for method in methods)) for name in shown]
     return Table(
         "Methods on the same instances and seeds", ("metric", *methods), tuple(rows), f"{caption}; (n-): nulls"
     )
 
 
-def by_setting(found: Mapping[str, Comparison], metric: str, caption: str) -> Table:
+def by_setting(comparisons: Mapping[str, Comparison], metric: str, caption: str) -> Table:
     """Return one metric, a line a method and a column a setting."""
-    rows = {(row.method, setting): row for setting, one in found.items() for row in one.rows if row.metric == metric}
+    rows = {
+        (row.method, setting): row
+        for setting, comparison in comparisons.items()
+        for row in comparison.rows
+        if row.metric == metric
+    }
     methods = list(dict.fromkeys(method for method, _ in rows))
     lines = [
-        (method, *(cell(rows[method, setting]) if (method, setting) in rows else "" for setting in found))
+        (method, *(cell(rows[method, setting]) if (method, setting) in rows else "" for setting in comparisons))
         for method in methods
     ]
-    return Table(title(metrics()[metric]), ("method", *found), tuple(lines), caption)
+    return Table(title(metrics()[metric]), ("method", *comparisons), tuple(lines), caption)
 
 
 def title(metric: Metric) -> str:
@@ -53,22 +58,24 @@ def label(metric: Metric) -> str:
 
 def caption(experiments: Sequence[ExperimentSpec]) -> str:
     """Return what every table and figure of a comparison says of it: where, how many episodes, which mind and talk."""
-    first, told = experiments[0], where(experiments)
+    first, place = experiments[0], where(experiments)
     seeds, episodes = len(first.seeds), first.episodes
-    layouts = list(dict.fromkeys(str(one.instances) for one in experiments if isinstance(one.instances, int)))
-    steps = ", ".join(f"{most:,}" for most in dict.fromkeys(one.max_steps for one in experiments))
-    who = "; ".join(told[name] for name in ("mind", "talk") if name in told)
+    layouts = list(
+        dict.fromkeys(str(experiment.instances) for experiment in experiments if isinstance(experiment.instances, int))
+    )
+    steps = ", ".join(f"{most:,}" for most in dict.fromkeys(experiment.max_steps for experiment in experiments))
+    who = "; ".join(place[name] for name in ("mind", "talk") if name in place)
     on = f", layout{'s'[: len(layouts) - 1]} {', '.join(layouts)}" if layouts else ""
     played = f"{seeds} seed{'s'[: seeds - 1]} x {episodes} episode{'s'[: episodes - 1]} of at most {steps} steps"
-    return f"{told['world']} {told['level']}{on}; {played}, 95 % intervals over seeds; {who}"
+    return f"{place['world']} {place['level']}{on}; {played}, 95 % intervals over seeds; {who}"
 
 
 def cell(row: MetricRow) -> str:
     """Return a value with its interval and its nulls."""
     if row.value is None:
         return "none"
-    told = row.low is not None and row.high is not None and row.low != row.high
-    bounds = f" [{number(row.low)}, {number(row.high)}]" if told else ""
+    has_interval = row.low is not None and row.high is not None and row.low != row.high
+    bounds = f" [{number(row.low)}, {number(row.high)}]" if has_interval else ""
     return f"{number(row.value)}{bounds}{f' ({row.nulls}-)' if row.nulls else ''}"
 
 
@@ -97,19 +104,19 @@ def write(
         where: What every row of the files says: world, levels and mind.
     """
     (folder / "comparison.md").write_text(
-        "".join(f"**{one.title}**\n\n{export.markdown(one.columns, one.rows)}\n{one.caption}\n\n" for one in shown)
+        "".join(f"**{part.title}**\n\n{export.markdown(part.columns, part.rows)}\n{part.caption}\n\n" for part in shown)
         + f"Differences, {shown[0].caption}:\n\n"
         + "".join(f"- {sentence}\n" for sentence in claims(comparison)),
         "utf-8",
     )
-    tex = "\n".join(export.latex(one.columns, one.rows, f"{one.title}. {one.caption}") for one in shown)
+    tex = "\n".join(export.latex(part.columns, part.rows, f"{part.title}. {part.caption}") for part in shown)
     (folder / "comparison.tex").write_text(tex, "utf-8")
     for name, rows in plain(comparison).items():
         _both(folder / name, [{**row, **where} for row in rows])
     if settings:
         for name in ("rows", "paired"):
-            told = [{"setting": at, **row, **where} for at, one in settings.items() for row in plain(one)[name]]
-            _both(folder / f"{name}_by_setting", told)
+            data = [{"setting": at, **row, **where} for at, part in settings.items() for row in plain(part)[name]]
+            _both(folder / f"{name}_by_setting", data)
 
 
 def where(experiments: Sequence[ExperimentSpec]) -> dict[str, str]:
@@ -119,9 +126,9 @@ def where(experiments: Sequence[ExperimentSpec]) -> dict[str, str]:
     """
     spoken = " and ".join(filter(None, dict.fromkeys(map(talk, experiments))))
     return {
-        "world": ", ".join(dict.fromkeys(one.world for one in experiments)),
-        "level": ", ".join(dict.fromkeys(one.level for one in experiments)),
-        "mind": _minds(list(dict.fromkeys(one.reasoner for one in experiments))),
+        "world": ", ".join(dict.fromkeys(experiment.world for experiment in experiments)),
+        "level": ", ".join(dict.fromkeys(experiment.level for experiment in experiments)),
+        "mind": _minds(list(dict.fromkeys(experiment.reasoner for experiment in experiments))),
         **({"talk": spoken} if spoken else {}),
     }
 

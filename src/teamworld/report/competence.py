@@ -116,13 +116,13 @@ def values(seeds: Iterable[Seed]) -> dict[Competency, list[Worth]]:
     Seeds without a run of doing nothing are left out, as in the published scripts. A competency that no seed shows has
     an empty list: it has no score, not one of 0.
     """
-    found: dict[Competency, list[Worth]] = {name: [] for name in COMPETENCIES}
+    worths: dict[Competency, list[Worth]] = {name: [] for name in COMPETENCIES}
     for seed in seeds:
         if seed.idle is not None:
             value = worth(seed.score, seed.idle, seed.best)
             for name in shown_by(seed.level):
-                found[name].append(value)
-    return found
+                worths[name].append(value)
+    return worths
 
 
 #: What scores are counted from.
@@ -154,24 +154,24 @@ def of_folder(path: Path) -> Table:
     Raises:
         UserError: It holds no finished episode of a level that shows a competency, or nobody who did nothing.
     """
-    asked = [(RunFolder(folder), one) for folder, one in runs(path) if folder.name != SILENT and one.world == _WORLD]
-    kinds = {(one.reasoner, one.talk) for _, one in asked}
-    found = [one for folder, experiment in asked for one in _episodes(folder, experiment, told=len(kinds) > 1)]
-    if not found:
+    asked = [(RunFolder(folder), spec) for folder, spec in runs(path) if folder.name != SILENT and spec.world == _WORLD]
+    kinds = {(spec.reasoner, spec.talk) for _, spec in asked}
+    scored = [spec for folder, experiment in asked for spec in _episodes(folder, experiment, named=len(kinds) > 1)]
+    if not scored:
         raise UserError(f"{path} has no finished episode of a level of {_WORLD} that shows a competency")
-    if not any(one.method == IDLE for one in found):
+    if not any(spec.method == IDLE for spec in scored):
         raise UserError(f"competency scores count from doing nothing: run {IDLE} too, beside the methods of {path}")
     caption = where([experiment for _, experiment in asked])
     said = "; ".join(caption[name] for name in ("mind", "talk") if name in caption)
-    return table(found, said)
+    return table(scored, said)
 
 
-def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, told: bool) -> Iterator[Episode]:
+def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, named: bool) -> Iterator[Episode]:
     """Yield the episodes of a run, with their last scores; the method's name tells mind and talk if it is to."""
     if not shown_by(experiment.level):
         return
     place = json.dumps([experiment.options.get(_WORLD), experiment.max_steps], sort_keys=True)
-    beside = " ".join(filter(None, (experiment.reasoner, experiment.talk))) if told else ""
+    beside = " ".join(filter(None, (experiment.reasoner, experiment.talk))) if named else ""
     for cell, row in finished(folder, experiment):
         instance = experiment.level, place, cell.world_seed(row.episode, experiment.instances), row.episode
         name = f"{cell.method} {beside}".rstrip() if cell.method != IDLE else IDLE
@@ -186,37 +186,39 @@ def _score(folder: RunFolder, cell: RunCell, episode: int) -> float:
     return last["score"]
 
 
-def seeds(found: Sequence[Episode]) -> Mapping[str, list[Seed]]:
+def seeds(episodes: Sequence[Episode]) -> Mapping[str, list[Seed]]:
     """Return by method its episodes, each beside doing nothing on the same instance."""
     from teamworld.worlds.wildfire.levels import level_for
     from teamworld.worlds.wildfire.physics import best_score
 
-    idle = {one.instance: one.score for one in found if one.method == IDLE}
-    most = {level: best_score(level_for(level)) for level in {one.level for one in found}}
+    idle = {episode.instance: episode.score for episode in episodes if episode.method == IDLE}
+    most = {level: best_score(level_for(level)) for level in {episode.level for episode in episodes}}
     by_method: dict[str, list[Seed]] = {}
-    for method, instance, score in found:
+    for method, instance, score in episodes:
         seed = Seed(instance[0], instance[2], score, idle.get(instance), most[instance[0]])
         by_method.setdefault(method, []).append(seed)
     return by_method
 
 
-def table(found: Sequence[Episode], said: str) -> Table:
+def table(episodes: Sequence[Episode], said: str) -> Table:
     """Return the scores as a table, a line a competency.
 
     Args:
-        found: Episodes of all methods, those that did nothing among them.
+        episodes: Episodes of all methods, those that did nothing among them.
         said: What the caption says of minds and talk.
     """
-    by_method = {method: some for method, some in seeds(found).items() if method != IDLE}
-    worths = {method: _by_level(some) for method, some in by_method.items()}
+    by_method = {method: own for method, own in seeds(episodes).items() if method != IDLE}
+    worths = {method: _by_level(own) for method, own in by_method.items()}
     rows = [
         (f"{short} {name}{'*' if short in PROVISIONAL else ''}", *(_cell(worths[method], short) for method in worths))
         for short, name in COMPETENCIES.items()
     ]
-    alone = sum(seed.idle is None for some in by_method.values() for seed in some)
-    full = sum(one.no_room for some in worths.values() for level in some.values() for one in next(iter(level.values())))
-    levels = len({one.level for one in found})
-    told = [
+    alone = sum(seed.idle is None for own in by_method.values() for seed in own)
+    full = sum(
+        worth.no_room for own in worths.values() for level in own.values() for worth in next(iter(level.values()))
+    )
+    levels = len({worth.level for worth in episodes})
+    notes = [
         "0: doing nothing, 1: the best possible; mean of seeds [95 % interval over seeds, within levels] (standard "
         "deviation, n)",
         "* provisional: of the full game alone",
@@ -225,25 +227,25 @@ def table(found: Sequence[Episode], said: str) -> Table:
         said,
     ]
     title = f"{_WORLD}: behavioural competency scores, {levels} level{'' if levels == 1 else 's'}"
-    return Table(title, ("competency", *worths), tuple(rows), "; ".join(filter(None, told)))
+    return Table(title, ("competency", *worths), tuple(rows), "; ".join(filter(None, notes)))
 
 
 def _seeds(number: int) -> str:
     return f"{number} seed{'' if number == 1 else 's'}"
 
 
-def _by_level(some: Sequence[Seed]) -> dict[str, dict[Competency, list[Worth]]]:
+def _by_level(own: Sequence[Seed]) -> dict[str, dict[Competency, list[Worth]]]:
     """Return the values of a method by level, of those competencies that the level shows."""
-    found = {}
-    for level in dict.fromkeys(seed.level for seed in some):
-        shown = values(seed for seed in some if seed.level == level)
-        found[level] = {name: shown[name] for name in shown_by(level)}
-    return found
+    by_level = {}
+    for level in dict.fromkeys(seed.level for seed in own):
+        shown = values(seed for seed in own if seed.level == level)
+        by_level[level] = {name: shown[name] for name in shown_by(level)}
+    return by_level
 
 
 def _cell(by_level: Mapping[str, Mapping[Competency, Sequence[Worth]]], name: Competency) -> str:
     """Return the score of a competency; 'none' where no seed shows it."""
-    strata = {level: [(one.n, 1.0) for one in shown.get(name, ())] for level, shown in by_level.items()}
+    strata = {level: [(worth.n, 1.0) for worth in shown.get(name, ())] for level, shown in by_level.items()}
     numbers = [number for units in strata.values() for number, _ in units]
     interval = fitting_interval(strata, shares=True)
     if interval is None:

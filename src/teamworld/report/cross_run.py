@@ -44,7 +44,7 @@ class Partners(NamedTuple):
 
 def of_episodes(samples: Sequence[Sample], partners: Partners) -> Iterator[Sample]:
     """Yield each episode with those metrics across runs that it has."""
-    at = {(one.method, one.setting, one.instance, one.episode): one for one in samples}
+    at = {(known.method, known.setting, known.instance, known.episode): known for known in samples}
     sizes: dict[Key, list[Sample]] = {}
     untaught: dict[Key, Sample] = {}
     for sample in samples:
@@ -135,7 +135,7 @@ def _normalised_score(sample: Sample, random: Sample | None, greedy: Sample | No
 
     Null where the scripted team is no better than the random one, for then there is no scale.
     """
-    score, low, high = (_of(one, "world_score") for one in (sample, random, greedy))
+    score, low, high = (_of(team, "world_score") for team in (sample, random, greedy))
     if score is None or low is None or high is None or high <= low:
         return NULL
     return share(score - low, high - low)

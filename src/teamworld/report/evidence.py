@@ -90,10 +90,10 @@ class Evidence(BaseModel):
             UserError: One line on the first thing wrong with it.
         """
         try:
-            found = comparison_runs.settings({**self.common, **section.experiment})
+            places = comparison_runs.settings({**self.common, **section.experiment})
         except UserError as error:
             raise UserError(f"section {section.name}: {error}") from None
-        return [_with_memory(setting, out) for setting in found]
+        return [_with_memory(setting, out) for setting in places]
 
 
 def _with_memory(setting: GridRun, out: Path) -> GridRun:
@@ -118,16 +118,16 @@ def parsed(data: Mapping[str, Any]) -> Evidence:
         raise UserError(f"a page of evidence names its sections apart, got {', '.join(names)}")
     runs: set[Path] = set()
     for section in page.sections:
-        found = page.settings(section, Path())
-        for wrong in _wrong(section, found, runs):
+        places = page.settings(section, Path())
+        for wrong in _wrong(section, places, runs):
             raise UserError(f"section {section.name}: {wrong}")
-        for setting in found:
+        for setting in places:
             setting.experiment.model_copy(update={"memory": None}).resolved()
-        runs |= {part.folder for part in _parts(section, found, Path())}
+        runs |= {part.folder for part in _parts(section, places, Path())}
     return page
 
 
-def _wrong(section: Section, found: Sequence[GridRun], runs: Collection[Path]) -> Iterator[str]:
+def _wrong(section: Section, places: Sequence[GridRun], runs: Collection[Path]) -> Iterator[str]:
     """Yield what a section names that is not there."""
     known = [name for name in metrics() if name not in WHOLE]
     for name in section.metrics:
@@ -135,7 +135,7 @@ def _wrong(section: Section, found: Sequence[GridRun], runs: Collection[Path]) -
             yield f"there is no metric '{name}' to show{suggest(name, known)}; see: teamworld metrics"
     if len(set(section.metrics)) < len(section.metrics):
         yield "a metric is named twice"
-    axes, methods = found[0].values, found[0].experiment.methods
+    axes, methods = places[0].values, places[0].experiment.methods
     for axis in (*section.by, *([section.figure] if section.figure not in (None, _LEARNING) else [])):
         if axis not in axes:
             yield f"nothing varies in '{axis}'{suggest(axis, list(axes))}"
@@ -149,13 +149,13 @@ def _wrong(section: Section, found: Sequence[GridRun], runs: Collection[Path]) -
     for method, there in (*named, *((name, rows) for name in section.parts)):
         if method not in there:
             yield f"'{method}' is not run{suggest(method, list(there))}"
-    for memory in dict.fromkeys(one.experiment.memory for one in found):
+    for memory in dict.fromkeys(place.experiment.memory for place in places):
         if memory is not None and Path(memory) not in runs:
             yield f"no earlier section runs in '{memory}'{suggest(memory, sorted(map(str, runs)))}"
 
 
-def _parts(section: Section, found: Sequence[GridRun], out: Path) -> Iterator[ComparisonRun]:
-    return comparison_runs.planned(found, out / section.name, references=section.references, silent=section.silent)
+def _parts(section: Section, places: Sequence[GridRun], out: Path) -> Iterator[ComparisonRun]:
+    return comparison_runs.planned(places, out / section.name, references=section.references, silent=section.silent)
 
 
 def planned(page: Evidence, out: Path) -> list[tuple[Path, ExperimentSpec]]:
@@ -169,7 +169,7 @@ def planned(page: Evidence, out: Path) -> list[tuple[Path, ExperimentSpec]]:
 
 def episodes(page: Evidence) -> int:
     """Return how many episodes a page takes."""
-    return sum(len(one.cells()) * one.episodes for _, one in planned(page, Path()))
+    return sum(len(experiment.cells()) * experiment.episodes for _, experiment in planned(page, Path()))
 
 
 class EvidencePage(NamedTuple):
@@ -224,14 +224,14 @@ def make(
             purse=purse,
             watch=watch,
         )
-        found = measurement.measure(runs, section.metrics, running.processes)
+        measured = measurement.measure(runs, section.metrics, running.processes)
         caption = comparison_tables.caption([setting.experiment for setting in settings])
         parts += [f"## {section.title}\n", *([section.text.strip() + "\n"] if section.text else []), f"*{caption}.*\n"]
         if section.figure is not None:
-            drawn = list(_figures(section, settings, found.episodes, images))
+            drawn = list(_figures(section, settings, measured.episodes, images))
             figures += drawn
             parts += [f"![{section.title}: {path.stem}]({link}{path.name})\n" for path in drawn]
-        parts += _tables(section, settings, found.all)
+        parts += _tables(section, settings, measured.all)
     return EvidencePage("\n".join(parts), tuple(figures))
 
 
@@ -240,33 +240,37 @@ Group = dict[tuple[str, ...], list[Sample]]
 
 def _groups(section: Section, settings: Sequence[GridRun], samples: Sequence[Sample]) -> Group:
     """Return the samples by the values of the axes that are kept apart, the last axis changing fastest."""
-    place = {one.name: tuple(str(one.values[axis]) for axis in section.by) for one in settings}
+    place = {setting.name: tuple(str(setting.values[axis]) for axis in section.by) for setting in settings}
     order = [list(dict.fromkeys(values)) for values in zip(*place.values(), strict=True)]
-    found: Group = {values: [] for values in product(*order)}
+    groups: Group = {values: [] for values in product(*order)}
     for sample in samples:
-        found[place[sample.setting]].append(sample)
-    return found
+        groups[place[sample.setting]].append(sample)
+    return groups
 
 
 def _tables(section: Section, settings: Sequence[GridRun], samples: Sequence[Sample]) -> Iterator[str]:
     """Yield what is supported, then all values."""
-    found = {values: _shown(section, some) for values, some in _groups(section, settings, samples).items()}
+    comparisons = {values: _shown(section, group) for values, group in _groups(section, settings, samples).items()}
     if section.against is not None:
-        yield from _verdicts(section, section.against, found)
+        yield from _verdicts(section, section.against, comparisons)
     if len(section.metrics) >= _MANY:
-        for values, one in found.items():
-            shown = comparison_tables.table(one, section.metrics, "")
+        for values, comparison in comparisons.items():
+            shown = comparison_tables.table(comparison, section.metrics, "")
             yield f"{_heading(section, values)}\n\n{export.markdown(shown.columns, shown.rows)}"
         return
-    for first, name in product(dict.fromkeys(values[:1] for values in found), section.metrics):
-        columns = {" ".join(values[1:]) or "all": one for values, one in found.items() if values[:1] == first}
+    for first, name in product(dict.fromkeys(values[:1] for values in comparisons), section.metrics):
+        columns = {
+            " ".join(values[1:]) or "all": comparison
+            for values, comparison in comparisons.items()
+            if values[:1] == first
+        }
         shown = comparison_tables.by_setting(columns, name, "")
         yield f"{_heading(section, first, shown.title)}\n\n{export.markdown(shown.columns, shown.rows)}"
 
 
 def _heading(section: Section, values: Sequence[str], title: str = "") -> str:
-    told = [describe(value) if axis == "reasoner" else value for axis, value in zip(section.by, values, strict=False)]
-    return f"**{'; '.join([*([title] if title else []), *told]) or 'All'}**"
+    words = [describe(value) if axis == "reasoner" else value for axis, value in zip(section.by, values, strict=False)]
+    return f"**{'; '.join([*([title] if title else []), *words]) or 'All'}**"
 
 
 def _shown(section: Section, samples: Sequence[Sample]) -> Comparison:
@@ -274,8 +278,8 @@ def _shown(section: Section, samples: Sequence[Sample]) -> Comparison:
     taught = [sample for sample in samples if sample.memory]
     if taught and all(name.startswith("transfer_") for name in section.metrics):
         samples = taught
-    pairs = [(name, section.against) for name in dict.fromkeys(one.method for one in samples)]
-    tested = [(one, other) for one, other in pairs if other is not None and one != other]
+    pairs = [(name, section.against) for name in dict.fromkeys(method.method for method in samples)]
+    tested = [(method, other) for method, other in pairs if other is not None and method != other]
     return compare(samples, section.metrics, tested)
 
 
@@ -287,38 +291,44 @@ class _Tested(NamedTuple):
     """Its p is corrected for all differences of the section."""
 
 
-def _verdicts(section: Section, against: str, found: Mapping[tuple[str, ...], Comparison]) -> Iterator[str]:
+def _verdicts(section: Section, against: str, comparisons: Mapping[tuple[str, ...], Comparison]) -> Iterator[str]:
     """Yield a sentence for each part, then tables of all differences, corrected over the whole section."""
-    pairs = [(values, pair) for values, one in found.items() for pair in one.paired]
+    pairs = [(values, pair) for values, difference in comparisons.items() for pair in difference.paired]
     corrected = holm([pair.p for _, pair in pairs])
     every = [_Tested(values, pair._replace(p_corrected=p)) for (values, pair), p in zip(pairs, corrected, strict=True)]
-    wanted, most = enough(len(every)), max((one.pair.n for one in every), default=0)
+    wanted, most = enough(len(every)), max((difference.pair.n for difference in every), default=0)
     if every and (wanted is None or most < wanted):
         yield f"**No difference can be supported by {most} pairs in each place: there are {len(every)} of them.**\n"
     for name in section.metrics:
         tested: dict[str, list[_Tested]] = {}
-        for one in every:
-            if one.pair.metric == name:
-                tested.setdefault(one.pair.a, []).append(one)
+        for difference in every:
+            if difference.pair.metric == name:
+                tested.setdefault(difference.pair.a, []).append(difference)
         metric = metrics()[name]
         yield (
             f"**{comparison_tables.title(metric)}: difference to `{against}`.** Paired by layout and seed; "
             f"bold: supported, p < {LEVEL} corrected for all {len(every)} differences of this section.\n"
         )
-        said = [_worth(metric, section.parts.get(method, ""), some) for method, some in tested.items()]
+        said = [_worth(metric, section.parts.get(method, ""), tests) for method, tests in tested.items()]
         yield "".join(f"- {sentence}\n" for sentence in said)
-        for first in dict.fromkeys(values[:1] for values in found):
-            columns = [values for values in found if values[:1] == first]
+        for first in dict.fromkeys(values[:1] for values in comparisons):
+            columns = [values for values in comparisons if values[:1] == first]
             lines = [
-                (method, *({one.where: _difference(one) for one in some}.get(where, "none") for where in columns))
-                for method, some in tested.items()
+                (
+                    method,
+                    *(
+                        {difference.where: _difference(difference) for difference in tests}.get(where, "none")
+                        for where in columns
+                    ),
+                )
+                for method, tests in tested.items()
             ]
             heads = [" ".join(values[1:]) or "all" for values in columns]
             yield f"{_heading(section, first)}\n\n{export.markdown(('less ' + against, *heads), lines)}"
 
 
-def _difference(one: _Tested) -> str:
-    pair = one.pair
+def _difference(tested: _Tested) -> str:
+    pair = tested.pair
     bounds = "" if pair.low is None or pair.high is None else f" [{number(pair.low)}, {number(pair.high)}]"
     text = f"{number(pair.difference)}{bounds}"
     return f"**{text}**" if pair.supported else text
@@ -329,37 +339,37 @@ def _worth(metric: Metric, part: str, tested: Sequence[_Tested]) -> str:
     sign = -1.0 if metric.better == "low" else 1.0
     words = ("less", "more") if metric.better is None else ("worse", "better")
     unit = f" {metric.unit}" if metric.unit else ""
-    worse = [one for one in tested if one.pair.supported and sign * one.pair.difference < 0]
-    better = [one for one in tested if one.pair.supported and sign * one.pair.difference > 0]
+    worse = [test for test in tested if test.pair.supported and sign * test.pair.difference < 0]
+    better = [test for test in tested if test.pair.supported and sign * test.pair.difference > 0]
     said = []
-    for some, word in zip((worse, better), words, strict=True):
-        if some:
-            sizes = sorted(abs(one.pair.difference) for one in some)
+    for supported, word in zip((worse, better), words, strict=True):
+        if supported:
+            sizes = sorted(abs(test.pair.difference) for test in supported)
             by = " to ".join(dict.fromkeys((number(sizes[0]), number(sizes[-1]))))
-            said.append(f"**{word}** by {by}{unit} in {_places(some, tested)}")
-    left = [one for one in tested if one not in worse and one not in better]
+            said.append(f"**{word}** by {by}{unit} in {_places(supported, tested)}")
+    left = [test for test in tested if test not in worse and test not in better]
     if left:
         where = (
             "in any place" if len(left) == len(tested) else f"in the other{f' {len(left)}' if len(left) > 1 else ''}"
         )
-        ends = [abs(end) for one in left for end in (one.pair.low, one.pair.high) if end is not None]
+        ends = [abs(end) for test in left for end in (test.pair.low, test.pair.high) if end is not None]
         reach = f"; intervals there reach {number(max(ends))}{unit} at most" if len(ends) == 2 * len(left) else ""
         said.append(f"no supported difference {where}{reach}")
     method = tested[0].pair.a
     return f"`{method}`{f' (without {part})' if part else ''}: {'; '.join(said)}."
 
 
-def _places(some: Sequence[_Tested], tested: Sequence[_Tested]) -> str:
+def _places(supported: Sequence[_Tested], tested: Sequence[_Tested]) -> str:
     """Say in how many places, and which: by the last axis, and by the others only where these make a difference."""
-    if len(some) == len(tested):
-        return "every place" if len(some) > 1 else "the one place"
-    told = []
-    for last in dict.fromkeys(one.where[-1:] for one in tested):
-        here, of = ([one for one in group if one.where[-1:] == last] for group in (some, tested))
-        firsts = ", ".join(" ".join(one.where[:-1]) for one in here)
+    if len(supported) == len(tested):
+        return "every place" if len(supported) > 1 else "the one place"
+    texts = []
+    for last in dict.fromkeys(test.where[-1:] for test in tested):
+        here, of = ([test for test in group if test.where[-1:] == last] for group in (supported, tested))
+        firsts = ", ".join(" ".join(test.where[:-1]) for test in here)
         if here:
-            told.append("".join(last) if len(here) == len(of) else f"{''.join(last)} with {firsts}")
-    return f"{len(some)} of {len(tested)} places ({'; '.join(told)})"
+            texts.append("".join(last) if len(here) == len(of) else f"{''.join(last)} with {firsts}")
+    return f"{len(supported)} of {len(tested)} places ({'; '.join(texts)})"
 
 
 def _figures(section: Section, settings: Sequence[GridRun], samples: Sequence[Sample], images: Path) -> Iterator[Path]:
@@ -371,13 +381,13 @@ def _figures(section: Section, settings: Sequence[GridRun], samples: Sequence[Sa
     groups = _groups(section, settings, samples)
     apart = 0 if section.by[:1] == (section.figure,) else 1  # an axis that a figure goes over makes no figures
     for first in dict.fromkeys(values[:apart] for values in groups):
-        some = [one for values, found in groups.items() if values[:apart] == first for one in found]
-        told = [one for one in settings if one.name in {sample.setting for sample in some}]
+        shown = [setting for values, group in groups.items() if values[:apart] == first for setting in group]
+        places = [setting for setting in settings if setting.name in {sample.setting for sample in shown}]
         where = "_".join(re.sub(r"[^a-z0-9]+", "_", part.lower()) for part in first)
         stem = images / "_".join(["evidence", section.name, *([where] if where else [])])
-        text = comparison_tables.caption([one.experiment for one in told])
+        text = comparison_tables.caption([setting.experiment for setting in places])
         if section.figure == _LEARNING:
-            yield comparison_figures.curves(some, text, stem)
+            yield comparison_figures.curves(shown, text, stem)
         elif section.figure is not None:
-            varied = {one.name: one.values for one in told}
-            yield comparison_figures.over(section.figure, some, varied, section.metrics[:3], text, stem)
+            varied = {setting.name: setting.values for setting in places}
+            yield comparison_figures.over(section.figure, shown, varied, section.metrics[:3], text, stem)

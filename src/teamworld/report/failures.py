@@ -68,11 +68,11 @@ def finished(folder: RunFolder, experiment: ExperimentSpec, episode: int | None 
     if folder.results_file.exists():
         with Results(folder.results_file, readonly=True) as results:
             rows = [row for cell in experiment.cells() for row in results.rows(cell)]
-    found = [row for row in rows if episode in (None, row.episode)]
-    if not found:
+    chosen = [row for row in rows if episode in (None, row.episode)]
+    if not chosen:
         which = "" if episode is None else f" {episode}"
         raise UserError(f"{folder.path} has no finished episode{which} yet: go on with teamworld resume {folder.path}")
-    return found
+    return chosen
 
 
 def tagged(folder: RunFolder, experiment: ExperimentSpec, rows: Iterable[EpisodeRow]) -> Iterator[Tagged]:
@@ -88,7 +88,7 @@ def tagged(folder: RunFolder, experiment: ExperimentSpec, rows: Iterable[Episode
         yield Tagged(row.method, row.seed, row.episode, tuple(failures.tags(log, finder)), failures.blind(log))
 
 
-def counts(found: Sequence[Tagged], experiment: ExperimentSpec) -> Table:
+def counts(episodes: Sequence[Tagged], experiment: ExperimentSpec) -> Table:
     """Return how many tags of each label each method has, and in how many of its episodes.
 
     Labels that nobody has are named in the caption, and those that no log can show with what they take.
@@ -101,9 +101,9 @@ def counts(found: Sequence[Tagged], experiment: ExperimentSpec) -> Table:
     absent = []
     lacking: dict[str, list[str]] = {}
     for label in LABELS:
-        cells = [_cells(label, _showing(found, label, method)) for method in experiment.methods]
-        if found and all(label in one.blind for one in found):
-            lacking.setdefault(found[0].blind[label], []).append(label)
+        cells = [_cells(label, _showing(episodes, label, method)) for method in experiment.methods]
+        if episodes and all(label in tagged.blind for tagged in episodes):
+            lacking.setdefault(episodes[0].blind[label], []).append(label)
             continue
         if all(tags in ("none", "0") for tags, _ in cells):
             absent.append(label)
@@ -120,15 +120,15 @@ def counts(found: Sequence[Tagged], experiment: ExperimentSpec) -> Table:
     )
 
 
-def _showing(found: Sequence[Tagged], label: str, method: str) -> list[Tagged]:
+def _showing(episodes: Sequence[Tagged], label: str, method: str) -> list[Tagged]:
     """Return the episodes of a method whose logs can show a label."""
-    return [one for one in found if one.method == method and label not in one.blind]
+    return [tagged for tagged in episodes if tagged.method == method and label not in tagged.blind]
 
 
-def _cells(label: str, found: Sequence[Tagged]) -> tuple[str, str]:
-    if not found:
+def _cells(label: str, episodes: Sequence[Tagged]) -> tuple[str, str]:
+    if not episodes:
         return "none", "none"
-    each = [sum(tag.label == label for tag in one.tags) for one in found]
+    each = [sum(tag.label == label for tag in tagged.tags) for tagged in episodes]
     affected = sum(count > 0 for count in each)
     return str(sum(each)), f"{affected / len(each):.2f} ({affected}/{len(each)})"
 
@@ -138,15 +138,15 @@ def _short(tags: str, share: str) -> str:
     return tags if tags in ("none", "0") else f"{tags} in {share.partition('(')[2].rstrip(')')}"
 
 
-def lines(found: Sequence[Tagged], method: str, limit: int | None = SHOWN) -> list[str]:
+def lines(episodes: Sequence[Tagged], method: str, limit: int | None = SHOWN) -> list[str]:
     """Return one line a tag of a method, and how many were left out.
 
     Args:
-        found: The tagged episodes.
+        episodes: The tagged episodes.
         method: The method.
         limit: Tags to show at most, of each label about as many, the earliest first; None shows all.
     """
-    tagged = [(one, tag) for one in found if one.method == method for tag in one.tags]
+    tagged = [(episode, tag) for episode in episodes if episode.method == method for tag in episode.tags]
     turn: Counter[str] = Counter()
     order = []
     for place, (_, tag) in enumerate(tagged):
@@ -159,14 +159,14 @@ def lines(found: Sequence[Tagged], method: str, limit: int | None = SHOWN) -> li
     return shown
 
 
-def _line(one: Tagged, tag: Tag) -> str:
+def _line(episode: Tagged, tag: Tag) -> str:
     steps = f"step {tag.first}" if tag.first == tag.last else f"steps {tag.first}-{tag.last}"
     who = ", ".join(tag.agents[:3]) + (f" and {len(tag.agents) - 3} more" if len(tag.agents) > 3 else "")
     about = "; ".join(part for part in (tag.goal, who) if part)
-    return f"seed {one.seed} episode {one.episode} {steps}: {tag.label} [{about}] {tag.text}"
+    return f"seed {episode.seed} episode {episode.episode} {steps}: {tag.label} [{about}] {tag.text}"
 
 
-def plain(found: Sequence[Tagged], experiment: ExperimentSpec) -> dict[str, Any]:
+def plain(episodes: Sequence[Tagged], experiment: ExperimentSpec) -> dict[str, Any]:
     """Return counts and all tags as plain data, for ``--json``; null where no episode's log can show a label."""
     return {
         "counts": [
@@ -178,12 +178,14 @@ def plain(found: Sequence[Tagged], experiment: ExperimentSpec) -> dict[str, Any]
             }
             for label in LABELS
             for method in experiment.methods
-            for each in [[sum(tag.label == label for tag in one.tags) for one in _showing(found, label, method)]]
+            for each in [
+                [sum(tag.label == label for tag in episode.tags) for episode in _showing(episodes, label, method)]
+            ]
         ],
         "tags": [
-            {"method": one.method, "seed": one.seed, "episode": one.episode} | _plain(tag)
-            for one in found
-            for tag in one.tags
+            {"method": episode.method, "seed": episode.seed, "episode": episode.episode} | _plain(tag)
+            for episode in episodes
+            for tag in episode.tags
         ],
     }
 

@@ -83,7 +83,7 @@ def _measure_cell(names: Sequence[str], task: tuple[ComparisonRun, RunCell]) -> 
     """Measure one cell of a run."""
     part, cell = task
     folder, aloud = RunFolder(part.folder), RunFolder(part.folder.parent / ALOUD)
-    samples = [_sample(part, one, {*names, *_NEEDED}) for one in episode_metrics.of_cell(folder, cell)]
+    samples = [_sample(part, measured, {*names, *_NEEDED}) for measured in episode_metrics.of_cell(folder, cell)]
     values = honesty(folder, part.experiment, cell) if samples and HONESTY & set(names) else {}
 
     def efficiency(episode: int) -> dict[str, Value]:
@@ -91,7 +91,9 @@ def _measure_cell(names: Sequence[str], task: tuple[ComparisonRun, RunCell]) -> 
             return {}
         return {TRAJECTORY: trajectory(folder.log(cell, episode), aloud.log(RunCell(GREEDY, cell.seed), episode))}
 
-    return [one._replace(values={**one.values, **values, **efficiency(one.episode)}) for one in samples]
+    return [
+        measured._replace(values={**measured.values, **values, **efficiency(measured.episode)}) for measured in samples
+    ]
 
 
 def _sample(part: ComparisonRun, measured: episode_metrics.EpisodeMetrics, kept: Collection[str]) -> Sample:

@@ -49,9 +49,9 @@ def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path:
         raise UserError("figures need matplotlib: pip install 'teamworld[plots]'") from None
     figure, (top, bottom) = pyplot.subplots(2, 1, figsize=(6.4, 5.6), sharex=True, layout="constrained")
     for index, method in enumerate(experiment.methods):
-        found = [row for row in rows if row.method == method]
-        _line(top, found, [row.summary.completion for row in found], method, index)
-        _line(bottom, found, [float(row.summary.steps) for row in found], method, index)
+        own = [row for row in rows if row.method == method]
+        _line(top, own, [row.summary.completion for row in own], method, index)
+        _line(bottom, own, [float(row.summary.steps) for row in own], method, index)
     top.set_ylabel("completion (share of weight)")
     top.set_ylim(-0.03, 1.05)
     bottom.set_ylabel("steps of the world")
@@ -72,8 +72,8 @@ def learning_curve(rows: Sequence[EpisodeRow], experiment: ExperimentSpec, path:
         figure.legend(*entries, frameon=False, loc="outside lower center", ncols=2, handlelength=4, fontsize=8)
     seeds = len(experiment.seeds)
     band = f"mean and 95 % interval of {seeds} seeds" if seeds > 1 else f"seed {experiment.seeds[0]}"
-    told = f"{experiment.world} {experiment.level}: {band}; {describe_reasoner_and_talk(experiment)}"
-    figure.suptitle(textwrap.fill(told, _LINE), fontsize=9, x=0.01, ha="left")
+    title = f"{experiment.world} {experiment.level}: {band}; {describe_reasoner_and_talk(experiment)}"
+    figure.suptitle(textwrap.fill(title, _LINE), fontsize=9, x=0.01, ha="left")
     figure.savefig(path, dpi=160, metadata={"Software": None})
     pyplot.close(figure)
     return path

@@ -103,16 +103,16 @@ def fitting_interval(strata: Mapping[str, Sequence[Ratio]], *, shares: bool) -> 
         strata: As for ``ratio_interval``.
         shares: Whether each unit is a share from 0 to 1 of its own, over 1.
     """
-    found = ratio_interval(strata)
+    interval = ratio_interval(strata)
     units = np.concatenate([*_parts(strata), np.empty((2, 0))], axis=1)
-    if found is None or found.n < 2:
-        return found
+    if interval is None or interval.n < 2:
+        return interval
     if shares and np.isin(units[0], (0.0, 1.0)).all():
-        return Interval(found.mean, *_wilson(found.mean, found.n), found.n)
-    if found.n < _FEW:
-        residuals = (units[0] - found.mean * units[1]) / units[1].mean()
-        return Interval(found.mean, *_around(found.mean, residuals), found.n)
-    return found
+        return Interval(interval.mean, *_wilson(interval.mean, interval.n), interval.n)
+    if interval.n < _FEW:
+        residuals = (units[0] - interval.mean * units[1]) / units[1].mean()
+        return Interval(interval.mean, *_around(interval.mean, residuals), interval.n)
+    return interval
 
 
 def _parts(strata: Mapping[str, Sequence[Ratio]]) -> list[NDArray[np.float64]]:
@@ -190,17 +190,17 @@ def _student(tail: float, free: int) -> float:
     return z + sum(term / float(free) ** power for power, term in enumerate(terms, start=1))
 
 
-def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | None:
+def paired_interval(first: Sequence[float], second: Sequence[float]) -> Interval | None:
     """Return the mean of the differences ``one - other`` of pairs, with its 95 % interval.
 
     Raises:
         ValueError: The two have different lengths.
     """
-    return mean_interval([a - b for a, b in zip(one, other, strict=True)])
+    return mean_interval([a - b for a, b in zip(first, second, strict=True)])
 
 
 def paired(
-    one: Sequence[Ratio], other: Sequence[Ratio], strata: Sequence[str] | None = None, *, shares: bool = False
+    first: Sequence[Ratio], second: Sequence[Ratio], strata: Sequence[str] | None = None, *, shares: bool = False
 ) -> Paired | None:
     """Compare pairs: the ratio of sums of the one minus that of the other, its interval, and a permutation test.
 
@@ -208,8 +208,8 @@ def paired(
     or 1 the interval is that of Agresti and Min (2005) for matched pairs, of fewer than 5 pairs Student's.
 
     Args:
-        one: Numerator and denominator on some instances and seeds; (value, 1) of values that are averaged.
-        other: Those of the other on the same, in the same order.
+        first: Numerator and denominator on some instances and seeds; (value, 1) of values that are averaged.
+        second: Those of the other on the same, in the same order.
         strata: What each pair is from, such as its level; all from one if None.
         shares: Whether each value is a share from 0 to 1, over 1.
 
@@ -219,10 +219,10 @@ def paired(
     Raises:
         ValueError: The lengths differ.
     """
-    if not len(one) == len(other) == len(strata or one):
-        raise ValueError(f"{len(one)} and {len(other)} values are no pairs")
+    if not len(first) == len(second) == len(strata or first):
+        raise ValueError(f"{len(first)} and {len(second)} values are no pairs")
     by_stratum: dict[str, list[tuple[float, ...]]] = {}
-    for stratum, a, b in zip(strata or [""] * len(one), one, other, strict=True):
+    for stratum, a, b in zip(strata or [""] * len(first), first, second, strict=True):
         by_stratum.setdefault(stratum, []).append((*a, *b))
     parts = _pair_parts(by_stratum)
     if not parts:
@@ -300,11 +300,11 @@ def exchanged(units: NDArray[np.float64], noise: float = 0.0) -> float:
 
     if number <= _EXACT:
         return float(further(_every_swap(number)) / 2**number)
-    found, drawn = further(_drawn_swaps(number, 0)), _RESAMPLES
-    while not found and drawn < _MOST:
-        found += further(_drawn_swaps(number, drawn))
+    further_count, drawn = further(_drawn_swaps(number, 0)), _RESAMPLES
+    while not further_count and drawn < _MOST:
+        further_count += further(_drawn_swaps(number, drawn))
         drawn += _RESAMPLES
-    return (1 + found) / (1 + drawn)
+    return (1 + further_count) / (1 + drawn)
 
 
 def least(pairs: int) -> float:
@@ -341,5 +341,5 @@ def slope(values: Sequence[float], at: Sequence[float] | None = None) -> float:
     if len(values) < 2:
         return 0.0
     x = np.asarray(range(len(values)) if at is None else at, dtype=np.float64)
-    found = np.polynomial.polynomial.polyfit(x, np.asarray(values, dtype=np.float64), 1)[1]
-    return round(float(found), 12)  # what is level is 0, not the rounding of a sum
+    fitted = np.polynomial.polynomial.polyfit(x, np.asarray(values, dtype=np.float64), 1)[1]
+    return round(float(fitted), 12)  # what is level is 0, not the rounding of a sum

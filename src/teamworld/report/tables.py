@@ -62,8 +62,8 @@ def talk(experiment: ExperimentSpec) -> str:
         by_words.setdefault(words, []).append(method)
     if len(by_words) == 1:
         return f"{experiment.protocol} talk: {next(iter(by_words))}"
-    told = (f"{', '.join(some)}: {words}" for words, some in by_words.items())
-    return f"{experiment.protocol} talk ({'; '.join(told)})"
+    texts = (f"{', '.join(users)}: {words}" for words, users in by_words.items())
+    return f"{experiment.protocol} talk ({'; '.join(texts)})"
 
 
 def describe_reasoner_and_talk(experiment: ExperimentSpec) -> str:
@@ -80,9 +80,9 @@ def by_episode(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     for episode in range(1, experiment.episodes + 1):
         line = [str(episode)]
         for method in experiment.methods:
-            found = [row.summary for row in rows if row.method == method and row.episode == episode]
-            line.append(_number(mean_interval(_some(one.completion for one in found)), 2, bounds=False))
-            line.append(_number(mean_interval([float(one.steps) for one in found]), 1, bounds=False))
+            summaries = [row.summary for row in rows if row.method == method and row.episode == episode]
+            line.append(_number(mean_interval(_some(summary.completion for summary in summaries)), 2, bounds=False))
+            line.append(_number(mean_interval([float(summary.steps) for summary in summaries]), 1, bounds=False))
         lines.append(tuple(line))
     seeds = f"mean of {len(experiment.seeds)} seeds" if len(experiment.seeds) > 1 else f"seed {experiment.seeds[0]}"
     title = f"{experiment.world} {experiment.level}: episodes in a row"
@@ -102,22 +102,22 @@ def by_method(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> Table:
     columns = ("method", "episodes", "completion", "solved", "steps", "joint acts", "plans", "messages", "re-asked")
     lines = []
     for method in experiment.methods:
-        found = [row for row in rows if row.method == method]
-        if not found:
+        own = [row for row in rows if row.method == method]
+        if not own:
             lines.append((method, "0", *["none"] * (len(columns) - 2)))
             continue
-        summaries = [row.summary for row in found]
+        summaries = [row.summary for row in own]
         lines.append(
             (
                 method,
-                str(len(found)),
-                _number(_over_seeds(found, lambda row: row.summary.completion), 2),
-                _number(_over_seeds(found, lambda row: row.summary.success), 2),
-                _number(_over_seeds(found, lambda row: float(row.summary.steps)), 1),
-                _share([one.attempts for one in summaries]),
-                _share([one.plans for one in summaries]),
-                _number(_over_seeds(found, lambda row: float(row.summary.messages)), 1, bounds=False),
-                _share([(one.re_asked, one.questions) for one in summaries]),
+                str(len(own)),
+                _number(_over_seeds(own, lambda row: row.summary.completion), 2),
+                _number(_over_seeds(own, lambda row: row.summary.success), 2),
+                _number(_over_seeds(own, lambda row: float(row.summary.steps)), 1),
+                _share([summary.attempts for summary in summaries]),
+                _share([summary.plans for summary in summaries]),
+                _number(_over_seeds(own, lambda row: float(row.summary.messages)), 1, bounds=False),
+                _share([(summary.re_asked, summary.questions) for summary in summaries]),
             )
         )
     several = len(experiment.seeds) > 1

@@ -219,8 +219,8 @@ class _Reader:
 
     def _plan_rows(self) -> list[PlanRow]:
         order = {agent: place for place, agent in enumerate(self._lanes)}
-        found = (plan.row(self._frames[-1].step) for plan in self._plans.values())
-        return sorted(found, key=lambda row: (order.get(row.agent, len(order)), row.plan))
+        rows = (plan.row(self._frames[-1].step) for plan in self._plans.values())
+        return sorted(rows, key=lambda row: (order.get(row.agent, len(order)), row.plan))
 
 
 class _Plan:
@@ -354,9 +354,9 @@ def _short(event: AttemptMade) -> int:
     return max(0, *counted, 0)
 
 
-def _same(one: str, other: str) -> bool:
+def _same(first: str, second: str) -> bool:
     """Whether two actions are equal but for counts at the end that one of them leaves out."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((first, second), key=len)
     return long == short or long.startswith(f"{short.removesuffix(')')}, ")
 
 

@@ -96,11 +96,11 @@ def blind(log: Iterable[Event]) -> dict[str, str]:
     return {"false-belief": "a method that says what it believes"}
 
 
-def merged(found: Iterable[FailureSpan]) -> list[Tag]:
+def merged(findings: Iterable[FailureSpan]) -> list[Tag]:
     """Return spans as tags; those of one label, goal and agents that touch or overlap become one."""
     place = {label: number for number, label in enumerate(LABELS)}
     spans: list[FailureSpan] = []
-    for span in sorted(found, key=lambda span: (place[span.label], span.goal or "", span.agents, span.first)):
+    for span in sorted(findings, key=lambda span: (place[span.label], span.goal or "", span.agents, span.first)):
         before = spans[-1] if spans else None
         same = before is not None and (before.label, before.goal, before.agents) == (span.label, span.goal, span.agents)
         if before is not None and same and span.first <= before.last + 1:

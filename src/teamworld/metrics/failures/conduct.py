@@ -150,15 +150,15 @@ def unanswered(trace: Trace) -> Iterator[FailureSpan]:
 def chatter(trace: Trace) -> Iterator[FailureSpan]:
     """Find runs of messages among the same agents that tell nothing new."""
     heard = {(event.message, event.agent) for event in trace.all(Deliver) if not event.dropped}
-    told: dict[AgentId, set[str]] = {}
+    heard_facts: dict[AgentId, set[str]] = {}
     said: dict[tuple[AgentId, AgentId], dict[frozenset[tuple[str, ...]], None]] = {}
     row: list[MessageSent] = []
     for message in [*trace.all(MessageSent), None]:
         if message is not None:
-            empty = _tells_nothing(message, told, said)
+            empty = _tells_nothing(message, heard_facts, said)
             for agent in message.recipients:
                 if (message.id, agent) in heard:
-                    told.setdefault(agent, set()).update(message.facts)
+                    heard_facts.setdefault(agent, set()).update(message.facts)
                 said.setdefault((message.agent, agent), {})[grams(message.text)] = None
         if row and (message is None or not empty or _circle(message) != _circle(row[0])):
             if len(row) >= IN_A_ROW:
@@ -176,13 +176,13 @@ def _circle(message: MessageSent) -> frozenset[AgentId]:
 
 def _tells_nothing(
     message: MessageSent,
-    told: dict[AgentId, set[str]],
+    heard_facts: dict[AgentId, set[str]],
     said: dict[tuple[AgentId, AgentId], dict[frozenset[tuple[str, ...]], None]],
 ) -> bool:
     """All facts of the message were told to its recipients before; without facts, its text is a repetition."""
     if not message.recipients or message.act in _BINDING:
         return False
     if message.facts:
-        return all(set(message.facts) <= told.get(agent, set()) for agent in message.recipients)
+        return all(set(message.facts) <= heard_facts.get(agent, set()) for agent in message.recipients)
     own = grams(message.text)
     return any(is_alike(own, old) for agent in message.recipients for old in said.get((message.agent, agent), ()))

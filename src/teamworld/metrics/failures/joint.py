@@ -98,12 +98,12 @@ def _gave_up(trace: Trace, agent: AgentId, goal: str, last: int) -> bool:
 
 def _waiting(trace: Trace) -> dict[tuple[str, AgentId], list[int]]:
     """Return for each goal and agent at work on it the steps in which it stood in place for want of others."""
-    found: dict[tuple[str, AgentId], list[int]] = {}
+    steps: dict[tuple[str, AgentId], list[int]] = {}
     for step, acts in enumerate(trace.acts):
         for agent, act in acts.items():
             if act.ready is not None and act.ready == act.goal:
-                found.setdefault((act.ready, agent), []).append(step)
-    return found
+                steps.setdefault((act.ready, agent), []).append(step)
+    return steps
 
 
 def _aim(trace: Trace, step: int, agent: AgentId) -> str | None:
@@ -133,9 +133,17 @@ def duplicate_work(trace: Trace) -> Iterator[FailureSpan]:
 
 def _earlier_holders(table: EventTable, step: int, agent: int, goal: int) -> list[AgentId]:
     """Return who was committed to a goal in a step since before an agent was, earliest first."""
-    held = [one for one in table.commitments if one.goal == goal and one.first <= step < one.end]
-    own = next((one.seq for one in held if one.agent == agent), None)
-    return [table.team[one.agent] for one in held if one.agent != agent and (own is None or one.seq < own)]
+    held = [
+        commitment
+        for commitment in table.commitments
+        if commitment.goal == goal and commitment.first <= step < commitment.end
+    ]
+    own = next((commitment.seq for commitment in held if commitment.agent == agent), None)
+    return [
+        table.team[commitment.agent]
+        for commitment in held
+        if commitment.agent != agent and (own is None or commitment.seq < own)
+    ]
 
 
 def broken_words(trace: Trace) -> Iterator[FailureSpan]:

@@ -47,9 +47,9 @@ def ignored_inputs(trace: Trace) -> Iterator[FailureSpan]:
     delivers = {deliver.seq: deliver for deliver in trace.all(Deliver)}
     plans = {plan.seq: plan for plan in trace.all(PlanStart)}
     senders = {message.id: message.agent for message in trace.all(MessageSent)}
-    for agent, number, told, used in taken_up(trace.table, by=(PlanStart,)):
-        deliver, plan, fact = delivers[told], plans[used], knowledge.facts[number]
-        who, what, heard, then = (np.array([one], np.int64) for one in (agent, number, told, used))
+    for agent, number, delivered, used in taken_up(trace.table, by=(PlanStart,)):
+        deliver, plan, fact = delivers[delivered], plans[used], knowledge.facts[number]
+        who, what, heard, then = (np.array([value], np.int64) for value in (agent, number, delivered, used))
         if not (knowledge.holds(who, what, then)[0] and knowledge.true(what, then)[0]):
             continue  # it has since learned otherwise, or was right not to go by it
         before = int(knowledge.instead(who, what, heard)[0])
@@ -80,7 +80,7 @@ def _by_what_was_known(trace: Trace, plan: PlanStart, fact: str, known: str) -> 
     never = len(actions)
 
     def first(name: str) -> int:
-        return next((at for at, some in enumerate(actions) if name in some), never)
+        return next((at for at, named in enumerate(actions) if name in named), never)
 
     about = thing in (plan.thing, trace.table.things.get(plan.goal)) or first(thing) < never
     if about and first(value) == never and first(old) < never and first(old) <= first(thing):

@@ -25,7 +25,7 @@ from teamworld.record import (
     StepDone,
 )
 from teamworld.viewer import build
-from teamworld.viewer.data import Actor, Joint, Pace, Replay, Span
+from teamworld.viewer.data import ActionSpan, Actor, JointAct, Replay, StepRecord
 from tests.viewer import samples
 
 LOGS = {
@@ -46,7 +46,7 @@ def of(log: Sequence[Event]) -> tuple[Replay, dict[str, Actor]]:
     return replay, {actor.name: actor for actor in replay.team}
 
 
-def covering(rows: Sequence[Span], step: int) -> Span | None:
+def covering(rows: Sequence[ActionSpan], step: int) -> ActionSpan | None:
     return next((row for row in rows if row.start <= step < row.end), None)
 
 
@@ -84,7 +84,7 @@ def test_paces_say_what_each_step_brought(log: Sequence[Event]) -> None:
     for event in log:
         if isinstance(event, ActionStep) and event.spent:
             row = [pace for pace in team[event.agent].paces if pace.step <= event.step][-1]
-            assert row == Pace(
+            assert row == StepRecord(
                 step=row.step,
                 primitive=" ".join(event.primitives),
                 moved=event.moved,
@@ -214,8 +214,8 @@ def test_actions_of_a_plan_are_found_in_order(log: Sequence[Event]) -> None:
 def test_the_log_by_hand() -> None:
     replay, team = of(samples.by_hand())
     assert replay.ticks == [0, 2, 4, 6]
-    assert replay.mind.startswith("stand-in")
-    assert "no language model" in replay.mind
+    assert replay.reasoner.startswith("stand-in")
+    assert "no language model" in replay.reasoner
     assert (replay.result.completion, replay.result.done, replay.result.weight) == (0.25, 1.0, 4.0)
     assert [(m.to, m.lost) for m in replay.messages] == [(None, ["c"]), ([], [])]
     assert [(span.action, span.status, span.place) for span in team["a"].spans] == [
@@ -229,7 +229,7 @@ def test_the_log_by_hand() -> None:
         ("h", 2, 3, "ended"),
     ]
     assert (team["c"].gone, team["c"].gone_why) == (1, "fell")
-    assert replay.joints[0] == Joint(
+    assert replay.joints[0] == JointAct(
         start=0,
         end=2,
         goal="g",

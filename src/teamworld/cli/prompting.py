@@ -13,7 +13,7 @@ from teamworld.experiment.folder import RunFolder
 from teamworld.methods.registry import kinds
 from teamworld.reasoning.prompts import template_info
 from teamworld.record import read_log
-from teamworld.viewer.choice import choose
+from teamworld.viewer.selection import select_episode
 
 
 class PromptPosition(NamedTuple):
@@ -45,7 +45,7 @@ def show(kind: str, folder: Path, moment: PromptPosition) -> None:
     Raises:
         UserError: There is no such question.
     """
-    chosen = choose(folder, moment.method, moment.seed, moment.episode)
+    chosen = select_episode(folder, moment.method, moment.seed, moment.episode)
     which = prompts.choose(list(read_log(chosen.log)), kind, moment.agent, moment.number, moment.step)
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
         found = prompts.shown(RunFolder(folder), chosen.cell, chosen.episode, which, Path(scratch), moment.attempt)

@@ -9,8 +9,8 @@ from teamworld.experiment.folder import RunFolder
 from teamworld.metrics.failures import tags
 from teamworld.record import read_log
 from teamworld.viewer.build import build
-from teamworld.viewer.choice import choose
 from teamworld.viewer.page import page
+from teamworld.viewer.selection import select_episode
 from teamworld.worlds.registry import finder
 
 
@@ -26,7 +26,7 @@ def export_replay(folder: Path, target: Path, method: str | None, seed: int | No
         raise UserError(f"{target.parent} is no folder: make it, or choose another place for {target.name}")
     if target.is_dir():
         raise UserError(f"{target} is a folder: expected the name of a file, such as {target / 'replay.html'}")
-    chosen, world = choose(folder, method, seed, episode), RunFolder(folder).experiment().world
+    chosen, world = select_episode(folder, method, seed, episode), RunFolder(folder).experiment().world
     log = list(read_log(chosen.log))
     text = page(build(log, tags(log, finder(world))))
     draft = target.with_name(f".{target.name}.new")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -23,7 +22,6 @@ from teamworld.record import (
     EpisodeStart,
     Event,
     GoalChange,
-    GoalInfo,
     MessageSent,
     PlanEnd,
     PlanStart,
@@ -31,17 +29,17 @@ from teamworld.record import (
 )
 from teamworld.viewer.data import (
     FORMAT,
+    ActionSpan,
     Actor,
-    Failure,
+    CommitmentSpan,
+    EpisodeResult,
+    FailureRow,
     GoalRow,
-    Hold,
-    Joint,
-    Pace,
+    JointAct,
     PlanRow,
     Replay,
-    Result,
-    Said,
-    Span,
+    SentMessage,
+    StepRecord,
 )
 
 #: What an agent without an order does, in every world; in a row it is one span.
@@ -72,14 +70,26 @@ class _Reader:
 
     def __init__(self, start: EpisodeStart) -> None:
         self._start = start
-        self._lanes = {agent: _Lane(agent, start.kinds.get(agent, "")) for agent in start.team}
-        self._plans: dict[int, _Plan] = {}
-        self._goals = {goal.id: _goal_row(goal) for goal in start.goals}
-        self._committed: dict[str, str] = {}
-        self._messages: dict[int, Said] = {}
-        self._joints: list[Joint] = []
-        self._going: dict[tuple[str, tuple[str, ...]], int] = {}
-        """The last joint act of each goal and participants, as its place in the list."""
+        self._actors: dict[str, Actor] = {}
+        for agent in start.team:
+            self._actor(agent)
+        self._plans: dict[int, PlanRow] = {}
+        self._open: dict[int, PlanRow] = {}
+        """Those of the plans that have not ended."""
+        self._next: dict[int, int] = {}
+        """How far its agent has come in each plan."""
+        self._goals = {
+            goal.id: GoalRow(
+                id=goal.id, kind=goal.kind, label=goal.label, thing=goal.thing, weight=goal.weight, quorum=goal.quorum
+            )
+            for goal in start.goals
+        }
+        self._held: dict[str, CommitmentSpan] = {}
+        """The commitment of each agent that has one."""
+        self._messages: dict[int, SentMessage] = {}
+        self._joints: list[JointAct] = []
+        self._going: dict[tuple[str, tuple[str, ...]], JointAct] = {}
+        """The last joint act of each goal and participants."""
         self._frames: list[DrawingState] = []
 
     def take(self, event: Event) -> None:
@@ -90,44 +100,113 @@ class _Reader:
             case ActionStep():
                 self._act(event)
             case Commit():
-                self._committed[event.agent] = event.goal
-                self._lane(event.agent).hold(event)
+                self._release(event.agent, event.step, "reassigned")
+                self._held[event.agent] = CommitmentSpan(
+                    start=event.step, end=0, goal=event.goal, role=event.role, cause=event.cause, released=""
+                )
             case Release():
-                self._committed.pop(event.agent, None)
-                self._lane(event.agent).let_go(event.step, event.cause)
+                self._release(event.agent, event.step, event.cause)
             case PlanStart():
-                self._plans[event.plan] = _Plan(event)
+                self._begin_plan(event)
             case PlanEnd():
-                self._plans[event.plan].end = event
+                plan = self._open.pop(event.plan, self._plans[event.plan])
+                plan.end, plan.status, plan.ended = event.step, event.status, event.cause
             case MessageSent():
-                self._messages[event.id] = self._said(event)
+                self._messages[event.id] = self._message(event)
             case Deliver() if event.dropped:
-                said = self._messages[event.message]
-                self._messages[event.message] = replace(said, lost=[*said.lost, event.agent])
+                message = self._messages[event.message]
+                message.lost = [*message.lost, event.agent]
             case AttemptMade():
                 self._attempt(event)
             case GoalChange():
                 self._change(event)
             case AgentLeft():
-                lane = self._lane(event.agent)
-                lane.gone, lane.gone_why = event.step, event.why
+                actor = self._actor(event.agent)
+                actor.gone, actor.gone_why = event.step, event.why
             case _:
                 pass
 
-    def _lane(self, agent: str) -> _Lane:
-        return self._lanes.setdefault(agent, _Lane(agent, ""))
+    def _actor(self, agent: str) -> Actor:
+        if agent not in self._actors:
+            kind = self._start.kinds.get(agent, "")
+            self._actors[agent] = Actor(name=agent, kind=kind, spans=[], paces=[], holds=[])
+        return self._actors[agent]
+
+    def _release(self, agent: str, step: int, cause: str) -> None:
+        commitment = self._held.pop(agent, None)
+        if commitment is not None:
+            commitment.end, commitment.released = step, cause
+            self._actor(agent).holds.append(commitment)
+
+    def _begin_plan(self, event: PlanStart) -> None:
+        self._next[event.plan] = 0
+        self._open[event.plan] = self._plans[event.plan] = PlanRow(
+            agent=event.agent,
+            plan=event.plan,
+            start=event.step,
+            end=event.step,
+            goal=event.goal,
+            actions=_actions(event.text),
+            origin=event.origin,
+            cause=event.cause,
+            status="unfinished",
+            ended="",
+        )
 
     def _act(self, event: ActionStep) -> None:
-        lane = self._lane(event.agent)
-        action = f"{event.verb}({', '.join(event.args)})"
-        place = None
-        if event.plan is not None:
-            place = self._plans[event.plan].find(action, over=event.status != "running")
-        lane.act(event, action, place)
+        actor, action = self._actor(event.agent), f"{event.verb}({', '.join(event.args)})"
+        has_failed = event.status == "failed"
+        span = ActionSpan(
+            start=event.step,
+            end=event.step + event.spent,
+            action=action,
+            status=event.status if event.spent else "passed",
+            reason=event.reason if has_failed else "",
+            constraint=event.constraint if has_failed else None,
+            blocker=event.blocker if has_failed else None,
+            goal=event.goal,
+            plan=event.plan,
+            place=self._place(event, action),
+            legal=event.legal,
+        )
+        last = actor.spans[-1] if actor.spans else None
+        if (
+            event.spent
+            and last is not None
+            and last.end == event.step
+            and (last.action, last.plan, last.place) == (action, event.plan, span.place)
+            and (last.status == "running" or event.verb == _WAIT)
+        ):
+            span.start = last.start
+            actor.spans.pop()
+        actor.spans.append(span)
+        if not event.spent:
+            return
+        record = StepRecord(
+            step=event.step,
+            primitive=" ".join(event.primitives),
+            moved=event.moved,
+            effect=event.effect,
+            ready=event.ready,
+            blocker=event.blocker,
+        )
+        if not actor.paces or replace(actor.paces[-1], step=event.step) != record:
+            actor.paces.append(record)
 
-    def _said(self, event: MessageSent) -> Said:
+    def _place(self, event: ActionStep, action: str) -> int | None:
+        """Return which action of its plan this is, from the next one on; go on behind it if it is over."""
+        if event.plan is None:
+            return None
+        actions = self._plans[event.plan].actions
+        rest = range(self._next[event.plan], len(actions))
+        place = next((place for place in rest if _is_same(actions[place], action)), None)
+        if place is not None:  # else the loop put it in, such as talk owed
+            self._next[event.plan] = place + (event.status != "running")
+        return place
+
+    def _message(self, event: MessageSent) -> SentMessage:
         others = set(self._start.team) - {event.agent}
-        return Said(
+        return SentMessage(
             step=event.step,
             agent=event.agent,
             act=event.act,
@@ -139,7 +218,7 @@ class _Reader:
 
     def _attempt(self, event: AttemptMade) -> None:
         """Add a joint act to the last one of the same agents if it went the same way a step before."""
-        joint = Joint(
+        joint = JointAct(
             start=event.step,
             end=event.step + 1,
             goal=event.goal,
@@ -148,35 +227,30 @@ class _Reader:
             need=event.need,
             who=list(event.participants),
             success=event.success,
-            short=0 if event.success else _short(event),
+            short=0 if event.success else _missing(event),
             absent=[] if event.success else self._absent(event),
         )
-        key = (event.goal, event.participants)
-        last = self._going.get(key)
-        if last is not None:
-            before = self._joints[last]
-            if before.end == event.step and replace(before, start=joint.start, end=joint.end) == joint:
-                self._joints[last] = replace(before, end=joint.end)
-                return
-        self._going[key] = len(self._joints)
+        last = self._going.get((event.goal, event.participants))
+        if last is not None and last.end == event.step and replace(last, start=joint.start, end=joint.end) == joint:
+            last.end = joint.end
+            return
+        self._going[event.goal, event.participants] = joint
         self._joints.append(joint)
 
     def _absent(self, event: AttemptMade) -> list[str]:
-        planned = {plan.agent for plan in self._plans.values() if plan.end is None and plan.goal == event.goal}
-        bound = planned | {agent for agent, goal in self._committed.items() if goal == event.goal}
-        return [agent for agent in self._lanes if agent in bound and agent not in event.participants]
+        bound = {plan.agent for plan in self._open.values() if plan.goal == event.goal}
+        bound |= {agent for agent, commitment in self._held.items() if commitment.goal == event.goal}
+        return [agent for agent in self._actors if agent in bound and agent not in event.participants]
 
     def _change(self, event: GoalChange) -> None:
-        row = self._goals.get(event.goal, GoalRow(id=event.goal))
-        after = event.step + 1
+        goal, after = self._goals.setdefault(event.goal, GoalRow(id=event.goal)), event.step + 1
         if event.event == "progress":
-            before = row.progress[-1][1] if row.progress else 0.0
-            row = replace(row, progress=[*row.progress, (after, round(before + event.delta, 4))])
+            before = goal.progress[-1][1] if goal.progress else 0.0
+            goal.progress = [*goal.progress, (after, round(before + event.delta, 4))]
         elif event.event == "done":
-            row = replace(row, done=after, who=list(event.participants))
+            goal.done, goal.who = after, list(event.participants)
         elif event.event == "lost":
-            row = replace(row, lost=after)
-        self._goals[event.goal] = row
+            goal.lost = after
 
     def replay(self, events: list[Event], failures: Sequence[Tag]) -> Replay:
         """Return all that was read, with the failures found elsewhere."""
@@ -186,8 +260,12 @@ class _Reader:
                 f"a replay needs a frame for each step: expected {summary.steps + 1}, got {len(self._frames)}; "
                 "the world or the log level records none"
             )
+        for agent in self._actors:
+            self._release(agent, summary.steps, "ended")
+        for plan in self._open.values():
+            plan.end = summary.steps
+        order = {agent: place for place, agent in enumerate(self._actors)}
         ticks = [frame.tick for frame in self._frames]
-        total = sum(goal.weight for goal in start.goals)
         return Replay(
             format=FORMAT,
             world=start.world,
@@ -195,20 +273,20 @@ class _Reader:
             static=start.static,
             task=start.task,
             method=start.method,
-            mind=describe(start.reasoner),
+            reasoner=describe(start.reasoner),
             seed=start.seed,
             episode=start.episode,
-            result=Result(
+            result=EpisodeResult(
                 completion=summary.completion,
                 done=sum(goal.weight for goal in start.goals if summary.done[goal.id] is not None),
-                weight=total,
+                weight=sum(goal.weight for goal in start.goals),
                 steps=summary.steps,
                 horizon=start.horizon,
                 reason=summary.reason,
             ),
-            team=[lane.actor(summary.steps) for lane in self._lanes.values()],
+            team=list(self._actors.values()),
             goals=list(self._goals.values()),
-            plans=self._plan_rows(),
+            plans=sorted(self._plans.values(), key=lambda row: (order.get(row.agent, len(order)), row.plan)),
             messages=[self._messages[number] for number in sorted(self._messages)],
             joints=self._joints,
             failures=[_failure(tag) for tag in sorted(failures, key=lambda tag: tag.first)],
@@ -217,145 +295,21 @@ class _Reader:
             ticks=None if ticks == list(range(len(ticks))) else ticks,
         )
 
-    def _plan_rows(self) -> list[PlanRow]:
-        order = {agent: place for place, agent in enumerate(self._lanes)}
-        rows = (plan.row(self._frames[-1].step) for plan in self._plans.values())
-        return sorted(rows, key=lambda row: (order.get(row.agent, len(order)), row.plan))
 
-
-class _Plan:
-    """A plan, and how far its agent has come in it."""
-
-    def __init__(self, begun: PlanStart) -> None:
-        self._begun = begun
-        self.agent, self.goal = begun.agent, begun.goal
-        self.end: PlanEnd | None = None
-        self._actions = _actions(begun.text)
-        self._next = 0
-
-    def find(self, action: str, *, over: bool) -> int | None:
-        """Return which action of the plan this is, from the next one on; go on behind it if it is over."""
-        rest = range(self._next, len(self._actions))
-        place = next((place for place in rest if _same(self._actions[place], action)), None)
-        if place is not None:  # else the loop put it in, such as talk owed
-            self._next = place + over
-        return place
-
-    def row(self, last: int) -> PlanRow:
-        begun, end = self._begun, self.end
-        return PlanRow(
-            agent=begun.agent,
-            plan=begun.plan,
-            start=begun.step,
-            end=end.step if end is not None else last,
-            goal=begun.goal,
-            actions=self._actions,
-            origin=begun.origin,
-            cause=begun.cause,
-            status=end.status if end is not None else "unfinished",
-            ended=end.cause if end is not None else "",
-        )
-
-
-class _Lane:
-    """What one agent did."""
-
-    def __init__(self, name: str, kind: str) -> None:
-        self._name, self._kind = name, kind
-        self._spans: list[Span] = []
-        self._paces: list[Pace] = []
-        self._holds: list[Hold] = []
-        self._held: Commit | None = None
-        self.gone: int | None = None
-        self.gone_why = ""
-
-    def act(self, event: ActionStep, action: str, place: int | None) -> None:
-        if not event.spent:
-            self._spans.append(_span(event, action, place, event.step))
-            return
-        last = self._spans[-1] if self._spans else None
-        going = (
-            last is not None
-            and last.end == event.step
-            and (last.action, last.plan, last.place) == (action, event.plan, place)
-            and (last.status == "running" or event.verb == _WAIT)
-        )
-        if last is not None and going:
-            self._spans[-1] = replace(_span(event, action, place, event.step + 1), start=last.start)
-        else:
-            self._spans.append(_span(event, action, place, event.step + 1))
-        pace = Pace(
-            step=event.step,
-            primitive=" ".join(event.primitives),
-            moved=event.moved,
-            effect=event.effect,
-            ready=event.ready,
-            blocker=event.blocker,
-        )
-        if not self._paces or replace(self._paces[-1], step=event.step) != pace:
-            self._paces.append(pace)
-
-    def hold(self, event: Commit) -> None:
-        self.let_go(event.step, "reassigned")
-        self._held = event
-
-    def let_go(self, step: int, cause: str) -> None:
-        if self._held is not None:
-            held, self._held = self._held, None
-            self._holds.append(
-                Hold(start=held.step, end=step, goal=held.goal, role=held.role, cause=held.cause, released=cause)
-            )
-
-    def actor(self, last: int) -> Actor:
-        self.let_go(last, "ended")
-        return Actor(
-            name=self._name,
-            kind=self._kind,
-            spans=self._spans,
-            paces=self._paces,
-            holds=self._holds,
-            gone=self.gone,
-            gone_why=self.gone_why,
-        )
-
-
-def _span(event: ActionStep, action: str, place: int | None, end: int) -> Span:
-    over: dict[str, Any] = {}
-    if event.status == "failed":
-        over = {"reason": event.reason, "constraint": event.constraint, "blocker": event.blocker}
-    return Span(
-        start=event.step,
-        end=end,
-        action=action,
-        status=event.status if event.spent else "passed",
-        goal=event.goal,
-        plan=event.plan,
-        place=place,
-        legal=event.legal,
-        **over,
-    )
-
-
-def _goal_row(goal: GoalInfo) -> GoalRow:
-    return GoalRow(
-        id=goal.id, kind=goal.kind, label=goal.label, thing=goal.thing, weight=goal.weight, quorum=goal.quorum
-    )
-
-
-def _failure(tag: Tag) -> Failure:
-    return Failure(
+def _failure(tag: Tag) -> FailureRow:
+    return FailureRow(
         start=tag.first, end=tag.last + 1, label=tag.label, agents=list(tag.agents), goal=tag.goal, text=tag.text
     )
 
 
-def _short(event: AttemptMade) -> int:
+def _missing(event: AttemptMade) -> int:
     """Return how many agents were missing; a way that is not clear is not a matter of numbers."""
     counted = (event.need[name] - event.have.get(name, 0) for name in event.need if name != "dependency")
     return max(0, *counted, 0)
 
 
-def _same(first: str, second: str) -> bool:
-    """Whether two actions are equal but for counts at the end that one of them leaves out."""
+def _is_same(first: str, second: str) -> bool:
+    """Return whether two actions are equal but for counts at the end that one of them leaves out."""
     short, long = sorted((first, second), key=len)
     return long == short or long.startswith(f"{short.removesuffix(')')}, ")
 

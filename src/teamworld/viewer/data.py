@@ -14,11 +14,11 @@ import msgspec
 FORMAT = 1
 
 
-class _Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of all rows."""
+class _Row(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Base of all rows; they are filled while the log is read."""
 
 
-class Span(_Row, frozen=True, kw_only=True):
+class ActionSpan(_Row, kw_only=True):
     """One action of one agent, from its first step to the one after its last."""
 
     start: int
@@ -37,7 +37,7 @@ class Span(_Row, frozen=True, kw_only=True):
     legal: bool = True
 
 
-class Pace(_Row, frozen=True, kw_only=True):
+class StepRecord(_Row, kw_only=True):
     """How an agent fared from a step on, until the next row."""
 
     step: int
@@ -51,7 +51,7 @@ class Pace(_Row, frozen=True, kw_only=True):
     blocker: str | None = None
 
 
-class Hold(_Row, frozen=True, kw_only=True):
+class CommitmentSpan(_Row, kw_only=True):
     """A commitment of an agent to a goal."""
 
     start: int
@@ -63,20 +63,20 @@ class Hold(_Row, frozen=True, kw_only=True):
     """Why it ended."""
 
 
-class Actor(_Row, frozen=True, kw_only=True):
+class Actor(_Row, kw_only=True):
     """One agent."""
 
     name: str
     kind: str
-    spans: list[Span]
-    paces: list[Pace]
-    holds: list[Hold]
+    spans: list[ActionSpan]
+    paces: list[StepRecord]
+    holds: list[CommitmentSpan]
     gone: int | None = None
     """The step from which it is no longer there."""
     gone_why: str = ""
 
 
-class PlanRow(_Row, frozen=True, kw_only=True):
+class PlanRow(_Row, kw_only=True):
     """A plan that an agent took up."""
 
     agent: str
@@ -94,7 +94,7 @@ class PlanRow(_Row, frozen=True, kw_only=True):
     """Why it ended."""
 
 
-class Said(_Row, frozen=True, kw_only=True):
+class SentMessage(_Row, kw_only=True):
     """A message."""
 
     step: int
@@ -109,7 +109,7 @@ class Said(_Row, frozen=True, kw_only=True):
     """Recipients that it did not reach."""
 
 
-class Joint(_Row, frozen=True, kw_only=True):
+class JointAct(_Row, kw_only=True):
     """A joint act that went the same way in every step from ``start`` on until ``end``."""
 
     start: int
@@ -127,7 +127,7 @@ class Joint(_Row, frozen=True, kw_only=True):
     """Of a failure: agents bound to the goal by commitment or plan that took no part, in the team's order."""
 
 
-class Failure(_Row, frozen=True, kw_only=True):
+class FailureRow(_Row, kw_only=True):
     """A span of the episode that went wrong, by ``teamworld.metrics.failures``."""
 
     start: int
@@ -139,7 +139,7 @@ class Failure(_Row, frozen=True, kw_only=True):
     text: str
 
 
-class GoalRow(_Row, frozen=True, kw_only=True):
+class GoalRow(_Row, kw_only=True):
     """A goal and how far it got."""
 
     id: str
@@ -157,7 +157,7 @@ class GoalRow(_Row, frozen=True, kw_only=True):
     """Those who took part in the step that did it."""
 
 
-class Result(_Row, frozen=True, kw_only=True):
+class EpisodeResult(_Row, kw_only=True):
     """How the episode went; null where there was nothing to count."""
 
     completion: float | None
@@ -168,7 +168,7 @@ class Result(_Row, frozen=True, kw_only=True):
     reason: str
 
 
-class Replay(_Row, frozen=True, kw_only=True):
+class Replay(_Row, kw_only=True):
     """An episode."""
 
     format: int
@@ -177,18 +177,18 @@ class Replay(_Row, frozen=True, kw_only=True):
     static: dict[str, Any]
     task: str
     method: str
-    mind: str
-    """The mind in words: rules are called rules."""
+    reasoner: str
+    """The reasoner in words: rules are called rules."""
     seed: int
     episode: int
-    result: Result
+    result: EpisodeResult
     team: list[Actor]
     goals: list[GoalRow]
     plans: list[PlanRow]
     """By agent in the team's order, then by number."""
-    messages: list[Said]
-    joints: list[Joint]
-    failures: list[Failure]
+    messages: list[SentMessage]
+    joints: list[JointAct]
+    failures: list[FailureRow]
     """By start."""
     labels: dict[str, str]
     """The rule of each label that occurs, in words."""

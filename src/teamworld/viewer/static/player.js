@@ -199,7 +199,7 @@
     const share = result.completion === null ? "no goals" : `${(100 * result.completion).toFixed(0)} %`;
     const facts = [
       ["method", episode.method],
-      ["mind", episode.mind],
+      ["reasoner", episode.reasoner],
       ["run", `seed ${episode.seed}, episode ${episode.episode}`],
       ["completion", share, result.completion === null ? null : `${result.done} of ${result.weight} by weight`],
       ["steps", String(result.steps), `of ${result.horizon}, ${ENDS[result.reason] ?? result.reason}`],

@@ -1,0 +1,63 @@
+"""The episode of a run that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from teamworld.errors import UserError, suggest
+from teamworld.experiment.config import RunCell
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.results import Results
+
+
+class SelectedEpisode(NamedTuple):
+    """A finished episode of a run."""
+
+    cell: RunCell
+    episode: int
+    log: Path
+
+
+def select_episode(
+    path: Path, method: str | None = None, seed: int | None = None, episode: int | None = None
+) -> SelectedEpisode:
+    """Return a finished episode of a run.
+
+    Args:
+        path: The run's folder.
+        method: One of its methods; the first if None.
+        seed: One of its seeds; the first if None.
+        episode: The last finished one if None.
+
+    Raises:
+        UserError: The folder holds no run, or the run no such method, seed or finished episode.
+    """
+    folder = RunFolder(path)
+    experiment = folder.experiment()
+    if method is not None and method not in experiment.methods:
+        raise UserError(f"{path} has no method '{method}'{suggest(method, list(experiment.methods))}")
+    if seed is not None and seed not in experiment.seeds:
+        raise UserError(f"{path} has no seed {seed}; it has: {_listed(experiment.seeds)}")
+    cell = RunCell(method or experiment.methods[0], experiment.seeds[0] if seed is None else seed)
+    episodes: list[int] = []
+    if folder.results_file.exists():
+        with Results(folder.results_file, readonly=True) as results:
+            episodes = [row.episode for row in results.rows(cell)]
+    which = f"{cell.method} with seed {cell.seed}"
+    if not episodes:
+        raise UserError(f"{path} has no finished episode of {which} yet: go on with teamworld resume {path}")
+    if episode is not None and episode not in episodes:
+        raise UserError(f"{path} has finished episodes {_range(episodes)} of {which}, got {episode}")
+    selected = episodes[-1] if episode is None else episode
+    return SelectedEpisode(cell, selected, folder.log(cell, selected))
+
+
+def _range(numbers: Sequence[int]) -> str:
+    is_whole = len(numbers) > 1 and list(numbers) == list(range(numbers[0], numbers[-1] + 1))
+    return f"{numbers[0]} to {numbers[-1]}" if is_whole else _listed(numbers)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:12])) + (", ..." if len(numbers) > 12 else "")

@@ -20,7 +20,16 @@ from teamworld.memory.world_model import WorldModel
 from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.contract import Message
 from teamworld.methods.drwell.library import Page
-from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Planning, Propose, Revise
+from teamworld.methods.drwell.questions import (
+    Chat,
+    Choose,
+    CommitTo,
+    Draft,
+    NegotiationRecord,
+    Planning,
+    Propose,
+    Revise,
+)
 from teamworld.methods.registry import kinds
 from teamworld.planning.goals import open_goals
 from teamworld.reasoning.contract import Question
@@ -172,32 +181,32 @@ def with_words(kind: str, said: str, place: CubeWorld) -> Question[Any]:
     view = place.view("agent_0")
     goals = open_goals(view.goals)
     heard = tuple(Message("agent_1", act, said, goals[0].id) for act in ("propose", "commit", "inform"))
-    told: dict[str, Any] = {"respondent": "agent_0", "views": {"agent_0": view}}
-    room: dict[str, Any] = {
-        "members": ("agent_0", "agent_1", "agent_2"),
-        "team": 3,
-        "working": {},
-        "guide": {goal.id: WorldModel().guide(goal.id) for goal in goals},
-        "guided": True,
-        "best": goals[0].id,
-        "heard": heard,
-    }
-    plan: dict[str, Any] = {"domain": place.domain, "goal": goals[0], "commitments": {"agent_0": goals[0].id}}
+    asked_of = ("agent_0", {"agent_0": view})
+    record = NegotiationRecord(
+        members=("agent_0", "agent_1", "agent_2"),
+        team=3,
+        working={},
+        guide={goal.id: WorldModel().guide(goal.id) for goal in goals},
+        guided=True,
+        best=goals[0].id,
+        heard=heard,
+    )
+    task = (place.domain, goals[0], {"agent_0": goals[0].id})
     page = Page((), 0, Binding(goals[0].thing, 1, 1), place.domain.measures, frozenset(), 6, None, 0)
     match kind:
         case "drwell.propose":
-            return Propose(**told, **room)
+            return Propose(*asked_of, record)
         case "drwell.commit":
-            return CommitTo(**told, **room)
+            return CommitTo(*asked_of, record)
         case "drwell.chat":
-            return Chat(**told, **room, turn=1, turns=2)
+            return Chat(*asked_of, record, turn=1, turns=2)
         case "drwell.choose":
-            return Choose(**told, **room)
+            return Choose(*asked_of, record)
         case "drwell.revise":
             draft, library = candidate_texts(goals[0], view, place.domain)[0], WorldModel().library(goals[0].id)
-            return Revise(**told, **plan, draft=draft, library=library, page=page, notes=(said,))
+            return Revise("agent_0", {"agent_0": view}, *task, draft=draft, library=library, page=page, notes=(said,))
         case _:
-            return Draft(**told, **plan)
+            return Draft("agent_0", {"agent_0": view}, *task)
 
 
 #: Where words of another mind are shown, and how much of them.
@@ -243,8 +252,10 @@ def test_the_guidebook_is_shown_in_words_not_as_an_object() -> None:
     place = world(Block(1, 20, 3))
     question = with_words("drwell.propose", "hello", place)
     assert isinstance(question, Propose)
-    entry: GuideEntry = next(iter(question.guide.values()))
-    shown = render(replace(question, guide=dict.fromkeys(question.guide, entry._replace(attempts=4, successes=3))))
+    guide = question.record.guide
+    entry: GuideEntry = next(iter(guide.values()))
+    record = replace(question.record, guide=dict.fromkeys(guide, entry._replace(attempts=4, successes=3)))
+    shown = render(replace(question, record=record))
     assert "3 of 4 attempts" in shown.user
 
 

@@ -23,7 +23,7 @@ from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Message, Method
 from teamworld.methods.drwell.options import VARIANTS, DrWellOptions
-from teamworld.methods.drwell.questions import Chat, Choose, Remark, Revision
+from teamworld.methods.drwell.questions import Chat, Choose, NegotiationRecord, Remark, Revision
 from teamworld.methods.drwell.reflections import reflections
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.registry import make_reasoner
@@ -187,9 +187,9 @@ def test_without_negotiation_nothing_is_said_and_all_choose_at_the_same_time(tmp
     for question, prompt in mind.asked:
         if isinstance(question, Choose):
             assert "cannot talk" in prompt
-            assert question.heard == ()
-            assert question.members == ()
-            assert question.respondent not in question.working
+            assert question.record.heard == ()
+            assert question.record.members == ()
+            assert question.respondent not in question.record.working
     delta = method.learn(events)
     assert delta is not None
     assert {instance.communication for instance in delta.instances} == {"none"}
@@ -210,12 +210,12 @@ def test_in_a_chat_each_has_its_turns_and_then_all_choose_having_heard_it(tmp_pa
         assert all((message.goal is None) == (message.act == "other") for message in said)
     for question, prompt in mind.asked:
         if isinstance(question, Choose):
-            assert len(question.heard) == 3 * len(question.members)
-            assert all(message.text in prompt for message in question.heard)
+            assert len(question.record.heard) == 3 * len(question.record.members)
+            assert all(message.text in prompt for message in question.record.heard)
         elif isinstance(question, Chat):
             assert f"your turn {question.turn} of 3" in prompt
-            place = question.members.index(question.respondent)
-            assert len(question.heard) == (question.turn - 1) * len(question.members) + place
+            place = question.record.members.index(question.respondent)
+            assert len(question.record.heard) == (question.turn - 1) * len(question.record.members) + place
     delta = method.learn(events)
     assert delta is not None
     assert {instance.communication for instance in delta.instances} == {"chat"}
@@ -276,9 +276,7 @@ class Sight:
 def choose(goals: list[Goal], said: list[tuple[str, str | None]], working: dict[str, str], team: int) -> Choose:
     members = tuple(f"a{number}" for number in range(team) if f"a{number}" not in working) if said else ()
     blank = WorldModel()
-    return Choose(
-        respondent="a0",
-        views={"a0": Sight(goals)},  # type: ignore[dict-item]
+    record = NegotiationRecord(
         members=members,
         team=team,
         working=working,
@@ -287,6 +285,7 @@ def choose(goals: list[Goal], said: list[tuple[str, str | None]], working: dict[
         best=None,
         heard=tuple(Message(sender, "inform", "...", named) for sender, named in said),
     )
+    return Choose("a0", {"a0": Sight(goals)}, record)  # type: ignore[dict-item]
 
 
 @given(data=st.data())
@@ -346,7 +345,7 @@ def test_a_chat_in_which_every_message_is_lost_goes_on(tmp_path: Path) -> None:
     assert list(of(events, MessageSent))
     for question, _ in mind.asked:
         if isinstance(question, Choose):
-            assert {message.sender for message in question.heard} <= {question.respondent}
+            assert {message.sender for message in question.record.heard} <= {question.respondent}
 
 
 @pytest.mark.heavy

@@ -51,7 +51,7 @@ class DecisionPoint:
         running: Mapping[AgentId, Plan],
         news: Sequence[Event],
         channel: Channel,
-        journal: EventRecorder,
+        recorder: EventRecorder,
         reasoner: Reasoner,
         retries: int,
     ) -> None:
@@ -60,14 +60,14 @@ class DecisionPoint:
         self.running = running
         self.news = news
         self._channel = channel
-        self._journal = journal
+        self._recorder = recorder
         self._reasoner = reasoner
         self._retries = retries
 
     @property
     def t(self) -> int:
-        """Ticks gone."""
-        return self._journal.tick
+        """Steps gone."""
+        return self._recorder.tick
 
     @property
     def team(self) -> Sequence[AgentId]:
@@ -84,23 +84,23 @@ class DecisionPoint:
 
     def post(self, message: Message) -> None:
         """Send a message."""
-        self._journal.in_turn("a post")
+        self._recorder.in_turn("a post")
         self._channel.post(message, self.t)
 
     def open_meeting(self, members: Sequence[AgentId]) -> Meeting:
         """Open a meeting of present agents."""
-        self._journal.in_turn("a meeting")
+        self._recorder.in_turn("a meeting")
         absent = [agent for agent in members if agent not in self.views]
         if absent:
             raise ValueError(f"not here: {', '.join(absent)}")
         return self._channel.open_meeting(members, self.t)
 
     async def ask(self, question: Question[Answer]) -> Answer:
-        """Ask a mind and put question and answer on record."""
+        """Ask a reasoner and put question and answer on record."""
         asked = await ask_until_usable(self._reasoner, question, self._retries)
         others = tuple(agent for agent in question.views if agent != question.respondent)
         if others:
-            self._journal.record(ViewsShared(agent=question.respondent, purpose=question.kind, views=others))
+            self._recorder.record(ViewsShared(agent=question.respondent, purpose=question.kind, views=others))
         calls = (*(rejected.call for rejected in asked.tries), asked.call)
         for attempt, call in enumerate(calls):
             if call is not None:
@@ -108,8 +108,8 @@ class DecisionPoint:
                 event = LlmCall(
                     agent=question.respondent, purpose=question.kind, usable=usable, attempt=attempt, **call._asdict()
                 )
-                self._journal.record(event)
-        self._journal.record(
+                self._recorder.record(event)
+        self._recorder.record(
             QuestionAsked(
                 agent=question.respondent,
                 purpose=question.kind,
@@ -123,8 +123,8 @@ class DecisionPoint:
 
     async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
         """Run what does not depend on one another at the same time; records keep the given order."""
-        return await self._journal.together(branches)
+        return await self._recorder.together(branches)
 
     def note(self, event: Commit | Release | Believe | Predict) -> None:
         """Put a commitment or its release on record; at the log level ``beliefs`` beliefs and predictions too."""
-        self._journal.record(event)
+        self._recorder.record(event)

@@ -81,18 +81,18 @@ class Episode:
         self._memory = memory
         self._streams = streams
         self._setting = setting
-        self._journal = EventRecorder(log, setting.log_level)
-        self._witness = PerceptionRecorder(self._journal.record)
+        self._recorder = EventRecorder(log, setting.log_level)
+        self._perceptions = PerceptionRecorder(self._recorder.record)
         self._alive = list(world.spec.agents)
-        self._courses: dict[AgentId, PlanExecution] = {}
+        self._executions: dict[AgentId, PlanExecution] = {}
         self._committed: dict[AgentId, str] = {}
         self._waiting: set[AgentId] = set()
         self._unable: frozenset[AgentId] = frozenset()
         self._talking: dict[AgentId, Action] = {}
         self._plans = 0
         self._read = 0
-        self._stages = Stages(self._alive, self._journal.record)
-        self._channel = Channel(setting.messages, world.in_range, streams, self._journal.record)
+        self._stages = Stages(self._alive, self._recorder.record)
+        self._channel = Channel(setting.messages, world.in_range, streams, self._recorder.record)
 
     async def play(self) -> EndReason:
         """Run the episode to its end and return why it ended.
@@ -118,10 +118,10 @@ class Episode:
         while over is None:
             views = self._views()
             self._unable = frozenset(agent for agent, view in views.items() if not view.is_able)
-            self._look(views)
+            self._record_perceptions(views)
             self._settle(views)
             self._waiting = await self._decide(views)
-            over = self._advance(self._orders(views))
+            over = self._advance(self._next_actions(views))
         self._finish(over)
         return over
 
@@ -130,36 +130,36 @@ class Episode:
     def _views(self) -> Views:
         return Views(self._alive, self._world.view)
 
-    def _look(self, views: Views) -> None:
+    def _record_perceptions(self, views: Views) -> None:
         """Record what agents perceive before they decide."""
-        if self._journal.level == "beliefs":
-            self._witness.observe({agent: view.facts for agent, view in views.items()})
+        if self._recorder.level == "beliefs":
+            self._perceptions.observe({agent: view.facts for agent, view in views.items()})
 
     def _settle(self, views: Views) -> None:
         """Pass over actions that cannot start; end plans that are over, and those of agents that cannot act."""
-        for agent in list(self._courses):
-            course = self._courses[agent]
+        for agent in list(self._executions):
+            execution = self._executions[agent]
             if agent in self._unable:
                 self._end_plan(agent, Ending("interrupted", "unable"))
                 continue
-            while (action := course.action) is not None and not course.started:
+            while (action := execution.action) is not None and not execution.started:
                 verdict = views[agent].check(action)
                 if verdict.ok:
                     break
-                self._record_skip(agent, course, action, verdict)
-                course.skip(verdict.word)
-            if course.action is None:
+                self._record_skip(agent, execution, action, verdict)
+                execution.skip(verdict.word)
+            if execution.action is None:
                 self._end_plan(agent, None)
 
-    def _moment(self, free: Sequence[AgentId], views: Views, news: Sequence[Event]) -> DecisionPoint:
-        running = {agent: course.plan for agent, course in self._courses.items()}
+    def _make_context(self, free: Sequence[AgentId], views: Views, news: Sequence[Event]) -> DecisionPoint:
+        running = {agent: execution.plan for agent, execution in self._executions.items()}
         return DecisionPoint(
             free=free,
             views=views,
             running=running,
             news=news,
             channel=self._channel,
-            journal=self._journal,
+            recorder=self._recorder,
             reasoner=self._reasoner,
             retries=self._setting.retries,
         )
@@ -167,11 +167,11 @@ class Episode:
     async def _decide(self, views: Views) -> set[AgentId]:
         """Let the method decide for whoever is free; return the agents that will wait this step."""
         ready = [agent for agent in self._alive if not self._channel.owed[agent] and agent not in self._unable]
-        idle = [agent for agent in ready if agent not in self._courses]
-        news = [event for event in self._journal.events[self._read :] if isinstance(event, _NEWS)]
-        self._read = len(self._journal.events)
-        named = set(self._method.watch(self._moment(tuple(idle), views, news)))
-        stopped = [agent for agent in ready if agent in named and agent in self._courses]
+        idle = [agent for agent in ready if agent not in self._executions]
+        news = [event for event in self._recorder.events[self._read :] if isinstance(event, _NEWS)]
+        self._read = len(self._recorder.events)
+        named = set(self._method.watch(self._make_context(tuple(idle), views, news)))
+        stopped = [agent for agent in ready if agent in named and agent in self._executions]
         for agent in stopped:
             self._stages.enter(agent, "I")
         free = tuple(agent for agent in self._alive if agent in idle or agent in stopped)
@@ -179,10 +179,10 @@ class Episode:
             return set()
         for agent in free:
             self._stages.enter(agent, "R")
-        decisions = await self._method.decide(self._moment(free, views, news))
+        decisions = await self._method.decide(self._make_context(free, views, news))
         waiting = self._apply(decisions, set(stopped), views)
         for agent in free:
-            self._channel.clear(agent, self._journal.tick)
+            self._channel.clear(agent, self._recorder.tick)
             self._stages.enter(agent, "W")
         return waiting
 
@@ -193,7 +193,7 @@ class Episode:
             if isinstance(decision, Choice) and agent in self._unable:
                 raise ValueError(f"{agent} cannot act and was given a plan: {decision.plan}")
             if isinstance(decision, Choice):
-                if agent in self._courses:
+                if agent in self._executions:
                     status: Status = "interrupted" if agent in stopped else "superseded"
                     self._end_plan(agent, Ending(status, decision.cause))
                 self._take_up(agent, decision, views[agent])
@@ -204,13 +204,13 @@ class Episode:
 
     def _take_up(self, agent: AgentId, choice: Choice, view: View) -> None:
         plan = choice.plan
-        # It may have been told of a goal that it has not seen: by a team-mate, or by whoever plans for all.
+        # It may have been told of a goal that it has not seen: by a teammate, or by whoever plans for all.
         goal = _goal(view.goals, plan.goal) or _goal(self._world.goals(), plan.goal)
         if plan.goal is not None and goal is None:
             raise ValueError(f"{agent} took up a plan for an unknown goal: {plan}")
-        reviewed = dry_run(plan, view, self._world.domain)
-        self._courses[agent] = PlanExecution(self._plans, plan)
-        self._journal.record(
+        simulated = dry_run(plan, view, self._world.domain)
+        self._executions[agent] = PlanExecution(self._plans, plan)
+        self._recorder.record(
             PlanStart(
                 agent=agent,
                 plan=self._plans,
@@ -223,16 +223,16 @@ class Episode:
                 origin=choice.origin,
                 cause=choice.cause,
                 parsed=choice.parsed,
-                first_action_legal=reviewed.first_legal,
-                dry_run_ok=reviewed.ok,
-                predicted_steps=reviewed.ticks,
+                first_action_legal=simulated.first_legal,
+                dry_run_ok=simulated.ok,
+                predicted_steps=simulated.ticks,
                 length=len(plan.actions),
             )
         )
         self._plans += 1
 
     def _track_commitments(self) -> None:
-        for event in self._journal.events[self._read :]:
+        for event in self._recorder.events[self._read :]:
             if isinstance(event, Commit):
                 self._committed[event.agent] = event.goal
             elif isinstance(event, Release):
@@ -240,27 +240,27 @@ class Episode:
 
     # ---- the step
 
-    def _orders(self, views: Views) -> dict[AgentId, Action]:
+    def _next_actions(self, views: Views) -> dict[AgentId, Action]:
         """Return what each agent is to do: pay talk owed, else the plan's next action, else wait."""
         self._settle(views)  # new plans may begin with actions that cannot start
-        orders: dict[AgentId, Action] = {}
+        actions: dict[AgentId, Action] = {}
         for agent in self._alive:
-            course = self._courses.get(agent)
+            execution = self._executions.get(agent)
             owed = self._channel.owed[agent]
             if owed and agent not in self._unable:
-                orders[agent] = self._talking.get(agent, talk(owed))
-            elif agent in self._waiting or course is None or course.action is None:
-                orders[agent] = WAIT
+                actions[agent] = self._talking.get(agent, talk(owed))
+            elif agent in self._waiting or execution is None or execution.action is None:
+                actions[agent] = WAIT
             else:
-                orders[agent] = course.action
-        return orders
+                actions[agent] = execution.action
+        return actions
 
-    def _advance(self, orders: Mapping[AgentId, Action]) -> EndReason | None:
+    def _advance(self, actions: Mapping[AgentId, Action]) -> EndReason | None:
         self._stages.execute()
-        report = self._world.step(orders)
-        record = self._journal.record
+        report = self._world.step(actions)
+        record = self._recorder.record
         for agent in self._alive:
-            self._take_outcome(agent, orders[agent], report)
+            self._take_outcome(agent, actions[agent], report)
         for attempt in report.attempts:
             record(
                 AttemptMade(
@@ -279,42 +279,42 @@ class Episode:
         for agent, why in report.gone.items():
             self._leave(agent, why)
         record(StepDone(ticks=report.ticks, score=dict(report.score)))
-        self._journal.step += 1
-        self._journal.tick += report.ticks
+        self._recorder.step += 1
+        self._recorder.tick += report.ticks
         self._show()
-        self._journal.flush()
+        self._recorder.flush()
         return report.end_reason or (None if self._alive else "quit")
 
-    def _take_outcome(self, agent: AgentId, order: Action, report: StepResult) -> None:
+    def _take_outcome(self, agent: AgentId, action: Action, report: StepResult) -> None:
         outcome = report.outcomes[agent]
-        course = self._courses.get(agent)
+        execution = self._executions.get(agent)
         owed = self._channel.owed[agent]
-        ran_plan = course is not None and not owed and agent not in self._waiting and course.action == order
-        self._record_action(agent, outcome, course if ran_plan else None)
-        if owed and order != WAIT:  # who cannot act goes on owing
+        ran_plan = execution is not None and not owed and agent not in self._waiting and execution.action == action
+        self._record_action(agent, outcome, execution if ran_plan else None)
+        if owed and action != WAIT:  # who cannot act goes on owing
             self._channel.owed[agent] = max(0, owed - report.ticks)
-            self._talking[agent] = order
+            self._talking[agent] = action
         if not self._channel.owed[agent] or outcome.status != "running":
             self._talking.pop(agent, None)
-        if course is not None and ran_plan:
-            course.take(outcome)
-        elif course is not None:
-            course.started = False  # talking or waiting stopped what ran
+        if execution is not None and ran_plan:
+            execution.take(outcome)
+        elif execution is not None:
+            execution.started = False  # talking or waiting stopped what ran
 
     def _leave(self, agent: AgentId, why: str) -> None:
-        self._journal.record(AgentLeft(agent=agent, why=why))
+        self._recorder.record(AgentLeft(agent=agent, why=why))
         self._alive.remove(agent)
-        if agent in self._courses:
+        if agent in self._executions:
             self._end_plan(agent, Ending("failed", "gone"))
         if agent in self._committed:
-            self._journal.record(Release(agent=agent, goal=self._committed.pop(agent), cause="gone"))
+            self._recorder.record(Release(agent=agent, goal=self._committed.pop(agent), cause="gone"))
         self._stages.leave(agent)
 
     # ---- records
 
     def _start(self, roster: Sequence[Entity]) -> None:
         spec, setting = self._world.spec, self._setting
-        self._journal.record(
+        self._recorder.record(
             EpisodeStart(
                 schema=FORMATS[setting.log_level],
                 world=spec.world,
@@ -344,18 +344,18 @@ class Episode:
 
     def _show(self) -> None:
         """Record what a drawing of this moment needs, and what is true."""
-        self._journal.record(DrawingState(state=dict(self._world.snapshot())))
-        if self._journal.level == "beliefs":
-            self._witness.truth(self._world.truth())
+        self._recorder.record(DrawingState(state=dict(self._world.snapshot())))
+        if self._recorder.level == "beliefs":
+            self._perceptions.truth(self._world.truth())
 
-    def _record_action(self, agent: AgentId, outcome: Outcome, course: PlanExecution | None) -> None:
-        self._journal.record(
+    def _record_action(self, agent: AgentId, outcome: Outcome, execution: PlanExecution | None) -> None:
+        self._recorder.record(
             ActionStep(
                 agent=agent,
                 verb=outcome.action.verb,
                 args=tuple(map(show, outcome.action.args)),
-                goal=course.plan.goal if course is not None else None,
-                plan=course.number if course is not None else None,
+                goal=execution.plan.goal if execution is not None else None,
+                plan=execution.number if execution is not None else None,
                 status=outcome.status,
                 legal=outcome.legal,
                 effect=outcome.effect,
@@ -370,14 +370,14 @@ class Episode:
             )
         )
 
-    def _record_skip(self, agent: AgentId, course: PlanExecution, action: Action, verdict: Verdict) -> None:
-        self._journal.record(
+    def _record_skip(self, agent: AgentId, execution: PlanExecution, action: Action, verdict: Verdict) -> None:
+        self._recorder.record(
             ActionStep(
                 agent=agent,
                 verb=action.verb,
                 args=tuple(map(show, action.args)),
-                goal=course.plan.goal,
-                plan=course.number,
+                goal=execution.plan.goal,
+                plan=execution.number,
                 status="failed",
                 legal=False,
                 effect=False,
@@ -389,32 +389,32 @@ class Episode:
 
     def _end_plan(self, agent: AgentId, ending: Ending | None) -> None:
         """End an agent's plan; without an ending it ended by itself."""
-        course = self._courses.pop(agent)
+        execution = self._executions.pop(agent)
         # What the agent knows decides, as when it took the plan up; where it knows nothing of the goal, the truth.
         known = self._world.view(agent).goals if agent in self._alive else ()
-        goal = _goal(known, course.plan.goal) or _goal(self._world.goals(), course.plan.goal)
+        goal = _goal(known, execution.plan.goal) or _goal(self._world.goals(), execution.plan.goal)
         done = goal is not None and goal.state == "done"
         if ending is None or (done and ending.status == "unfinished"):
-            ending = course.ending(done)
-        self._journal.record(
+            ending = execution.ending(done)
+        self._recorder.record(
             PlanEnd(
                 agent=agent,
-                plan=course.number,
-                goal=course.plan.goal,
+                plan=execution.number,
+                goal=execution.plan.goal,
                 status=ending.status,
                 cause=ending.cause,
-                actions_done=course.done,
+                actions_done=execution.done,
                 goal_done=done,
                 units_left=goal.units if goal is not None else 0,
             )
         )
 
     def _finish(self, over: EndReason) -> None:
-        for agent in list(self._courses):
+        for agent in list(self._executions):
             self._end_plan(agent, Ending("unfinished", over))
         for agent, goal in self._committed.items():
-            self._journal.record(Release(agent=agent, goal=goal, cause="ended"))
-        self._journal.record(EpisodeEnd(reason=over))
+            self._recorder.record(Release(agent=agent, goal=goal, cause="ended"))
+        self._recorder.record(EpisodeEnd(reason=over))
 
 
 def _goal(goals: Sequence[Goal], wanted: GoalId | None) -> Goal | None:

@@ -61,17 +61,17 @@ class MessageRule(BaseModel):
     @model_serializer(mode="wrap")
     def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out a bound that is not set: logs of such rules stay the bytes that they were before it could be."""
-        told: dict[str, Any] = plain(self)
+        fields: dict[str, Any] = plain(self)
         unset = [name for name in ("recipients", "most") if getattr(self, name) is None]
-        return {name: told[name] for name in told if name not in unset}
+        return {name: fields[name] for name in fields if name not in unset}
 
     def in_words(self) -> str:
         """Return what sets it apart from free talk that reaches everybody; ``free`` if nothing does."""
-        ticks = f"{self.ticks} tick{'' if self.ticks == 1 else 's'} a message" if self.ticks else ""
+        cost_words = f"{self.ticks} tick{'' if self.ticks == 1 else 's'} a message" if self.ticks else ""
         length = f"a tick for {self.chars_per_tick} characters" if self.chars_per_tick else ""
-        said = {
-            " and ".join(filter(None, (ticks, length))): self.paid_by != "nobody",
-            f"paid by {'the speaker' if self.paid_by == 'speaker' else self.paid_by}": bool(ticks or length),
+        parts = {
+            " and ".join(filter(None, (cost_words, length))): self.paid_by != "nobody",
+            f"paid by {'the speaker' if self.paid_by == 'speaker' else self.paid_by}": bool(cost_words or length),
             f"at most {self.maximum} characters": self.maximum is not None,
             f"to at most {self.recipients} agent{'' if self.recipients == 1 else 's'}": self.recipients is not None,
             f"at most {self.most} message{'' if self.most == 1 else 's'} an agent": self.most is not None,
@@ -80,7 +80,7 @@ class MessageRule(BaseModel):
             "read in the next step": self.seen == "next",
             "echoed": self.echo,
         }
-        return ", ".join(words for words, holds in said.items() if holds and words) or "free"
+        return ", ".join(words for words, holds in parts.items() if holds and words) or "free"
 
     def cost(self, text: str) -> int:
         """Return the ticks that a text costs each payer."""
@@ -110,7 +110,7 @@ class Channel:
         self.rule = rule
         self.owed: Counter[AgentId] = Counter()
         """Ticks of talk that each agent still owes."""
-        self._hears = in_range
+        self._in_range = in_range
         self._streams = streams
         self._record = record
         self._sent = 0
@@ -163,7 +163,7 @@ class Channel:
         return sent, {message.sender, *self._arrivals(sent)}
 
     def _in_reach(self, sender: AgentId) -> Collection[AgentId]:
-        return self._hears(sender, math.inf if self.rule.reach is None else self.rule.reach)
+        return self._in_range(sender, math.inf if self.rule.reach is None else self.rule.reach)
 
     def _among(
         self, wanted: Collection[AgentId], in_reach: Collection[AgentId], sender: AgentId

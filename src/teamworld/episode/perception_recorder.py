@@ -33,9 +33,9 @@ class PerceptionRecorder:
 
     def truth(self, facts: Facts) -> None:
         """Record what became true or false."""
-        now = dict.fromkeys(facts)
-        on, off = _changes(self._true, now)
-        self._true = now
+        current = dict.fromkeys(facts)
+        on, off = _changes(self._true, current)
+        self._true = current
         if on or off:
             self._record(Truth(true=on, false=off))
 
@@ -47,14 +47,15 @@ class PerceptionRecorder:
             before = self._seen.get(agent, _NOTHING)
             place = (id(before), id(facts))
             if place not in known:
-                now = dict.fromkeys(facts)
-                known[place] = now, _changes(before, now)
+                current = dict.fromkeys(facts)
+                known[place] = current, _changes(before, current)
             self._seen[agent], changes = known[place]
             if changes.on or changes.off:
                 self._record(Observe(agent=agent, seen=changes.on, unseen=changes.off))
 
 
-def _changes(before: Mapping[Fact, None], now: Mapping[Fact, None]) -> _Changes:
+def _changes(before: Mapping[Fact, None], current: Mapping[Fact, None]) -> _Changes:
     return _Changes(
-        tuple(str(fact) for fact in now if fact not in before), tuple(str(fact) for fact in before if fact not in now)
+        tuple(str(fact) for fact in current if fact not in before),
+        tuple(str(fact) for fact in before if fact not in current),
     )

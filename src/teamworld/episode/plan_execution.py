@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from teamworld.language import Action, Plan
 from teamworld.worlds.contract import Outcome
 
-#: So many failed actions in a row end a plan (DR. WELL spec B14).
+#: So many failed actions in a row end a plan.
 MOST_FAILURES = 3
 
 Status = Literal["success", "failed", "interrupted", "superseded", "expired", "unfinished"]

@@ -22,11 +22,11 @@ class Stages:
 
     def enter(self, agent: AgentId, stage: StageEntered) -> None:
         """Move an agent to a stage; nothing happens if it is there already."""
-        now = self._stage[agent]
-        if now == stage:
+        current = self._stage[agent]
+        if current == stage:
             return
-        if stage not in _NEXT[now]:
-            raise RuntimeError(f"{agent} cannot go from stage {now} to {stage}")
+        if stage not in _NEXT[current]:
+            raise RuntimeError(f"{agent} cannot go from stage {current} to {stage}")
         self._stage[agent] = stage
         self._record(StageRecord(agent=agent, stage=stage))
 

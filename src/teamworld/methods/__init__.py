@@ -1,1 +1,1 @@
-"""Coordination methods: protocols among minds. Each is a folder with the same rooms."""
+"""Coordination methods: protocols among reasoners. Each is a folder with the same rooms."""

@@ -1,8 +1,8 @@
-"""What a coordination method is: a protocol among minds.
+"""What a coordination method is: a protocol among agents and what answers their questions.
 
-A method is told of the instance in ``begin``, sees every step in ``watch``, and is asked in
-``decide`` whenever agents are free. It never holds the world: it reads views and the domain,
-talks through rooms and posts, and asks minds through ``DecisionContext.ask``.
+A method learns of the instance in ``begin``, sees every step in ``watch``, and decides in ``decide`` whenever agents
+are free. It never holds the world: it reads views and the domain, talks through meetings and posts, and asks reasoners
+through ``DecisionContext.ask``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from teamworld.record import Believe, Commit, Event, Predict, Release
 from teamworld.seeding import Streams
 from teamworld.worlds.contract import Domain, View, WorldSpec
 
-#: Speech acts of a message (metrics spec 2).
+#: Speech acts of a message.
 Act: TypeAlias = Literal["inform", "request", "propose", "accept", "reject", "commit", "release", "ack", "other"]
 Branch = TypeVar("Branch")
 
@@ -31,7 +31,7 @@ class Carry:
 
 
 class Wait:
-    """Decision: nothing for one step (void while talk is owed)."""
+    """Decision: do nothing for one step (void while talk is owed)."""
 
 
 CARRY, WAIT = Carry(), Wait()
@@ -54,7 +54,7 @@ Decision: TypeAlias = Choice | Carry | Wait
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something said. ``id``, ``t`` and the final ``recipients`` are set by the channel."""
+    """Something said. The channel sets ``id``, ``t`` and the final ``recipients``."""
 
     sender: AgentId
     act: Act
@@ -69,7 +69,7 @@ class Message:
 
 
 class Meeting(Protocol):
-    """A meeting of agents who take turns; what is said is heard by all members at once."""
+    """A meeting of agents who take turns; all members hear at once what is said."""
 
     @property
     def members(self) -> Sequence[AgentId]:
@@ -95,7 +95,7 @@ class Briefing:
     rng: Streams
     """``rng(purpose, agent)``: a generator named by purpose and agent."""
     roster: tuple[Entity, ...] = ()
-    """All that the task is about, by id and class; empty unless the method takes it, see ``Method.roster``."""
+    """All that the task is about, by id and class; empty unless the method asks for it, see ``Method.roster``."""
 
 
 class DecisionContext(Protocol):
@@ -103,19 +103,19 @@ class DecisionContext(Protocol):
 
     @property
     def t(self) -> int:
-        """Ticks gone."""
+        """Steps gone."""
 
     @property
     def free(self) -> Sequence[AgentId]:
-        """Agents that are idle, finished, failed or named by ``watch``, and owe no talk."""
+        """Agents that are idle, that finished or failed, or that ``watch`` named, and that owe no talk."""
 
     @property
     def views(self) -> Mapping[AgentId, View]:
-        """Every living agent in its charge, busy ones too."""
+        """Of every living agent in its charge, busy ones too."""
 
     @property
     def team(self) -> Sequence[AgentId]:
-        """Every living agent of the world, in order: others than those in ``views`` are in another method's charge."""
+        """All living agents of the world, in order: those that are not in ``views`` play by another method."""
 
     @property
     def running(self) -> Mapping[AgentId, Plan]:
@@ -129,7 +129,7 @@ class DecisionContext(Protocol):
         """What reached the agent since its last decision, in the protocol's order."""
 
     def may_speak(self, agent: AgentId) -> bool:
-        """Whether the run's rule for messages lets the agent say one more thing; what it says beyond is not sent."""
+        """Return whether the run's rule for messages lets the agent say one more thing; what exceeds it is not sent."""
 
     def post(self, message: Message) -> None:
         """Send a message."""
@@ -138,7 +138,7 @@ class DecisionContext(Protocol):
         """Open a meeting of present agents."""
 
     async def ask(self, question: Question[Answer]) -> Answer:
-        """Ask a mind; a bad answer is asked again, then the question's fallback stands."""
+        """Ask a reasoner; a bad answer is asked again, then the question's fallback stands."""
 
     async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:
         """Run what does not depend on one another at the same time; records keep the agents' order."""
@@ -163,7 +163,7 @@ class NoOptions(BaseModel):
 
 
 class Method:
-    """Base of all methods: whoever does not need a hook keeps this one, which does nothing."""
+    """Base of all methods: hooks that a method does not need do nothing."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -171,22 +171,22 @@ class Method:
     options: ClassVar[type[BaseModel]]
     """What ``--set METHOD.OPTION=VALUE`` can set."""
     questions: ClassVar[tuple[type[Question[Any]], ...]] = ()
-    """All that it may ask, the shared questions among them: what runs take minds, sampling and prompts' digests by."""
+    """All that it may ask, shared questions too: by them runs assign reasoners, sampling and digests of prompts."""
     respondents: ClassVar[tuple[RespondentId, ...]] = ()
-    """Minds without a body that it asks beside the agents, such as a central planner: ``--reasoner`` can name them."""
+    """Respondents without a body, such as a central planner: ``--reasoner`` can name them."""
     roster: ClassVar[bool] = False
-    """Whether it is told before the start which rooms, containers, furniture and things there are, though not where: so
-    it is published. It does not apply to worlds that name none."""
+    """Whether it knows before the start which rooms, containers, furniture and things there are, though not where, as
+    published. It does not apply to worlds that name none."""
     learns: ClassVar[bool] = False
-    """Whether it has a memory: whether ``learn`` ever returns anything."""
+    """Whether ``learn`` ever returns anything."""
     variants: ClassVar[Mapping[str, Variant]] = MappingProxyType({})
     """What ``METHOD:VARIANT`` can name."""
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    """The rule for messages that it was published with, as options of the messages (``MessageRule``): what differs from
-    free talk. It holds under the protocol ``native``."""
+    """Its published rule for messages, as options that differ from free talk (``MessageRule``); it holds under the
+    protocol ``native``."""
 
     def __init__(self, options: BaseModel) -> None:
-        """Take the method's own options; a new object for every episode."""
+        """Take the method's own options; every episode has a new object."""
 
     async def begin(self, briefing: Briefing) -> None:
         """Start an episode; may ask."""

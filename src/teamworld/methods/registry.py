@@ -64,8 +64,8 @@ def method_class(label: str) -> type[Method]:
     name = method_of(label)
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
-        found: type[Method] = getattr(importlib.import_module(module), attribute)
-        return found
+        method: type[Method] = getattr(importlib.import_module(module), attribute)
+        return method
     for point in entry_points(group=GROUP, name=name):
         try:
             loaded: type[Method] = point.load()
@@ -90,15 +90,15 @@ def resolve(label: str, options: Mapping[str, Mapping[str, Any]]) -> BaseModel:
     """
     if len(parts_of(label)) > 1:
         return _resolve_split(label, options)
-    found, name = method_class(label), method_of(label)
-    return _model(label, {**options.get(name, {}), **_preset(label, found, options), **options.get(label, {})})
+    method, name = method_class(label), method_of(label)
+    return _model(label, {**options.get(name, {}), **_preset(label, method, options), **options.get(label, {})})
 
 
 def _resolve_split(label: str, options: Mapping[str, Mapping[str, Any]]) -> BaseModel:
     """Return the options of a split team: those of each method, as it would have them alone, and what is given here."""
     method_class(label)  # says first what cannot share a team
-    parts, given = parts_of(label), options.get(label, {})
-    own = SplitOptions.model_validate(_model(label, {"parts": {}, **given}), from_attributes=True).parts
+    parts, own_options = parts_of(label), options.get(label, {})
+    own = SplitOptions.model_validate(_model(label, {"parts": {}, **own_options}), from_attributes=True).parts
     for part in own:
         if part not in parts:
             raise UserError(f"options of '{part}', which is no part of '{label}'{suggest(part, list(parts))}")
@@ -109,20 +109,20 @@ def _resolve_split(label: str, options: Mapping[str, Mapping[str, Any]]) -> Base
     return _model(label, {"parts": filled})
 
 
-def make(label: str, given: Mapping[str, Any]) -> Method:
+def make(label: str, options: Mapping[str, Any]) -> Method:
     """Return a new method with the given options alone, for one episode."""
-    return method_class(label)(_model(label, given))
+    return method_class(label)(_model(label, options))
 
 
-def _model(label: str, given: Mapping[str, Any]) -> BaseModel:
+def _model(label: str, options: Mapping[str, Any]) -> BaseModel:
     model = method_class(label).options
     try:
-        return model.model_validate(dict(given))
+        return model.model_validate(dict(options))
     except ValidationError as error:
         raise UserError(option_error(f"method '{label}'", model, error)) from None
 
 
-def _preset(label: str, found: type[Method], options: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+def _preset(label: str, method: type[Method], options: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return what makes a variant.
 
     Raises:
@@ -133,14 +133,14 @@ def _preset(label: str, found: type[Method], options: Mapping[str, Mapping[str, 
         return {}
     if not _VARIANT.fullmatch(variant):
         raise UserError(f"'{label}': a variant's name has 1 to 40 letters a-z, digits and '_', got '{variant}'")
-    if variant in found.variants:
-        return found.variants[variant].options
+    if variant in method.variants:
+        return method.variants[variant].options
     if label in options:
         return {}
-    if not found.options.model_fields:
+    if not method.options.model_fields:
         raise UserError(f"method '{name}' has no options, so no variants: leave out ':{variant}'")
     raise UserError(
-        f"method '{name}' has no variant '{variant}'{suggest(variant, sorted(found.variants))} "
+        f"method '{name}' has no variant '{variant}'{suggest(variant, sorted(method.variants))} "
         f"(one of your own needs options, such as --set {label}.OPTION=VALUE)"
     )
 
@@ -148,8 +148,8 @@ def _preset(label: str, found: type[Method], options: Mapping[str, Mapping[str, 
 def kinds(labels: Iterable[str] | None = None) -> dict[str, type[Question[Any]]]:
     """Return the questions by their kinds, ordered: those of the methods that some labels name, or of all methods."""
     asking = [method_class(label) for label in (names() if labels is None else labels)]
-    found = {question.kind: question for method in asking for question in method.questions}
-    return dict(sorted(found.items()))
+    questions = {question.kind: question for method in asking for question in method.questions}
+    return dict(sorted(questions.items()))
 
 
 def option_error(owner: str, model: type[BaseModel], error: ValidationError) -> str:

@@ -48,21 +48,21 @@ def read_action(text: str, view: View, domain: Domain, numbered: Sequence[Action
         domain: The rules of its world.
         numbered: What the numbers stand for; the view's options if None.
     """
-    meant, schemas = action_text(text), {schema.verb: schema for schema in view.abilities}
-    if not meant:
+    words, schemas = action_text(text), {schema.verb: schema for schema in view.abilities}
+    if not words:
         return None
     options = [option.action for option in view.options] if numbered is None else list(numbered)
-    if (found := parse_written(meant, schemas)) is not None:
+    if (found := parse_written(words, schemas)) is not None:
         return found
-    number = _NUMBERED.fullmatch(meant)
+    number = _NUMBERED.fullmatch(words)
     if number is not None and 1 <= int(number[1]) <= len(options):
         rest = parse_written(number[2] or "", schemas)
         return rest or _whole(options[int(number[1]) - 1], schemas)
-    if _NOTHING.fullmatch(meant):
+    if _NOTHING.fullmatch(words):
         return WAIT
-    spoken = list(_spoken(meant, schemas))
+    spoken = list(_spoken(words, schemas))
     able = (action for action in spoken if domain.check(view.agent, action, view.known).ok)
-    if (found := next(able, spoken[0] if spoken else _alike(meant, options))) is None:
+    if (found := next(able, spoken[0] if spoken else _alike(words, options))) is None:
         return None
     return _whole(found, schemas)
 
@@ -132,13 +132,13 @@ def _argument(param: Param, text: str) -> tuple[Term | None, str]:
     if param.kind == "count":
         count = _COUNT.search(_CELL.sub(lambda cell: " " * len(cell[0]), text))
         return (None, text) if count is None else (int(count[1]), _without(text, count))
-    found: list[tuple[int, int, Term, re.Match[str]]] = []
+    mentions: list[tuple[int, int, Term, re.Match[str]]] = []
     for choice in param.choices:
         if (mention := re.search(_names(choice), text, re.IGNORECASE)) is not None:
-            found.append((mention.start(), -len(mention[0]), choice, mention))
-    if not found:
+            mentions.append((mention.start(), -len(mention[0]), choice, mention))
+    if not mentions:
         return None, text
-    _, _, value, mention = min(found, key=lambda one: one[:2])
+    _, _, value, mention = min(mentions, key=lambda entry: entry[:2])
     return value, _without(text, mention)
 
 

@@ -35,7 +35,7 @@ def allocate_goals(
         others: Team-mates that may still join a goal, though nothing is known of what they will do.
     """
     staff, at = Counter(dict(staffed or {})), holding or {}
-    free, found = dict(offers), dict[AgentId, CandidateStep]()
+    free, chosen = dict(offers), dict[AgentId, CandidateStep]()
     while True:
         best: tuple[float, list[tuple[AgentId, CandidateStep]]] | None = None
         for goal in goals.values():
@@ -43,9 +43,9 @@ def allocate_goals(
             if hands and (best is None or worth > best[0]):
                 best = worth, hands
         if best is None:
-            return found
+            return chosen
         for agent, step in best[1]:
-            found[agent] = step
+            chosen[agent] = step
             staff[step.goal or ""] += 1
             del free[agent]
 
@@ -71,13 +71,13 @@ def _crew(
 
 def team_goals(views: Iterable[View]) -> dict[GoalId, Goal]:
     """Return the open goals that somebody knows of, by id; one that somebody knows to be over is none of them."""
-    found: dict[GoalId, Goal] = {}
+    goals: dict[GoalId, Goal] = {}
     over: set[GoalId] = set()
     for view in views:
         for goal in view.goals:
-            (over.add(goal.id) if goal.state != "open" else found.setdefault(goal.id, goal))
-    ahead = found.keys() - over
-    return {name: found[name] for name in sorted(ahead) if ahead.isdisjoint(found[name].prerequisites)}
+            (over.add(goal.id) if goal.state != "open" else goals.setdefault(goal.id, goal))
+    ahead = goals.keys() - over
+    return {name: goals[name] for name in sorted(ahead) if ahead.isdisjoint(goals[name].prerequisites)}
 
 
 def pool_facts(views: Mapping[AgentId, View]) -> Facts:
@@ -87,9 +87,9 @@ def pool_facts(views: Mapping[AgentId, View]) -> Facts:
         return next(iter(views.values())).known
     for view in views.values():
         own: dict[tuple[Entity | str, str], tuple[float, list[Fact]]] = {}
-        for facts, now in ((view.facts, True), (view.recall, False)):
+        for facts, in_sight in ((view.facts, True), (view.recall, False)):
             for fact in facts:
-                seen = float("inf") if now else float(facts.seen.get(fact, 0))
+                seen = float("inf") if in_sight else float(facts.seen.get(fact, 0))
                 own.setdefault((fact.subject, fact.predicate), (seen, []))[1].append(fact)
         for key, (seen, facts_of) in own.items():
             if key not in known or seen > known[key][0]:
@@ -105,7 +105,7 @@ def allocate_steps(
     aims: Mapping[AgentId, GoalId | None],
     barred: Collection[tuple[AgentId, Action]] = (),
 ) -> dict[AgentId, CandidateStep]:
-    """Return a step for each of some agents, as one mind would choose that knows what all of them know.
+    """Return a step for each of some agents, as one reasoner would choose that knows what all of them know.
 
     Whoever is at a goal that it keeps goes on with what it does; but who is there before the others that the goal
     needs holds its place. Who is in no goal's need keeps out of the way.
@@ -119,15 +119,15 @@ def allocate_steps(
         barred: Steps that cannot be taken, as somebody found.
     """
     goals = team_goals(views.values())
-    told = pool_facts(views) if any(has_unknown_goal(goals, views[agent]) for agent in agents) else None
+    pooled = pool_facts(views) if any(has_unknown_goal(goals, views[agent]) for agent in agents) else None
     offers = {
-        agent: [step for step in find_steps(views[agent], domain, goals, told) if (agent, step.action) not in barred]
+        agent: [step for step in find_steps(views[agent], domain, goals, pooled) if (agent, step.action) not in barred]
         for agent in agents
     }
     staffed = Counter(plan.goal for agent, plan in running.items() if agent not in offers and plan.goal is not None)
     holding = {agent: running[agent].goal if agent in running else aims.get(agent) for agent in offers}
     chosen = allocate_goals(offers, goals, staffed, holding)
-    found = {
+    steps = {
         agent: chosen.get(agent) or idle_step(views[agent], domain, [no for whose, no in barred if whose == agent])
         for agent in offers
     }
@@ -138,7 +138,7 @@ def allocate_steps(
         agent: step._replace(action=step.hold)
         if step.hold is not None and step.ticks + 1 < late[step.goal]
         else _kept(step, running.get(agent), agent, barred)
-        for agent, step in found.items()
+        for agent, step in steps.items()
     }
 
 
@@ -159,7 +159,7 @@ def choose_step(
     running: Plan | None = None,
     aim: GoalId | None = None,
 ) -> CandidateStep:
-    """Return the step of an agent that chooses for itself, knowing what team-mates said that they are at.
+    """Return the step of an agent that chooses for itself, knowing what teammates said that they are at.
 
     Args:
         view: Of the agent.
@@ -193,7 +193,7 @@ def validate_commitments(
     goals: Sequence[Goal],
     knows: Mapping[AgentId, Collection[GoalId]],
 ) -> Allocation:
-    """Turn commitments into an allocation that the world's constraints allow (DR. WELL spec B1, B2).
+    """Turn commitments into an allocation that the world's constraints allow.
 
     A goal is feasible if the agents committed to it and those at work on it already reach its
     quorum. Commitments to other goals are dissolved; their agents go to the feasible goal with

@@ -57,7 +57,7 @@ def complete_action(action: Action, view: View) -> Action:
         return action
 
 
-def find_step(goal: Goal, view: View, domain: Domain, given: Facts | None = None) -> CandidateStep | None:
+def find_step(goal: Goal, view: View, domain: Domain, facts: Facts | None = None) -> CandidateStep | None:
     """Return the best step toward a goal, or None where no plan for it can begin now.
 
     Of the plans that make sense the one that does the most of the goal's work a tick, then the most in all, then the
@@ -67,11 +67,11 @@ def find_step(goal: Goal, view: View, domain: Domain, given: Facts | None = None
         goal: An open goal that the agent's kind can work on.
         view: Of the agent.
         domain: The rules of its world.
-        given: What is believed; what the agent knows if None. The step must be possible by what the agent knows.
+        facts: What is believed; what the agent knows if None. The step must be possible by what the agent knows.
     """
-    given = view.known if given is None else given
-    found = [step for step in given.derive(_Sound(goal, view.agent, domain)) if view.check(step.action).ok]
-    best = max(found, key=lambda step: (step.rate, step.share), default=None)
+    facts = view.known if facts is None else facts
+    possible = [step for step in facts.derive(_Sound(goal, view.agent, domain)) if view.check(step.action).ok]
+    best = max(possible, key=lambda step: (step.rate, step.share), default=None)
     if best is None:
         return None
     action, hold = complete_action(best.action, view), None if best.hold is None else complete_action(best.hold, view)
@@ -89,18 +89,18 @@ class _Sound:
     domain: Domain
 
     def __call__(self, given: Facts) -> list[CandidateStep]:
-        found = []
+        steps = []
         for recipe in self.domain.candidate_plans(self.goal, self.agent, given):
             plan = simulate_plan(recipe.actions, self.agent, given, self.domain).trimmed
             if plan.ok:
                 hold = recipe.actions[0] if len(plan.actions) < len(recipe.actions) else None
                 share = plan.share(self.goal)
-                found.append(CandidateStep(plan.actions[0], self.goal.id, max(1, plan.ticks), share, plan.still, hold))
-        return found
+                steps.append(CandidateStep(plan.actions[0], self.goal.id, max(1, plan.ticks), share, plan.still, hold))
+        return steps
 
 
 def find_steps(
-    view: View, domain: Domain, goals: Mapping[GoalId, Goal] | None = None, told: Facts | None = None
+    view: View, domain: Domain, goals: Mapping[GoalId, Goal] | None = None, pooled: Facts | None = None
 ) -> list[CandidateStep]:
     """Return the best step toward each of the nearest goals.
 
@@ -108,18 +108,18 @@ def find_steps(
         view: Of the agent.
         domain: The rules of its world.
         goals: Open goals to choose among; those that the agent knows of and can work on if None.
-        told: What is known of goals that the agent does not know itself.
+        pooled: What is known of goals that the agent does not know itself.
     """
     own = {goal.id: goal for goal in workable_goals(view)}
     wanted = own if goals is None else {name: own.get(name, goal) for name, goal in goals.items() if _fits(goal, view)}
     near = nearest_ticks(view.options)
     chosen = sorted(wanted, key=lambda name: near.get(name, 1 << 30))[:MAX_GOALS]
-    found = []
+    steps = []
     for name in (name for name in wanted if name in chosen):
-        if name in own or told is not None:
-            step = find_step(wanted[name], view, domain, None if name in own else told)
-            found += [] if step is None else [step]
-    return found
+        if name in own or pooled is not None:
+            step = find_step(wanted[name], view, domain, None if name in own else pooled)
+            steps += [] if step is None else [step]
+    return steps
 
 
 def idle_step(view: View, domain: Domain, barred: Collection[Action] = ()) -> CandidateStep:

@@ -1,4 +1,4 @@
-"""Going through a plan in the head: on what is believed, and if team-mates do their part."""
+"""Going through a plan in the head: on what is believed, and if teammates do their part."""
 
 from __future__ import annotations
 

@@ -114,8 +114,8 @@ def test_the_additions_of_the_original_are_shown_where_switched_on(option: str, 
         assert render(plain).system == render(added).system
     told = render(questions(world, CoelaOptions(belief_map=True))[0]).user
     assert "«< item>(1) AT (2, 9) (t = 0)»" in told
-    mates = render(questions(world, CoelaOptions(teammates=True))[0]).user
-    assert "takes deliver_0" in mates
+    teammates = render(questions(world, CoelaOptions(teammates=True))[0]).user
+    assert "takes deliver_0" in teammates
 
 
 def test_abilities_instead_of_options() -> None:

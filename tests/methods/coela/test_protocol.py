@@ -126,7 +126,11 @@ def test_a_message_is_read_by_those_who_decide_after_it(label: str, heard: dict[
     read = {(q.respondent, q.t): [message.text for message in q.chat] for q in mind.asked}
     for agent, texts in heard.items():
         assert read[agent, 0] == texts
-        assert sorted(set(read[agent, 1]) - {f"{mate} at 1" for mate in "abc"}) == ["a at 0", "b at 0", "c at 0"]
+        assert sorted(set(read[agent, 1]) - {f"{teammate} at 1" for teammate in "abc"}) == [
+            "a at 0",
+            "b at 0",
+            "c at 0",
+        ]
     assert ("b at 1" in read["a", 1]) is False  # agent 1 reads what agent 2 said at t only at t + 1
 
 

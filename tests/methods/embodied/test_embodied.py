@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from teamworld.episode.messages import MessageRule
 from teamworld.language import Plan, parse_action
 from teamworld.methods.common.single_action import Act
 from teamworld.methods.embodied.options import VARIANTS
-from teamworld.methods.embodied.questions import Decide, Private, Speak, Talk
+from teamworld.methods.embodied.questions import Decide, DialogueRecord, Private, Speak, Talk
 from teamworld.reasoning.contract import Question
 from teamworld.record import MessageSent, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.testing.episodes import Scenario
@@ -63,10 +64,10 @@ def test_a_private_message_reaches_its_recipient_alone_and_a_broadcast_everybody
         ("agent_0", ("agent_2",), "for two"),
         ("agent_0", ("agent_1", "agent_2", "agent_3"), "for all"),
     ]
-    for mate in ("agent_1", "agent_2", "agent_3"):
-        said = shown(asked, "embodied.act", mate, 0)
+    for teammate in ("agent_1", "agent_2", "agent_3"):
+        said = shown(asked, "embodied.act", teammate, 0)
         assert "With everybody:\n- agent_0: «for all»" in said
-        assert ("«for two»" in said) == (mate == "agent_2")
+        assert ("«for two»" in said) == (teammate == "agent_2")
     own = shown(asked, "embodied.act", "agent_0", 0)
     assert "With agent_2:\n- agent_0: «for two»" in own
     assert "With everybody:\n- agent_0: «for all»" in own
@@ -214,11 +215,11 @@ def test_who_spoke_last_is_the_same_to_both_where_words_come_late() -> None:
 def test_what_runs_can_be_chosen_again_in_any_words_even_where_it_could_not_begin_anew(written: str) -> None:
     world = Scenario("rooms", "two", 0, 30).make()
     world.reset(0)
-    told: dict[str, Any] = {"domain": world.domain, "team": {}, "scenes": {}, "aim": None, "lines": (), "past": 0}
+    record = DialogueRecord(world.domain, {}, {}, aim=None, past=0, running=None, lines=())
     views = {"agent_0": world.view("agent_0")}
     runs = Plan((parse_action("drop()"),))
-    assert Decide("agent_0", views, **told, running=None).check(Act(action=written)) is not None
-    assert Decide("agent_0", views, **told, running=runs).check(Act(action=written)) is None
+    assert Decide("agent_0", views, record).check(Act(action=written)) is not None
+    assert Decide("agent_0", views, replace(record, running=runs)).check(Act(action=written)) is None
 
 
 @pytest.mark.heavy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from teamworld.experiment.config import build
 from teamworld.language import Plan, parse_action
 from teamworld.methods.common.translation import Translation
 from teamworld.methods.hmas2.options import VARIANTS
-from teamworld.methods.hmas2.questions import PLANNER, Assigned, Judge, Opinion, PlanAll, TeamPlan
+from teamworld.methods.hmas2.questions import PLANNER, Assigned, Judge, Opinion, PlanAll, StepRecord, TeamPlan
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
 from teamworld.record import AgentLeft, PlanEnd, PlanStart, QuestionAsked, ViewsShared
@@ -196,11 +197,11 @@ def test_the_rule_accepts_what_runs_even_where_it_could_not_begin_anew() -> None
     views = {agent: world.view(agent) for agent in ("agent_0", "agent_1")}
     action = parse_action("drop()")
     plan = TeamPlan(actions=(Assigned(agent="agent_0", action="drop()"),))
-    told: dict[str, Any] = {"views": views, "domain": world.domain, "task": "", "team": {}, "members": ("agent_0",)}
-    told |= {"aims": {}, "scenes": {}, "past": (), "plan": plan}
+    record = StepRecord(world.domain, {}, {}, {}, {}, members=("agent_0",), past=0, task="", steps=())
+    runs = replace(record, running={"agent_0": Plan((action,))})
     rng = generator(0, "test")
-    assert not Judge("agent_0", **told, running={}).rule(rng).accept
-    assert Judge("agent_0", **told, running={"agent_0": Plan((action,))}).rule(rng).accept
+    assert not Judge("agent_0", views, record, plan).rule(rng).accept
+    assert Judge("agent_0", views, runs, plan).rule(rng).accept
 
 
 def test_a_plan_for_a_crowd_of_strangers_floods_no_prompt() -> None:
@@ -218,7 +219,7 @@ def test_a_plan_for_a_crowd_of_strangers_floods_no_prompt() -> None:
 def test_to_do_nothing_is_an_action_and_words_that_name_none_are_not(said: str | None, parsed: bool) -> None:
     def says(question: Question[Any]) -> BaseModel | None:
         if isinstance(question, PlanAll):
-            rests = tuple(Assigned(agent=agent, action="take a rest") for agent in question.members)
+            rests = tuple(Assigned(agent=agent, action="take a rest") for agent in question.record.members)
             return TeamPlan(actions=rests)
         if question.kind == "translation":
             return Translation(action=said)

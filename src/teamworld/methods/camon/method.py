@@ -16,9 +16,9 @@ from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.methods.camon.options import VARIANTS, CamonOptions
-from teamworld.methods.camon.questions import LONGEST, LeaderPlan, Order, Propose, Review, ReviewProposal
+from teamworld.methods.camon.questions import LONGEST, LeaderPlan, LeaderRecord, Order, Propose, Review, ReviewProposal
 from teamworld.methods.common.perception import Perceive, describe_views
-from teamworld.methods.common.prompt_context import team_by_kind
+from teamworld.methods.common.prompt_context import AgentRecord, team_by_kind
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Act, Briefing, Choice, Decision, DecisionContext, Message, Method, Variant
@@ -47,11 +47,6 @@ class _Turn:
             if isinstance(decision, Choice):
                 plans[agent] = decision.plan
         return plans
-
-    @property
-    def open(self) -> tuple[AgentId, ...]:
-        """Idle agents for whom nothing is decided yet."""
-        return tuple(agent for agent in self.idle if agent not in self.decisions)
 
     @property
     def orderable(self) -> tuple[AgentId, ...]:
@@ -119,7 +114,7 @@ class Camon(Method):
                 self._heard[agent] = [*self._heard[agent], *new][-HEARD:]
 
     async def _lead(self, turn: _Turn, leader: AgentId) -> None:
-        question = LeaderPlan(**self._told(turn, leader))
+        question = LeaderPlan(leader, dict(turn.context.views), self._record(turn, leader))
         self._heard[leader] = []
         answer = await turn.context.ask(question)
         await self._settle(turn, leader, answer.action, answer.goal, "leads")
@@ -128,18 +123,15 @@ class Camon(Method):
     async def _propose(self, turn: _Turn, agent: AgentId) -> None:
         context, leader = turn.context, self.leader
         self._listen(context)
-        question = Propose(
-            respondent=agent,
-            views={agent: context.views[agent]},
+        record = AgentRecord(
             domain=self._domain,
-            leader=leader,
             team=team_by_kind(self._spec, context.views),
             scenes=turn.scenes,
             aim=self._aims.get(agent),
-            heard=tuple(self._heard[agent]),
             past=self._options.past,
-            review=self._options.review,
         )
+        views, heard = {agent: context.views[agent]}, tuple(self._heard[agent])
+        question = Propose(agent, views, record, leader, heard, self._options.review)
         self._heard[agent] = []
         proposal = await context.ask(question)
         goal = confirm_goal(proposal.goal, [context.views[agent]])
@@ -148,7 +140,8 @@ class Camon(Method):
         if not self._options.review:
             await self._settle(turn, agent, proposal.action, goal, "proposed")
             return
-        review = await context.ask(ReviewProposal(**self._told(turn, leader), proposer=agent, proposal=proposal))
+        record_of_team = self._record(turn, leader)
+        review = await context.ask(ReviewProposal(leader, dict(context.views), record_of_team, agent, proposal))
         await self._reviewed(turn, leader, agent, review)
         if review.decision == "ACCEPT":
             await self._settle(turn, agent, proposal.action, proposal.goal, "accepted")
@@ -203,22 +196,18 @@ class Camon(Method):
         goal = confirm_goal(goal, turn.context.views.values())
         turn.decisions[agent] = decide_action(action, turn.context.views[agent], None, goal, cause)
 
-    def _told(self, turn: _Turn, leader: AgentId) -> dict[str, Any]:
-        """Return what every question to the leader tells it."""
-        context = turn.context
-        self._listen(context)
-        return {
-            "respondent": leader,
-            "views": dict(context.views),
-            "domain": self._domain,
-            "team": team_by_kind(self._spec, context.views),
-            "running": turn.running,
-            "aims": dict(self._aims),
-            "open": turn.open,
-            "orderable": turn.orderable,
-            "scenes": turn.scenes,
-            "heard": tuple(self._heard[leader]),
-            "ignored": tuple(self._ignored[leader]),
-            "orders": self._options.orders,
-            "past": self._options.past,
-        }
+    def _record(self, turn: _Turn, leader: AgentId) -> LeaderRecord:
+        """Return what every question to the leader shows it beside the views."""
+        self._listen(turn.context)
+        return LeaderRecord(
+            domain=self._domain,
+            team=team_by_kind(self._spec, turn.context.views),
+            scenes=turn.scenes,
+            running=turn.running,
+            aims=dict(self._aims),
+            members=turn.orderable,
+            past=self._options.past,
+            heard=tuple(self._heard[leader]),
+            ignored=tuple(self._ignored[leader]),
+            orders=self._options.orders,
+        )

@@ -1,4 +1,4 @@
-"""What CAMON asks its minds: the leader's plan, a proposal, the leader's review of it."""
+"""What CAMON asks its reasoners: the leader's plan, a proposal, the leader's review of it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.language import AgentId, GoalId, Plan
-from teamworld.methods.common.prompt_context import ability_context, agent_context, team_context, team_open_goals
+from teamworld.language import AgentId, GoalId
+from teamworld.methods.common.prompt_context import AgentRecord, TeamRecord, ability_context, team_open_goals
 from teamworld.methods.common.single_action import Act, action_error, offer_values, perturb_action
 from teamworld.methods.contract import Message
 from teamworld.planning.action_parser import read_action
 from teamworld.planning.allocation import allocate_steps, choose_step
 from teamworld.planning.candidates import CandidateStep
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import WAIT, Domain, View
+from teamworld.worlds.contract import WAIT, View
 
 #: Longest text of a message in characters.
 LONGEST = 600
@@ -58,58 +58,53 @@ class Review(BaseModel):
     orders: tuple[Order, ...] = Field(default=(), description="orders for others; none if they do well as they are")
 
 
-Said = TypeVar("Said", Lead, Review)
+LeaderAnswer = TypeVar("LeaderAnswer", Lead, Review)
 
 
 @dataclass(frozen=True)
-class Leading(Question[Said]):
-    """What the leader is asked: it sees the shared record of the whole team."""
+class LeaderRecord(TeamRecord):
+    """What the leader reads: the shared record of the whole team, and what it was told."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
-    """Of the whole team: the shared record is made from them."""
-    domain: Domain
-    team: Mapping[str, Sequence[AgentId]]
-    running: Mapping[AgentId, Plan]
-    """What agents do, what was decided in this step included."""
-    aims: Mapping[AgentId, GoalId | None]
-    """What each agent's last action was for."""
-    open: tuple[AgentId, ...]
-    """Agents for whom nothing is decided yet in this step."""
-    orderable: tuple[AgentId, ...]
-    scenes: Mapping[AgentId, str]
-    """Perceptions in the words of minds, as far as there are any."""
     heard: tuple[Message, ...]
     """What was said to the leader."""
     ignored: tuple[str, ...]
     """What of its last answer could not be used."""
     orders: bool
     """Whether it may order others."""
-    past: int
+
+
+@dataclass(frozen=True)
+class LeaderQuestion(Question[LeaderAnswer]):
+    """What the leader is asked."""
+
+    respondent: AgentId
+    views: Mapping[AgentId, View]
+    """Of the whole team: the shared record is made from them."""
+    record: LeaderRecord
 
     sampling: ClassVar[Sampling] = Sampling(temperature=0.7, max_tokens=1500)
 
     def context(self) -> dict[str, Any]:
         """The team, the tasks, the shared record, and what was said."""
-        team = team_context(self.views, self.team, self.scenes, self.running, self.aims, self.orderable, self.past)
-        return team | {"agent": self.respondent, "heard": self.heard, "ignored": self.ignored, "orders": self.orders}
+        record = self.record
+        told = {"heard": record.heard, "ignored": record.ignored, "orders": record.orders}
+        return record.context(self.views) | {"agent": self.respondent} | told
 
     def assigned(self, agent: AgentId) -> dict[AgentId, CandidateStep]:
         """Return the rule's step for an agent, and for all who can be given an order."""
-        pool = {agent, *self.orderable}
-        return allocate_steps(
-            self.views, self.domain, [one for one in self.views if one in pool], self.running, self.aims
-        )
+        record = self.record
+        members = [member for member in self.views if member == agent or member in record.members]
+        return allocate_steps(self.views, record.domain, members, record.running, record.aims)
 
     def ordered(self, steps: Mapping[AgentId, CandidateStep], agent: AgentId) -> tuple[Order, ...]:
         """Return the rule's orders: for who is needed on the task of an agent, and for who was in no task's need."""
         goal = steps[agent].goal
         joint = any(known.id == goal and known.quorum > 1 for known in team_open_goals(self.views.values()))
         orders: list[Order] = []
-        if not self.orders:
+        if not self.record.orders:
             return ()
         for other, step in steps.items():
-            running = self.running.get(other)
+            running = self.record.running.get(other)
             helps = joint and step.goal == goal and (running is None or running.goal != goal)
             spare = step.goal is not None and running is not None and running.goal is None
             if other not in (agent, self.respondent) and (helps or spare):
@@ -119,7 +114,7 @@ class Leading(Question[Said]):
 
 
 @dataclass(frozen=True)
-class LeaderPlan(Leading[Lead]):
+class LeaderPlan(LeaderQuestion[Lead]):
     """What do I, the leader, do next, and who has to do something else?"""
 
     kind: ClassVar[str] = "camon.lead"
@@ -128,7 +123,7 @@ class LeaderPlan(Leading[Lead]):
 
     def context(self) -> dict[str, Any]:
         """As for every question to the leader, and what it can do itself."""
-        return super().context() | ability_context(self.view, self.past)
+        return super().context() | ability_context(self.view, self.record.past)
 
     def rule(self, rng: np.random.Generator) -> Lead:
         """The step of most worth when tasks are shared out; orders where a task needs others too."""
@@ -138,7 +133,7 @@ class LeaderPlan(Leading[Lead]):
 
     def check(self, answer: Lead) -> str | None:
         """Its own action can start; orders that cannot be carried out are passed over later."""
-        return action_error(answer.action, self.view, self.domain)
+        return action_error(answer.action, self.view, self.record.domain)
 
     def fallback(self) -> Lead:
         """Nothing for a step."""
@@ -161,15 +156,10 @@ class Propose(Question[Proposal]):
 
     respondent: AgentId
     views: Mapping[AgentId, View]
-    domain: Domain
+    record: AgentRecord
     leader: AgentId
-    team: Mapping[str, Sequence[AgentId]]
-    scenes: Mapping[AgentId, str]
-    aim: GoalId | None
-    """What its last action was for."""
     heard: tuple[Message, ...]
     """What was said to it since it was last asked."""
-    past: int
     review: bool
     """Whether the leader decides."""
 
@@ -180,18 +170,18 @@ class Propose(Question[Proposal]):
 
     def context(self) -> dict[str, Any]:
         """Its perception, what it can do, what it did, and what it was told."""
-        own = agent_context(self.view, self.team, self.scenes, self.aim, self.past)
-        return own | {"leader": self.leader, "review": self.review, "heard": self.heard}
+        return self.record.context(self.view) | {"leader": self.leader, "review": self.review, "heard": self.heard}
 
     def rule(self, rng: np.random.Generator) -> Proposal:
         """The step of most worth by what it sees itself."""
-        step = choose_step(self.view, self.domain, {}, sum(map(len, self.team.values())) - 1, aim=self.aim)
+        mates = sum(map(len, self.record.team.values())) - 1
+        step = choose_step(self.view, self.record.domain, {}, mates, aim=self.record.aim)
         reason = f"{step.goal} is worth the most to me." if step.goal is not None else "I know of no task for me."
         return Proposal(action=str(step.action), goal=step.goal, reason=reason)
 
     def check(self, answer: Proposal) -> str | None:
         """The action can start."""
-        return action_error(answer.action, self.view, self.domain)
+        return action_error(answer.action, self.view, self.record.domain)
 
     def fallback(self) -> Proposal:
         """Nothing; the leader may know better."""
@@ -207,7 +197,7 @@ class Propose(Question[Proposal]):
 
 
 @dataclass(frozen=True)
-class ReviewProposal(Leading[Review]):
+class ReviewProposal(LeaderQuestion[Review]):
     """Shall that agent do what it proposes? Asked of the leader, who knows what all others do."""
 
     proposer: AgentId
@@ -219,7 +209,7 @@ class ReviewProposal(Leading[Review]):
 
     def context(self) -> dict[str, Any]:
         """As for every question to the leader, and the proposal with what the proposer can do."""
-        own = ability_context(self.views[self.proposer], self.past)
+        own = ability_context(self.views[self.proposer], self.record.past)
         return super().context() | own | {"proposer": self.proposer, "proposal": self.proposal}
 
     def rule(self, rng: np.random.Generator) -> Review:
@@ -227,7 +217,7 @@ class ReviewProposal(Leading[Review]):
         steps = self.assigned(self.proposer)
         step, view = steps[self.proposer], self.views[self.proposer]
         orders = self.ordered(steps, self.proposer)
-        proposed = read_action(self.proposal.action, view, self.domain)
+        proposed = read_action(self.proposal.action, view, self.record.domain)
         possible = proposed is not None and view.check(proposed).ok
         same = step.goal == self.proposal.goal and (step.goal is not None or proposed != WAIT)
         if possible and (proposed == step.action or same):
@@ -239,7 +229,7 @@ class ReviewProposal(Leading[Review]):
         """A rejection names an action that the proposer can begin."""
         if answer.decision == "ACCEPT":
             return None
-        return action_error(answer.action, self.views[self.proposer], self.domain)
+        return action_error(answer.action, self.views[self.proposer], self.record.domain)
 
     def fallback(self) -> Review:
         """The proposal stands."""

@@ -70,9 +70,9 @@ class AgentMemory:
                 self.vain[self.goal] += int(np.ceil(ticks * self.rng.uniform(0.5, 1.5)))
         self.decided = view.t
         named = {fact.subject for fact in view.facts}
-        for mate in team:
-            if mate != self.agent and mate in named:
-                self.witnessed.setdefault(mate, set()).update(view.facts)
+        for teammate in team:
+            if teammate != self.agent and teammate in named:
+                self.witnessed.setdefault(teammate, set()).update(view.facts)
 
     def say(self, message: Message, t: int) -> None:
         """Remember a message that it sent."""

@@ -63,10 +63,10 @@ def value_message(situation: Situation, goal: GoalId | None, facts: Iterable[Fac
     return MessageValue(saved, PRICE + waiting)
 
 
-def take_up_probability(situation: Situation, mate: AgentId, goal: Goal) -> float:
+def take_up_probability(situation: Situation, teammate: AgentId, goal: Goal) -> float:
     """Return how likely a teammate that knows of a goal is to take it up by itself, from 0 to 1."""
     nearness = 1 / _way(situation, goal)
-    return nearness / (nearness + sum(1 / _way(situation, other) for other in situation.others(mate, goal.id)))
+    return nearness / (nearness + sum(1 / _way(situation, other) for other in situation.others(teammate, goal.id)))
 
 
 def _way(situation: Situation, goal: Goal) -> float:
@@ -82,8 +82,8 @@ def _value_of_facts(situation: Situation, goal: Goal) -> float:
     if goal.state != "open" or goal.thing is None:
         return 0.0
     room = max(0, goal.capacity - situation.staffed[goal.id])
-    unaware = [mate for mate in situation.helpers(goal) if not situation.knows_about(mate, goal.thing)]
-    helped = sorted((take_up_probability(situation, mate, goal) for mate in unaware), reverse=True)
+    unaware = [teammate for teammate in situation.helpers(goal) if not situation.knows_about(teammate, goal.thing)]
+    helped = sorted((take_up_probability(situation, teammate, goal) for teammate in unaware), reverse=True)
     return sum(helped[:room]) * _bounded(situation, situation.search)
 
 
@@ -92,16 +92,16 @@ def _value_of_intent(situation: Situation, goal: Goal) -> float:
         return 0.0
     trip = _bounded(situation, _way(situation, goal))
     staff = situation.staffed[goal.id] + 1
-    free = [mate for mate in situation.helpers(goal) if mate not in situation.intents]
+    free = [teammate for teammate in situation.helpers(goal) if teammate not in situation.intents]
     if wanted_kind(goal) is not None:
         return _likely_followers(situation, goal, free) * trip
     if staff < goal.quorum:
         wait = _bounded(situation, trip + situation.search)
-        saved = sorted(((1 - take_up_probability(situation, mate, goal)) * wait for mate in free), reverse=True)
+        saved = sorted(((1 - take_up_probability(situation, teammate, goal)) * wait for teammate in free), reverse=True)
         return sum(saved[: goal.quorum - staff])
     if staff >= goal.capacity:
-        aware = (mate for mate in free if situation.knows_of(mate, goal))
-        return sum(take_up_probability(situation, mate, goal) * trip for mate in aware)
+        aware = (teammate for teammate in free if situation.knows_of(teammate, goal))
+        return sum(take_up_probability(situation, teammate, goal) * trip for teammate in aware)
     return 0.0
 
 
@@ -110,5 +110,5 @@ def _likely_followers(situation: Situation, goal: Goal, free: Iterable[AgentId])
     if situation.missing.get(goal.id, 0) > 1:
         return 0.0
     things = situation.lying(goal)
-    aware = (mate for mate in free if any(situation.knows_about(mate, thing) for thing in things))
-    return sum(take_up_probability(situation, mate, goal) for mate in aware)
+    aware = (teammate for teammate in free if any(situation.knows_about(teammate, thing) for thing in things))
+    return sum(take_up_probability(situation, teammate, goal) for teammate in aware)

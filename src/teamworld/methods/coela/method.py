@@ -202,7 +202,7 @@ class Coela(Method):
 
     def _situation(self, context: DecisionContext, agent: AgentId) -> Situation:
         view, memory = context.views[agent], self._memory[agent]
-        team = {mate: self._spec.kinds[mate] for mate in context.team}
+        team = {teammate: self._spec.kinds[teammate] for teammate in context.team}
         memory.hear(context.inbox(agent))
         memory.look(view, team)
         return Situation(

@@ -1,4 +1,4 @@
-"""What can be set in COELA, and its named variants (COELA spec 1.10 and 2)."""
+"""What can be set in COELA, and its named variants."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class CoelaOptions(InWords):
     @model_serializer(mode="wrap")
     def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out later options that are not set: logs without them stay the bytes that they were before."""
-        told: dict[str, Any] = plain(self)
+        values: dict[str, Any] = plain(self)
         fields = type(self).model_fields
-        return {name: value for name, value in told.items() if name not in _LATER or value != fields[name].default}
+        return {name: value for name, value in values.items() if name not in _LATER or value != fields[name].default}
 
 
 #: Options that came with the original form, see ``CoelaOptions._as_ever``.

@@ -27,7 +27,7 @@ def report_progress(situation: Situation) -> str | None:
     ]
     if isinstance(here, Entity):
         lines.append(f"You are in {here}, where you found {_join(contents.get(here, ()))}.")
-    lines += [_report_mate(situation, mate) for mate in situation.mates]
+    lines += [_report_mate(situation, teammate) for teammate in situation.teammates]
     lines += [_report_room(situation, room, contents.get(room, [])) for room in rooms if room != here]
     return " ".join(lines)
 
@@ -41,17 +41,17 @@ def _report_delivered(situation: Situation) -> str:
     ) + still
 
 
-def _report_mate(situation: Situation, mate: AgentId) -> str:
+def _report_mate(situation: Situation, teammate: AgentId) -> str:
     given = situation.given
-    room = given.value(mate, situation.words.at)
-    intent = f" {mate} said that it takes {situation.intents[mate]}." if mate in situation.intents else ""
+    room = given.value(teammate, situation.words.at)
+    intent = f" {teammate} said that it takes {situation.intents[teammate]}." if teammate in situation.intents else ""
     if room is None:
-        return f"You do not know where {mate} is.{intent}"
-    seen = [given.seen[fact] for fact in given if fact.subject == mate and fact in given.seen]
-    hands = _join(map(str, situation.held(mate)))
+        return f"You do not know where {teammate} is.{intent}"
+    seen = [given.seen[fact] for fact in given if fact.subject == teammate and fact in given.seen]
+    hands = _join(map(str, situation.held(teammate)))
     if not seen:
-        return f"{mate} is in {room} and holds {hands}.{intent}"
-    return f"{mate} was last seen in {room}, at t = {max(seen)}, and held {hands}.{intent}"
+        return f"{teammate} is in {room} and holds {hands}.{intent}"
+    return f"{teammate} was last seen in {room}, at t = {max(seen)}, and held {hands}.{intent}"
 
 
 def _report_room(situation: Situation, room: Entity, contents: list[str]) -> str:

@@ -68,7 +68,7 @@ class CoelaQuestion(Question[ModuleAnswer]):
     situation: Situation
     options: CoelaOptions
     perception: str | None
-    """What the agent perceives in the words of its mind; None: in those of the world."""
+    """What the agent perceives in the words of its reasoner; None: in those of the world."""
 
     def context(self) -> dict[str, Any]:
         """The team and its task, what the agent perceives, what was said, what it did; what the options add."""
@@ -78,7 +78,9 @@ class CoelaQuestion(Question[ModuleAnswer]):
         return {
             "agent": self.respondent,
             "kind": self.view.kind,
-            "team": {kind: [mate for mate in situation.team if situation.team[mate] == kind] for kind in kinds},
+            "team": {
+                kind: [teammate for teammate in situation.team if situation.team[teammate] == kind] for kind in kinds
+            },
             "task": situation.task,
             "scene": self.view.text() if self.perception is None else None,
             "paragraph": self.perception,
@@ -88,7 +90,9 @@ class CoelaQuestion(Question[ModuleAnswer]):
             "opening": tuple(situation.team)[:2] if options.opening else (),
             "acts": situation.acts,
             "belief": remembered(situation) if options.belief_map else None,
-            "mates": {mate: last_seen(situation, mate) for mate in situation.mates} if options.teammates else None,
+            "mates": {teammate: last_seen(situation, teammate) for teammate in situation.teammates}
+            if options.teammates
+            else None,
             "progress": count_done(situation) if report is None and (options.progress or options.report) else None,
             "report": report,
         }
@@ -373,15 +377,15 @@ def remembered(situation: Situation) -> list[str]:
     return [f"{fact} (t = {given.seen[fact]})" if fact in given.seen else str(fact) for fact in facts]
 
 
-def last_seen(situation: Situation, mate: AgentId) -> str:
+def last_seen(situation: Situation, teammate: AgentId) -> str:
     """Return the last known state of a teammate, and what it said that it does."""
     given = situation.given
     facts = [
         f"{fact.predicate} {fact.value}{f' (t = {given.seen[fact]})' if fact in given.seen else ''}"
         for fact in given
-        if fact.subject == mate
+        if fact.subject == teammate
     ]
-    intent = [f"takes {situation.intents[mate]}"] if mate in situation.intents else []
+    intent = [f"takes {situation.intents[teammate]}"] if teammate in situation.intents else []
     return ", ".join([*facts, *intent]) or "nothing known"
 
 

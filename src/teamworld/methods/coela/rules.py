@@ -175,10 +175,13 @@ def _staleness(situation: Situation, place: Entity) -> float:
 def _rivalry(situation: Situation, option: Option) -> int:
     """Return 2 where a teammate in sight is nearer to what an option is about, else 1; of equals the first is."""
     order = {agent: place for place, agent in enumerate(situation.team)}
-    mine, facts = (option.steps, order[situation.me]), situation.view.facts
-    in_sight = [mate for mate in situation.mates if facts.value(mate, situation.words.at) is not None]
-    ticks = ((situation.domain.estimate_steps(mate, option.action, situation.given), order[mate]) for mate in in_sight)
-    return 2 if any(theirs < mine for theirs in ticks) else 1
+    own, facts = (option.steps, order[situation.me]), situation.view.facts
+    for teammate in situation.teammates:
+        if facts.value(teammate, situation.words.at) is not None:
+            steps = situation.domain.estimate_steps(teammate, option.action, situation.given)
+            if (steps, order[teammate]) < own:
+                return 2
+    return 1
 
 
 # ---- what it would tell

@@ -33,7 +33,7 @@ class Situation:
     acts: tuple[str, ...]
     """What it did, in words, oldest first."""
     witnessed: Mapping[AgentId, Collection[Fact]]
-    """For each team-mate what both of them saw."""
+    """For each teammate what both of them saw."""
     vain: Mapping[GoalId, int]
     """Ticks spent on goals without success."""
     messages: bool = True
@@ -45,9 +45,9 @@ class Situation:
         return self.view.agent
 
     @cached_property
-    def mates(self) -> tuple[AgentId, ...]:
+    def teammates(self) -> tuple[AgentId, ...]:
         """The other living agents."""
-        return tuple(mate for mate in self.team if mate != self.me)
+        return tuple(teammate for teammate in self.team if teammate != self.me)
 
     @cached_property
     def given(self) -> Facts:
@@ -89,7 +89,7 @@ class Situation:
 
     @cached_property
     def intents(self) -> Mapping[AgentId, GoalId]:
-        """What each team-mate said last that it does, while that is open and not too long ago.
+        """What each teammate said last that it does, while that is open and not too long ago.
 
         It is believed for twice as long as the longest of the agent's options and the work left would take: whoever
         said it may have met with something else.
@@ -97,25 +97,25 @@ class Situation:
         longest = max((option.steps for option in self.options), default=1)
         last = {message.sender: message for message in self.chat if message.goal is not None}
         intents: dict[AgentId, GoalId] = {}
-        for mate in (mate for mate in self.mates if mate in last):
-            goal = self.goals.get(last[mate].goal or "")
-            age = self.view.t - last[mate].t
+        for teammate in (teammate for teammate in self.teammates if teammate in last):
+            goal = self.goals.get(last[teammate].goal or "")
+            age = self.view.t - last[teammate].t
             if goal is not None and goal.state == "open" and age <= 2 * (longest + goal.units):
-                intents[mate] = goal.id
+                intents[teammate] = goal.id
         return intents
 
     @cached_property
     def staffed(self) -> Counter[GoalId]:
-        """How many team-mates said that they do each goal."""
+        """How many teammates said that they do each goal."""
         return Counter(self.intents.values())
 
     def ahead(self, goal: Goal) -> int:
-        """Return how many team-mates have a goal before the agent: they said so first, or in the same step in order."""
+        """Return how many teammates have a goal before the agent: they said so first, or in the same step in order."""
         if self.announced != goal.id:
             return self.staffed[goal.id]
         order = {agent: place for place, agent in enumerate(self.team)}
         last = {m.sender: (m.t, order.get(m.sender, 0)) for m in self.chat if m.goal is not None}
-        return sum(last[mate] < last[self.me] for mate, taken in self.intents.items() if taken == goal.id)
+        return sum(last[teammate] < last[self.me] for teammate, taken in self.intents.items() if taken == goal.id)
 
     @cached_property
     def announced(self) -> GoalId | None:
@@ -123,36 +123,40 @@ class Situation:
         return next((m.goal for m in reversed(self.chat) if m.sender == self.me and m.goal is not None), None)
 
     def helpers(self, goal: Goal) -> list[AgentId]:
-        """Return the team-mates whose kind can work on a goal and who have not said that they do another."""
-        return [mate for mate in self.mates if self.fits(mate, goal) and self.intents.get(mate, goal.id) == goal.id]
+        """Return the teammates whose kind can work on a goal and who have not said that they do another."""
+        return [
+            teammate
+            for teammate in self.teammates
+            if self.fits(teammate, goal) and self.intents.get(teammate, goal.id) == goal.id
+        ]
 
-    def fits(self, mate: AgentId, goal: Goal) -> bool:
+    def fits(self, teammate: AgentId, goal: Goal) -> bool:
         """Return whether an agent's kind can work on a goal."""
-        return not goal.kinds or self.team[mate] in goal.kinds
+        return not goal.kinds or self.team[teammate] in goal.kinds
 
     @cached_property
     def _reported(self) -> frozenset[Fact]:
         return frozenset(fact for message in self.chat for fact in message.facts)
 
-    def knows_of(self, mate: AgentId, goal: Goal) -> bool:
-        """Return whether a team-mate must know of a goal: of what it is about it was told, or the two saw it together.
+    def knows_of(self, teammate: AgentId, goal: Goal) -> bool:
+        """Return whether a teammate must know of a goal: of what it is about it was told, or the two saw it together.
 
         Everybody knows of goals that are about no thing, or about any thing of a kind.
         """
         if self.shared or goal.thing is None or wanted_kind(goal) is not None:
             return True
-        return self.knows_about(mate, goal.thing)
+        return self.knows_about(teammate, goal.thing)
 
-    def knows_about(self, mate: AgentId, thing: Entity) -> bool:
-        """Return whether a team-mate must know something of a thing: it was told, or the two saw it together."""
-        both = (self._reported, self.witnessed.get(mate, ()))
+    def knows_about(self, teammate: AgentId, thing: Entity) -> bool:
+        """Return whether a teammate must know something of a thing: it was told, or the two saw it together."""
+        both = (self._reported, self.witnessed.get(teammate, ()))
         return self.shared or any(fact.subject == thing for facts in both for fact in facts)
 
-    def others(self, mate: AgentId, but: GoalId) -> Sequence[Goal]:
-        """Return the other open goals with room that a team-mate knows of and can work on."""
-        key = self.team[mate] if self.shared else mate
+    def others(self, teammate: AgentId, but: GoalId) -> Sequence[Goal]:
+        """Return the other open goals with room that a teammate knows of and can work on."""
+        key = self.team[teammate] if self.shared else teammate
         if key not in self._choices:
-            fit = (goal for goal in self._with_room if self.fits(mate, goal) and self.knows_of(mate, goal))
+            fit = (goal for goal in self._with_room if self.fits(teammate, goal) and self.knows_of(teammate, goal))
             self._choices[key] = tuple(fit)
         return [goal for goal in self._choices[key] if goal.id != but]
 

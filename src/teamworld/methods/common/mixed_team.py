@@ -56,8 +56,10 @@ class Split(Method):
 
     def __init__(self, options: BaseModel) -> None:
         super().__init__(options)
-        given = SplitOptions.model_validate(options, from_attributes=True).parts
-        self._methods = [one.method(one.method.options.model_validate(given[one.label])) for one in self.parts]
+        own_options = SplitOptions.model_validate(options, from_attributes=True).parts
+        self._methods = [
+            part.method(part.method.options.model_validate(own_options[part.label])) for part in self.parts
+        ]
 
     async def begin(self, briefing: Briefing) -> None:
         """Deal the agents out and start each method; only those that take a roster are told it."""
@@ -74,18 +76,18 @@ class Split(Method):
 
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let each method that has free agents decide, one after the other."""
-        found: dict[AgentId, Decision] = {}
+        decisions: dict[AgentId, Decision] = {}
         read: dict[AgentId, int] = {}
         for method, agents in self._groups:
             own = self._own(context, agents)
             if own.free:
-                found.update(await method.decide(own))
+                decisions.update(await method.decide(own))
             for agent in own.free:
                 self._late.pop(agent, None)
                 read[agent] = len(context.inbox(agent))
         # What later methods said in this step is gone from the inbox with the step: it is kept for the next decision.
         self._late.update({agent: late for agent, seen in read.items() if (late := tuple(context.inbox(agent)[seen:]))})
-        return found
+        return decisions
 
     def _own(self, context: DecisionContext, agents: Sequence[AgentId]) -> Own:
         return Own(context, agents, self._late)
@@ -98,25 +100,25 @@ def split(parts: Sequence[Part]) -> type[Method]:
         UserError: One of them learns, which it does from episodes of a whole team; or they were published with
             different rules for messages, and a team has one.
     """
-    label = JOINT.join(one.label for one in parts)
+    label = JOINT.join(part.label for part in parts)
     talk: dict[str, Any] = {}
-    for one in parts:
-        if one.method.learns:
-            raise UserError(f"'{label}': {one.label} learns from the episodes of a whole team and cannot share one")
-        if one.method.talk and talk and dict(one.method.talk) != talk:
+    for part in parts:
+        if part.method.learns:
+            raise UserError(f"'{label}': {part.label} learns from the episodes of a whole team and cannot share one")
+        if part.method.talk and talk and dict(part.method.talk) != talk:
             raise UserError(f"'{label}': they were published with different rules for messages, and a team has one")
-        talk = talk or dict(one.method.talk)
+        talk = talk or dict(part.method.talk)
     return type(
         "SplitTeam",
         (Split,),
         {
-            "__doc__": f"A team split among {', '.join(one.label for one in parts)}.",
-            "name": JOINT.join(one.method.name for one in parts),
-            "summary": f"a team split among {', '.join(one.label for one in parts)}, dealt out in turns",
+            "__doc__": f"A team split among {', '.join(part.label for part in parts)}.",
+            "name": JOINT.join(part.method.name for part in parts),
+            "summary": f"a team split among {', '.join(part.label for part in parts)}, dealt out in turns",
             "parts": tuple(parts),
-            "questions": tuple(dict.fromkeys(question for one in parts for question in one.method.questions)),
-            "respondents": tuple(dict.fromkeys(who for one in parts for who in one.method.respondents)),
-            "roster": any(one.method.roster for one in parts),
+            "questions": tuple(dict.fromkeys(question for part in parts for question in part.method.questions)),
+            "respondents": tuple(dict.fromkeys(who for part in parts for who in part.method.respondents)),
+            "roster": any(part.method.roster for part in parts),
             "talk": MappingProxyType(talk),
         },
     )
@@ -132,7 +134,7 @@ class Own:
 
     @property
     def t(self) -> int:
-        """Ticks gone."""
+        """Steps gone."""
         return self._moment.t
 
     @property
@@ -179,7 +181,7 @@ class Own:
         return self._moment.open_meeting(members)
 
     async def ask(self, question: Question[Answer]) -> Answer:
-        """Ask a mind."""
+        """Ask a reasoner."""
         return await self._moment.ask(question)
 
     async def together(self, branches: Mapping[AgentId, Coroutine[Any, Any, Branch]]) -> dict[AgentId, Branch]:

@@ -23,7 +23,7 @@ class InWords(BaseModel):
     )
 
 
-#: The calls of the benchmark's code (COELA spec 1.4).
+#: The calls of the benchmark's code.
 REFERENCE = Variant(
     "as in CREW-Wildfire: minds put every view in words and translate every action",
     {"perceive": "all", "translate": "mind"},

@@ -1,4 +1,4 @@
-"""Perception: an agent's view as a paragraph by its mind, or in the world's own plain words without a call."""
+"""Perception: an agent's view as a paragraph by its reasoner, or in the world's own plain words without a call."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from teamworld.methods.contract import DecisionContext
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import View
 
-#: Whose views a mind puts in words: nobody's (the world's plain words do), those of agents that are about to decide,
-#: or those of all (COELA spec 1.10).
+#: Whose views a reasoner puts in words: nobody's (the world's plain words do), those of agents that are about to
+#: decide, or those of all.
 Perception: TypeAlias = Literal["plain", "deciding", "all"]
 #: Longest paragraph in characters.
 LONGEST = 4000
@@ -75,12 +75,12 @@ def scene_text(view: View) -> str:
 async def describe_views(
     context: DecisionContext, how: Perception, deciding: Collection[AgentId]
 ) -> dict[AgentId, str]:
-    """Return what minds say that agents perceive: of those who decide, of all who are able, or of nobody.
+    """Return what reasoners say that agents perceive: of those who decide, of all who are able, or of nobody.
 
     Whoever is left out reads ``View.text()``, which is made only when somebody does.
     """
     if how == "plain":
         return {}
     agents = [agent for agent, view in context.views.items() if view.is_able and (how == "all" or agent in deciding)]
-    said = await context.together({one: context.ask(Perceive(one, {one: context.views[one]})) for one in agents})
-    return {agent: paragraph.text for agent, paragraph in said.items()}
+    paragraphs = await context.together({one: context.ask(Perceive(one, {one: context.views[one]})) for one in agents})
+    return {agent: paragraph.text for agent, paragraph in paragraphs.items()}

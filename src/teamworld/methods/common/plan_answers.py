@@ -53,7 +53,7 @@ def read_actions(texts: Sequence[str], abilities: Sequence[ActionSchema]) -> tup
 
 
 def plan_error(texts: Sequence[str], view: View, domain: Domain) -> str | None:
-    """Validate a plan (DR. WELL spec B17): its length, each action's form, and a dry run.
+    """Validate a plan: its length, each action's form, and a dry run.
 
     Returns:
         What is wrong, for the re-ask; None if nothing is.
@@ -80,14 +80,14 @@ def parameter_values(abilities: Sequence[ActionSchema]) -> dict[str, tuple[Term,
 
     By the parameter's name; by ``verb.name`` where another action has other values under that name.
     """
-    found: dict[str, tuple[Term, ...]] = {}
+    values: dict[str, tuple[Term, ...]] = {}
     for schema in abilities:
         for param in schema.params:
             if param.kind in ("entity", "choice"):
-                known = found.setdefault(param.name, param.choices)
+                known = values.setdefault(param.name, param.choices)
                 if known != param.choices:
-                    found[f"{schema.verb}.{param.name}"] = param.choices
-    return found
+                    values[f"{schema.verb}.{param.name}"] = param.choices
+    return values
 
 
 def candidate_texts(goal: Goal | None, view: View, domain: Domain) -> list[tuple[str, ...]]:

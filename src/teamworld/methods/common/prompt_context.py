@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.planning.goals import open_goals
-from teamworld.worlds.contract import Goal, View, WorldSpec
+from teamworld.worlds.contract import Domain, Goal, View, WorldSpec
 
 
 def team_by_kind(spec: WorldSpec, living: Iterable[AgentId]) -> dict[str, list[AgentId]]:
@@ -28,15 +29,15 @@ def describe_plan(plan: Plan | None) -> str:
 
 def team_open_goals(views: Iterable[View]) -> list[Goal]:
     """Return the goals that anybody knows of and that are open, by id, each as the first in the team knows it."""
-    found: dict[GoalId, Goal] = {}
+    goals: dict[GoalId, Goal] = {}
     for view in views:
         for goal in view.goals:
-            found.setdefault(goal.id, goal)
-    return open_goals(found[name] for name in sorted(found))
+            goals.setdefault(goal.id, goal)
+    return open_goals(goals[name] for name in sorted(goals))
 
 
 def scene_context(scene: str | None, view: View) -> Mapping[str, Any]:
-    """Return a perception for a prompt: the words of a mind, which are quoted, or the world's own."""
+    """Return a perception for a prompt: the words of a reasoner, which are quoted, or the world's own."""
     return {"scene": view.text() if scene is None else scene, "spoken": scene is not None}
 
 
@@ -52,30 +53,34 @@ def ability_context(view: View, past: int) -> dict[str, Any]:
     }
 
 
-def agent_context(
-    view: View, team: Mapping[str, Sequence[AgentId]], scenes: Mapping[AgentId, str], aim: GoalId | None, past: int
-) -> dict[str, Any]:
-    """Return what an agent reads that chooses for itself: the team, the tasks, what it perceives, can do and did.
+@dataclass(frozen=True)
+class AgentRecord:
+    """What an agent reads that chooses for itself, beside its view."""
 
-    Args:
-        view: Of the agent.
-        team: Who is there, by kind.
-        scenes: Perceptions in the words of minds, as far as there are any.
-        aim: What its last action was for.
-        past: Finished actions to tell.
-    """
-    return {
-        "agent": view.agent,
-        "team": team,
-        "goals": team_open_goals([view]),
-        "aim": aim,
-        **scene_context(scenes.get(view.agent), view),
-        **ability_context(view, past),
-    }
+    domain: Domain
+    team: Mapping[str, Sequence[AgentId]]
+    """Who is there, by kind."""
+    scenes: Mapping[AgentId, str]
+    """Perceptions in the words of reasoners, as far as there are any."""
+    aim: GoalId | None
+    """What its last action was for."""
+    past: int
+    """Finished actions to show."""
+
+    def context(self, view: View) -> dict[str, Any]:
+        """Return the team, the tasks, and what the agent perceives, can do and did."""
+        return {
+            "agent": view.agent,
+            "team": self.team,
+            "goals": team_open_goals([view]),
+            "aim": self.aim,
+            **scene_context(self.scenes.get(view.agent), view),
+            **ability_context(view, self.past),
+        }
 
 
 class Entry(NamedTuple):
-    """What a shared record holds of one agent."""
+    """What a shared record holds of one agent; templates read its fields."""
 
     agent: AgentId
     kind: str
@@ -91,37 +96,37 @@ class Entry(NamedTuple):
     """Its options and its past, see ``ability_context``."""
 
 
-def team_context(
-    views: Mapping[AgentId, View],
-    team: Mapping[str, Sequence[AgentId]],
-    scenes: Mapping[AgentId, str],
-    running: Mapping[AgentId, Plan],
-    aims: Mapping[AgentId, GoalId | None],
-    takers: Collection[AgentId],
-    past: int,
-) -> dict[str, Any]:
-    """Return what a mind reads that plans for others: the team, the tasks, and a shared record of all agents.
+@dataclass(frozen=True)
+class TeamRecord:
+    """What a reasoner reads that plans for others, beside the views of the team."""
 
-    Args:
-        views: Of the agents.
-        team: Who is there, by kind.
-        scenes: Perceptions in the words of minds, as far as there are any.
-        running: What agents do.
-        aims: What each agent's last action was for.
-        takers: Who can be given an action now.
-        past: Finished actions to tell of each.
-    """
-    record = [
-        Entry(
-            agent,
-            view.kind,
-            scene_context(scenes.get(agent), view),
-            describe_plan(running.get(agent)),
-            aims.get(agent),
-            agent in takers,
-            ability_context(view, past),
-        )
-        for agent, view in views.items()
-    ]
-    left = min(view.steps_left for view in views.values())
-    return {"team": team, "goals": team_open_goals(views.values()), "record": record, "steps_left": left}
+    domain: Domain
+    team: Mapping[str, Sequence[AgentId]]
+    """Who is there, by kind."""
+    scenes: Mapping[AgentId, str]
+    """Perceptions in the words of reasoners, as far as there are any."""
+    running: Mapping[AgentId, Plan]
+    """What agents do, what was decided in this step included."""
+    aims: Mapping[AgentId, GoalId | None]
+    """What each agent's last action was for."""
+    members: tuple[AgentId, ...]
+    """Who can be given an action now."""
+    past: int
+    """Finished actions to show of each."""
+
+    def context(self, views: Mapping[AgentId, View]) -> dict[str, Any]:
+        """Return the team, the tasks, and a shared record of all agents."""
+        record = [
+            Entry(
+                agent,
+                view.kind,
+                scene_context(self.scenes.get(agent), view),
+                describe_plan(self.running.get(agent)),
+                self.aims.get(agent),
+                agent in self.members,
+                ability_context(view, self.past),
+            )
+            for agent, view in views.items()
+        ]
+        left = min(view.steps_left for view in views.values())
+        return {"team": self.team, "goals": team_open_goals(views.values()), "record": record, "steps_left": left}

@@ -42,14 +42,14 @@ def action_error(text: str, view: View, domain: Domain) -> str | None:
 async def translate_action(
     context: DecisionContext, agent: AgentId, text: str, domain: Domain, by: Translator
 ) -> Action | None:
-    """Return the action that words mean, None if they mean none; a mind is asked for what the parser cannot read.
+    """Return the action that words mean, None if they mean none; a reasoner is asked for what the parser cannot read.
 
     Args:
-        context: Where the mind can be asked.
+        context: Where the reasoner can be asked.
         agent: Who is to act.
         text: The words.
         domain: The rules of its world.
-        by: Whether a mind is always asked.
+        by: Whether a reasoner is always asked.
     """
     view = context.views[agent]
     if not action_text(text):

@@ -15,7 +15,7 @@ from teamworld.planning.action_parser import parse_written, read_action
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import WAIT, Domain, View
 
-#: Who translates: the parser, and a mind what the parser cannot read; or always a mind (COELA spec 1.10).
+#: Who translates: the parser, and a reasoner what the parser cannot read; or always a reasoner.
 Translator: TypeAlias = Literal["parser", "mind"]
 
 

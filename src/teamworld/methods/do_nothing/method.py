@@ -12,7 +12,7 @@ from teamworld.methods.contract import WAIT, Decision, DecisionContext, Method, 
 
 
 class DoNothing(Method):
-    """Waits; asks no mind."""
+    """Waits; asks no reasoner."""
 
     name: ClassVar[str] = "do_nothing"
     summary: ClassVar[str] = "every agent waits, always (the zero of what can be achieved or prevented)"

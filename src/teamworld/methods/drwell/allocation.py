@@ -18,7 +18,7 @@ def preferred(
     guide: Mapping[GoalId, GuideEntry],
     staffed: Mapping[GoalId, int],
     team: int,
-    now: int,
+    t: int,
     rng: np.random.Generator,
 ) -> Goal:
     """Return the goal that the guidebook speaks for most, without over-staffing any.
@@ -34,7 +34,7 @@ def preferred(
         guide: The guidebook's entry of each.
         staffed: Agents that are on each goal, or have spoken for it.
         team: Agents in the team.
-        now: Ticks gone in the episode.
+        t: Steps gone in the episode.
         rng: Draws among equals.
     """
     ticket = {goals[index].id: place for place, index in enumerate(rng.permutation(len(goals)))}
@@ -42,17 +42,17 @@ def preferred(
     def rank(goal: Goal) -> tuple[bool, bool, int, float, int]:
         entry = guide[goal.id]
         full = staffed.get(goal.id, 0) >= goal.capacity
-        return goal.quorum > team, full, _standing(entry, now), _expected(entry), ticket[goal.id]
+        return goal.quorum > team, full, _standing(entry, t), _expected(entry), ticket[goal.id]
 
     return min(goals, key=rank)
 
 
-def _standing(entry: GuideEntry, now: int) -> int:
+def _standing(entry: GuideEntry, t: int) -> int:
     """Return 0 for what has gone well about now (or earlier, if untried now), 1 for untested, 2 for only failed."""
     attempts, successes = entry.about_now
     if attempts:
         return 0 if successes else 2
-    begun_so_early = entry.earliest_start is not None and entry.earliest_start <= now
+    begun_so_early = entry.earliest_start is not None and entry.earliest_start <= t
     return 0 if begun_so_early else 1
 
 

@@ -19,11 +19,12 @@ from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import Communication, Memory, MemoryDelta
 from teamworld.memory.tracker import Tracker, delta
 from teamworld.memory.world_model import WorldModel
+from teamworld.methods.common.commitments import release_cause
 from teamworld.methods.common.plan_answers import PlanAnswer, make_plan, normalize_texts, standby_plan
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Meeting, Message, Method, Variant
 from teamworld.methods.drwell.library import page
 from teamworld.methods.drwell.options import COMMUNICATION, VARIANTS, DrWellOptions
-from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, Propose, Revise
+from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, NegotiationRecord, Propose, Revise
 from teamworld.methods.drwell.reflections import reflections
 from teamworld.planning.allocation import validate_commitments
 from teamworld.planning.goals import workable_goals
@@ -40,10 +41,6 @@ class _Planned(NamedTuple):
     choice: Choice | None
     """None where it has no task, or no sound plan was found for it."""
     reflection: str = ""
-
-
-#: Why an agent lets go of a goal, by how the goal stands.
-_RELEASED: Mapping[str, str] = {"open": "reassigned", "done": "done", "lost": "failed"}
 
 
 def _known(view: View, goal: GoalId | None) -> Goal | None:
@@ -132,7 +129,7 @@ class DrWell(Method):
 
     async def _proposals(self, context: DecisionContext, meeting: Meeting, working: Mapping[AgentId, GoalId]) -> None:
         for agent in meeting.members:
-            proposal = await context.ask(Propose(**self._told(context, meeting, agent, working)))
+            proposal = await context.ask(Propose(agent, *self._shown(context, meeting, agent, working)))
             meeting.say(Message(agent, "propose", f"I propose {proposal.goal}. {proposal.reason}", proposal.goal))
 
     async def _commitments(
@@ -140,7 +137,7 @@ class DrWell(Method):
     ) -> dict[AgentId, GoalId | None]:
         votes: dict[AgentId, GoalId | None] = {}
         for agent in meeting.members:
-            answer = await context.ask(CommitTo(**self._told(context, meeting, agent, working)))
+            answer = await context.ask(CommitTo(agent, *self._shown(context, meeting, agent, working)))
             votes[agent] = answer.goal
             if answer.goal is None:
                 meeting.say(Message(agent, "other", f"I wait. {answer.reason}"))
@@ -152,8 +149,8 @@ class DrWell(Method):
         turns = self._options.chat_turns
         for turn in range(1, turns + 1):
             for agent in meeting.members:
-                told = self._told(context, meeting, agent, working)
-                remark = await context.ask(Chat(**told, turn=turn, turns=turns))
+                shown = self._shown(context, meeting, agent, working)
+                remark = await context.ask(Chat(agent, *shown, turn, turns))
                 if remark.text:
                     meeting.say(Message(agent, "inform" if remark.goal else "other", remark.text, remark.goal))
 
@@ -166,36 +163,33 @@ class DrWell(Method):
     ) -> dict[AgentId, GoalId | None]:
         """Let all choose alone at the same time; nothing is checked."""
         answers = await context.together(
-            {agent: context.ask(Choose(**self._told(context, meeting, agent, working))) for agent in agents}
+            {agent: context.ask(Choose(agent, *self._shown(context, meeting, agent, working))) for agent in agents}
         )
         return {agent: answer.goal for agent, answer in answers.items()}
 
-    def _told(
+    def _shown(
         self, context: DecisionContext, meeting: Meeting | None, agent: AgentId, working: Mapping[AgentId, GoalId]
-    ) -> dict[str, Any]:
-        """Return what every question of the negotiation tells its agent."""
+    ) -> tuple[Mapping[AgentId, View], NegotiationRecord]:
+        """Return what every question of the negotiation shows its agent."""
         view = context.views[agent]
-        goals = workable_goals(view)
-        best = self._best()
-        return {
-            "respondent": agent,
-            "views": {agent: view},
-            "members": tuple(meeting.members) if meeting is not None else (),
-            "team": len(context.views),
-            "working": working,
-            "guide": {goal.id: self._guide(self._task(goal)) for goal in goals},
-            "guided": self._options.guided,
-            "best": next((goal.id for goal in goals if self._task(goal) == best), None),
-            "heard": tuple(meeting.heard(agent)) if meeting is not None else (),
-        }
+        goals, best = workable_goals(view), self._best()
+        record = NegotiationRecord(
+            members=tuple(meeting.members) if meeting is not None else (),
+            team=len(context.views),
+            working=working,
+            guide={goal.id: self._guide(self._task(goal)) for goal in goals},
+            guided=self._options.guided,
+            best=next((goal.id for goal in goals if self._task(goal) == best), None),
+            heard=tuple(meeting.heard(agent)) if meeting is not None else (),
+        )
+        return {agent: view}, record
 
     def _bind(self, context: DecisionContext, goals: Mapping[AgentId, GoalId | None]) -> None:
         """Release what is over, commit to what is new, and put both on record."""
         for agent, goal in goals.items():
             before = self._committed.get(agent)
             if before is not None and before != goal:
-                found = _known(context.views[agent], before)
-                cause = "reassigned" if found is None else _RELEASED[found.state]
+                cause = release_cause(context.views[agent], before)
                 context.note(Release(agent=agent, goal=before, cause=cause))
                 del self._committed[agent]
             if goal is not None and before != goal:
@@ -213,7 +207,9 @@ class DrWell(Method):
     ) -> dict[AgentId, Decision]:
         """Let each member plan alone; who is at work on a joint task that members join begins anew with them."""
         joint = {goal for goal in goals.values() if goal is not None and known[goal].quorum > 1}
-        partners = {mate: goal for mate, goal in working.items() if goal in joint and mate in context.running}
+        partners = {
+            teammate: goal for teammate, goal in working.items() if goal in joint and teammate in context.running
+        }
         self._ended.update(dict.fromkeys(partners, "resync"))
         committed = dict(self._committed)
         plans = await context.together(
@@ -252,9 +248,11 @@ class DrWell(Method):
         # Attempts tell one try from the next only where they are counted while the episode runs.
         turn = library.attempts if self._writes and self._options.looks_up else context.t
         offered = page(library, goal, view, self._domain, self._options.explore, joint, turn)
-        told = library if self._options.looks_up else None
+        shown = library if self._options.looks_up else None
         notes = self._memory.notes if self._options.takes_notes else None
-        revision = await context.ask(Revise(agent, views, self._domain, goal, committed, drafted, told, offered, notes))
+        revision = await context.ask(
+            Revise(agent, views, self._domain, goal, committed, drafted, shown, offered, notes)
+        )
         revised = normalize_texts(revision.actions)
         known = any(entry.actions == revised for entry in offered.entries)
         origin: Origin = "fresh" if revised == drafted else "reused" if known else "revised"
@@ -285,5 +283,5 @@ class DrWell(Method):
         learned = delta(log, identity=self._options.task_identity, communication=self._communication)
         if not self._options.learns_in(learned.episode):
             return None
-        told = reflections(log) if self._options.takes_notes else ()
-        return msgspec.structs.replace(learned, reflections=told)
+        notes = reflections(log) if self._options.takes_notes else ()
+        return msgspec.structs.replace(learned, reflections=notes)

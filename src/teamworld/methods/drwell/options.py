@@ -1,4 +1,4 @@
-"""What can be set in DR. WELL, and its named variants (DR. WELL spec B23)."""
+"""What can be set in DR. WELL, and its named variants."""
 
 from __future__ import annotations
 

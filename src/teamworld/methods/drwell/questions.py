@@ -1,4 +1,4 @@
-"""What DR. WELL asks its minds: proposal, commitment, draft and revision; in variants, a chat and a choice."""
+"""What DR. WELL asks its reasoners: proposal, commitment, draft and revision; in variants, a chat and a choice."""
 
 from __future__ import annotations
 
@@ -69,17 +69,15 @@ Planned = TypeVar("Planned", bound=PlanAnswer)
 
 
 @dataclass(frozen=True)
-class Negotiation(Question[Named]):
-    """What everybody is told who names a task."""
+class NegotiationRecord:
+    """What an agent reads that names a task, beside its view."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
     members: tuple[AgentId, ...]
-    """Who is in the room, in speaking order; nobody where there is none."""
+    """Who is in the meeting, in speaking order; nobody where there is none."""
     team: int
-    """Agents in the team, in the room or not."""
+    """Agents in the team, in the meeting or not."""
     working: Mapping[AgentId, GoalId]
-    """What agents outside the room are committed to."""
+    """What agents outside the meeting are committed to."""
     guide: Mapping[GoalId, GuideEntry]
     """The guidebook, by open goal; untested entries where it is not read."""
     guided: bool
@@ -87,7 +85,16 @@ class Negotiation(Question[Named]):
     best: GoalId | None
     """The task that went best so far, if it is open."""
     heard: tuple[Message, ...]
-    """What was said in the room so far."""
+    """What was said in the meeting so far."""
+
+
+@dataclass(frozen=True)
+class Negotiation(Question[Named]):
+    """Asks for a task."""
+
+    respondent: AgentId
+    views: Mapping[AgentId, View]
+    record: NegotiationRecord
 
     @property
     def goals(self) -> list[Goal]:
@@ -96,27 +103,27 @@ class Negotiation(Question[Named]):
 
     def said(self, act: str) -> dict[AgentId, GoalId]:
         """Return who named which goal in messages of one act."""
-        return {message.sender: message.goal for message in self.heard if message.act == act and message.goal}
+        return {message.sender: message.goal for message in self.record.heard if message.act == act and message.goal}
 
     def context(self) -> dict[str, Any]:
         """The scene, the open tasks with the guidebook, and what was said in the room."""
         return {
             "agent": self.respondent,
-            "members": self.members,
+            "members": self.record.members,
             "scene": self.view.text(),
             "steps_left": self.view.steps_left,
             "goals": self.goals,
-            "guide": self.guide if self.guided else None,
-            "best": self.best,
-            "working": self.working,
-            "proposals": [message for message in self.heard if message.act == "propose"],
-            "commitments": [message for message in self.heard if message.act in {"commit", "other"}],
+            "guide": self.record.guide if self.record.guided else None,
+            "best": self.record.best,
+            "working": self.record.working,
+            "proposals": [message for message in self.record.heard if message.act == "propose"],
+            "commitments": [message for message in self.record.heard if message.act in {"commit", "other"}],
         }
 
-    def record(self, goal: Goal) -> str:
+    def describe_record(self, goal: Goal) -> str:
         """Return what the guidebook says about a task, in words; nothing where it is not read."""
-        entry = self.guide[goal.id]
-        if not self.guided:
+        entry = self.record.guide[goal.id]
+        if not self.record.guided:
             return ""
         return f"{entry.successes} of {entry.attempts} attempts went well" if entry.attempts else "untested so far"
 
@@ -151,13 +158,13 @@ class Propose(Negotiation[Proposal]):
 
     def rule(self, rng: np.random.Generator) -> Proposal:
         """Propose what the guidebook speaks for and nobody has spoken for enough."""
-        staffed = Counter(self.working.values()) + Counter(self.said("propose").values())
-        goal = preferred(self.goals, self.guide, staffed, self.team, self.view.t, rng)
-        record = self.record(goal)
-        return Proposal(goal=goal.id, reason=f"It takes {goal.quorum} at once{record and f'; {record}'}.")
+        staffed = Counter(self.record.working.values()) + Counter(self.said("propose").values())
+        goal = preferred(self.goals, self.record.guide, staffed, self.record.team, self.view.t, rng)
+        history = self.describe_record(goal)
+        return Proposal(goal=goal.id, reason=f"It takes {goal.quorum} at once{history and f'; {history}'}.")
 
     def fallback(self) -> Proposal:
-        """The first open task (DR. WELL spec A4)."""
+        """The first open task."""
         return Proposal(goal=self.goals[0].id, reason="No answer; the first open task stands in.")
 
 
@@ -173,14 +180,14 @@ class CommitTo(Negotiation[Commitment]):
     def rule(self, rng: np.random.Generator) -> Commitment:
         """Commit to the preferred task among those that can still reach their quorum, else wait."""
         decided = self.said("commit")
-        spoken = {message.sender for message in self.heard if message.act in {"commit", "other"}}
+        spoken = {message.sender for message in self.record.heard if message.act in {"commit", "other"}}
         open_votes = {
             agent: goal
             for agent, goal in self.said("propose").items()
             if agent not in spoken and agent != self.respondent
         }
-        bound = Counter(self.working.values()) + Counter(decided.values())
-        undecided = len(self.members) - len(spoken) - 1  # those who speak after me
+        bound = Counter(self.record.working.values()) + Counter(decided.values())
+        undecided = len(self.record.members) - len(spoken) - 1  # those who speak after me
         possible = [goal for goal in self.goals if bound[goal.id] + 1 + undecided >= goal.quorum]
         lacking = [goal for goal in possible if bound[goal.id] < goal.capacity]
         if not lacking:
@@ -189,7 +196,7 @@ class CommitTo(Negotiation[Commitment]):
         begun = [goal for goal in lacking if 0 < bound[goal.id] < goal.quorum]
         mine = self.said("propose").get(self.respondent)
         joined = [goal for goal in lacking if goal.id == mine and backed[goal.id] + 1 >= goal.quorum]
-        goal = preferred(begun or joined or lacking, self.guide, bound, self.team, self.view.t, rng)
+        goal = preferred(begun or joined or lacking, self.record.guide, bound, self.record.team, self.view.t, rng)
         return Commitment(goal=goal.id, reason=f"With me it has {bound[goal.id] + 1} of {goal.quorum}.")
 
     def fallback(self) -> Commitment:
@@ -203,7 +210,7 @@ class Leaning(Negotiation[Named]):
 
     def context(self) -> dict[str, Any]:
         """As in the rounds, with the chat."""
-        return super().context() | {"chat": self.heard}
+        return super().context() | {"chat": self.record.heard}
 
     def preference(self, rng: np.random.Generator) -> Goal | None:
         """Return the goal to take if the others do what they lean to; None where nothing is left to do.
@@ -212,18 +219,18 @@ class Leaning(Negotiation[Named]):
         what others lean to and cannot do without it, or takes what the guidebook speaks for most.
         Agents that have not spoken may still help; without a chat, all that are bound to nothing.
         """
-        leans = {message.sender: message.goal for message in self.heard}  # the last word counts
+        leans = {message.sender: message.goal for message in self.record.heard}  # the last word counts
         mine = leans.pop(self.respondent, None)
-        silent = sum(member not in leans for member in self.members if member != self.respondent)
-        hands = silent if self.members else self.team - len(self.working) - 1
-        staffed = Counter(self.working.values()) + Counter(goal for goal in leans.values() if goal is not None)
+        silent = sum(member not in leans for member in self.record.members if member != self.respondent)
+        hands = silent if self.record.members else self.record.team - len(self.record.working) - 1
+        staffed = Counter(self.record.working.values()) + Counter(goal for goal in leans.values() if goal is not None)
         possible = [goal for goal in self.goals if staffed[goal.id] + 1 + hands >= goal.quorum]
         lacking = [goal for goal in possible if staffed[goal.id] < goal.capacity]
         if not lacking:
             return None
         kept = [goal for goal in lacking if goal.id == mine]
         begun = [goal for goal in lacking if 0 < staffed[goal.id] < goal.quorum]
-        return preferred(kept or begun or lacking, self.guide, staffed, self.team, self.view.t, rng)
+        return preferred(kept or begun or lacking, self.record.guide, staffed, self.record.team, self.view.t, rng)
 
 
 @dataclass(frozen=True)
@@ -249,9 +256,9 @@ class Chat(Leaning[Remark]):
         goal = self.preference(rng)
         if goal is None:
             return Remark(text="Everything that can be done now is spoken for; I would wait.")
-        record = self.record(goal)
+        history = self.describe_record(goal)
         return Remark(
-            text=f"I would take {goal.id}; it takes {goal.quorum} at once{record and f'; {record}'}.", goal=goal.id
+            text=f"I would take {goal.id}; it takes {goal.quorum} at once{history and f'; {history}'}.", goal=goal.id
         )
 
     def fallback(self) -> Remark:
@@ -277,7 +284,7 @@ class Choose(Leaning[Commitment]):
 
     def fallback(self) -> Commitment:
         """The task it leant to last (the first open task where to none)."""
-        mine = [message.goal for message in self.heard if message.sender == self.respondent]
+        mine = [message.goal for message in self.record.heard if message.sender == self.respondent]
         return Commitment(goal=(mine[-1] if mine else None) or self.goals[0].id, reason="No answer.")
 
 
@@ -359,8 +366,8 @@ class Revise(Planning[Revision]):
 
     def context(self) -> dict[str, Any]:
         """As for the draft, with the draft, the library and the notes."""
-        told = {"draft": self.draft, "library": self.library, "page": self.page, "notes": self.notes}
-        return super().context() | told
+        extra = {"draft": self.draft, "library": self.library, "page": self.page, "notes": self.notes}
+        return super().context() | extra
 
     def rule(self, rng: np.random.Generator) -> Revision:
         """Keep the draft while it is worth a try, else take the library's best plan."""

@@ -1,4 +1,4 @@
-"""Reflections: what agents told the team when they revised their plans, read from the log (DR. WELL spec B18)."""
+"""Reflections: what agents told the team when they revised their plans, read from the log."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from teamworld.record import Event, QuestionAsked
 
 def reflections(log: Iterable[Event]) -> tuple[Reflection, ...]:
     """Return what an episode adds to the shared notes: its newest notes, each once, in the order of telling."""
-    told: dict[str, Reflection] = {}
+    notes: dict[str, Reflection] = {}
     for event in log:
         if isinstance(event, QuestionAsked) and event.purpose == Revise.kind and not event.fallback:
             text = clean_note(str(event.answer.get("reflection", "")))
             if key := note_key(text):
-                told.pop(key, None)  # said again, it counts as new
-                told[key] = Reflection(agent=event.agent, tick=event.tick, text=text)
-    return tuple(told.values())[-MOST:]
+                notes.pop(key, None)  # said again, it counts as new
+                notes[key] = Reflection(agent=event.agent, tick=event.tick, text=text)
+    return tuple(notes.values())[-MOST:]

@@ -1,6 +1,6 @@
 """The protocol of Embodied (arXiv 2403.12482) as CREW-Wildfire runs it, leaderless: talk, then act, at every step.
 
-In a communication round the agents speak in turn: in private to team-mates, and to all at once. Messages take no time
+In a communication round the agents speak in turn: in private to teammates, and to all at once. Messages take no time
 by the method's own rule. Then all choose an action at the same time. What was said can be read until the step after it.
 Nothing runs for longer than a step unless its agent chooses the same again.
 """
@@ -20,7 +20,7 @@ from teamworld.methods.common.single_action import aims_of, confirm_goal, decide
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Briefing, Decision, DecisionContext, Message, Method, Variant
 from teamworld.methods.embodied.options import VARIANTS, EmbodiedOptions
-from teamworld.methods.embodied.questions import Decide, Line, Speak, Talk
+from teamworld.methods.embodied.questions import Decide, DialogueRecord, Line, Speak, Talk
 from teamworld.reasoning.contract import Question
 
 #: Messages that could not be sent of which the speaker is told: an answer may hold any number.
@@ -59,8 +59,8 @@ class Embodied(Method):
         rounds = self._options.rounds
         for number in range(1, rounds + 1):
             for agent in context.free:
-                told = self._told(context, agent, scenes)
-                talk = await context.ask(Speak(**told, round=number, rounds=rounds, ignored=self._ignored[agent]))
+                views, record = {agent: context.views[agent]}, self._record(context, agent, scenes)
+                talk = await context.ask(Speak(agent, views, record, number, rounds, self._ignored[agent]))
                 self._say(context, agent, talk)
         done = await context.together({agent: self._act(context, agent, scenes) for agent in context.free})
         self._aims |= aims_of(done)
@@ -68,7 +68,10 @@ class Embodied(Method):
 
     def _say(self, context: DecisionContext, agent: AgentId, talk: Talk) -> None:
         """Send what has words and somebody to hear it; the agent is told of the rest when it speaks next."""
-        goal, mates = confirm_goal(talk.goal, [context.views[agent]]), [mate for mate in context.views if mate != agent]
+        goal, teammates = (
+            confirm_goal(talk.goal, [context.views[agent]]),
+            [teammate for teammate in context.views if teammate != agent],
+        )
         ignored, sent = dict[str, None](), set[AgentId]()
         for private in talk.private:
             if not private.text.strip():
@@ -76,36 +79,35 @@ class Embodied(Method):
             why = "that is yourself" if private.to == agent else "there is no such team-mate"
             if private.to in sent:
                 why = "one private message at a time, the first was sent"
-            if private.to not in mates or private.to in sent:
+            if private.to not in teammates or private.to in sent:
                 ignored[f"to {private.to}: {why}"] = None
                 continue
             sent.add(private.to)
             context.post(Message(agent, "inform", private.text, goal, recipients=(private.to,)))
             self._lines[agent].append(Line(context.t, agent, private.to, private.text, goal))
-        if talk.everybody.strip() and mates:
+        if talk.everybody.strip() and teammates:
             context.post(Message(agent, "inform", talk.everybody, goal))
             self._lines[agent].append(Line(context.t, agent, None, talk.everybody, goal))
         self._ignored[agent] = tuple(ignored)[:TOLD]
 
     async def _act(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> Decision:
-        answer = await context.ask(Decide(**self._told(context, agent, scenes)))
+        views, record = {agent: context.views[agent]}, self._record(context, agent, scenes)
+        answer = await context.ask(Decide(agent, views, record))
         action = await translate_action(context, agent, answer.action, self._domain, self._options.translate)
         goal = confirm_goal(answer.goal, [context.views[agent]])
         return decide_action(action, context.views[agent], context.running.get(agent), goal, "chosen")
 
-    def _told(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> dict[str, Any]:
-        """Return what both questions tell an agent."""
-        return {
-            "respondent": agent,
-            "views": {agent: context.views[agent]},
-            "domain": self._domain,
-            "team": team_by_kind(self._spec, context.views),
-            "scenes": scenes,
-            "running": context.running.get(agent),
-            "aim": self._aims.get(agent),
-            "lines": self._read(context, agent),
-            "past": self._options.past,
-        }
+    def _record(self, context: DecisionContext, agent: AgentId, scenes: Mapping[AgentId, str]) -> DialogueRecord:
+        """Return what both questions show an agent beside its view."""
+        return DialogueRecord(
+            domain=self._domain,
+            team=team_by_kind(self._spec, context.views),
+            scenes=scenes,
+            aim=self._aims.get(agent),
+            past=self._options.past,
+            running=context.running.get(agent),
+            lines=self._read(context, agent),
+        )
 
     def _read(self, context: DecisionContext, agent: AgentId) -> tuple[Line, ...]:
         """Return what an agent said and heard and can still read: this step's talk, and that of the last steps."""
@@ -113,7 +115,7 @@ class Embodied(Method):
         new = [message for message in context.inbox(agent) if message.id not in heard and message.sender != agent]
         for message in new:
             heard.add(message.id)
-            alone = [one for one in message.recipients or () if one != message.sender] == [agent]
+            alone = [recipient for recipient in message.recipients or () if recipient != message.sender] == [agent]
             to = agent if alone and len(context.views) > 2 else None
             lines.append(Line(message.t, message.sender, to, message.text, message.goal))
         if any(message.t < context.t for message in new):  # late: own words may have been said before it, or after

@@ -1,4 +1,4 @@
-"""What Embodied asks its minds: what to say, then what to do."""
+"""What Embodied asks its reasoners: what to say, then what to do."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.language import AgentId, GoalId, Plan
-from teamworld.methods.common.prompt_context import agent_context, describe_plan
+from teamworld.methods.common.prompt_context import AgentRecord, describe_plan
 from teamworld.methods.common.single_action import Act, action_error, offer_values, perturb_action
 from teamworld.planning.action_parser import read_action
 from teamworld.planning.allocation import choose_step
 from teamworld.planning.candidates import CandidateStep
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import Domain, View
+from teamworld.worlds.contract import View
 
 #: Longest text of a message in characters.
 LONGEST = 600
@@ -58,7 +58,7 @@ class Chat(NamedTuple):
     """All that was said between an agent and one partner, oldest first."""
 
     partner: str
-    """A team-mate, or ``everybody``."""
+    """A teammate, or ``everybody``."""
     lines: tuple[Line, ...]
 
 
@@ -66,71 +66,72 @@ Answer = TypeVar("Answer", Talk, Act)
 
 
 @dataclass(frozen=True)
-class Own(Question[Answer]):
+class DialogueRecord(AgentRecord):
+    """What an agent reads beside its view, with what was said."""
+
+    running: Plan | None
+    lines: tuple[Line, ...]
+    """What it said and heard and can still read, oldest first."""
+
+
+@dataclass(frozen=True)
+class AgentQuestion(Question[Answer]):
     """What an agent knows when it is asked: its own view, and what was said."""
 
     respondent: AgentId
     views: Mapping[AgentId, View]
-    domain: Domain
-    team: Mapping[str, Sequence[AgentId]]
-    """Who is there, by kind."""
-    scenes: Mapping[AgentId, str]
-    """Its perception in the words of its mind, if there is one."""
-    running: Plan | None
-    aim: GoalId | None
-    """What its last action was for."""
-    lines: tuple[Line, ...]
-    """What it said and heard and can still read, oldest first."""
-    past: int
+    record: DialogueRecord
 
     @property
-    def mates(self) -> list[AgentId]:
+    def teammates(self) -> list[AgentId]:
         """The others in the team."""
-        return [agent for members in self.team.values() for agent in members if agent != self.respondent]
+        return [agent for members in self.record.team.values() for agent in members if agent != self.respondent]
 
     @property
     def chats(self) -> list[Chat]:
         """What was said, by partner; what was said to all comes first."""
-        found = [Chat("everybody", tuple(line for line in self.lines if line.to is None))]
-        for mate in self.mates:
-            between = tuple(line for line in self.lines if line.to is not None and mate in (line.sender, line.to))
-            found.append(Chat(mate, between))
-        return [chat for chat in found if chat.lines]
+        lines = self.record.lines
+        chats = [Chat("everybody", tuple(line for line in lines if line.to is None))]
+        for teammate in self.teammates:
+            between = tuple(line for line in lines if line.to is not None and teammate in (line.sender, line.to))
+            chats.append(Chat(teammate, between))
+        return [chat for chat in chats if chat.lines]
 
     def context(self) -> dict[str, Any]:
         """The team, its perception, the tasks, what was said, what it can do and did."""
-        own = agent_context(self.view, self.team, self.scenes, self.aim, self.past)
-        return own | {"chats": self.chats, "doing": describe_plan(self.running)}
+        return self.record.context(self.view) | {"chats": self.chats, "doing": describe_plan(self.record.running)}
 
     @property
     def claims(self) -> dict[AgentId, tuple[int, GoalId]]:
         """What each agent said last that it takes, and at which line, as far as that can still be read."""
-        found: dict[AgentId, tuple[int, GoalId]] = {}
-        for at, line in enumerate(self.lines):
-            found.pop(line.sender, None)
-            if line.goal is not None and line.sender in (self.respondent, *self.mates):
-                found[line.sender] = at, line.goal
-        return found
+        claims: dict[AgentId, tuple[int, GoalId]] = {}
+        for at, line in enumerate(self.record.lines):
+            claims.pop(line.sender, None)
+            if line.goal is not None and line.sender in (self.respondent, *self.teammates):
+                claims[line.sender] = at, line.goal
+        return claims
 
     @property
     def heeded(self) -> list[GoalId]:
-        """What team-mates take, as the rule counts on it.
+        """What teammates take, as the rule counts on it.
 
         Who takes what another is at already, has the first word and not the last: of two for one task the one that
         spoke last keeps it, and who is at a task and has not spoken of it yet will.
         """
         claims = self.claims
-        at, goal = claims.pop(self.respondent, (-1, self.aim))
+        at, goal = claims.pop(self.respondent, (-1, self.record.aim))
         return [taken for place, taken in claims.values() if taken != goal or (at >= 0 and place > at)]
 
     def step(self) -> CandidateStep:
-        """Return the rule's step: that of most worth, if team-mates do what they said."""
-        others = len(self.mates) - len(self.heeded)
-        return choose_step(self.view, self.domain, Counter(self.heeded), others, self.running, self.aim)
+        """Return the rule's step: that of most worth, if teammates do what they said."""
+        others = len(self.teammates) - len(self.heeded)
+        return choose_step(
+            self.view, self.record.domain, Counter(self.heeded), others, self.record.running, self.record.aim
+        )
 
 
 @dataclass(frozen=True)
-class Speak(Own[Talk]):
+class Speak(AgentQuestion[Talk]):
     """What do I tell the others before we act?"""
 
     round: int
@@ -154,10 +155,10 @@ class Speak(Own[Talk]):
         """
         step, claims = self.step(), self.claims
         goal = next((goal for goal in self.view.goals if goal.id == step.goal), None)
-        if goal is None or not self.mates or claims.get(self.respondent, (0, ""))[1] == goal.id:
+        if goal is None or not self.teammates or claims.get(self.respondent, (0, ""))[1] == goal.id:
             return Talk(goal=step.goal)
         hands = 1 + sum(taken == goal.id for _, taken in claims.values())
-        if goal.id == self.aim and goal.quorum <= hands <= goal.capacity:
+        if goal.id == self.record.aim and goal.quorum <= hands <= goal.capacity:
             return Talk(goal=goal.id)
         needs = f", which needs {goal.quorum} at once" if goal.quorum > 1 else ""
         return Talk(everybody=f"I take {goal.id}{needs}, about {step.ticks} steps.", goal=goal.id)
@@ -176,7 +177,7 @@ class Speak(Own[Talk]):
 
 
 @dataclass(frozen=True)
-class Decide(Own[Act]):
+class Decide(AgentQuestion[Act]):
     """What do I do in this step?"""
 
     kind: ClassVar[str] = "embodied.act"
@@ -185,16 +186,16 @@ class Decide(Own[Act]):
     sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=1000)
 
     def rule(self, rng: np.random.Generator) -> Act:
-        """The step of most worth, if team-mates do what they said."""
+        """The step of most worth, if teammates do what they said."""
         step = self.step()
         return Act(action=str(step.action), goal=step.goal)
 
     def check(self, answer: Act) -> str | None:
         """The action can start, or is the one that runs."""
-        action = read_action(answer.action, self.view, self.domain)
-        if self.running is not None and self.running.actions == (action,):
+        action = read_action(answer.action, self.view, self.record.domain)
+        if self.record.running is not None and self.record.running.actions == (action,):
             return None
-        return action_error(answer.action, self.view, self.domain)
+        return action_error(answer.action, self.view, self.record.domain)
 
     def fallback(self) -> Act:
         """Nothing for a step."""

@@ -12,7 +12,7 @@ from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Decisio
 
 
 class Greedy(Method):
-    """Follows the world's scripted team; asks no mind."""
+    """Follows the world's scripted team; asks no reasoner."""
 
     name: ClassVar[str] = "greedy"
     summary: ClassVar[str] = "the world's scripted team (reference row)"

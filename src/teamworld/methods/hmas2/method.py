@@ -20,7 +20,7 @@ from teamworld.methods.common.single_action import aims_of, confirm_goal, decide
 from teamworld.methods.common.translation import Translate
 from teamworld.methods.contract import Briefing, Decision, DecisionContext, Method, Variant
 from teamworld.methods.hmas2.options import VARIANTS, Hmas2Options
-from teamworld.methods.hmas2.questions import PLANNER, Judge, Pair, Past, PlanAll, Round, TeamPlan
+from teamworld.methods.hmas2.questions import PLANNER, Judge, Pair, Past, PlanAll, Round, StepRecord, TeamPlan
 from teamworld.reasoning.contract import Question, RespondentId
 
 #: Entries of a plan that come to nothing of which the planner is told: an answer may hold any number.
@@ -54,14 +54,15 @@ class Hmas2(Method):
 
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Plan, hear what the agents think of it, plan again; carry out what all accept, or the last plan."""
-        told = self._told(context) | {"scenes": await describe_views(context, self._options.perceive, context.free)}
+        record = self._record(context, await describe_views(context, self._options.perceive, context.free))
+        views = dict(context.views)
         rounds: list[Round] = []
         while True:
-            asked_for = PlanAll(PLANNER, **told, rounds=tuple(rounds), ignored=self._ignored)
+            asked_for = PlanAll(PLANNER, views, record, tuple(rounds), self._ignored)
             plan = self._usable(await context.ask(asked_for), context.free)
             if not self._options.feedback:
                 break
-            asked = {agent: context.ask(Judge(agent, **told, plan=plan)) for agent in context.free}
+            asked = {agent: context.ask(Judge(agent, views, record, plan)) for agent in context.free}
             opinions = await context.together(asked)
             rounds.append(Round(plan, opinions))
             if len(rounds) == self._options.rounds or all(opinion.accept for opinion in opinions.values()):
@@ -95,18 +96,19 @@ class Hmas2(Method):
         action = await translate_action(context, agent, entry.action, self._domain, self._options.translate)
         return decide_action(action, view, running, confirm_goal(entry.goal, context.views.values()), "planned")
 
-    def _told(self, context: DecisionContext) -> dict[str, Any]:
-        """Return what every question of a step tells, to the planner and to each agent."""
-        return {
-            "views": dict(context.views),
-            "domain": self._domain,
-            "task": self._spec.task,
-            "team": team_by_kind(self._spec, context.views),
-            "members": tuple(context.free),
-            "running": dict(context.running),
-            "aims": dict(self._aims),
-            "past": tuple(Past(context.t - t, pairs) for t, pairs in self._steps),
-        }
+    def _record(self, context: DecisionContext, scenes: Mapping[AgentId, str]) -> StepRecord:
+        """Return what every question of a step shows, to the planner and to each agent."""
+        return StepRecord(
+            domain=self._domain,
+            team=team_by_kind(self._spec, context.views),
+            scenes=scenes,
+            running=dict(context.running),
+            aims=dict(self._aims),
+            members=tuple(context.free),
+            past=0,
+            task=self._spec.task,
+            steps=tuple(Past(context.t - t, pairs) for t, pairs in self._steps),
+        )
 
 
 def _state(context: DecisionContext, agent: AgentId) -> str:

@@ -1,4 +1,4 @@
-"""What HMAS-2 asks its minds: the central planner a plan for all, each agent what it thinks of it."""
+"""What HMAS-2 asks its reasoners: the central planner a plan for all, each agent what it thinks of it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.language import Action, AgentId, GoalId, Plan
-from teamworld.methods.common.prompt_context import team_context
+from teamworld.language import Action, AgentId
+from teamworld.methods.common.prompt_context import TeamRecord
 from teamworld.methods.common.single_action import Act, perturb_action
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.allocation import allocate_steps
 from teamworld.reasoning.contract import Question, RespondentId, Sampling
-from teamworld.worlds.contract import Domain, View
+from teamworld.worlds.contract import View
 
-#: The mind without a body that plans for all.
+#: The reasoner without a body that plans for all.
 PLANNER: RespondentId = "planner"
 #: Rounds of a step that the planner is shown again: the published conversation holds eight messages.
 SHOWN = 3
@@ -79,33 +79,31 @@ Answer = TypeVar("Answer", TeamPlan, Opinion)
 
 
 @dataclass(frozen=True)
-class Planning(Question[Answer]):
-    """What planner and agents see alike: the state of the whole team."""
+class StepRecord(TeamRecord):
+    """What planner and agents read alike: the state of the whole team, and the last steps."""
+
+    task: str
+    steps: tuple[Past, ...]
+    """Oldest first."""
+
+
+@dataclass(frozen=True)
+class TeamQuestion(Question[Answer]):
+    """What planner and agents are asked."""
 
     respondent: RespondentId
     views: Mapping[AgentId, View]
     """Of the whole team."""
-    domain: Domain
-    task: str
-    team: Mapping[str, Sequence[AgentId]]
-    members: tuple[AgentId, ...]
-    """Who gets an action in this step."""
-    running: Mapping[AgentId, Plan]
-    aims: Mapping[AgentId, GoalId | None]
-    """What each agent's last action was for."""
-    scenes: Mapping[AgentId, str]
-    """Perceptions in the words of minds, as far as there are any."""
-    past: tuple[Past, ...]
-    """Oldest first."""
+    record: StepRecord
 
     def context(self) -> dict[str, Any]:
         """The task, the team, what each perceives and could do, and the last steps."""
-        team = team_context(self.views, self.team, self.scenes, self.running, self.aims, self.members, past=0)
-        return team | {"task": self.task, "members": self.members, "steps": self.past}
+        record = self.record
+        return record.context(self.views) | {"task": record.task, "members": record.members, "steps": record.steps}
 
 
 @dataclass(frozen=True)
-class PlanAll(Planning[TeamPlan]):
+class PlanAll(TeamQuestion[TeamPlan]):
     """What does every agent do next?"""
 
     rounds: tuple[Round, ...]
@@ -128,9 +126,10 @@ class PlanAll(Planning[TeamPlan]):
         for plan, opinions in self.rounds:
             for agent in (agent for agent, opinion in opinions.items() if not opinion.accept):
                 entry = plan.of(agent)
-                action = None if entry is None else read_action(entry.action, self.views[agent], self.domain)
+                action = None if entry is None else read_action(entry.action, self.views[agent], self.record.domain)
                 barred += [] if action is None else [(agent, action)]
-        steps = allocate_steps(self.views, self.domain, self.members, self.running, self.aims, barred)
+        record = self.record
+        steps = allocate_steps(self.views, record.domain, record.members, record.running, record.aims, barred)
         return TeamPlan(
             actions=tuple(
                 Assigned(agent=agent, action=str(step.action), goal=step.goal) for agent, step in steps.items()
@@ -139,11 +138,11 @@ class PlanAll(Planning[TeamPlan]):
 
     def check(self, answer: TeamPlan) -> str | None:
         """At least one of the agents has an action; who is left out does nothing, and says so."""
-        for agent in self.members:
+        for agent in self.record.members:
             entry = answer.of(agent)
             if entry is not None and action_text(entry.action):
                 return None
-        return f"name exactly one action for each of {', '.join(self.members)}"
+        return f"name exactly one action for each of {', '.join(self.record.members)}"
 
     def fallback(self) -> TeamPlan:
         """Nobody does anything for a step."""
@@ -163,7 +162,7 @@ class PlanAll(Planning[TeamPlan]):
 
 
 @dataclass(frozen=True)
-class Judge(Planning[Opinion]):
+class Judge(TeamQuestion[Opinion]):
     """Do I accept what the plan has for me? Each agent sees the same full state as the planner."""
 
     plan: TeamPlan
@@ -183,10 +182,10 @@ class Judge(Planning[Opinion]):
         entry = self.plan.of(self.respondent)
         if entry is None or not action_text(entry.action):
             return Opinion(accept=False, critique="I have no action.")
-        action = read_action(entry.action, self.view, self.domain)
+        action = read_action(entry.action, self.view, self.record.domain)
         if action is None:
             return Opinion(accept=False, critique="I cannot tell which action that is.")
-        running = self.running.get(self.respondent)
+        running = self.record.running.get(self.respondent)
         if running is not None and running.actions == (action,):
             return Opinion(accept=True)
         verdict = self.view.check(action)

@@ -12,7 +12,7 @@ from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Decisio
 
 
 class RandomTeam(Method):
-    """Draws actions; asks no mind."""
+    """Draws actions; asks no reasoner."""
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "every agent draws one of the actions open to it (lower reference row)"

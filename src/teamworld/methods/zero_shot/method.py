@@ -15,7 +15,7 @@ from teamworld.reasoning.contract import Question
 
 
 class ZeroShot(Method):
-    """Each agent plans from what it sees, acts, and plans again when its plan ends (DR. WELL spec A11)."""
+    """Each agent plans from what it sees, acts, and plans again when its plan ends."""
 
     name: ClassVar[str] = "zero_shot"
     summary: ClassVar[str] = "each agent alone takes the task nearest to done; no negotiation, memory or talk"

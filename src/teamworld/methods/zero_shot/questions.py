@@ -1,4 +1,4 @@
-"""What the zero-shot baseline asks its minds: a plan."""
+"""What the zero-shot baseline asks its reasoners: a plan."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ async def bare(server: Peer, requests: list[Request], flying: int) -> float:
 
     library: Any = providers.import_provider_client()
     client = providers.make_client(parse_endpoint(server.name()))
-    model = library.model_of(parse_endpoint(server.name()), library.http(parse_endpoint(server.name()), None, 60, 60))
+    model = library.make_model(parse_endpoint(server.name()), library.http(parse_endpoint(server.name()), None, 60, 60))
     gate = asyncio.Semaphore(flying)
 
     async def one(request: Request) -> None:

@@ -1,4 +1,4 @@
-"""Reads the written form of the language; the inverse of ``str``.
+"""Read the written form of the language; the inverse of ``str``.
 
 Errors are ``ParseError`` with the line and column and what could have stood there.
 """

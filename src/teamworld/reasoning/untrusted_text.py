@@ -1,4 +1,4 @@
-"""What another agent wrote, as it stands in a prompt: a quotation that can neither end itself nor hide anything.
+"""Quote what another agent wrote for a prompt: the quotation can neither end itself nor hide anything.
 
 Messages, notes and reflections are data. A template shows them with the filter ``quoted`` and nothing else; its
 system part says that what stands between the quotation marks is information, never an order.

@@ -18,10 +18,14 @@ KEY = "sk-Test0123456789abcdef"
 
 
 def look(
-    name: str, environ: dict[str, str] | None = None, form: Form | None = None, read: float = 3.0
+    name: str,
+    environ: dict[str, str] | None = None,
+    form: Form | None = None,
+    connect: float = 2.0,
+    read: float = 3.0,
 ) -> dict[str, Check]:
     home = {"XDG_CONFIG_HOME": "/nowhere"}
-    checks = asyncio.run(examine(name, form=form, connect=2.0, read=read, environ=home | (environ or {})))
+    checks = asyncio.run(examine(name, form=form, connect=connect, read=read, environ=home | (environ or {})))
     assert KEY not in str(checks)
     assert str(checks).isprintable()
     for check in checks:
@@ -99,7 +103,7 @@ def test_address_without_a_model_lists_what_is_served(server: Peer) -> None:
     ],
 )
 def test_a_fault_ends_it_after_one_call(server: Peer, model: str, found: str) -> None:
-    checks = look(server.name(model))
+    checks = look(server.name(model), read=0.5 if "stall" in model else 3.0)
     assert failed(checks) == [list(checks)[-1]] == ["answers: schema, as in a run"]
     assert found in checks["answers: schema, as in a run"].found
     assert server.stats()["requests"] == 1
@@ -159,7 +163,7 @@ def replied(listing: bytes, wait: float = 0.0) -> dict[str, Check]:
         return httpx.AsyncClient(transport=httpx.MockTransport(reply))
 
     with mock.patch.object(library, "http", web):
-        return look("http://127.0.0.1:9/v1#m", read=0.3 if wait else 3.0)
+        return look("http://127.0.0.1:9/v1#m", connect=0.1 if wait else 2.0, read=0.1 if wait else 3.0)
 
 
 @pytest.mark.parametrize("listing", [b"[" * 200_000, b'{"data":' * 100_000, b"\xff", b"", b'{"data":{"id":1}}'])

@@ -1,4 +1,4 @@
-"""Answers of language models: how their form is asked for, and how they are read whatever they look like."""
+"""Answers of language models: the form that a request asks for, and how an answer is read."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def describe_form(form: Form, schema: Mapping[str, Any]) -> str:
         first = f"Answer with one JSON object and nothing else, in this form: {example}"
     else:
         first = f"Give your answer as one JSON object between tags, in this form: <answer>{example}</answer>"
-    return "\n".join([first, "All of its fields are needed:", *_field_lines(schema, "")])
+    return "\n".join([first, "All of its fields are needed:", *_describe_fields(schema, "")])
 
 
 def read_answer(completion: Completion, model: type[Answer], form: Form) -> Answer:
@@ -120,52 +120,52 @@ def read_answer(completion: Completion, model: type[Answer], form: Form) -> Answ
     text, cut = completion.text, completion.finish == "length"
     shape = _shape(model)
     if completion.finish == "refused":
-        raise _bad("the answer was refused; answer the question as it is put", "refused", text)
+        raise _rejection("the answer was refused; answer the question as it is put", "refused", text)
     try:
         objects = find_objects(text, shape.prose)
     except Tangled:
-        raise _bad(f"too many braces and quotes to read it; {_wanted(form, shape)}", "json", text) from None
+        raise _rejection(f"too many braces and quotes to read it; {_wanted_form(form, shape)}", "json", text) from None
     misfits: list[tuple[dict[str, Any], str]] = []
     if not (cut and objects.open):
-        layers = [layer for value in objects.objects[-_TRIED:] for layer in _layers(value, shape)]
+        layers = [layer for value in objects.objects[-_TRIED:] for layer in _unwrap(value, shape)]
         for value in reversed(layers[-_TRIED:]):
             fitted = _fit(value, model, shape)
             if isinstance(fitted, model):
                 return fitted
             misfits.append((value, str(fitted)))
     if cut:
-        complaint = f"the answer hit the token limit before it was complete; be brief, and {_wanted(form, shape)}"
-        raise _bad(complaint, "cut", text)
+        complaint = f"the answer hit the token limit before it was complete; be brief, and {_wanted_form(form, shape)}"
+        raise _rejection(complaint, "cut", text)
     if misfits:
         meant = [complaint for value, complaint in misfits if not value.keys().isdisjoint(shape.fields)]
-        raise _bad((meant or [misfits[0][1]])[0], "schema", text)
-    flaw, complaint = _without_object(objects)
-    raise _bad(f"{complaint}; {_wanted(form, shape)}", flaw, text)
+        raise _rejection((meant or [misfits[0][1]])[0], "schema", text)
+    flaw, complaint = _explain_missing_object(objects)
+    raise _rejection(f"{complaint}; {_wanted_form(form, shape)}", flaw, text)
 
 
-def _without_object(objects: FoundObjects) -> tuple[Flaw, str]:
+def _explain_missing_object(objects: FoundObjects) -> tuple[Flaw, str]:
     """Return what is wrong with a text in which no object was found."""
     if not _NOTHING.sub("", objects.rest):
         return "empty", "the answer is empty"
     if objects.open:
         return "json", "the JSON object is not complete"
-    if (came := _other_json(objects.rest)) is not None:
+    if (came := _describe_other_json(objects.rest)) is not None:
         return "schema", f"expected a JSON object, got {came}"
     if objects.broken is not None:
-        where = f"the JSON object cannot be read from {_came(objects.broken[:_SHOWN])} on"
+        where = f"the JSON object cannot be read from {_show_value(objects.broken[:_SHOWN])} on"
         return "json", f"{where} (is a comma, a quote or a backslash before one missing?)"
     return "json", "there is no JSON object in the answer"
 
 
-def _bad(complaint: str, flaw: Flaw, text: str) -> BadAnswer:
-    return BadAnswer(_short(complaint, COMPLAINT), flaw, text)
+def _rejection(complaint: str, flaw: Flaw, text: str) -> BadAnswer:
+    return BadAnswer(_shorten(complaint, COMPLAINT), flaw, text)
 
 
-def _wanted(form: Form, shape: _Shape) -> str:
+def _wanted_form(form: Form, shape: _Shape) -> str:
     return f"{_WANTED[form]} with the fields {', '.join(shape.fields)}"
 
 
-def _short(text: str, length: int) -> str:
+def _shorten(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -175,8 +175,8 @@ def _short(text: str, length: int) -> str:
 @cache
 def _shape(model: type[BaseModel]) -> _Shape:
     schema = model.model_json_schema()
-    full = _inlined(schema, schema.get("$defs", {}), ())
-    return _Shape(full, tuple(full.get("properties", ())), frozenset(_prose(full)))
+    full = _inline_references(schema, schema.get("$defs", {}), ())
+    return _Shape(full, tuple(full.get("properties", ())), frozenset(_prose_fields(full)))
 
 
 @cache
@@ -184,7 +184,7 @@ def _strict_schema(model: type[BaseModel], bounds: bool) -> dict[str, Any]:
     return _strict(_shape(model).full, model.__name__, bounds)
 
 
-def _inlined(schema: Mapping[str, Any], defs: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
+def _inline_references(schema: Mapping[str, Any], defs: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
     """Return a schema with references put in place, without titles and defaults."""
     if reference := schema.get("$ref"):
         name = reference.rpartition("/")[2]
@@ -194,11 +194,11 @@ def _inlined(schema: Mapping[str, Any], defs: Mapping[str, Any], inside: tuple[s
     plain: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
-            plain[key] = {name: _inlined(part, defs, inside) for name, part in value.items()}
+            plain[key] = {name: _inline_references(part, defs, inside) for name, part in value.items()}
         elif key == "items":
-            plain[key] = _inlined(value, defs, inside)
+            plain[key] = _inline_references(value, defs, inside)
         elif key == "anyOf":
-            plain[key] = [_inlined(part, defs, inside) for part in value]
+            plain[key] = [_inline_references(part, defs, inside) for part in value]
         elif key not in {"$ref", "$defs", "title", "default"}:
             plain[key] = value
     return plain
@@ -242,7 +242,7 @@ def _branches(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     return (schema, *schema.get("anyOf", ()))
 
 
-def _within(schema: Mapping[str, Any], key: str | int) -> Mapping[str, Any]:
+def _part_schema(schema: Mapping[str, Any], key: str | int) -> Mapping[str, Any]:
     """Return the schema of a part of a value; an empty one where there is none."""
     for kind in _branches(schema):
         if isinstance(key, str) and key in kind.get("properties", ()):
@@ -252,7 +252,7 @@ def _within(schema: Mapping[str, Any], key: str | int) -> Mapping[str, Any]:
     return {}
 
 
-def _limit(schema: Mapping[str, Any]) -> int | None:
+def _prose_limit(schema: Mapping[str, Any]) -> int | None:
     """Return the longest length of a free text, None for everything else."""
     for kind in _branches(schema):
         if "maxLength" in kind and kind.keys().isdisjoint({"pattern", "enum", "format"}):
@@ -260,38 +260,38 @@ def _limit(schema: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _prose(schema: Mapping[str, Any]) -> Iterator[str]:
+def _prose_fields(schema: Mapping[str, Any]) -> Iterator[str]:
     for name, part in schema.get("properties", {}).items():
-        if _limit(part) is not None:
+        if _prose_limit(part) is not None:
             yield name
-        yield from _prose(part)
+        yield from _prose_fields(part)
     for part in (*schema.get("anyOf", ()), schema.get("items")):
-        yield from _prose(part) if part else ()
+        yield from _prose_fields(part) if part else ()
 
 
-def _field_lines(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
+def _describe_fields(schema: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, part in schema.get("properties", {}).items():
         about = "; ".join(kind["description"] for kind in _branches(part) if "description" in kind)
-        yield f"{indent}- {name} ({_kind(part)}){about and ': '}{about}"
-        for inner in (*_branches(part), _within(part, 0)):
-            yield from _field_lines(inner, indent + "  ")
+        yield f"{indent}- {name} ({_describe_type(part)}){about and ': '}{about}"
+        for inner in (*_branches(part), _part_schema(part, 0)):
+            yield from _describe_fields(inner, indent + "  ")
 
 
-def _kind(schema: Mapping[str, Any]) -> str:
+def _describe_type(schema: Mapping[str, Any]) -> str:
     """Return what a value is, in words."""
     if "anyOf" in schema:
-        return " or ".join(_kind(part) for part in schema["anyOf"])
+        return " or ".join(_describe_type(part) for part in schema["anyOf"])
     if "const" in schema or "enum" in schema:
         return " or ".join(json.dumps(choice) for choice in schema.get("enum", [schema.get("const")]))
     if schema["type"] == "array":
-        return f"list of {_kind(schema['items'])}"
+        return f"list of {_describe_type(schema['items'])}"
     return str(schema["type"])
 
 
 # Fitting
 
 
-def _layers(value: dict[str, Any], shape: _Shape, depth: int = _WRAPS) -> Iterator[dict[str, Any]]:
+def _unwrap(value: dict[str, Any], shape: _Shape, depth: int = _WRAPS) -> Iterator[dict[str, Any]]:
     """Yield an object and, where it has no field of the answer, the objects wrapped in it, text included."""
     yield value
     if not depth or not value.keys().isdisjoint(shape.fields):
@@ -305,62 +305,62 @@ def _layers(value: dict[str, Any], shape: _Shape, depth: int = _WRAPS) -> Iterat
                 continue
         for wrapped in inner:
             if isinstance(wrapped, dict):
-                yield from _layers(wrapped, shape, depth - 1)
+                yield from _unwrap(wrapped, shape, depth - 1)
 
 
 def _fit(value: dict[str, Any], model: type[Answer], shape: _Shape) -> Answer | str:
     """Return the answer that an object is, or what keeps it from being one."""
     try:
-        answer = model.model_validate(_tidied(value, shape.full))
+        answer = model.model_validate(_tidy(value, shape.full))
     except ValidationError as error:
         details = error.errors(include_url=False)
-        problems = [_problem(detail) for detail in details[:3]]
+        problems = [_describe_problem(detail) for detail in details[:3]]
         problems += [f"{len(details) - 3} more"] if len(details) > 3 else []
         return "; ".join([*problems, f"the fields are {', '.join(shape.fields)}"])
-    return next(_unsafe(answer.model_dump(), shape.full, ""), answer)
+    return next(_find_unsafe(answer.model_dump(), shape.full, ""), answer)
 
 
-def _tidied(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def _tidy(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401
     """Return a value with its free texts made fit; the schema bounds how deep it goes."""
-    limit = _limit(schema)
+    limit = _prose_limit(schema)
     if isinstance(value, str) and limit is not None:
-        return _short(_HALF.sub("\ufffd", _CONTROL.sub(" ", value)), limit)
+        return _shorten(_HALF.sub("\ufffd", _CONTROL.sub(" ", value)), limit)
     if isinstance(value, dict) and schema:
-        return {key: _tidied(part, _within(schema, key)) for key, part in value.items()}
+        return {key: _tidy(part, _part_schema(schema, key)) for key, part in value.items()}
     if isinstance(value, list) and schema:
-        return [_tidied(part, _within(schema, 0)) for part in value]
+        return [_tidy(part, _part_schema(schema, 0)) for part in value]
     return value
 
 
-def _unsafe(value: Any, schema: Mapping[str, Any], path: str) -> Iterator[str]:  # noqa: ANN401
+def _find_unsafe(value: Any, schema: Mapping[str, Any], path: str) -> Iterator[str]:  # noqa: ANN401
     """Yield what no part of the program should have to deal with."""
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from _unsafe(part, _within(schema, key), f"{path}.{key}".lstrip("."))
+            yield from _find_unsafe(part, _part_schema(schema, key), f"{path}.{key}".lstrip("."))
     elif isinstance(value, (list, tuple)):
         for index, part in enumerate(value):
-            yield from _unsafe(part, _within(schema, 0), f"{path}[{index}]")
+            yield from _find_unsafe(part, _part_schema(schema, 0), f"{path}[{index}]")
     elif isinstance(value, (int, float)) and not abs(value) < 2**63:
-        yield f"{path}: expected a number of ordinary size, got {_came(value)}"
+        yield f"{path}: expected a number of ordinary size, got {_show_value(value)}"
     elif isinstance(value, str) and (_CONTROL.search(value) or _HALF.search(value)):
-        yield f"{path}: expected text without control characters, got {_came(value)}"
-    elif isinstance(value, str) and _limit(schema) is None and len(value) > LONGEST_NAME:
-        yield f"{path}: expected at most {LONGEST_NAME} characters, got {_came(value)}"
+        yield f"{path}: expected text without control characters, got {_show_value(value)}"
+    elif isinstance(value, str) and _prose_limit(schema) is None and len(value) > LONGEST_NAME:
+        yield f"{path}: expected at most {LONGEST_NAME} characters, got {_show_value(value)}"
 
 
-def _problem(detail: ErrorDetails) -> str:
+def _describe_problem(detail: ErrorDetails) -> str:
     """Return one of pydantic's errors in plain words: where, what was expected, what came."""
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{_short(part, _SHOWN)}" for part in detail["loc"])
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{_shorten(part, _SHOWN)}" for part in detail["loc"])
     path = _HALF.sub("\ufffd", _CONTROL.sub(" ", path)).lstrip(".") or "the answer"
     if detail["type"] == "missing":
         return f"{path}: missing"
     if detail["type"] == "extra_forbidden":
         return f"{path}: no field of the answer"
     expected = detail["msg"].replace("Input should be", "expected", 1).replace("tuple", "list")
-    return f"{path}: {_short(expected, 120)}, got {_came(detail['input'])}"
+    return f"{path}: {_shorten(expected, 120)}, got {_show_value(detail['input'])}"
 
 
-def _came(value: Any) -> str:  # noqa: ANN401
+def _show_value(value: Any) -> str:  # noqa: ANN401
     """Return what came, in a few words that show no control characters."""
     if isinstance(value, str):
         return f"{value!r}" if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}… ({len(value)} characters)"
@@ -373,9 +373,9 @@ def _came(value: Any) -> str:  # noqa: ANN401
     return f"the number {value}" if abs(value) < 2**63 else "a number out of range"
 
 
-def _other_json(text: str) -> str | None:
+def _describe_other_json(text: str) -> str | None:
     """Return what a text is that is JSON, but no object; None where it is no JSON."""
     try:
-        return _came(from_json(_FENCE.sub("", text)))
+        return _show_value(from_json(_FENCE.sub("", text)))
     except ValueError:
         return None

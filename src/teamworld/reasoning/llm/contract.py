@@ -1,4 +1,4 @@
-"""What a call of a language model is: request, completion, fault, record; and who sends and who keeps them."""
+"""Calls of language models: request, completion, fault, record, and the protocols that send and keep them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMS: tuple[Form, ...] = ("schema", "tool", "json", "text")
 #: ``refused``: this request is not accepted (too long, filtered), another may be; ``denied``: the key; ``unknown``:
 #: no such model; ``unfit``: the model does not support the form of the answer.
 FaultKind: TypeAlias = Literal["gone", "late", "busy", "broken", "refused", "denied", "unknown", "unfit"]
-#: Trying the same request again may help.
+#: A retry of the same request may help.
 PASSING: frozenset[FaultKind] = frozenset({"gone", "late", "busy", "broken"})
 #: No request will succeed until somebody does something.
 HOPELESS: frozenset[FaultKind] = frozenset({"denied", "unknown", "unfit"})

@@ -1,4 +1,4 @@
-"""What went wrong with a request, from the exceptions of the provider library. Imports it: only ``library`` does so."""
+"""Faults of a request, from the exceptions of the provider library. Only ``provider_client`` imports this."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ _HINTS: dict[FaultKind, str] = {
 }
 
 
-def fault_of(error: Exception, endpoint: Endpoint, form: Form, secrets: Iterable[Secret]) -> Fault:
-    """Return the fault that an exception of the library stands for, in words without keys."""
+def make_fault(error: Exception, endpoint: Endpoint, form: Form, secrets: Iterable[Secret]) -> Fault:
+    """Return the fault that an exception of the library means, in words without keys."""
     status = error.status_code if isinstance(error, library.ModelHTTPError) else None
-    said = _said(error, endpoint)
-    kind = _kind(error, status)
+    said = _describe(error, endpoint)
+    kind = _classify(error, status)
     hint = _HINTS.get(kind, "").format(host=endpoint.host, name=endpoint.name)
     if kind == "busy" and _TOO_LARGE.search(said):
         kind, hint = "refused", "; waiting does not help: fewer tokens may, with --sampling max_tokens=N"
     elif kind == "refused" or status in (500, 501):
-        kind, hint = _unfit(said, form) or (kind, hint)
+        kind, hint = _explain_unfit(said, form) or (kind, hint)
     elif kind == "unfit":
-        hint = _other(form)
+        hint = _suggest_form(form)
     text = scrub(said, secrets)
     if len(text) > LONGEST:
         text = text[: LONGEST - 1] + "…"
@@ -72,40 +72,40 @@ def fault_of(error: Exception, endpoint: Endpoint, form: Form, secrets: Iterable
     return Fault(kind=kind, text=f"{before}{text.rstrip('.')}{hint}", retry_after=wait)
 
 
-def _kind(error: Exception, status: int | None) -> FaultKind:
+def _classify(error: Exception, status: int | None) -> FaultKind:
     if status in _STATUSES and not isinstance(error, library.ModelContextWindowExceededError):
         return _STATUSES[status]
     if isinstance(error, library.ModelTimeoutError) and error.phase == "connect":
         return "gone"
     if isinstance(error, library.ModelUnavailableError) and error.retry_after is not None:
         return "busy"
-    if type(error) is library.ModelAPIError and _redirected(error):
+    if type(error) is library.ModelAPIError and _is_redirect(error):
         return "unknown"
     other: FaultKind = "refused" if status is not None and 400 <= status < 500 else "broken"
     return next((kind for category, kind in _KINDS if isinstance(error, category)), other)
 
 
-def _redirected(error: Exception) -> bool:
+def _is_redirect(error: Exception) -> bool:
     status = getattr(error.__cause__, "status_code", None)
     return isinstance(status, int) and 300 <= status < 400
 
 
-def _unfit(said: str, form: Form) -> tuple[FaultKind, str] | None:
+def _explain_unfit(said: str, form: Form) -> tuple[FaultKind, str] | None:
     """Return kind and hint if a rejection is about the form of the answer or a sampling setting, not this question."""
     if setting := re.search(_SAMPLING, said):
         if re.search(_NOT_TAKEN, said, re.IGNORECASE):
             return "unfit", f"; the model does not take this {setting[0]}: set another, or none"
     elif form in _FORM_WORDS and re.search(_FORM_WORDS[form], said, re.IGNORECASE):
-        return "unfit", _other(form)
+        return "unfit", _suggest_form(form)
     return None
 
 
-def _other(form: Form) -> str:
+def _suggest_form(form: Form) -> str:
     looser = FORMS[FORMS.index(form) + 1 :]
     return f"; the model does not take --answers {form}: try --answers {' or '.join(looser)}" if looser else ""
 
 
-def _said(error: Exception, endpoint: Endpoint) -> str:
+def _describe(error: Exception, endpoint: Endpoint) -> str:
     """Return what the server said, or else what happened."""
     body = error.body if isinstance(error, library.ModelAPIError) else None
     if isinstance(body, dict):
@@ -116,13 +116,13 @@ def _said(error: Exception, endpoint: Endpoint) -> str:
         return re.sub(r"<[^<>]*>", " ", body)  # the error page of a proxy
     if isinstance(error, library.ModelHTTPError):
         return "no reason given"
-    if _redirected(error):
+    if _is_redirect(error):
         return f"{endpoint.host} sends requests on to another address"
     if isinstance(error, library.ModelTimeoutError):
         return f"no answer of {endpoint.host} in time ({error.phase or 'unknown phase'})"
     if isinstance(error, library.ModelConnectionError):
         what = "no connection to" if error.phase == "connect" else "the connection broke with"
-        return f"{what} {endpoint.host} ({_deepest(error)})"
+        return f"{what} {endpoint.host} ({_root_cause(error)})"
     if isinstance(error.__cause__, ValidationError):
         odd = ", ".join(".".join(map(str, detail["loc"])) for detail in error.__cause__.errors(include_url=False))
         return f"an answer that is none of the protocol: odd {odd}"
@@ -131,7 +131,7 @@ def _said(error: Exception, endpoint: Endpoint) -> str:
     return f"an answer that is none of the protocol ({type(error).__name__}: {error})"
 
 
-def _deepest(error: BaseException) -> str:
+def _root_cause(error: BaseException) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Where an endpoint's key comes from, and how it stays out of everything that is shown or kept.
+"""Find the key of an endpoint, and keep keys out of everything that is shown or stored.
 
 A key is looked for in this order: the variable named by ``--key-env``; ``TEAMWORLD_API_KEY``; the provider's own
 variable, such as ``OPENAI_API_KEY``, for the provider's own host only; the keys file, ``TEAMWORLD_KEYS`` or
@@ -84,9 +84,12 @@ def find_keys(
             several that could take it. No message shows a key.
     """
     hosts = {endpoint.host: endpoint for endpoint in endpoints if endpoint.provider != "gguf"}
-    filed = _filed(environ)
-    own = {host: key for host, endpoint in hosts.items() if (key := _own(endpoint, filed, environ)) is not None}
-    generic = _generic(key_env, environ, hosts)
+    filed = _read_keys_file(environ)
+    own: dict[str, Key] = {}
+    for host, endpoint in hosts.items():
+        if (key := _find_own_key(endpoint, filed, environ)) is not None:
+            own[host] = key
+    generic = _find_generic_key(key_env, environ, hosts)
     if generic is None:
         return own
     if len(hosts) <= 1:
@@ -96,7 +99,7 @@ def find_keys(
     if len(takers) > 1:
         raise UserError(
             f"the key in {generic.source} could go to {' or '.join(sorted(takers))}: put a key for each host into the "
-            f"keys file ({_path(environ)})"
+            f"keys file ({_keys_path(environ)})"
         )
     return own | dict.fromkeys(takers, generic)
 
@@ -138,30 +141,30 @@ _KEYLIKE = [
 ]
 
 
-def _secret(value: str, source: str) -> Secret:
+def _make_secret(value: str, source: str) -> Secret:
     value = value.strip()
     if not value.isascii() or not value.isprintable() or " " in value:
         raise UserError(f"expected a key in {source}, got text with blanks or characters that no key has")
     return Secret(value)
 
 
-def _generic(key_env: str | None, environ: Mapping[str, str], hosts: Mapping[str, Endpoint]) -> Key | None:
+def _find_generic_key(key_env: str | None, environ: Mapping[str, str], hosts: Mapping[str, Endpoint]) -> Key | None:
     if key_env is None:
         value = environ.get(GENERIC, "").strip()
-        return Key(_secret(value, GENERIC), GENERIC) if value else None
+        return Key(_make_secret(value, GENERIC), GENERIC) if value else None
     # What was typed is not repeated: it may be the key itself.
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key_env) or not environ.get(key_env, "").strip():
         raise UserError("expected the name of a variable that is set for --key-env, got one that is not; never the key")
     for provider, names in OWN.items():
         if key_env in names and any(endpoint.provider != provider for endpoint in hosts.values()):
             raise UserError(f"{key_env} is only ever sent to {provider}; put the key of another host into {GENERIC}")
-    return Key(_secret(environ[key_env], key_env), key_env)
+    return Key(_make_secret(environ[key_env], key_env), key_env)
 
 
-def _own(endpoint: Endpoint, filed: Mapping[str, Secret], environ: Mapping[str, str]) -> Key | None:
+def _find_own_key(endpoint: Endpoint, filed: Mapping[str, Secret], environ: Mapping[str, str]) -> Key | None:
     for name in OWN.get(endpoint.provider, ()):
         if value := environ.get(name, "").strip():
-            return Key(_secret(value, name), name)
+            return Key(_make_secret(value, name), name)
     secret = filed.get(endpoint.host) or (filed.get(endpoint.provider) if endpoint.provider in OWN else None)
     return None if secret is None else Key(secret, "the keys file")
 
@@ -171,15 +174,15 @@ def expand_home(path: str) -> Path:
     return Path(os.path.expanduser(path))
 
 
-def _path(environ: Mapping[str, str]) -> Path:
+def _keys_path(environ: Mapping[str, str]) -> Path:
     if named := environ.get(KEYS_FILE):
         return expand_home(named)
     config = environ.get("XDG_CONFIG_HOME") or "~/.config"
     return expand_home(config) / "teamworld" / "keys.toml"
 
 
-def _filed(environ: Mapping[str, str]) -> dict[str, Secret]:
-    path = _path(environ)
+def _read_keys_file(environ: Mapping[str, str]) -> dict[str, Secret]:
+    path = _keys_path(environ)
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -200,4 +203,4 @@ def _filed(environ: Mapping[str, str]) -> dict[str, Secret]:
     odd = [name for name, value in entries.items() if not isinstance(value, str)]
     if odd:
         raise UserError(f"expected a text as the key of '{odd[0]}' in the keys file {path}; quote names with a dot")
-    return {name.lower(): _secret(value, f"the keys file {path}") for name, value in entries.items()}
+    return {name.lower(): _make_secret(value, f"the keys file {path}") for name, value in entries.items()}

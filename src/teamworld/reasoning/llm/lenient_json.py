@@ -1,12 +1,11 @@
-"""The objects in what a language model says: JSON as it should be, and JSON as models write it.
+"""Find JSON objects in what a language model says: JSON as it should be, and JSON as models write it.
 
 Text around the objects, code fences, reasoning blocks and tags are passed over. Forgiven in an object is what can be
 read in one way only: comments, a trailing comma, single or curly quotes, keys without quotes, ``None``, ``True`` and
 ``NaN``, line breaks in strings, needless backslashes. What would have to be guessed is not: an object that is not
 closed, a missing comma, a value without quotes.
 
-No library does the same. json-repair (0.64, MIT) was measured: it closes what was cut off, so that half an action
-becomes an action, finds a list in plain prose, and ends in a ``RecursionError`` on 15 kB of nested objects.
+Why this is no library: docs/decisions/0005-dependencies.md.
 """
 
 from __future__ import annotations
@@ -66,14 +65,14 @@ class FoundObjects(NamedTuple):
     """Where reading got furthest in what is no object after all: the text from there on."""
 
 
-class _Broken(Exception):
+class _NotAValue(Exception):
     """No value stands here."""
 
     def __init__(self, at: int) -> None:
         self.at = at
 
 
-class _Ended(_Broken):
+class _UnexpectedEnd(_NotAValue):
     """The text ended inside a value."""
 
 
@@ -93,21 +92,21 @@ class _Reader:
     def object(self, at: int, depth: int = 0) -> tuple[dict[str, Any], int]:
         """Read an object; of a key that comes twice the last value counts, as in every JSON reader of Python."""
         if depth > _DEPTH:
-            raise _Broken(at)
+            raise _NotAValue(at)
         members = {}
         at = self._space(at + 1)
         while not self._text.startswith("}", at):
             key, at = self._key(at)
             at = self._space(at)
             if not self._text.startswith(":", at):
-                raise self._wrong(at)
+                raise self._error_at(at)
             members[key], at = self._value(self._space(at + 1), depth + 1, key in self._prose)
             at = self._comma(at, "}")
         return members, at + 1
 
     def _array(self, at: int, depth: int) -> tuple[list[Any], int]:
         if depth > _DEPTH:
-            raise _Broken(at)
+            raise _NotAValue(at)
         entries = []
         at = self._space(at + 1)
         while not self._text.startswith("]", at):
@@ -125,21 +124,21 @@ class _Reader:
         if first in _CLOSERS:
             return self._string(at, prose)
         if number := _NUMBER.match(self._text, at):
-            end = self._to(number.end(), at)
+            end = self._advance(number.end(), at)
             if end - at > _DIGITS:
-                raise _Broken(at)
+                raise _NotAValue(at)
             return (int if number[0].lstrip("+-").isdecimal() else float)(number[0]), end
         word = _WORD.match(self._text, at + (first == "-"))
         if word is None or self._text[at : word.end()] not in _WORDS:
-            raise _Ended(at) if word and word.end() == len(self._text) else self._wrong(at)
-        return _WORDS[self._text[at : word.end()]], self._to(word.end(), at)
+            raise _UnexpectedEnd(at) if word and word.end() == len(self._text) else self._error_at(at)
+        return _WORDS[self._text[at : word.end()]], self._advance(word.end(), at)
 
     def _key(self, at: int) -> tuple[str, int]:
         if self._text[at : at + 1] in _CLOSERS:
             return self._string(at, False)
         if word := _WORD.match(self._text, at):
-            return word[0], self._to(word.end(), at)
-        raise self._wrong(at)
+            return word[0], self._advance(word.end(), at)
+        raise self._error_at(at)
 
     def _string(self, start: int, prose: bool) -> tuple[str, int]:
         """Read a string.
@@ -150,19 +149,19 @@ class _Reader:
         closers = _CLOSERS[self._text[start]]
         at, inner = start, 0
         while True:
-            at = self._to(_end(_INSIDE[closers], self._text, at + 1), at)
+            at = self._advance(_match_end(_INSIDE[closers], self._text, at + 1), at)
             if at >= len(self._text):
-                raise _Ended(at)
-            if prose and not self._ends(at, inner, closers):
+                raise _UnexpectedEnd(at)
+            if prose and not self._ends_prose(at, inner, closers):
                 inner += not _APOSTROPHE.match(self._text, at - 1)
                 continue
-            return _unescaped(self._text[start + 1 : at]), at + 1
+            return _unescape(self._text[start + 1 : at]), at + 1
 
-    def _ends(self, at: int, inner: int, closers: str) -> bool:
+    def _ends_prose(self, at: int, inner: int, closers: str) -> bool:
         """Return whether the quote at ``at``, with ``inner`` quotes before it, ends a string of prose."""
         after = self._space(at + 1)
         if self._text.startswith(":", after) or any(quote in self._text[at + 1 : after] for quote in closers):
-            raise _Broken(at)  # the latter: a comment, or prose that looks like one
+            raise _NotAValue(at)  # the latter: a comment, or prose that looks like one
         return inner % 2 == 0 and (after >= len(self._text) or self._text[after] in ",}")
 
     def _comma(self, at: int, close: str) -> int:
@@ -171,38 +170,38 @@ class _Reader:
         if self._text.startswith(",", at):
             return self._space(at + 1)
         if not self._text.startswith(close, at):
-            raise self._wrong(at)
+            raise self._error_at(at)
         return at
 
     def _space(self, at: int) -> int:
         """Pass over white space, invisible characters and comments."""
         while True:
-            at = self._to(_end(_SPACE, self._text, at), at)
+            at = self._advance(_match_end(_SPACE, self._text, at), at)
             if self._text.startswith(("//", "#"), at):
-                at = self._to(_end(_LINE, self._text, at), at)
+                at = self._advance(_match_end(_LINE, self._text, at), at)
             elif self._text.startswith("/*", at):
                 if self._last_comment_end < at + 2:
-                    raise _Ended(at)
-                at = self._to(self._text.index("*/", at + 2) + 2, at)
+                    raise _UnexpectedEnd(at)
+                at = self._advance(self._text.index("*/", at + 2) + 2, at)
             else:
                 return at
 
-    def _to(self, end: int, start: int) -> int:
+    def _advance(self, end: int, start: int) -> int:
         self._left -= _STEP + end - start
         if self._left < 0:
             raise Tangled
         return end
 
-    def _wrong(self, at: int) -> _Broken:
-        return _Broken(at) if at < len(self._text) else _Ended(at)
+    def _error_at(self, at: int) -> _NotAValue:
+        return _NotAValue(at) if at < len(self._text) else _UnexpectedEnd(at)
 
 
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
     match = pattern.match(text, at)
     return match.end() if match else at
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
 
@@ -252,9 +251,9 @@ def find_objects(text: str, prose: Collection[str] = ()) -> FoundObjects:
             try:
                 value, at = reader.object(mark.start())
                 objects.append((tagged, value))
-            except _Ended:
+            except _UnexpectedEnd:
                 ended = True
-            except _Broken as error:
+            except _NotAValue as error:
                 furthest = max(furthest, error.at)
             continue
         said.append(text[since : mark.start()])

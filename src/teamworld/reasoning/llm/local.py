@@ -1,4 +1,4 @@
-"""A model file that is run in this process by llama.cpp. Imports it: only ``providers`` does so, when one is made."""
+"""A model file that llama.cpp runs in this process. Only ``providers`` imports this, when it makes a client."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EDGE = 1 << 20  # bytes of a file's beginning and end that its fingerprint is t
 _JSON = json.dumps({"type": "object"})
 
 
-def _aloud(disable: bool = True) -> AbstractContextManager[None]:
+def _do_nothing(disable: bool = True) -> AbstractContextManager[None]:
     return nullcontext()
 
 
@@ -30,7 +30,7 @@ _silent = llama_cpp.llama_log_callback(lambda *_: None)  # what goes wrong comes
 # llama-cpp-python silences the whole process while it loads a file: a question to a person would be lost, and after
 # two files that load at once all that is printed. llama.cpp itself is silenced instead.
 for module in (llama_cpp.llama, _internals):
-    vars(module)["suppress_stdout_stderr"] = _aloud
+    vars(module)["suppress_stdout_stderr"] = _do_nothing
 llama_cpp.llama_log_set(_silent, None)
 
 
@@ -50,7 +50,7 @@ class LocalClient:
         self._use = threading.Lock()  # of the model, which a thread may hold longer than its request has a turn
         self._stop = threading.Event()  # of the request that is answered
         self._closed = False
-        self._abort = llama_cpp.ggml_abort_callback(lambda _: self._over())  # kept as long as the model
+        self._abort = llama_cpp.ggml_abort_callback(lambda _: self._is_cancelled())  # kept as long as the model
         self._llama: Llama | None = None
         self._served = ""
         self._grammars: dict[str, LlamaGrammar] = {}
@@ -63,7 +63,7 @@ class LocalClient:
         """
         async with self._turn:
             stop = threading.Event()
-            work = asyncio.create_task(asyncio.to_thread(self._in_turn, request, stop))
+            work = asyncio.create_task(asyncio.to_thread(self._run_request, request, stop))
             try:
                 outcome = await asyncio.shield(work)
             except asyncio.CancelledError:  # the time is over: stop within a token, then let the next one begin
@@ -77,44 +77,46 @@ class LocalClient:
     async def close(self) -> None:
         """Let go of the model; a request that is answered ends within a token."""
         self._closed = True
-        await asyncio.to_thread(self._let_go)
+        await asyncio.to_thread(self._close)
 
-    def _let_go(self) -> None:
+    def _close(self) -> None:
         with self._use:
             if self._llama is not None:
                 self._llama.close()
                 self._llama = None
 
-    def _over(self) -> bool:
+    def _is_cancelled(self) -> bool:
         return self._closed or self._stop.is_set()
 
-    def _in_turn(self, request: Request, stop: threading.Event) -> Completion | Fault:
+    def _run_request(self, request: Request, stop: threading.Event) -> Completion | Fault:
         with self._use:
             self._stop = stop
-            if self._over():
+            if self._is_cancelled():
                 return Fault(kind="late", text="the time was over before the model was free")
-            return self._answered(request)
+            return self._complete(request)
 
-    def _answered(self, request: Request) -> Completion | Fault:
+    def _complete(self, request: Request) -> Completion | Fault:
         if request.form == "tool":
             return Fault(kind="unfit", text="a model file takes no tools; try --answers schema, json or text")
         try:
-            llama = self._llama = self._llama or self._loaded()
+            llama = self._llama = self._llama or self._load()
         except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
             hint = f"is it whole, and of a kind that llama-cpp-python {llama_cpp.__version__} knows?"
-            return Fault(kind="unknown", text=f"{_line(error)} ({hint})")
+            return Fault(kind="unknown", text=f"{_one_line(error)} ({hint})")
         try:
             grammar = self._grammar(request)
         except (ValueError, TypeError, KeyError, RuntimeError) as error:
-            return Fault(kind="unfit", text=f"llama.cpp does not take the schema of {request.answer}: {_line(error)}")
+            return Fault(
+                kind="unfit", text=f"llama.cpp does not take the schema of {request.answer}: {_one_line(error)}"
+            )
         try:
-            return self._read(llama.create_chat_completion(grammar=grammar, **_asked(request)))
+            return self._read(llama.create_chat_completion(grammar=grammar, **_chat_arguments(request)))
         except ValueError as error:  # the prompt is too long, or the model's template does not take it
-            return Fault(kind="refused", text=_line(error))
+            return Fault(kind="refused", text=_one_line(error))
         except Exception as error:  # noqa: BLE001  of llama.cpp, or of the template that the file brings
-            return Fault(kind="late" if self._over() else "broken", text=_line(error))
+            return Fault(kind="late" if self._is_cancelled() else "broken", text=_one_line(error))
 
-    def _loaded(self) -> Llama:
+    def _load(self) -> Llama:
         # One that asks for the model's own limit may ask for more memory than there is.
         llama = Llama(str(self._path), n_ctx=CONTEXT, n_gpu_layers=-1, verbose=False)
         llama_cpp.llama_set_abort_callback(llama.ctx, self._abort, None)
@@ -140,7 +142,7 @@ class LocalClient:
         )
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _chat_arguments(request: Request) -> dict[str, Any]:
     """Return a request as llama.cpp takes it; what is not said is left to it."""
     sampling = {"temperature": request.temperature, "top_p": request.top_p, "seed": request.seed}
     return {
@@ -161,5 +163,5 @@ def fingerprint(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _line(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     return re.sub(r"\s+", " ", str(error))[:300] or type(error).__name__

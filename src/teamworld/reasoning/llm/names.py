@@ -1,4 +1,4 @@
-"""How a user names a language model: a provider's by its name, any other by its server's address or its file."""
+"""Names of language models: a provider's by its name, any other by its server's address or its file."""
 
 from __future__ import annotations
 
@@ -70,31 +70,31 @@ def parse_endpoint(name: str) -> Endpoint:
     head, colon, rest = name.strip().partition(":")
     kind = head.lower()
     if colon and kind in ("http", "https"):
-        return _server(f"{kind}:{rest}")
+        return _parse_server(f"{kind}:{rest}")
     if colon and kind == "gguf":
         if not rest.strip() or not rest.isprintable():
-            raise UserError(f"expected the path of a model file in gguf:FILE; got '{_shown(rest)}'")
+            raise UserError(f"expected the path of a model file in gguf:FILE; got '{_show(rest)}'")
         return Endpoint("gguf", "", rest.strip())
     for provider, base in HOSTED.items():
         if colon and kind == provider:
-            return Endpoint(provider, base, _model(rest, f"{provider}:MODEL"))
+            return Endpoint(provider, base, _parse_model(rest, f"{provider}:MODEL"))
     # A name may hold a password in a scheme that is not known; only its start is repeated.
     hint = suggest(kind, [*HOSTED, "http", "https", "gguf"]) if colon and kind.isalnum() else ""
-    raise UserError(f"expected a language model as {EXPECTED}; got one that starts with '{_shown(head)}'{hint}")
+    raise UserError(f"expected a language model as {EXPECTED}; got one that starts with '{_show(head)}'{hint}")
 
 
-def _shown(text: str) -> str:
+def _show(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text)[:20]
 
 
-def _model(text: str, expected: str) -> str:
+def _parse_model(text: str, expected: str) -> str:
     model = text.strip()
     if not model or len(model) > 200 or "#" in model or any(not char.isprintable() or char == " " for char in model):
-        raise UserError(f"expected the name of a model, without blanks or '#', in {expected}; got '{_shown(model)}'")
+        raise UserError(f"expected the name of a model, without blanks or '#', in {expected}; got '{_show(model)}'")
     return model
 
 
-def _server(text: str) -> Endpoint:
+def _parse_server(text: str) -> Endpoint:
     address, _, model = text.partition("#")
     expected = "http://HOST:PORT/v1#MODEL"
     if any(not char.isprintable() or char in ' \\<>"{}|^`' for char in address):
@@ -120,4 +120,4 @@ def _server(text: str) -> Endpoint:
     base = f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{path}"
     if not model:
         raise UserError(f"expected a model after the address: {base}#MODEL; teamworld doctor lists what is served")
-    return Endpoint("server", base, _model(model, expected))
+    return Endpoint("server", base, _parse_model(model, expected))

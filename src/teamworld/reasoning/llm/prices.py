@@ -1,4 +1,4 @@
-"""What a call costs: by the user's own prices, else by those published for its model.
+"""The price of a call: by the user's own prices, else by those published for its model.
 
 The published prices are the data that the installed release of ``genai-prices`` carries; nothing is fetched.
 """

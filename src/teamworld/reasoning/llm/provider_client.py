@@ -1,4 +1,4 @@
-"""A client of one endpoint on the provider library. Imports it: only ``providers`` does so, when it makes a client."""
+"""A client of one endpoint, built on the provider library. Only ``providers`` imports this, when it makes a client."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from teamworld.errors import UserError
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn, Usage
-from teamworld.reasoning.llm.faults import fault_of
+from teamworld.reasoning.llm.faults import make_fault
 from teamworld.reasoning.llm.keys import HIDDEN, SHORT, Secret
 from teamworld.reasoning.llm.names import HOSTED, Endpoint
 
@@ -117,7 +117,7 @@ class _Chat(OpenAIChatModel):
         return processed
 
 
-def model_of(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
+def make_model(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
     """Return the library's model for an endpoint.
 
     Raises:
@@ -179,7 +179,7 @@ class _Lane:
 
     def __init__(self, endpoint: Endpoint, web: httpx2.AsyncClient) -> None:
         self.web = web
-        self.model = model_of(endpoint, web)
+        self.model = make_model(endpoint, web)
         self.busy = 0
 
 
@@ -202,7 +202,7 @@ class ProviderClient:
         context = httpx2.create_ssl_context(trust_env=not endpoint.local)
         self._web = partial(http, endpoint, secret, connect, read, context)
         self._lanes = [_Lane(endpoint, self._web())]
-        self._tunable = tunable(self._lanes[0].model)
+        self._takes_temperature = takes_temperature(self._lanes[0].model)
 
     def _lane(self) -> _Lane:
         for lane in self._lanes:
@@ -219,7 +219,7 @@ class ProviderClient:
         """
         messages, settings, parameters = (
             messages_of(request.turns),
-            settings_of(request, self._tunable),
+            settings_of(request, self._takes_temperature),
             parameters_of(request, strict=True if self._endpoint.provider == "openai" else None),
         )
         lane = self._lane()
@@ -234,7 +234,7 @@ class ProviderClient:
             )
             return self._without_key(completion_of(response))
         except Exception as error:  # noqa: BLE001  whatever a server's answer makes the library raise is a fault of it
-            fault = fault_of(error, self._endpoint, request.form, self._secrets)
+            fault = make_fault(error, self._endpoint, request.form, self._secrets)
         finally:
             lane.busy -= 1
         # Outside of the handler: the library's exception holds the request, headers and all.
@@ -254,7 +254,7 @@ class ProviderClient:
             await lane.web.aclose()
 
 
-def tunable(model: Model[Any]) -> bool:
+def takes_temperature(model: Model[Any]) -> bool:
     """Return whether a model takes temperature and top-p: those that always reason do not."""
     profile = cast("dict[str, Any]", model.profile)
     if not profile.get("openai_supports_reasoning", False):
@@ -278,14 +278,14 @@ def messages_of(turns: tuple[Turn, ...]) -> list[ModelMessage]:
     return [*messages, ModelRequest(parts=asked)] if asked else messages
 
 
-def settings_of(request: Request, tunable: bool) -> ModelSettings:
+def settings_of(request: Request, takes_temperature: bool) -> ModelSettings:
     """Return how a request is sampled, as the library takes it."""
     settings = ModelSettings(max_tokens=request.max_tokens)
     if request.seed is not None:
         settings["seed"] = request.seed
-    if tunable and request.temperature is not None:
+    if takes_temperature and request.temperature is not None:
         settings["temperature"] = request.temperature
-    if tunable and request.top_p is not None:
+    if takes_temperature and request.top_p is not None:
         settings["top_p"] = request.top_p
     return settings
 
@@ -329,24 +329,24 @@ def completion_of(response: ModelResponse) -> Completion:
     return Completion(
         text=text or str(details.get("refusal", "")),
         finish=cast("Any", _FINISHES.get(response.finish_reason or "", "stop")),
-        usage=_counted(details["usage"]) if "usage" in details else _usage(response.usage),
+        usage=_protocol_usage(details["usage"]) if "usage" in details else _library_usage(response.usage),
         served=response.model_name or "",
     )
 
 
-def _counted(usage: object) -> Usage:
+def _protocol_usage(usage: object) -> Usage:
     """Return the usage of the OpenAI protocol, as a server sent it."""
     prompt, output = (getattr(usage, f"{part}_tokens_details", None) for part in ("prompt", "completion"))
     return Usage(
-        prompt=_count(usage, "prompt_tokens"),
-        cached=_count(prompt, "cached_tokens"),
-        written=_count(prompt, "cache_write_tokens"),
-        output=_count(usage, "completion_tokens"),
-        reasoning=_count(output, "reasoning_tokens"),
+        prompt=_read_count(usage, "prompt_tokens"),
+        cached=_read_count(prompt, "cached_tokens"),
+        written=_read_count(prompt, "cache_write_tokens"),
+        output=_read_count(usage, "completion_tokens"),
+        reasoning=_read_count(output, "reasoning_tokens"),
     )
 
 
-def _count(counts: object, name: str) -> int | None:
+def _read_count(counts: object, name: str) -> int | None:
     """Return a count; None where it is not there, or is none."""
     count = getattr(counts, name, None)
     try:
@@ -355,15 +355,15 @@ def _count(counts: object, name: str) -> int | None:
         return None
 
 
-def _usage(usage: RequestUsage) -> Usage:
+def _library_usage(usage: RequestUsage) -> Usage:
     """Return the library's usage, which is 0 where nothing came."""
     if not usage.input_tokens and not usage.output_tokens:
         return Usage()
     thoughts = usage.details.get("reasoning_tokens", usage.details.get("thoughts_tokens"))
     return Usage(
-        prompt=_count(usage, "input_tokens"),
-        cached=_count(usage, "cache_read_tokens"),
-        written=_count(usage, "cache_write_tokens") or None,  # only some count it
-        output=_count(usage, "output_tokens"),
+        prompt=_read_count(usage, "input_tokens"),
+        cached=_read_count(usage, "cache_read_tokens"),
+        written=_read_count(usage, "cache_write_tokens") or None,  # only some count it
+        output=_read_count(usage, "output_tokens"),
         reasoning=thoughts,
     )

@@ -52,7 +52,7 @@ class LanguageModel:
         self._line = line
         self._overrides = overrides
         self._endpoint = parse_endpoint(name)
-        self._asked: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     @property
     def name(self) -> str:
@@ -65,9 +65,9 @@ class LanguageModel:
         Raises:
             BadAnswer: No answer came, or none that fits the answer's model.
         """
-        asked = (question.respondent, question.kind)
-        self._asked[asked] += not tries
-        key = CallKey(*asked, self._asked[asked], len(tries))
+        place = (question.respondent, question.kind)
+        self._counts[place] += not tries
+        key = CallKey(*place, self._counts[place], len(tries))
         request = self.request(question, tries)
         record = await self._line.call(key, request)
         call = summarize_call(record)

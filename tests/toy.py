@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, Measures, Plan
+from teamworld.worlds.base.beliefs import FullyObserved
 from teamworld.worlds.contract import (
     POSSIBLE,
     WAIT,
     ActionSchema,
+    BeliefRules,
+    DangerRules,
     EndReason,
-    FullyObserved,
     Goal,
     GoalEvent,
     Option,
@@ -105,8 +107,15 @@ class ToyView:
         return "; ".join(map(str, self.facts))
 
 
+class NoConflicts(FullyObserved):
+    """Beliefs where nothing is open and agents never conflict."""
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        return 0.0
+
+
 @dataclass
-class ToyWorld(FullyObserved):
+class ToyWorld:
     """Agents that work on jobs.
 
     Jobs are ``(units, quorum)``; ``dies`` names an agent's last tick; ``unable`` tells at which ticks who cannot act.
@@ -120,6 +129,8 @@ class ToyWorld(FullyObserved):
     near: Mapping[AgentId, Collection[AgentId]] | None = None
     orders: list[dict[AgentId, Action]] = field(default_factory=list)
 
+    danger: DangerRules | None = None
+    entities: Sequence[Entity] | None = None
     relations: tuple[Relation, ...] = ()
     measures: Measures = field(default_factory=lambda: {"work": (None, "units"), "wait": ()})
 
@@ -187,8 +198,9 @@ class ToyWorld(FullyObserved):
     def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
         return int(str(action.args[1])) if action.verb == "work" else 1
 
-    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        return 0.0
+    @property
+    def beliefs(self) -> BeliefRules:
+        return NoConflicts(self.goals)
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

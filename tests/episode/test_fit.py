@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel
 
 import teamworld
 from teamworld.cli import run
-from teamworld.episode.compatibility import DoesNotApply, applies, roster_for
+from teamworld.episode.compatibility import DoesNotApply, applies, entities_for
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
@@ -25,16 +26,17 @@ from teamworld.record import EpisodeStart, LogWriter, read_log
 from teamworld.record.log import encode
 from teamworld.seeding import generator
 from teamworld.testing import check_method
+from teamworld.worlds.contract import Capability
 from tests.toy import ToyWorld
 
 NAMED = (Entity("room", 1), Entity("apple", 2))
 
 
+@dataclass
 class Listed(ToyWorld):
     """A toy world that names what there is."""
 
-    def roster(self) -> Sequence[Entity]:
-        return NAMED
+    entities: Sequence[Entity] | None = NAMED
 
 
 class Waits(Method):
@@ -44,14 +46,14 @@ class Waits(Method):
     told: ClassVar[tuple[Entity, ...]] = ()
 
     async def begin(self, briefing: Briefing) -> None:
-        type(self).told = briefing.roster
+        type(self).told = briefing.entities
 
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         return dict.fromkeys(context.free, WAIT)
 
 
 class Needs(Waits):
-    roster: ClassVar[bool] = True
+    requires: ClassVar[frozenset[Capability]] = frozenset({"entities"})
 
 
 def start(method: type[Method], world: ToyWorld, folder: Path) -> bytes:
@@ -83,9 +85,9 @@ def test_without_a_roster_it_does_not_apply(tmp_path: Path) -> None:
     assert not applies(Needs, ToyWorld())
     assert applies(Waits, ToyWorld())
     assert applies(Needs, Listed())
-    assert roster_for(Needs, Listed()) == NAMED
-    assert roster_for(Waits, Listed()) == ()
-    with pytest.raises(DoesNotApply, match="method 'waits' does not apply to world 'toy': it needs a roster"):
+    assert entities_for(Needs, Listed()) == NAMED
+    assert entities_for(Waits, Listed()) == ()
+    with pytest.raises(DoesNotApply, match="method 'waits' does not apply to world 'toy': it needs entities"):
         start(Needs, ToyWorld(), tmp_path)
     assert not list(read_log(tmp_path / "log.jsonl.zst", whole=False))
 

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.episode import loop
-from teamworld.episode.compatibility import roster_for
+from teamworld.episode.compatibility import entities_for
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity
 from teamworld.methods import registry as methods
@@ -23,7 +23,7 @@ from teamworld.testing.episodes import Scenario
 from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_scenario, main, method_labels, scenarios, tasks
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WAIT as WAITING
-from teamworld.worlds.contract import IndistinguishablePair, StepResult, World
+from teamworld.worlds.contract import Capability, IndistinguishablePair, StepResult, World
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.views import RoomsView
 from teamworld.worlds.rooms.world import RoomsWorld
@@ -171,7 +171,7 @@ def test_where_all_decide_alike_nobody_asks_what_they_saw(monkeypatch: pytest.Mo
 class Choosy(Waits):
     """Needs what rooms does not tell."""
 
-    roster: ClassVar[bool] = True
+    requires: ClassVar[frozenset[Capability]] = frozenset({"entities"})
 
 
 def test_a_method_that_declares_that_it_does_not_apply_is_refused_and_never_waits(
@@ -179,15 +179,15 @@ def test_a_method_that_declares_that_it_does_not_apply_is_refused_and_never_wait
 ) -> None:
     method(Choosy)
     check_pair("broken", ROOMS)
-    monkeypatch.setattr(loop, "roster_for", lambda method, world: ())
+    monkeypatch.setattr(loop, "entities_for", lambda method, world: ())
     assert found("broken") == {"applies": "it plays where it declares that it does not apply"}
     check_pair("broken", ROOMS, skip=["applies"])
 
     def late(method: object, world: World) -> tuple[Entity, ...]:
         world.reset(0)
-        return roster_for(Choosy, world)
+        return entities_for(Choosy, world)
 
-    monkeypatch.setattr(loop, "roster_for", late)
+    monkeypatch.setattr(loop, "entities_for", late)
     assert found("broken") == {"applies": "it is refused after the world was reset"}
 
 

@@ -24,6 +24,7 @@ from teamworld.worlds.contract import (
     Verdict,
 )
 from teamworld.worlds.rooms import world as rooms
+from teamworld.worlds.rooms.beliefs import RoomsBeliefs
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.views import RoomsView
 from teamworld.worlds.rooms.world import RoomsWorld
@@ -78,7 +79,7 @@ def viewed(**parts: Callable[..., Any]) -> Any:  # noqa: ANN401
     return module(view=view)
 
 
-def ruled(**rules: Callable[..., Any]) -> Any:  # noqa: ANN401
+def ruled(**rules: object) -> Any:  # noqa: ANN401
     """Return a module whose domain has other rules."""
     kind = type("SpoiledDomain", (RoomsDomain,), rules)
     found = module()
@@ -92,6 +93,12 @@ def ruled(**rules: Callable[..., Any]) -> Any:  # noqa: ANN401
 
     found.make = make
     return found
+
+
+def believed(**rules: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Return a module whose domain has other rules on beliefs."""
+    kind = type("SpoiledBeliefs", (RoomsBeliefs,), rules)
+    return ruled(beliefs=property(lambda self: kind(self.house)))
 
 
 def reported(change: Callable[[StepResult], StepResult]) -> Any:  # noqa: ANN401
@@ -195,11 +202,11 @@ BROKEN: Mapping[str, Callable[[], Any]] = {
     ),
     "preconditions": lambda: viewed(check=lambda view, action: Verdict(True)),
     "pure": lambda: ruled(predict=lambda self, agent, action, given: Facts(_more())),
-    "latent-variables": lambda: ruled(
+    "latent-variables": lambda: believed(
         latent_variables=lambda self, given: [LatentVariable("x", (Possible(Fact("x", "AT", (0, 0)), 0.0),))]
     ),
-    "observation-probability": lambda: ruled(observation_probability=lambda self, fact, agent, given: 1.5),
-    "conflict-cost": lambda: ruled(conflict_cost=lambda self, one, other, given: -1.0),
+    "observation-probability": lambda: believed(observation_probability=lambda self, fact, agent, given: 1.5),
+    "conflict-cost": lambda: believed(conflict_cost=lambda self, one, other, given: -1.0),
     "text": lambda: viewed(text=lambda view, form="plain": "you know who you are"),
     "snapshot": lambda: module(snapshot=lambda self, right: {**right(), "table": (0, 1)}),
     "in-range": lambda: module(in_range=deaf),
@@ -258,21 +265,13 @@ def test_a_check_finds_what_breaks_it(check: str) -> None:
     assert f"world spoiled, level two: {check}: {line}" in str(caught.value)
 
 
-DERIVE = "derive it from contract.FullyObserved if nothing that matters is hidden"
-
-
-def unsteady(self: RoomsDomain, fact: Fact, agent: AgentId, given: Facts) -> float:
+def unsteady(self: RoomsBeliefs, fact: Fact, agent: AgentId, given: Facts) -> float:
     STORE["calls"] += 1
     return float(STORE["calls"] % 2)
 
 
-def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
-    for member in ("latent_variables", "observation_probability", "conflict_cost"):
-        with pytest.raises(Nonconformance) as caught:
-            check_world(ruled(**{member: None}), ["two"], seeds=[0], steps=3)  # type: ignore[arg-type]
-        line = caught.value.failures.pop(member.replace("_", "-"))
-        assert line == f"the domain has no {member}(): {DERIVE}"
-        assert not caught.value.failures
+def test_a_world_without_the_capability_has_no_checks_of_beliefs() -> None:
+    check_world(ruled(beliefs=None), ["two"], seeds=[0], steps=3)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +294,7 @@ def test_a_domain_without_the_members_for_beliefs_is_told_what_to_do() -> None:
 )
 def test_what_a_domain_says_of_beliefs_is_looked_at(member: str, spoil: Callable[..., Any], says: str) -> None:
     with pytest.raises(Nonconformance) as caught:
-        check_world(ruled(**{member: spoil}), ["two"], seeds=[0], steps=3)
+        check_world(believed(**{member: spoil}), ["two"], seeds=[0], steps=3)
     assert says in caught.value.failures[member.replace("_", "-")]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from teamworld.episode.compatibility import roster_for
+from teamworld.episode.compatibility import entities_for
 from teamworld.episode.decision_context import DecisionPoint, Views
 from teamworld.episode.event_recorder import EventRecorder
 from teamworld.episode.messages import Channel, MessageRule
@@ -100,9 +100,9 @@ class Episode:
         Raises:
             DoesNotApply: The method cannot play in this world.
         """
-        roster = roster_for(self._method, self._world)
+        entities = entities_for(self._method, self._world)
         self._world.reset(self._setting.world_seed)
-        self._start(roster)
+        self._start(entities)
         await self._method.begin(
             Briefing(
                 spec=self._world.spec.public,
@@ -111,7 +111,7 @@ class Episode:
                 episode=self._setting.episode,
                 memory=self._memory,
                 rng=self._streams,
-                roster=roster,
+                entities=entities,
             )
         )
         over: EndReason | None = None if self._alive else "quit"
@@ -312,7 +312,7 @@ class Episode:
 
     # ---- records
 
-    def _start(self, roster: Sequence[Entity]) -> None:
+    def _start(self, entities: Sequence[Entity]) -> None:
         spec, setting = self._world.spec, self._setting
         self._recorder.record(
             EpisodeStart(
@@ -337,7 +337,7 @@ class Episode:
                 message_rule=setting.messages.model_dump(mode="json"),
                 topology=setting.topology,
                 log_level=setting.log_level,
-                roster=tuple(map(str, roster)) if self._method.roster else UNSET,
+                roster=tuple(map(str, entities)) if "entities" in self._method.requires else UNSET,
             )
         )
         self._show()

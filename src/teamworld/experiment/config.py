@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from teamworld.episode.compatibility import roster_for
+from teamworld.episode.compatibility import entities_for
 from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import message_protocol
@@ -187,7 +187,7 @@ class ExperimentSpec(BaseModel):
         for seed in self._first_world_seeds():
             world = worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
         for method in self.methods:
-            roster_for(methods.method_class(method), world)
+            entities_for(methods.method_class(method), world)
             if (number := len(methods.parts_of(method))) > len(world.spec.agents):
                 raise UserError(f"'{method}' are {number} methods for a team of {len(world.spec.agents)}: name fewer")
         self._check_names(world.spec.agents)

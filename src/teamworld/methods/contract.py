@@ -19,7 +19,7 @@ from teamworld.memory.contract import Memory, MemoryDelta
 from teamworld.reasoning.contract import Answer, Question, RespondentId
 from teamworld.record import Believe, Commit, Event, Predict, Release
 from teamworld.seeding import Streams
-from teamworld.worlds.contract import Domain, View, WorldSpec
+from teamworld.worlds.contract import Capability, Domain, View, WorldSpec
 
 #: Speech acts of a message.
 Act: TypeAlias = Literal["inform", "request", "propose", "accept", "reject", "commit", "release", "ack", "other"]
@@ -94,8 +94,8 @@ class Briefing:
     memory: Memory
     rng: Streams
     """``rng(purpose, agent)``: a generator named by purpose and agent."""
-    roster: tuple[Entity, ...] = ()
-    """All that the task is about, by id and class; empty unless the method asks for it, see ``Method.roster``."""
+    entities: tuple[Entity, ...] = ()
+    """All that the task is about, by id and class; empty unless the method requires ``entities``."""
 
 
 class DecisionContext(Protocol):
@@ -174,9 +174,9 @@ class Method:
     """All that it may ask, shared questions too: by them runs assign reasoners, sampling and digests of prompts."""
     respondents: ClassVar[tuple[RespondentId, ...]] = ()
     """Respondents without a body, such as a central planner: ``--reasoner`` can name them."""
-    roster: ClassVar[bool] = False
-    """Whether it knows before the start which rooms, containers, furniture and things there are, though not where, as
-    published. It does not apply to worlds that name none."""
+    requires: ClassVar[frozenset[Capability]] = frozenset()
+    """The capabilities without which it cannot play in a world. With ``entities`` it is told before the start which
+    rooms, containers, furniture and things there are, though not where."""
     learns: ClassVar[bool] = False
     """Whether ``learn`` ever returns anything."""
     variants: ClassVar[Mapping[str, Variant]] = MappingProxyType({})

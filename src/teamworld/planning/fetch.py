@@ -93,7 +93,7 @@ def find_chances(
         targets: So do those that are about these entities.
     """
     chances: dict[Entity, float] = {}
-    for latent in domain.latent_variables(given):
+    for latent in () if domain.beliefs is None else domain.beliefs.latent_variables(given):
         about_target = any(value.fact.subject in targets for value in latent.values)
         if about_target or any(goal in goals for goal in latent.goals):
             total = sum(value.weight for value in latent.values)

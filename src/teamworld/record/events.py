@@ -84,7 +84,7 @@ class EpisodeStart(_Record, frozen=True, kw_only=True, tag="episode_start"):
     topology: str
     log_level: str
     roster: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
-    """What the method was told before the start, see ``Method.roster``; left out for methods that are told nothing."""
+    """The world's entities, if the method requires them, see ``Method.requires``; left out for other methods."""
 
 
 class StageEntered(_Record, frozen=True, kw_only=True, tag="stage"):

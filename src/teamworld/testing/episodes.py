@@ -68,7 +68,7 @@ class MethodMonitor(Method):
     def __init__(self, inner: Method, complaints: list[str], view_log: ViewLog | None) -> None:
         self._inner, self._complaints, self._view_log = inner, complaints, view_log
         self.name = inner.name  # type: ignore[misc]  # the log names the method that plays
-        self.roster = inner.roster  # type: ignore[misc]  # it gets the entities that the method declares it needs
+        self.requires = inner.requires  # type: ignore[misc]  # it gets the entities that the method declares it needs
 
     async def begin(self, briefing: Briefing) -> None:
         """Pass on."""

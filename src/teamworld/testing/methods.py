@@ -154,7 +154,7 @@ def episode_problems(episode: PlayedEpisode, scenario: Scenario) -> Iterator[str
 
 def _applies(label: str, scenario: Scenario) -> bool:
     method = methods.method_class(label)
-    return not method.roster or applies(method, scenario.make())
+    return not method.requires or applies(method, scenario.make())
 
 
 _CHECKS: Final[Mapping[str, Callable[[MethodCase], Iterator[str]]]] = checks_by_name(

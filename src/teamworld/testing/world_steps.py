@@ -14,7 +14,7 @@ from teamworld.planning.goals import workable_goals
 from teamworld.planning.simulate import dry_run
 from teamworld.testing.random_walk import AfterStep, BeforeStep, is_plain_json
 from teamworld.testing.report import checks_by_name
-from teamworld.worlds.contract import WAIT, Relation, talk
+from teamworld.worlds.contract import WAIT, BeliefRules, Relation, talk
 
 BeforeStepCheck: TypeAlias = Callable[[BeforeStep], Iterator[str]]
 AfterStepCheck: TypeAlias = Callable[[AfterStep], Iterator[str]]
@@ -180,28 +180,25 @@ def pure(moment: BeforeStep) -> Iterator[str]:
         yield "domain.after changed what it was given"
 
 
-def _needs_member(check: BeforeStepCheck) -> BeforeStepCheck:
-    """Fail a check if the domain lacks the member of its name."""
-    member = check.__name__
+def _for_beliefs(check: Callable[[BeforeStep, BeliefRules], Iterator[str]]) -> BeforeStepCheck:
+    """Leave a check out where the domain does not declare the capability ``beliefs``."""
 
     @wraps(check)
     def checked(moment: BeforeStep) -> Iterator[str]:
-        if callable(getattr(moment.world.domain, member, None)):
-            yield from check(moment)
-        else:
-            derive = "derive it from contract.FullyObserved if nothing that matters is hidden"
-            yield f"the domain has no {member}(): {derive}"
+        rules = moment.world.domain.beliefs
+        if rules is not None:
+            yield from check(moment, rules)
 
     return checked
 
 
-@_needs_member
-def latent_variables(moment: BeforeStep) -> Iterator[str]:
+@_for_beliefs
+def latent_variables(moment: BeforeStep, rules: BeliefRules) -> Iterator[str]:
     """Latent variables have values that exclude one another, with weights above 0; their goals are known."""
     view, domain = moment.sampled_view, moment.world.domain
-    variables = domain.latent_variables(view.known)
-    if list(variables) != list(domain.latent_variables(view.known)):
-        yield "domain.latent_variables gives two answers"
+    variables = rules.latent_variables(view.known)
+    if list(variables) != list(rules.latent_variables(view.known)):
+        yield "latent_variables gives two answers"
     if len({variable.name for variable in variables}) < len(variables):
         yield f"two unknowns of {view.agent} have one name: {', '.join(variable.name for variable in variables)}"
     goals, relations = {goal.id for goal in domain.goals(view.known)}, domain.relations
@@ -222,26 +219,29 @@ def latent_variables(moment: BeforeStep) -> Iterator[str]:
             yield f"{variable.name} matters to goals that {view.agent} does not know: {', '.join(variable.goals)}"
 
 
-@_needs_member
-def observation_probability(moment: BeforeStep) -> Iterator[str]:
+@_for_beliefs
+def observation_probability(moment: BeforeStep, rules: BeliefRules) -> Iterator[str]:
     """How likely a fact is perceived is a probability, the same each time."""
-    domain, known = moment.world.domain, moment.sampled_view.known
-    variables = domain.latent_variables(known) if callable(getattr(domain, "latent_variables", None)) else ()
+    known = moment.sampled_view.known
+    variables = rules.latent_variables(known)
     for fact in [*known][:40] + [value.fact for variable in variables for value in variable.values][:20]:
         for agent in moment.alive[:3]:
-            chances = [domain.observation_probability(fact, agent, known) for _ in range(2)]
+            chances = [rules.observation_probability(fact, agent, known) for _ in range(2)]
             if not 0 <= chances[0] <= 1 or chances[0] != chances[1]:
-                yield f"domain.observation_probability({fact}) for {agent} is {chances[0]}, and then {chances[1]}"
+                yield f"observation_probability({fact}) for {agent} is {chances[0]}, and then {chances[1]}"
 
 
-@_needs_member
-def conflict_cost(moment: BeforeStep) -> Iterator[str]:
+@_for_beliefs
+def conflict_cost(moment: BeforeStep, rules: BeliefRules) -> Iterator[str]:
     """The conflict cost of two options is a number of steps from 0 on, whichever agent takes which."""
-    domain, view = moment.world.domain, moment.sampled_view
+    view = moment.sampled_view
     teammate = moment.views[moment.alive[(moment.turn + 1) % len(moment.alive)]]
     for own in view.options[:6] if view.is_able else ():
         for other in teammate.options[:6] if teammate.is_able else ():
-            cost, swapped = domain.conflict_cost(own, other, view.known), domain.conflict_cost(other, own, view.known)
+            cost, swapped = (
+                rules.conflict_cost(own, other, view.known),
+                rules.conflict_cost(other, own, view.known),
+            )
             if not (math.isfinite(cost) and cost >= 0) or cost != swapped:
                 yield f"{own.action} beside {other.action} loses {cost} ticks, the other way round {swapped}"
 

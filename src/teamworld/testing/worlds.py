@@ -21,7 +21,7 @@ from teamworld.testing.random_walk import (
 from teamworld.testing.report import CheckReport, checks_by_name, summarise
 from teamworld.testing.world_steps import AFTER_STEP_CHECKS, BEFORE_STEP_CHECKS, ILLEGAL_ACTIONS
 from teamworld.worlds import registry
-from teamworld.worlds.contract import WAIT, IndistinguishablePair, StaleView, World, roster
+from teamworld.worlds.contract import WAIT, IndistinguishablePair, StaleView, World
 
 _PARTS = ("t", "steps_left", "is_able", "facts", "recall", "known", "goals", "abilities", "options", "history")
 #: The horizon of the checks that play an episode to its end.
@@ -171,7 +171,7 @@ def indistinguishable_pairs(case: WorldCase) -> Iterator[str]:
     for number, (first, second, agent) in enumerate(pairs):
         if list(first.truth()) == list(second.truth()):
             yield f"pair {number} of {agent} does not differ"
-        if roster(first) != roster(second):
+        if first.entities != second.entities:
             yield f"pair {number}: their entity lists differ"
         for t in range(5):  # the agent waits, as long as it sees no difference
             views = first.view(agent), second.view(agent)

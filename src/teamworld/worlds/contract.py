@@ -10,7 +10,6 @@ an order equal to the running action, or no order, lets it run on.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
@@ -23,6 +22,8 @@ Constraint: TypeAlias = Literal["dependency", "capability", "participation", "sp
 
 #: Verbs that exist in every world. ``wait`` does nothing for one tick; ``talk`` pays for talking.
 WAIT = Action("wait")
+#: What only some worlds have and a method may require.
+Capability: TypeAlias = Literal["beliefs", "danger", "entities"]
 #: Why an episode ends. A world says ``all_done`` or ``horizon``.
 EndReason: TypeAlias = Literal["all_done", "horizon", "budget", "quit", "error"]
 
@@ -363,8 +364,38 @@ class LatentVariable(NamedTuple):
     """The goals that it matters to."""
 
 
+class BeliefRules(Protocol):
+    """Capability ``beliefs``: what agents may know and believe where not everybody sees all that matters.
+
+    ``worlds.base.beliefs.FullyObserved`` has it ready for worlds in which everybody does.
+    """
+
+    def latent_variables(self, facts: Facts) -> Sequence[LatentVariable]:
+        """Return what matters to goals and is open if ``facts`` are all that is known.
+
+        Places that were searched in vain are left out. Variables of like things are alike and independent of one
+        another, unless their facts name one subject.
+        """
+
+    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
+        """Return the probability that the agent perceives a fact if it is true; ``facts`` say where the agent is."""
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        """Return the steps that are lost if two agents do both options; 0 where these do not conflict."""
+
+
+class DangerRules(Protocol):
+    """Capability ``danger``: the world can harm agents, and everybody knows when."""
+
+    def harm_probability(self, agent: AgentId, steps: int, facts: Facts) -> float:
+        """Return the probability that the agent is harmed where it is within so many steps, from 0 to 1."""
+
+
 class Domain(Protocol):
-    """The rules that everybody knows: pure, without state. ``given`` is what the caller believes or imagines."""
+    """The rules that everybody knows: pure functions of ``facts``, which are what the caller believes or imagines.
+
+    A domain that derives from this class has no optional capability unless it declares one.
+    """
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -374,76 +405,59 @@ class Domain(Protocol):
     def measures(self) -> Measures:
         """For each verb, which parameters count in which measure of a goal."""
 
-    def goals(self, given: Facts) -> Sequence[Goal]:
-        """The goals as they stand if ``given`` holds."""
+    @property
+    def beliefs(self) -> BeliefRules | None:
+        """The capability ``beliefs``; None if the world does not declare it."""
+        return None
 
-    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
-        """Actions that make sense for the agent if ``given`` holds."""
+    @property
+    def danger(self) -> DangerRules | None:
+        """The capability ``danger``; None if the world does not declare it."""
+        return None
 
-    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
-        """Plans that make sense for the goal, in an order that says nothing about which is best.
+    def goals(self, facts: Facts) -> Sequence[Goal]:
+        """Return the goals as they stand if the facts hold."""
 
-        At least one for an open goal that the agent's kind can work on, whose prerequisites are met, and of which
-        ``given`` tells. Without a goal: at least one plan for an agent that is not needed now and must not be in the
+    def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
+        """Return the actions that make sense for the agent if the facts hold."""
+
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
+        """Return plans that make sense for the goal, in an order that says nothing about which is best.
+
+        At least one for an open goal that the agent's kind can work on, whose prerequisites are met, and that the
+        facts tell of. Without a goal: at least one plan for an agent that is not needed now and must not be in the
         way, best first.
         """
 
-    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
-        """Whether the action's preconditions hold if ``given`` holds."""
+    def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
+        """Return whether the action's preconditions hold if the facts hold."""
 
-    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
-        """What to expect after the action, if it succeeds and team-mates play their part."""
+    def predict(self, agent: AgentId, action: Action, facts: Facts) -> Facts:
+        """Return the facts to expect after the action, if it succeeds and teammates play their part."""
 
-    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
-        """Estimated ticks of the action."""
-
-    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
-        """What matters to goals and is open if ``given`` is all that is known: what was looked at in vain is left out.
-
-        Unknowns of like things are alike and do not depend on one another, unless their facts name one subject.
-        """
-
-    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
-        """How likely the agent is to perceive a fact if it is true, where ``given`` tells where the agent is."""
-
-    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        """Ticks that are lost if two agents do both; 0 where they do not get in each other's way."""
+    def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
+        """Return the estimated number of steps that the action takes."""
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
     ) -> Mapping[AgentId, Plan]:
-        """New plans of the world's scripted team, a reference row; no rule of a method calls it.
+        """Return new plans of the world's scripted team, a reference row; no rule of a method calls it.
 
         Args:
             views: Of every living agent of the team.
-            running: The plans that run; whoever has one gets no other.
+            running: The plans that run; an agent that has one gets no other.
 
         Returns:
-            For agents that are able and have no plan; whoever is left out waits for a step.
+            Plans for agents that are able and have none; an agent that is left out waits for a step.
         """
 
 
-class FullyObserved(ABC):
-    """For the domain of a world in which everybody sees all that matters: what ``Domain`` then says of beliefs."""
+class BeliefDomain(Domain, Protocol):
+    """A domain with the capability ``beliefs``: what a method gets that requires it."""
 
-    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
-        """Nothing is open."""
-        return ()
-
-    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
-        """All is perceived."""
-        return 1.0
-
-    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        """The shorter way is lost of two agents that go for a goal that only one can work on."""
-        if one.goal is None or one.goal != other.goal:
-            return 0.0
-        places = next((goal.capacity for goal in self.goals(given) if goal.id == one.goal), 2)
-        return float(min(one.steps, other.steps)) if places < 2 else 0.0
-
-    @abstractmethod
-    def goals(self, given: Facts) -> Sequence[Goal]:
-        """The goals as they stand, see ``Domain``."""
+    @property
+    def beliefs(self) -> BeliefRules:
+        """The rules on beliefs."""
 
 
 class World(Protocol):
@@ -463,7 +477,7 @@ class World(Protocol):
     def view(self, agent: AgentId) -> View:
         """What a living agent may know now."""
 
-    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
+    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
         """Do one step of the world."""
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
@@ -476,7 +490,16 @@ class World(Protocol):
         """All that is true now, hidden things too: for the log and metrics only."""
 
     def snapshot(self) -> Mapping[str, Any]:
-        """What a drawing of this moment needs: plain data, small, versioned."""
+        """Return what a drawing of this moment needs: plain data, small, versioned."""
+
+    @property
+    def entities(self) -> Sequence[Entity] | None:
+        """Capability ``entities``: all that the task is about, ids and classes alone, hidden things too.
+
+        Rooms, containers, furniture and things in a fixed order that tells nothing; None if the world does not declare
+        it. No agent sees it: only methods that require it are told, and the log keeps it.
+        """
+        return None
 
 
 class SkippedAction(NamedTuple):
@@ -533,43 +556,6 @@ class IndistinguishablePair(NamedTuple):
     first: World
     second: World
     agent: AgentId
-
-
-def roster(world: World) -> tuple[Entity, ...] | None:
-    """Return all that the task is about, ids and classes alone, where the world can name it: its ``roster()``.
-
-    No agent sees it. Methods that are defined by knowing it declare that they take it, see ``Method.roster``; the loop
-    gives it to them and puts it on record.
-
-    Args:
-        world: Whose member ``roster() -> Sequence[Entity]`` is read, if it has one.
-
-    Returns:
-        Rooms, containers, furniture and things in a fixed order that tells nothing; None if the world has no roster.
-    """
-    named: Callable[[], Iterable[Entity]] | None = getattr(world, "roster", None)
-    return None if named is None else tuple(named())
-
-
-def harms(domain: Domain) -> bool:
-    """Return whether a world can harm agents and its domain says when: whether it has the member ``danger``."""
-    return callable(getattr(domain, "danger", None))
-
-
-def danger(domain: Domain, agent: AgentId, ticks: int, given: Facts) -> float:
-    """Return how likely an agent is harmed where it is within so many ticks, where the world can harm agents.
-
-    Args:
-        domain: Whose member ``danger(agent, ticks, given) -> float`` is asked, if it has one.
-        agent: Who; ``given`` tells where it is.
-        ticks: From now on.
-        given: What the caller believes, or believes that somebody believes.
-
-    Returns:
-        From 0 to 1; 0 in worlds that harm nobody.
-    """
-    tells: Callable[[AgentId, int, Facts], float] | None = getattr(domain, "danger", None)
-    return 0.0 if tells is None else float(tells(agent, ticks, given))
 
 
 class StaleView(RuntimeError):

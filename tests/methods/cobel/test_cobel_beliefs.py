@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -30,9 +30,14 @@ from teamworld.methods.cobel.situation import Announcement, Intent, Situation, S
 from teamworld.methods.contract import Message
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import World
+from teamworld.worlds.contract import BeliefDomain, World
 
 TEAM = {"Alice": "person", "Bob": "person"}
+
+
+def believing(world: World) -> BeliefDomain:
+    """Return the domain of a world, which declares beliefs."""
+    return cast("BeliefDomain", world.domain)
 
 
 def home(seed: int = 8, agents: int = 2) -> World:
@@ -47,7 +52,13 @@ def situation(world: World, given: Facts, mind: Facts, **more: Any) -> Situation
     view = world.view("Alice")
     rest: dict[str, Any] = {"options": CobelOptions(engine="exact"), "task": world.spec.task, **more}
     return Situation(
-        view=view, domain=world.domain, team=TEAM, rules=RuleSet.of(schema), facts=given, ascribed={"Bob": mind}, **rest
+        view=view,
+        domain=believing(world),
+        team=TEAM,
+        rules=RuleSet.of(schema),
+        facts=given,
+        ascribed={"Bob": mind},
+        **rest,
     )
 
 
@@ -103,7 +114,7 @@ def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None
     world = home(seed, agents=3)
     schema = Schema(world.domain.relations, world.spec.agents)
     stores = {
-        agent: BeliefStore(agent, schema, world.domain, False, tuple(m for m in world.spec.agents if m != agent))
+        agent: BeliefStore(agent, schema, believing(world), False, tuple(m for m in world.spec.agents if m != agent))
         for agent in world.spec.agents
     }
     rng = generator(seed, "cobel", "walk")
@@ -134,7 +145,7 @@ def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None
 def test_sight_beats_hearsay_and_what_was_told_last_counts() -> None:
     world = home()
     view = world.view("Alice")
-    store = BeliefStore("Alice", Schema(world.domain.relations, world.spec.agents), world.domain, False, ("Bob",))
+    store = BeliefStore("Alice", Schema(world.domain.relations, world.spec.agents), believing(world), False, ("Bob",))
     here = view.known.value("Alice", "AT")
     assert isinstance(here, Entity)
     elsewhere = next(room for room in rooms(world) if room != here)
@@ -261,9 +272,9 @@ def test_a_message_keeps_to_its_length() -> None:
 def test_an_announced_plan_is_planned_round() -> None:
     world = home()
     known = facts(world)
-    domain, looks = world.domain, inference.possible_prospects(situation(world, known, known))
+    looks = inference.possible_prospects(situation(world, known, known))
     full = (
-        one for one in looks if domain.conflict_cost(one.option, one.option, known) == one.first
+        one for one in looks if believing(world).beliefs.conflict_cost(one.option, one.option, known) == one.first
     )  # nothing for a second
     alone = Subplan(next(one.actions for one in full if one.actions[0].verb == "explore"))
     told = {"Bob": Announcement(alone, 0, 9)}

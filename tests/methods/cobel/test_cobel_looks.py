@@ -8,7 +8,7 @@ from teamworld.language import Action, Cell, Facts
 from teamworld.methods.cobel.inference import Outlook, Prospect
 from teamworld.record import EpisodeEnd
 from teamworld.testing.episodes import Scenario, play
-from teamworld.worlds.contract import Domain
+from teamworld.worlds.contract import BeliefDomain
 from teamworld.worlds.cube.domain import CubeDomain
 from teamworld.worlds.cube.symbolic_state import SymbolicState
 
@@ -16,7 +16,7 @@ from teamworld.worlds.cube.symbolic_state import SymbolicState
 SEARCH = CubeDomain("spec", 5, (1,), 20)
 
 
-def best(domain: Domain, given: Facts) -> Prospect:
+def best(domain: BeliefDomain, given: Facts) -> Prospect:
     return max(Outlook("agent_0", "agent", domain).prospects(given), key=lambda one: one.rate)
 
 

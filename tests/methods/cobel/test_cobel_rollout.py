@@ -29,7 +29,7 @@ from teamworld.methods.contract import Message
 from teamworld.record import ActionStep
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import View
+from teamworld.worlds.contract import BeliefDomain, View
 from teamworld.worlds.contract import World as Instance
 from teamworld.worlds.household.domain import HouseholdDomain
 
@@ -251,7 +251,7 @@ def situation(seed: int = 3) -> tuple[Situation, Entity, Entity]:
     known = Facts((*base, *brought, Fact(last, "IN", far), Fact(last, "POSITION", centre[far])))
     now = Situation(
         view=view,
-        domain=domain,
+        domain=cast(BeliefDomain, domain),
         options=CobelOptions(engine="exact"),
         task=home.spec.task,
         team={"Alice": "person", "Bob": "person"},
@@ -381,7 +381,9 @@ def test_what_a_mate_was_seen_with_and_is_seen_without_was_brought() -> None:
     thing, here = Entity(str(dict(goal.features)["thing"]), 950), view.known.value("Alice", "AT")
     assert isinstance(here, Entity)
     assert goal.thing is not None
-    store = BeliefStore("Alice", Schema(home.domain.relations, home.spec.agents), home.domain, False, ("Bob",))
+    store = BeliefStore(
+        "Alice", Schema(home.domain.relations, home.spec.agents), cast(BeliefDomain, home.domain), False, ("Bob",)
+    )
     with_it = Facts((*view.facts, Fact("Bob", "AT", here), Fact("Bob", "HOLD", thing)))
     without = Facts((*view.facts, Fact("Bob", "AT", here)))
     for seen in (with_it, view.facts):  # the second time Bob is out of sight: nothing is known of it

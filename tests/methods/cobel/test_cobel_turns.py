@@ -17,6 +17,7 @@ from teamworld.methods.cobel.situation import Announcement, Assessment, Situatio
 from teamworld.record import MessageSent
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
+from teamworld.worlds.contract import BeliefDomain
 
 BURNS = Fact(Entity("fire", 0), "BURNS", (41, 35))
 FIRST, SECOND, THIRD = (f"firefighter_{number}" for number in (1, 2, 3))
@@ -29,7 +30,7 @@ def situation(me: AgentId, knows: Mapping[AgentId, bool], **more: Any) -> Situat
     known, options = Facts((BURNS,)), CobelOptions(engine="exact")
     return Situation(
         view=here.view(me),
-        domain=here.domain,
+        domain=cast(BeliefDomain, here.domain),
         options=options,
         task="",
         team=dict.fromkeys((FIRST, SECOND, THIRD), "firefighter"),

@@ -10,13 +10,13 @@ from typing import Any, cast
 import pytest
 
 from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema
-from teamworld.methods.cobel.message_value import assess_danger
+from teamworld.methods.cobel.message_value import assess_danger, harm_probability
 from teamworld.methods.cobel.method import Cobel
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.situation import Situation
 from teamworld.methods.contract import DecisionContext
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import Domain, World, danger, harms
+from teamworld.worlds.contract import BeliefDomain, World
 
 SPARK = 60, 60
 
@@ -61,15 +61,15 @@ def case() -> tuple[World, Burns, AgentId]:
 
 def test_worlds_that_harm_nobody_have_no_danger() -> None:
     cube = worlds.make("cube", "n2", 0, 20, {})
-    assert not harms(cube.domain)
-    assert danger(cube.domain, "agent_0", 5, cube.view("agent_0").known) == 0
+    assert cube.domain.danger is None
+    assert harm_probability(cube.domain, "agent_0", cube.view("agent_0").known) == 0
 
 
 def test_who_works_where_it_will_burn_and_does_not_know_is_warned(case: tuple[World, Burns, AgentId]) -> None:
     here, burns, mate = case
     known = burns.facts(*burns.fire)
-    assert harms(here.domain)
-    assert danger(here.domain, mate, 10, known) == 1
+    assert here.domain.danger is not None
+    assert here.domain.danger.harm_probability(mate, 10, known) == 1
     now = situation(here, {mate: burns.facts()}, known)
     now = _unseen(now, mate)
     found = assess_danger(now)
@@ -77,7 +77,7 @@ def test_who_works_where_it_will_burn_and_does_not_know_is_warned(case: tuple[Wo
     assert tuple(found.lacking) == (mate,)
     assert set(found.facts) <= set(burns.fire)
     told = Facts((*burns.places, *found.facts))
-    assert danger(here.domain, mate, 10, told) == 1  # what it is told is enough
+    assert here.domain.danger.harm_probability(mate, 10, told) == 1  # what it is told is enough
     again = situation(here, {mate: told}, known)
     assert not assess_danger(_unseen(again, mate)).speaks  # once is enough
 
@@ -116,18 +116,22 @@ def test_a_warning_is_above_the_own_cap_and_below_that_of_the_run(
 
 def _unseen(now: Situation, mate: AgentId) -> Situation:
     """Return the same with a team-mate that sees nothing of the fire: smoke, a ridge."""
-    return replace(now, domain=cast(Domain, Blind(now.domain, mate)))
+    return replace(now, domain=cast(BeliefDomain, Blind(now.domain, mate)))
 
 
 class Blind:
     """A domain by which one agent perceives nothing."""
 
-    def __init__(self, inner: Domain, who: AgentId) -> None:
+    def __init__(self, inner: BeliefDomain, who: AgentId) -> None:
         self._inner, self._who = inner, who
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._inner, name)
 
-    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
-        """Nothing for the one, as it is for all others."""
-        return 0.0 if agent == self._who else self._inner.observation_probability(fact, agent, given)
+    @property
+    def beliefs(self) -> object:
+        """Nothing is perceived by the one, and all else as it is."""
+        return SimpleNamespace(observation_probability=self._perceives)
+
+    def _perceives(self, fact: Fact, agent: AgentId, given: Facts) -> float:
+        return 0.0 if agent == self._who else self._inner.beliefs.observation_probability(fact, agent, given)

@@ -8,10 +8,11 @@ from typing import Any
 
 from teamworld.language import Action, Entity, Fact, Facts, Measures, Plan, parse_fact
 from teamworld.methods.coela.situation import Situation
+from teamworld.worlds.base.beliefs import FullyObserved
 from teamworld.worlds.contract import (
     POSSIBLE,
     ActionSchema,
-    FullyObserved,
+    BeliefRules,
     Goal,
     LatentVariable,
     Option,
@@ -86,7 +87,20 @@ class House:
         return "a house"
 
 
-class Rules(FullyObserved):
+class OpenQuestions(FullyObserved):
+    """What is open in the house."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def latent_variables(self, facts: Facts) -> Sequence[LatentVariable]:
+        return self._house.open_questions
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        return 0.0
+
+
+class Rules:
     """The rules of the house, for one agent with some facts."""
 
     def __init__(self, house: House) -> None:
@@ -105,8 +119,11 @@ class Rules(FullyObserved):
     def check(self, agent: str, action: Action, given: Facts) -> Verdict:
         return POSSIBLE
 
-    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
-        return self._house.open_questions
+    danger = None
+
+    @property
+    def beliefs(self) -> BeliefRules:
+        return OpenQuestions(self._house)
 
     def estimate_steps(self, agent: str, action: Action, given: Facts) -> int:
         if agent != self._house.agent and self._house.mate_ticks is not None:
@@ -120,9 +137,6 @@ class Rules(FullyObserved):
         if action.verb == "fetch":
             return Facts((*given, Fact(agent, "HOLD", action.args[0])))
         return given
-
-    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        return 0.0
 
     def plan_scripted_team(self, views: Mapping[str, View], running: Mapping[str, Plan]) -> Mapping[str, Plan]:
         return {}

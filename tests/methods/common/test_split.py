@@ -20,6 +20,7 @@ from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext
 from teamworld.record import EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart, QuestionAsked, read_log
 from teamworld.testing import check_method
 from teamworld.testing.episodes import Scenario, play
+from teamworld.worlds.contract import Capability
 from tests.methods.single_steps import score
 
 ROOMS, HOME = Scenario("rooms", "two", 0, 120), Scenario("household", "dev", 3, 250)
@@ -48,7 +49,7 @@ class Spy(Method):
 
     async def begin(self, briefing: Briefing) -> None:
         self.seen = Seen()
-        self.seen.agents, self.seen.roster = briefing.agents, len(briefing.roster)
+        self.seen.agents, self.seen.roster = briefing.agents, len(briefing.entities)
         SEEN.append(self.seen)
 
     def watch(self, context: DecisionContext) -> Collection[AgentId]:
@@ -79,7 +80,7 @@ class Knowing(Spy):
     """One that is told the roster."""
 
     name: ClassVar[str] = "knowing"
-    roster: ClassVar[bool] = True
+    requires: ClassVar[frozenset[Capability]] = frozenset({"entities"})
 
 
 @pytest.fixture(autouse=True)
@@ -171,9 +172,13 @@ def test_a_label_names_the_methods() -> None:
     made = registry.method_class(label)
     assert (made.name, registry.method_of(label)) == ("mhp+coela", "mhp+coela")
     assert registry.parts_of(label) == ("mhp:comm", "coela:cwah")
-    assert (made.roster, made.questions, dict(made.talk)) == (True, Coela.questions, dict(Coela.talk))
+    assert (made.requires, made.questions, dict(made.talk)) == (
+        frozenset({"entities"}),
+        Coela.questions,
+        dict(Coela.talk),
+    )
     assert registry.parts_of("mhp") == ("mhp",)
-    assert not registry.method_class("greedy+random").roster
+    assert not registry.method_class("greedy+random").requires
     assert set(registry.kinds(["greedy+coela"])) == set(registry.kinds(["coela"]))
 
 

@@ -26,8 +26,8 @@ def option(text: str, ticks: int = 4) -> Option:
 def clash(here: SymbolicState, one: str, other: str, ticks: tuple[int, int] = (4, 7)) -> float:
     """Return what is lost, which is the same the other way round."""
     first, second = option(one, ticks[0]), option(other, ticks[1])
-    lost = DOMAIN.conflict_cost(first, second, here.facts)
-    assert lost == DOMAIN.conflict_cost(second, first, here.facts)
+    lost = DOMAIN.beliefs.conflict_cost(first, second, here.facts)
+    assert lost == DOMAIN.beliefs.conflict_cost(second, first, here.facts)
     return lost
 
 
@@ -126,7 +126,7 @@ def test_what_is_about_no_block_clashes_with_nothing() -> None:
 def test_unseen_blocks_are_as_likely_in_any_unseen_cell() -> None:
     here = world(20, [(0, 0), (1, 0)], [(1, 2, 2), (2, 15, 15)], options=CubeOptions(view_radius=3))
     view = here.view("agent_0")
-    (unknown,) = here.domain.latent_variables(view.known)
+    (unknown,) = here.domain.beliefs.latent_variables(view.known)
     assert unknown.name == "block 1"
     assert unknown.goals == ()
     areas = {fact.value for fact in view.known.about("UNSEEN")}
@@ -138,26 +138,33 @@ def test_unseen_blocks_are_as_likely_in_any_unseen_cell() -> None:
 
 def test_all_were_told_how_many_blocks_there_are_and_nobody_else_guesses() -> None:
     here = state(20, [(0, 0)], [(1, 2, 2)])
-    assert CubeDomain(view_radius=3).latent_variables(here.facts) == ()
-    assert [u.name for u in CubeDomain("spec", 3, (1, 2, 2), 20).latent_variables(here.facts)] == ["block 1", "block 2"]
-    assert CubeDomain("spec", 3, (1, 2), 19).latent_variables(here.facts) == ()  # a grid of another side was made up
+    assert CubeDomain(view_radius=3).beliefs.latent_variables(here.facts) == ()
+    assert [u.name for u in CubeDomain("spec", 3, (1, 2, 2), 20).beliefs.latent_variables(here.facts)] == [
+        "block 1",
+        "block 2",
+    ]
+    assert (
+        CubeDomain("spec", 3, (1, 2), 19).beliefs.latent_variables(here.facts) == ()
+    )  # a grid of another side was made up
 
 
 def test_there_are_a_few_dozen_values_however_large_the_grid() -> None:
     here = SymbolicState(256, {"agent_0": (0, 0)}, {}, {k: (k // 128 * 2, k % 128 * 2) for k in range(128 * 128)})
-    (unknown,) = CubeDomain("spec", 1, (3,), 256).latent_variables(here.facts)
+    (unknown,) = CubeDomain("spec", 1, (3,), 256).beliefs.latent_variables(here.facts)
     assert len(unknown.values) <= 36
     assert math.fsum(value.weight for value in unknown.values) == 256 * 256
 
 
 def test_where_everything_was_seen_a_lost_block_may_be_anywhere() -> None:
-    (unknown,) = CubeDomain("spec", 3, (1,), 20).latent_variables(SymbolicState(20, {"agent_0": (0, 0)}, {}).facts)
+    (unknown,) = CubeDomain("spec", 3, (1,), 20).beliefs.latent_variables(
+        SymbolicState(20, {"agent_0": (0, 0)}, {}).facts
+    )
     assert math.fsum(value.weight for value in unknown.values) == 400
 
 
 def test_where_all_is_seen_nothing_is_open() -> None:
     here = make("n4", 0, 20, {})
-    assert here.domain.latent_variables(here.view("agent_0").known) == ()
+    assert here.domain.beliefs.latent_variables(here.view("agent_0").known) == ()
 
 
 # ---- what is in sight
@@ -173,9 +180,9 @@ def test_visible_is_what_a_view_shows(seed: int, radius: int, ways: list[str]) -
     for agent in here.spec.agents:
         view = here.view(agent)
         for fact in view.facts:
-            assert here.domain.observation_probability(fact, agent, view.known) > 0
+            assert here.domain.beliefs.observation_probability(fact, agent, view.known) > 0
         for fact in here.truth():
-            chance = here.domain.observation_probability(fact, agent, here.truth())
+            chance = here.domain.beliefs.observation_probability(fact, agent, here.truth())
             if isinstance(fact.subject, Entity) and fact.subject.kind == "block" and fact.value != "delivered":
                 seen = within(cells[agent], here.state.blocks[fact.subject.id], radius)
                 assert chance == (1.0 if seen else 0.0)
@@ -185,24 +192,28 @@ def test_visible_is_what_a_view_shows(seed: int, radius: int, ways: list[str]) -
 def test_a_sector_is_promised_only_where_all_of_it_will_be_in_view() -> None:
     here = world(20, [(0, 0), (1, 0)], [(1, 2, 2), (2, 15, 15)], options=CubeOptions(view_radius=3))
     known = here.view("agent_0").known
-    (unknown,) = here.domain.latent_variables(known)
+    (unknown,) = here.domain.beliefs.latent_variables(known)
     assert not any(
-        here.domain.observation_probability(value.fact, "agent_0", known) for value in unknown.values
+        here.domain.beliefs.observation_probability(value.fact, "agent_0", known) for value in unknown.values
     )  # seen already
     there = here.view("agent_0").state.with_agents({"agent_0": (13, 13)}).facts
     seen = {
         value.fact.value
         for value in unknown.values
-        if here.domain.observation_probability(value.fact, "agent_0", there)
+        if here.domain.beliefs.observation_probability(value.fact, "agent_0", there)
     }
     assert seen == {(12, 12)}
-    assert here.domain.observation_probability(Fact(Entity("area", 0), "UNSEEN", (12, 12)), "agent_0", there) == 0
-    assert here.domain.observation_probability(Fact(Entity("area", 0), "UNSEEN", (0, 0)), "agent_0", there) == 0.9
+    assert (
+        here.domain.beliefs.observation_probability(Fact(Entity("area", 0), "UNSEEN", (12, 12)), "agent_0", there) == 0
+    )
+    assert (
+        here.domain.beliefs.observation_probability(Fact(Entity("area", 0), "UNSEEN", (0, 0)), "agent_0", there) == 0.9
+    )
 
 
 def test_without_a_limit_all_is_seen() -> None:
     here = state(20, [(0, 0)], [(1, 15, 15)])
-    assert all(DOMAIN.observation_probability(fact, "agent_0", here.facts) == 1 for fact in here.facts)
+    assert all(DOMAIN.beliefs.observation_probability(fact, "agent_0", here.facts) == 1 for fact in here.facts)
 
 
 # ---- what cannot be
@@ -228,9 +239,9 @@ def test_odd_facts_are_no_trouble(told: Fact, radius: int | None) -> None:
     kept = [fact for fact in here.facts if (fact.subject, fact.predicate) != (told.subject, told.predicate)]
     for facts in (Facts((*kept, told)), Facts((told,)), Facts()):
         for domain in (CubeDomain("spec", radius, (2, 1, 4), 20), CubeDomain("spec", radius)):
-            list(domain.latent_variables(facts))
+            list(domain.beliefs.latent_variables(facts))
             for fact in (*kept, told):
-                assert 0 <= domain.observation_probability(fact, "agent_0", facts) <= 1
+                assert 0 <= domain.beliefs.observation_probability(fact, "agent_0", facts) <= 1
             for other in ("move_to_block(1, left)", "push_block(1, 900)", "rendezvous(5, up)"):
-                assert domain.conflict_cost(option("push_block(0, 999999999)"), option(other), facts) >= 0
+                assert domain.beliefs.conflict_cost(option("push_block(0, 999999999)"), option(other), facts) >= 0
     assert LARGEST < 10**9

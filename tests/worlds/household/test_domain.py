@@ -67,12 +67,12 @@ def everything(domain: HouseholdDomain, agent: str, told: Facts) -> dict[str, An
         "abilities": domain.abilities(agent, told),
         "options": options,
         "recipes": [domain.candidate_plans(goal, agent, told) for goal in (*goals, None)],
-        "unknowns": domain.latent_variables(told),
+        "unknowns": domain.beliefs.latent_variables(told),
         "check": [domain.check(agent, action, told) for action in actions],
         "after": [list(after) for action in actions if (after := domain.predict(agent, action, told)) is not told],
         "ticks": [domain.estimate_steps(agent, action, told) for action in actions],
-        "visible": [domain.observation_probability(fact, agent, told) for fact in told],
-        "clash": [domain.conflict_cost(one, other, told) for one in options[:6] for other in options[:6]],
+        "visible": [domain.beliefs.observation_probability(fact, agent, told) for fact in told],
+        "clash": [domain.beliefs.conflict_cost(one, other, told) for one in options[:6] for other in options[:6]],
     }
 
 
@@ -122,7 +122,7 @@ def test_rules_and_views_say_the_same_whatever_is_hidden(home: Home) -> None:
             everything(here.domain, "Alice", view.known)
             | {"facts": list(view.facts), "text": view.text(), "goals": list(view.goals), "spec": here.spec.public}
         )
-        assert here.roster() is not None
+        assert here.entities is not None
     for part, value in shown[0].items():
         assert value == shown[1][part], part
 
@@ -340,7 +340,7 @@ def test_ways_are_estimated_about_right() -> None:
 def test_each_missing_thing_that_nobody_knows_of_is_open() -> None:
     here = world(AT_TABLE)
     view = here.view("Alice")
-    apple, table = here.domain.latent_variables(view.known)
+    apple, table = here.domain.beliefs.latent_variables(view.known)
     assert (apple.name, apple.goals) == ("apple 1", ("apple_on_coffeetable",))
     one = Entity("apple", 1)
     values = {(value.fact.predicate, value.fact.value): value for value in apple.values}
@@ -353,13 +353,13 @@ def test_each_missing_thing_that_nobody_knows_of_is_open() -> None:
 def test_what_was_looked_into_in_vain_is_not_open_any_more() -> None:
     here = world(AT_TABLE, given=tea(moved(flat(), {APPLE: ("INSIDE", CABINET)})))
     done(here, "Alice", "check(<fridge>(20))")
-    (apple, _) = here.domain.latent_variables(here.view("Alice").known)
+    (apple, _) = here.domain.beliefs.latent_variables(here.view("Alice").known)
     assert {value.fact.value for value in apple.values} == {Stove, Living}
     done(here, "Alice", "check(<stove>(25))", "explore(<livingroom>(12))")
-    (apple,) = here.domain.latent_variables(here.view("Alice").known)
+    (apple,) = here.domain.beliefs.latent_variables(here.view("Alice").known)
     assert {value.fact.value for value in apple.values} == {Entity("cabinet", CABINET)}
     done(here, "Alice", "check(<cabinet>(22))")
-    assert here.domain.latent_variables(here.view("Alice").known) == ()
+    assert here.domain.beliefs.latent_variables(here.view("Alice").known) == ()
 
 
 def test_where_all_was_looked_into_it_may_be_in_any_room() -> None:
@@ -368,7 +368,7 @@ def test_where_all_was_looked_into_it_may_be_in_any_room() -> None:
         "<kitchen>(11) POSITION (0, 0)", "<livingroom>(12) POSITION (600, 0)", "<kitchen>(11) EXPLORED all",
         "<livingroom>(12) EXPLORED all", "<fridge>(20) IN <kitchen>(11)", "<fridge>(20) STATE open",
     )  # fmt: skip
-    apple, cupcake, _ = here.domain.latent_variables(Facts(told))
+    apple, cupcake, _ = here.domain.beliefs.latent_variables(Facts(told))
     assert [value.fact.value for value in apple.values] == [Kitchen, Living]
     assert [value.fact.value for value in cupcake.values] == [Kitchen, Living]
 
@@ -376,7 +376,7 @@ def test_where_all_was_looked_into_it_may_be_in_any_room() -> None:
 def test_what_is_held_is_not_open() -> None:
     here = world(AT_FRIDGE)
     done(here, "Alice", "check(<fridge>(20))", "fetch(<apple>(30))")
-    assert [one.name for one in here.domain.latent_variables(here.view("Alice").known)] == ["<coffeetable>(23)"]
+    assert [one.name for one in here.domain.beliefs.latent_variables(here.view("Alice").known)] == ["<coffeetable>(23)"]
 
 
 @pytest.mark.heavy
@@ -387,7 +387,7 @@ def test_the_truth_is_among_what_is_possible(seed: int, sight: str) -> None:
     here = make("dev", seed, 120, {"agents": 1, "sight": sight})
     for _ in stroll(here, seed, 80):
         known, truth = believed(here.view("Alice").known), believed(here.truth())
-        for unknown in here.domain.latent_variables(here.view("Alice").known):
+        for unknown in here.domain.beliefs.latent_variables(here.view("Alice").known):
             subject = unknown.values[0].fact.subject
             values = {(value.fact.predicate, value.fact.value) for value in unknown.values}
             assert isinstance(subject, Entity)
@@ -409,8 +409,10 @@ def test_what_is_visible_is_what_is_in_ones_room_and_not_shut_away() -> None:
         "<apple>(1) INSIDE <fridge>(20)": 0.0, "<apple>(1) INSIDE <cabinet>(22)": 0.0,
         "Bob AT <kitchen>(11)": 1.0, "Bob AT <livingroom>(12)": 0.0,
     }  # fmt: skip
-    assert {text: here.domain.observation_probability(parse_fact(text), "Alice", known) for text in want} == want
-    assert here.domain.observation_probability(parse_fact("Bob AT <kitchen>(11)"), "Bob", Facts()) == 0.0
+    assert {
+        text: here.domain.beliefs.observation_probability(parse_fact(text), "Alice", known) for text in want
+    } == want
+    assert here.domain.beliefs.observation_probability(parse_fact("Bob AT <kitchen>(11)"), "Bob", Facts()) == 0.0
 
 
 def test_two_that_do_the_same_lose_the_shorter_way() -> None:
@@ -422,13 +424,15 @@ def test_two_that_do_the_same_lose_the_shorter_way() -> None:
 
     look = [option("check(<fridge>(20))", None, ticks) for ticks in (4, 7)]
     assert (
-        here.domain.conflict_cost(look[0], look[1], known) == here.domain.conflict_cost(look[1], look[0], known) == 4.0
+        here.domain.beliefs.conflict_cost(look[0], look[1], known)
+        == here.domain.beliefs.conflict_cost(look[1], look[0], known)
+        == 4.0
     )
-    assert here.domain.conflict_cost(look[0], option("check(<stove>(25))", None, 3), known) == 0.0
+    assert here.domain.beliefs.conflict_cost(look[0], option("check(<stove>(25))", None, 3), known) == 0.0
     apples = [option(f"fetch(<apple>({number}))", "apple_on_coffeetable", 5) for number in (30, 31)]
-    assert here.domain.conflict_cost(apples[0], apples[1], known) == 5.0  # one is enough
-    assert here.domain.conflict_cost(option("deliver()", None, 3), option("deliver()", None, 3), known) == 0.0
-    assert here.domain.conflict_cost(Option(WAIT, None, 1), Option(WAIT, None, 1), known) == 0.0
+    assert here.domain.beliefs.conflict_cost(apples[0], apples[1], known) == 5.0  # one is enough
+    assert here.domain.beliefs.conflict_cost(option("deliver()", None, 3), option("deliver()", None, 3), known) == 0.0
+    assert here.domain.beliefs.conflict_cost(Option(WAIT, None, 1), Option(WAIT, None, 1), known) == 0.0
 
 
 # ---- pure

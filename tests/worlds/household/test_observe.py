@@ -144,7 +144,10 @@ def test_a_thing_that_a_mate_moved_unseen_is_remembered_where_it_was_until_one_l
     assert told(here, "Alice", "<cupcake>(32)") == {"IN <kitchen>(11)"}
     done(here, "Alice", "explore(<kitchen>(11))")
     assert told(here, "Alice", "<cupcake>(32)") == set()
-    assert {one.name for one in here.domain.latent_variables(here.view("Alice").known)} == {"apple 1", "cupcake 1"}
+    assert {one.name for one in here.domain.beliefs.latent_variables(here.view("Alice").known)} == {
+        "apple 1",
+        "cupcake 1",
+    }
 
 
 @pytest.mark.parametrize("occlusion", [False, True])

@@ -28,7 +28,6 @@ from teamworld.testing import check_world
 from teamworld.testing.episodes import Scenario, play
 from teamworld.testing.random_walk import describe_view, differing_part
 from teamworld.worlds import registry
-from teamworld.worlds.contract import roster
 from teamworld.worlds.household import world as module
 from teamworld.worlds.household.home import Episode, Need
 from teamworld.worlds.household.levels import episode
@@ -105,7 +104,7 @@ def test_twins_look_alike_until_the_difference_is_seen(seed: int) -> None:
     assert {pair.agent for pair in pairs} == {"Alice", "Bob"}
     for one, other, agent in pairs:
         assert list(one.truth()) != list(other.truth())
-        assert roster(one) == roster(other)
+        assert one.entities == other.entities
         assert one.spec.public == other.spec.public
         for world_ in (one, other):
             world_.reset(seed)
@@ -124,7 +123,7 @@ def test_twins_look_alike_until_the_difference_is_seen(seed: int) -> None:
 def test_no_view_tells_what_only_the_log_may_hold() -> None:
     here = make("dev-0", 0, 250, {})
     view = here.view("Alice")
-    named = {one for one in here.roster() if one not in believed(here.truth()).rooms}
+    named = {one for one in here.entities if one not in believed(here.truth()).rooms}
     hidden = {one for one in named if one not in believed(view.known).places} - {goal.thing for goal in here.goals()}
     assert hidden
     said = view.text() + str(list(view.known)) + str(view.abilities) + str(view.options) + str(view.goals)
@@ -140,13 +139,13 @@ def test_no_view_tells_what_only_the_log_may_hold() -> None:
 
 def test_the_order_of_the_roster_is_that_of_numbers() -> None:
     here = make("dev-1", 1, 250, {})
-    rooms = [one for one in here.roster() if one in believed(here.truth()).rooms]
-    others = list(here.roster())[len(rooms) :]
-    assert list(here.roster())[: len(rooms)] == rooms
+    rooms = [one for one in here.entities if one in believed(here.truth()).rooms]
+    others = list(here.entities)[len(rooms) :]
+    assert list(here.entities)[: len(rooms)] == rooms
     assert [one.id for one in others] == sorted(one.id for one in others)
     here.reset(5)
     done(here, "Alice", str(here.view("Alice").options[0].action))
-    assert list(here.roster()) == [*rooms, *others]
+    assert list(here.entities) == [*rooms, *others]
 
 
 def test_numbers_of_things_do_not_tell_where_they_lie() -> None:

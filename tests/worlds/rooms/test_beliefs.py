@@ -30,8 +30,8 @@ def option(text: str, goal: str | None = None, ticks: int = 3) -> Option:
 
 def clash(state: State, one: Option, other: Option) -> float:
     """Return what is lost, which is the same the other way round."""
-    lost = DOMAIN.conflict_cost(one, other, told(state))
-    assert lost == DOMAIN.conflict_cost(other, one, told(state))
+    lost = DOMAIN.beliefs.conflict_cost(one, other, told(state))
+    assert lost == DOMAIN.beliefs.conflict_cost(other, one, told(state))
     return lost
 
 
@@ -75,7 +75,7 @@ def test_to_go_where_it_burns_costs_more_than_any_message() -> None:
 
 def test_a_number_that_nobody_has_seen_is_a_thing_in_a_room_that_nobody_has_seen() -> None:
     given_facts = told(State(AGENTS, {0: Item(1, (1, 2)), 2: Item(1, (4, 4))}, unseen=frozenset({1, 2})))
-    (unknown,) = DOMAIN.latent_variables(given_facts)
+    (unknown,) = DOMAIN.beliefs.latent_variables(given_facts)
     assert unknown.name == "item 1"
     assert unknown.goals == ()
     assert [(value.fact, value.weight) for value in unknown.values] == [
@@ -86,23 +86,23 @@ def test_a_number_that_nobody_has_seen_is_a_thing_in_a_room_that_nobody_has_seen
 def test_without_a_gap_one_more_is_looked_for_while_there_are_unseen_rooms() -> None:
     things = {0: Item(1, (1, 2)), 1: Item(1, (4, 4))}
     assert [
-        unknown.name for unknown in DOMAIN.latent_variables(told(State(AGENTS, things, unseen=frozenset({2}))))
+        unknown.name for unknown in DOMAIN.beliefs.latent_variables(told(State(AGENTS, things, unseen=frozenset({2}))))
     ] == ["item 2"]
-    assert DOMAIN.latent_variables(told(State(AGENTS, things))) == ()
+    assert DOMAIN.beliefs.latent_variables(told(State(AGENTS, things))) == ()
 
 
 def test_a_thing_that_was_carried_off_is_rather_where_nobody_has_looked() -> None:
     known = [
         fact for fact in told(State(AGENTS, {0: Item(1, (1, 2))}, unseen=frozenset({2}))) if fact.predicate != "AT"
     ]
-    (unknown, _) = DOMAIN.latent_variables(Facts(tuple(known)))
+    (unknown, _) = DOMAIN.beliefs.latent_variables(Facts(tuple(known)))
     assert (unknown.name, unknown.goals) == ("item 0", ("deliver_0",))
     assert [value.weight for value in unknown.values] == [0.2, 0.2, 1.0]
 
 
 def test_numbers_that_were_made_up_do_not_make_it_count() -> None:
     state = State(AGENTS, {0: Item(1, (1, 2))}, unseen=frozenset({1, 2}))
-    found = DOMAIN.latent_variables(told(state, Fact(item(10**9), "WEIGHT", 1)))
+    found = DOMAIN.beliefs.latent_variables(told(state, Fact(item(10**9), "WEIGHT", 1)))
     assert [unknown.name for unknown in found] == ["item 1000000000", "item 1", "item 2"]
 
 
@@ -119,9 +119,9 @@ def test_visible_is_what_a_view_shows(level: str, seed: int) -> None:
         truth = here.truth()
         for agent, view in part.views.items():
             for fact in view.facts:
-                assert here.domain.observation_probability(fact, agent, view.known) > 0
+                assert here.domain.beliefs.observation_probability(fact, agent, view.known) > 0
             for fact in truth:
-                chance = here.domain.observation_probability(fact, agent, truth)
+                chance = here.domain.beliefs.observation_probability(fact, agent, truth)
                 assert chance in (0.0, 1.0)
                 assert (fact in view.facts) == (chance == 1.0)
 
@@ -130,11 +130,11 @@ def test_nobody_sees_what_others_have_not_seen() -> None:
     state = State(AGENTS, {}, unseen=frozenset({0, 1}))
     given_facts = told(state)
     chances = [
-        DOMAIN.observation_probability(Fact(Entity("room", room), "UNSEEN", (2, 2)), "agent_0", given_facts)
+        DOMAIN.beliefs.observation_probability(Fact(Entity("room", room), "UNSEEN", (2, 2)), "agent_0", given_facts)
         for room in (0, 1)
     ]
     assert chances == [0.0, 0.9]
-    assert DOMAIN.observation_probability(Fact("agent_1", "AT", (2, 2)), "nobody", given_facts) == 0
+    assert DOMAIN.beliefs.observation_probability(Fact("agent_1", "AT", (2, 2)), "nobody", given_facts) == 0
 
 
 # ---- what cannot be
@@ -155,10 +155,15 @@ def test_nobody_sees_what_others_have_not_seen() -> None:
 def test_odd_facts_are_no_trouble(odd: Fact) -> None:
     given_facts = told(State(AGENTS, {0: Item(1, (1, 2))}, unseen=frozenset({1})), odd)
     for known in (given_facts, Facts((odd,)), Facts()):
-        list(DOMAIN.latent_variables(known))
+        list(DOMAIN.beliefs.latent_variables(known))
         for fact in given_facts:
-            assert 0 <= DOMAIN.observation_probability(fact, "agent_0", known) <= 1
-            assert 0 <= DOMAIN.observation_probability(fact, "agent_1", known) <= 1
+            assert 0 <= DOMAIN.beliefs.observation_probability(fact, "agent_0", known) <= 1
+            assert 0 <= DOMAIN.beliefs.observation_probability(fact, "agent_1", known) <= 1
         for action in (Action("go", ("up",)), Action("go"), Action("go", ((10**9, 0),)), Action("lift", (3,))):
-            assert DOMAIN.conflict_cost(Option(action, "deliver_0", 2), Option(action, "deliver_0", 2), known) >= 0
-            assert DOMAIN.conflict_cost(Option(action, None, 2), Option(Action("go", ((2, 2),)), None, 2), known) >= 0
+            assert (
+                DOMAIN.beliefs.conflict_cost(Option(action, "deliver_0", 2), Option(action, "deliver_0", 2), known) >= 0
+            )
+            assert (
+                DOMAIN.beliefs.conflict_cost(Option(action, None, 2), Option(Action("go", ((2, 2),)), None, 2), known)
+                >= 0
+            )

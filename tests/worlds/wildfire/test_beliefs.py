@@ -63,8 +63,8 @@ def option(text: str, goal: str | None = None, ticks: int = 3) -> Option:
 
 def clash(here: WildfireDomain, scene: SymbolicState, one: Option, other: Option) -> float:
     """Return what is lost, which is the same the other way round."""
-    lost = here.conflict_cost(one, other, told(scene))
-    assert lost == here.conflict_cost(other, one, told(scene))
+    lost = here.beliefs.conflict_cost(one, other, told(scene))
+    assert lost == here.beliefs.conflict_cost(other, one, told(scene))
     return lost
 
 
@@ -182,14 +182,17 @@ def test_a_walker_that_goes_where_fire_will_be_costs_more_than_any_message() -> 
 def test_danger_tells_of_fire_that_comes_to_where_somebody_works() -> None:  # D13
     here, near = domain(), team(firefighter_1=(62, 63), firefighter_2=(61, 61), drone_1=(60, 60), bulldozer_1=(80, 80))
     given_facts = told(SymbolicState(near, fires={0: SPARK}))
-    assert here.danger("firefighter_2", 1, given_facts) == 1.0  # it burns beside it
-    assert [here.danger("firefighter_1", ticks, given_facts) for ticks in (4, 5, 10)] == [0, 0, beliefs.SPREADS]
-    assert here.danger("drone_1", 50, given_facts) == 0
-    assert here.danger("bulldozer_1", 10, given_facts) == 0
-    assert (
-        here.danger("firefighter_1", 10, told(SymbolicState(near))) == 0
-    )  # what the other one holds: nothing of a fire
-    assert here.danger("nobody", 10, given_facts) == 0
+    harm = here.danger.harm_probability
+    assert harm("firefighter_2", 1, given_facts) == 1.0  # it burns beside it
+    assert [harm("firefighter_1", ticks, given_facts) for ticks in (4, 5, 10)] == [
+        0,
+        0,
+        beliefs.SPREADS,
+    ]
+    assert harm("drone_1", 50, given_facts) == 0
+    assert harm("bulldozer_1", 10, given_facts) == 0
+    assert harm("firefighter_1", 10, told(SymbolicState(near))) == 0  # what the other one holds: nothing of a fire
+    assert harm("nobody", 10, given_facts) == 0
 
 
 # ---- what is not known
@@ -197,7 +200,7 @@ def test_danger_tells_of_fire_that_comes_to_where_somebody_works() -> None:  # D
 
 def test_what_has_to_be_found_is_as_likely_in_any_unseen_cell() -> None:
     scene = SymbolicState(team(), sectors=MIDDLES, unseen={0: 50, 3: 100, 8: 1})
-    found = domain().latent_variables(told(scene))
+    found = domain().beliefs.latent_variables(told(scene))
     assert [unknown.name for unknown in found] == ["fire", "cluster 0", "cluster 1"]
     assert all(unknown.goals == ("search",) for unknown in found)
     assert [(str(value.fact), value.weight) for value in found[0].values] == [
@@ -209,17 +212,22 @@ def test_what_has_to_be_found_is_as_likely_in_any_unseen_cell() -> None:
 
 
 def test_where_all_was_seen_or_is_known() -> None:
-    everywhere = domain().latent_variables(told(SymbolicState(team(), sectors=MIDDLES)))
+    everywhere = domain().beliefs.latent_variables(told(SymbolicState(team(), sectors=MIDDLES)))
     assert [len(unknown.values) for unknown in everywhere] == [9, 9, 9]
     fire_found = SymbolicState(team(), sectors=MIDDLES, fires={0: SPARK})
-    assert [unknown.name for unknown in domain().latent_variables(told(fire_found))] == ["cluster 0", "cluster 1"]
-    assert domain(task="contain", known=True).latent_variables(told(SymbolicState(team(), fires={0: FIRE}))) == ()
-    assert domain(task="cut_sparse", clusters=0).latent_variables(told(SymbolicState(team()))) == ()
+    assert [unknown.name for unknown in domain().beliefs.latent_variables(told(fire_found))] == [
+        "cluster 0",
+        "cluster 1",
+    ]
+    assert (
+        domain(task="contain", known=True).beliefs.latent_variables(told(SymbolicState(team(), fires={0: FIRE}))) == ()
+    )
+    assert domain(task="cut_sparse", clusters=0).beliefs.latent_variables(told(SymbolicState(team()))) == ()
 
 
 def test_the_rest_of_a_cluster_is_near_those_who_were_found() -> None:
     people = {0: CivilianState((30, 30), "free", 0)}
-    found = domain(task="rescue", clusters=1).latent_variables(told(SymbolicState(team(), people=people)))
+    found = domain(task="rescue", clusters=1).beliefs.latent_variables(told(SymbolicState(team(), people=people)))
     assert [unknown.name for unknown in found] == ["civilian 1"]
     assert found[0].values[0].fact == Fact(Entity("civilian", 1), "AT", (30, 30))
     assert [value.weight for value in found[0].values] == [4.0] + [1.0] * 8
@@ -227,7 +235,7 @@ def test_the_rest_of_a_cluster_is_near_those_who_were_found() -> None:
 
 def test_who_went_away_is_near_where_it_was() -> None:
     people = {n: CivilianState((30, 30), "free", 0) for n in range(3)} | {1: CivilianState(None, "free", 0, (0, 40))}
-    (found,) = domain(task="rescue", known=True, clusters=1).latent_variables(
+    (found,) = domain(task="rescue", known=True, clusters=1).beliefs.latent_variables(
         told(SymbolicState(team(), people=people))
     )
     assert (found.name, found.goals) == ("civilian 1", ("rescue_0",))
@@ -256,11 +264,11 @@ def test_visible_is_what_a_map_of_ones_own_shows(level: str, seed: int) -> None:
             for fact in view.facts:
                 kind = fact.subject.kind if isinstance(fact.subject, Entity) else "agent"
                 kept = fact.predicate in remembered or kind == "water" or (kind, fact.predicate) == ("fire", "STATE")
-                assert kept or here.domain.observation_probability(fact, agent, view.known) > 0, (
+                assert kept or here.domain.beliefs.observation_probability(fact, agent, view.known) > 0, (
                     f"{agent} perceives {fact}"
                 )
             for fact in truth:
-                chance = here.domain.observation_probability(fact, agent, truth)
+                chance = here.domain.beliefs.observation_probability(fact, agent, truth)
                 seen = chance == 1.0 and fact.subject != agent and not _announced(fact)
                 if seen and fact.predicate in ("AT", "BURNS", "HOLD", "STATE"):
                     assert fact in view.facts, f"{agent} does not perceive {fact}"
@@ -275,7 +283,7 @@ def test_each_kind_sees_its_square() -> None:
     scene = SymbolicState(team(firefighter_1=(40, 40), drone_1=(40, 40), helicopter_1=(40, 40)), fires={0: SPARK})
 
     def seen(agent: str, cell: tuple[int, int]) -> float:
-        return domain().observation_probability(Fact(Entity("fire", 0), "BURNS", cell), agent, told(scene))
+        return domain().beliefs.observation_probability(Fact(Entity("fire", 0), "BURNS", cell), agent, told(scene))
 
     assert [seen("firefighter_1", (45, 35)), seen("drone_1", (55, 25)), seen("helicopter_1", (60, 20))] == [1, 1, 1]
     assert [seen("firefighter_1", (46, 40)), seen("drone_1", (56, 40)), seen("helicopter_1", (61, 40))] == [0.25] * 3
@@ -286,12 +294,12 @@ def test_a_sector_is_promised_only_as_far_as_it_is_new() -> None:
     here, at = domain(), Fact(Entity("fire", 0), "AT", MIDDLES[4])
     above = team(drone_1=(46, 46), firefighter_1=(46, 46))
     new = told(SymbolicState(above, sectors=MIDDLES, unseen={4: 100}))
-    assert here.observation_probability(at, "drone_1", new) == 1
-    assert here.observation_probability(at, "firefighter_1", new) == pytest.approx(11 * 11 / 31**2)
-    assert here.observation_probability(at, "drone_2", new) == 0
+    assert here.beliefs.observation_probability(at, "drone_1", new) == 1
+    assert here.beliefs.observation_probability(at, "firefighter_1", new) == pytest.approx(11 * 11 / 31**2)
+    assert here.beliefs.observation_probability(at, "drone_2", new) == 0
     some = told(SymbolicState(above, sectors=MIDDLES, unseen={4: 87}))  # what the firefighter sees from there was seen
-    assert here.observation_probability(at, "firefighter_1", some) == 0
-    assert here.observation_probability(at, "drone_1", some) == 1
+    assert here.beliefs.observation_probability(at, "firefighter_1", some) == 0
+    assert here.beliefs.observation_probability(at, "drone_1", some) == 1
 
 
 def test_what_was_announced_is_known_to_all_and_what_was_not_seen_is_likely_so_for_others() -> None:
@@ -301,11 +309,11 @@ def test_what_was_announced_is_known_to_all_and_what_was_not_seen_is_likely_so_f
     known = told(scene)
     here = domain()
     certain = [fact for fact in known if fact.predicate in ("AT", "IN") and isinstance(fact.subject, Entity)]
-    assert all(here.observation_probability(fact, "drone_1", known) == 1 for fact in certain)
-    assert here.observation_probability(Fact(Entity("target", 0), "TREES", 3), "drone_1", known) == 0
-    assert here.observation_probability(Fact(Entity("sector", 8), "UNSEEN", 100), "drone_1", known) == 0.9
+    assert all(here.beliefs.observation_probability(fact, "drone_1", known) == 1 for fact in certain)
+    assert here.beliefs.observation_probability(Fact(Entity("target", 0), "TREES", 3), "drone_1", known) == 0
+    assert here.beliefs.observation_probability(Fact(Entity("sector", 8), "UNSEEN", 100), "drone_1", known) == 0.9
     whole = told(SymbolicState(team(drone_1=(77, 77)), sectors=MIDDLES, unseen={8: 100}))
-    assert here.observation_probability(Fact(Entity("sector", 8), "UNSEEN", 100), "drone_1", whole) == 0
+    assert here.beliefs.observation_probability(Fact(Entity("sector", 8), "UNSEEN", 100), "drone_1", whole) == 0
 
 
 # ---- fire
@@ -357,11 +365,11 @@ def test_odd_facts_are_no_trouble(task: str, odd: Fact) -> None:
     actions = ("go_to(stranger)", "go_to(3)", "move_to((99999, -7))", "release()", "fell(<line>(99999))", "spray_at()")
     options = [option(text, goal) for text in actions for goal in (None, "fire_0", "guard_1", "no_such_goal")]
     for known in (Facts((*(fact for fact in told(scene) if fact.subject != odd.subject), odd)), Facts((odd,)), Facts()):
-        for unknown in here.latent_variables(known):
+        for unknown in here.beliefs.latent_variables(known):
             assert all(value.weight > 0 for value in unknown.values)
         for fact in (*told(scene), odd):
             for agent in ("drone_1", "firefighter_1", "stranger"):
-                assert 0 <= here.observation_probability(fact, agent, known) <= 1
-                assert 0 <= here.danger(agent, 10**9, known) <= 1
+                assert 0 <= here.beliefs.observation_probability(fact, agent, known) <= 1
+                assert 0 <= here.danger.harm_probability(agent, 10**9, known) <= 1
         for one in options:
-            assert all(here.conflict_cost(one, other, known) >= 0 for other in options)
+            assert all(here.beliefs.conflict_cost(one, other, known) >= 0 for other in options)

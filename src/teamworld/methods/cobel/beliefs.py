@@ -29,7 +29,7 @@ from teamworld.methods.cobel.situation import (
 from teamworld.methods.contract import Message
 from teamworld.planning.fetch import HOLD
 from teamworld.record import Believe, HeldBelief
-from teamworld.worlds.contract import Domain, LatentVariable, Outcome, View
+from teamworld.worlds.contract import BeliefDomain, LatentVariable, Outcome, View
 
 Origin: TypeAlias = Literal["seen", "told", "predicted"]
 #: From this probability on that a teammate perceived something it is taken to know it.
@@ -111,7 +111,7 @@ class BeliefStore:
 
     agent: AgentId
     schema: Schema
-    domain: Domain
+    domain: BeliefDomain
     shared: bool
     """All agents know what one of them has seen (``WorldSpec.memory`` is "team")."""
     teammates: tuple[AgentId, ...]
@@ -151,7 +151,7 @@ class BeliefStore:
                 continue
             excluded = self.schema.displaced(known, (entry.fact,))
             outdated = any(fact in current or seen.get(fact, view.t) >= entry.since for fact in excluded)
-            if outdated or self.domain.observation_probability(entry.fact, self.agent, view.known) >= CERTAIN:
+            if outdated or self.domain.beliefs.observation_probability(entry.fact, self.agent, view.known) >= CERTAIN:
                 continue  # sight beats hearsay: what it saw since, or would see now, is otherwise
             known = [fact for fact in known if fact not in set(excluded)]
             kept[entry.fact] = entry.since
@@ -203,7 +203,7 @@ class BeliefStore:
     def _observe_witness(self, teammate: AgentId, current: Collection[Fact], view: View, facts: Facts) -> None:
         """Note what a teammate in sight perceives as well, and what it sees to be otherwise."""
         table, news = self.ascribed[teammate], list[BeliefEntry]()
-        perceives = self.domain.observation_probability
+        perceives = self.domain.beliefs.observation_probability
         for fact in current:
             if fact not in table.entries:
                 weight = perceives(fact, teammate, facts)
@@ -251,14 +251,14 @@ class BeliefStore:
             table.add([BeliefEntry(fact, EXPECTED, t, "predicted") for fact in news])
 
 
-def is_possible(agent: AgentId, domain: Domain, facts: Facts) -> bool:
+def is_possible(agent: AgentId, domain: BeliefDomain, facts: Facts) -> bool:
     """Return whether the rules of the world can work with what is believed: whoever told it may have made it up."""
     try:
         for goal in domain.goals(facts):
             if goal.state == "open":
                 domain.candidate_plans(goal, agent, facts)
         domain.options(agent, facts)
-        domain.latent_variables(facts)
+        domain.beliefs.latent_variables(facts)
     except IMPOSSIBLE_FACTS:
         return False
     return True

@@ -31,7 +31,7 @@ from teamworld.planning.candidates import MIN_SHARE, complete_action, nearest_ti
 from teamworld.planning.fetch import carrying_capacity, fetch_options, missing_things
 from teamworld.planning.goals import filter_workable
 from teamworld.planning.simulate import SimulatedPlan, simulate_plan
-from teamworld.worlds.contract import WAIT, Domain, Goal, LatentVariable, Option
+from teamworld.worlds.contract import WAIT, BeliefDomain, Goal, LatentVariable, Option
 
 #: Prospects that are looked at closely, the nearest of each sort.
 CLOSE: Final = 24
@@ -125,7 +125,7 @@ class Outlook:
 
     agent: AgentId
     kind: str
-    domain: Domain
+    domain: BeliefDomain
 
     def __call__(self, facts: Facts) -> tuple[Prospect, ...]:
         """Return its prospects, those toward goals first."""
@@ -145,7 +145,7 @@ class _Search:
     def __init__(self, outlook: Outlook, facts: Facts) -> None:
         self.agent, self.domain, self.facts = outlook.agent, outlook.domain, facts
         self.goals = {goal.id: goal for goal in filter_workable(self.domain.goals(facts), outlook.kind)}
-        self.latents = self.domain.latent_variables(facts)
+        self.latents = self.domain.beliefs.latent_variables(facts)
         self.options = self.domain.options(self.agent, facts)
 
     def prospects(self) -> Iterable[Prospect]:
@@ -208,7 +208,7 @@ class _Search:
         for value in (value for latent in self.latents for value in latent.values):
             key = value.fact.predicate, value.fact.value  # what stands for like things is seen alike
             if key not in seen:
-                seen[key] = self.domain.observation_probability(value.fact, self.agent, run.then)
+                seen[key] = self.domain.beliefs.observation_probability(value.fact, self.agent, run.then)
         chance = 1 - math.prod(1 - _revealed(latent, seen) for latent in self.latents)
         ticks, first = max(1, run.ticks), max(1, run.spans[0])
         return Prospect(run.actions, None, ticks, chance, first, chance=chance) if chance > 0 else None
@@ -470,7 +470,7 @@ def _unspoilt(situation: Situation, option: Option, others: Iterable[Expected]) 
     left = 1.0
     for _, other, weight in others:
         whole = max(1, min(option.steps, other.steps))
-        left *= 1 - weight * min(1.0, situation.domain.conflict_cost(option, other, situation.facts) / whole)
+        left *= 1 - weight * min(1.0, situation.domain.beliefs.conflict_cost(option, other, situation.facts) / whole)
     return max(FLOOR, left)
 
 
@@ -479,7 +479,7 @@ def _agent_ticks(situation: Situation, agent: AgentId, prospect: Prospect, other
 
     Ticks are lost until as many have come as it takes, and by what they do there otherwise.
     """
-    cost, goal = situation.domain.conflict_cost, prospect.goal
+    cost, goal = situation.domain.beliefs.conflict_cost, prospect.goal
     partners = [other for other in others if other.option.goal == goal]
     lost = fsum(other.weight * cost(prospect.option, other.option, situation.facts) for other in partners)
     if others and goal is not None:
@@ -518,7 +518,7 @@ class _NearestOptions:
     """Ticks of an agent's nearest option for each goal; worked out once for each collection of facts."""
 
     agent: AgentId
-    domain: Domain
+    domain: BeliefDomain
 
     def __call__(self, facts: Facts) -> dict[GoalId, int]:
         try:

@@ -26,7 +26,7 @@ from teamworld.methods.cobel.situation import (
     plan_options,
 )
 from teamworld.planning.fetch import HOLD, carrying_capacity, wanted_kind
-from teamworld.worlds.contract import WAIT, Option, danger
+from teamworld.worlds.contract import WAIT, Domain, Option
 
 T = TypeVar("T")
 
@@ -116,7 +116,9 @@ def untold_facts(situation: Situation) -> list[FactGroup]:
     facts, domain = situation.facts, situation.domain
     goals = [goal for goal in situation.goals.values() if goal.state == "open"]
     wanted = {goal.thing for goal in goals if goal.thing is not None}
-    latents = [latent for held in (facts, *situation.ascribed.values()) for latent in domain.latent_variables(held)]
+    latents = [
+        latent for held in (facts, *situation.ascribed.values()) for latent in domain.beliefs.latent_variables(held)
+    ]
     values = [value.fact for latent in latents for value in latent.values]
     kinds = {wanted_kind(goal) for goal in goals}
     kinds |= {fact.subject.kind for fact in values if isinstance(fact.subject, Entity)}
@@ -332,7 +334,7 @@ class _Forecast:
         self._left: dict[Action, float] = {}  # share of each action's worth that the agent's plan leaves
         if planned is not None:
             for action, prospect in self._true.items():
-                lost = situation.domain.conflict_cost(planned, prospect.option, facts)
+                lost = situation.domain.beliefs.conflict_cost(planned, prospect.option, facts)
                 self._left[action] = 1 - min(1.0, lost / max(1, min(prospect.first, planned.steps)))
         worked = (p.actions[0].args[0] for p in self._true.values() if p.goal is not None and p.actions[0].args)
         things = [thing for thing in worked if isinstance(thing, Entity)]
@@ -450,6 +452,11 @@ def word_message(facts: Sequence[Fact], plan: Subplan | None) -> str:
 # ---- warnings of danger
 
 
+def harm_probability(domain: Domain, agent: AgentId, facts: Facts) -> float:
+    """Return the probability that an agent is harmed soon where it is; 0 in worlds that harm nobody."""
+    return 0.0 if domain.danger is None else domain.danger.harm_probability(agent, WARNED_AHEAD, facts)
+
+
 def assess_danger(situation: Situation) -> Assessment:
     """Return whom the agent has to warn, and by which facts: teammates in danger where they are who cannot know it."""
     warnings = {mate: _warning(situation, mate) for mate in situation.teammates}
@@ -463,7 +470,7 @@ def _warning(situation: Situation, teammate: AgentId) -> tuple[Fact, ...]:
     held = situation.ascribed[teammate]
 
     def danger_given(facts: Facts) -> float:
-        return danger(situation.domain, teammate, WARNED_AHEAD, facts)
+        return harm_probability(situation.domain, teammate, facts)
 
     def learned(facts: Sequence[Fact]) -> float:
         return danger_given(situation.told(teammate, facts))
@@ -490,7 +497,7 @@ def _is_newer(situation: Situation, teammate: AgentId, fact: Fact) -> bool:
     """
     if isinstance(fact.subject, str) or not situation.schema.statable(fact):
         return False
-    if situation.domain.observation_probability(fact, teammate, situation.facts) >= LIKELY:
+    if situation.domain.beliefs.observation_probability(fact, teammate, situation.facts) >= LIKELY:
         return False
     held, t = situation.ascribed[teammate], situation.view.t
     newest = max((held.seen.get(known, t) for known in held if known.subject == fact.subject), default=-1)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, cast
 
 from pydantic import BaseModel
 
@@ -22,6 +22,7 @@ from teamworld.methods.cobel.message_value import (
     WARNED_AHEAD,
     assess_all,
     assess_danger,
+    harm_probability,
     others_can_say,
     untold_facts,
 )
@@ -65,7 +66,7 @@ from teamworld.methods.contract import (
 from teamworld.reasoning.contract import Question
 from teamworld.record import Predict
 from teamworld.worlds.contract import WAIT as WAIT_ACTION
-from teamworld.worlds.contract import View, danger, harms
+from teamworld.worlds.contract import BeliefDomain, Capability, View
 
 #: Subplans that are found to be done within one step before the nearest option is taken.
 TURNS: Final = 3
@@ -98,6 +99,7 @@ class Cobel(Method):
         Ground,
     )
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+    requires: ClassVar[frozenset[Capability]] = frozenset({"beliefs"})
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
     """The published rule of messages in C-WAH: one takes the speaker its step."""
 
@@ -107,7 +109,8 @@ class Cobel(Method):
 
     async def begin(self, briefing: Briefing) -> None:
         """Start with empty stores and the rules that the world's relations make."""
-        self._spec, self._domain, options = briefing.spec, briefing.domain, self._options
+        self._spec, options = briefing.spec, self._options
+        self._domain = cast("BeliefDomain", briefing.domain)  # it requires beliefs
         self._schema = Schema(briefing.domain.relations, briefing.spec.agents)
         rules = RuleSet.of(self._schema)
         self._is_agreed = options.rules == "schema" or not options.ruled or options.store == "text"
@@ -117,7 +120,7 @@ class Cobel(Method):
         self._states: dict[AgentId, AgentState] = {}
         for agent in briefing.agents:
             teammates = tuple(other for other in briefing.spec.agents if other != agent)
-            store = BeliefStore(agent, self._schema, briefing.domain, is_shared, teammates)
+            store = BeliefStore(agent, self._schema, self._domain, is_shared, teammates)
             seed = int(briefing.rng("cobel", "worlds", agent).integers(1 << 62))
             rng = briefing.rng("cobel", "gate", agent)
             self._states[agent] = AgentState(agent, store, rules, options, rng, seed)
@@ -143,13 +146,13 @@ class Cobel(Method):
     def _is_endangered(self, moment: DecisionContext, agent: AgentId) -> bool:
         """Return whether an agent is told that it is in danger, or has to tell a teammate that it is."""
         state = self._states[agent]
-        if not self._options.warn or state.store.shared or not harms(self._domain):
+        if not self._options.warn or state.store.shared or self._domain.danger is None:
             return False
         facts = state.store.facts(moment.views[agent])
         unread = [message for message in moment.inbox(agent) if message.id not in state.heard]
         if unread:
             told = Facts((*facts, *(fact for message in unread for fact in message.facts)), facts.seen)
-            before, after = (danger(self._domain, agent, WARNED_AHEAD, held) for held in (facts, told))
+            before, after = (harm_probability(self._domain, agent, held) for held in (facts, told))
             if after > before:
                 return True
         return self._assess_danger(moment, self._situation(moment, agent)).speaks
@@ -162,7 +165,7 @@ class Cobel(Method):
         running = moment.running[agent]
         own = plan_options(self._domain, agent, Subplan(running.actions, running.goal), facts)
         theirs = plan_options(self._domain, message.sender, announced, facts)
-        return any(self._domain.conflict_cost(option, other, facts) > 0 for option in own for other in theirs)
+        return any(self._domain.beliefs.conflict_cost(option, other, facts) > 0 for option in own for other in theirs)
 
     # ---- the cycle
 
@@ -300,7 +303,7 @@ class Cobel(Method):
         """
         state, options = self._states[situation.agent], self._options
         is_due = situation.view.t >= state.warned + WARNED_AHEAD and not state.store.shared
-        may_warn = options.warn and options.gate == "assess" and harms(self._domain)
+        may_warn = options.warn and options.gate == "assess" and self._domain.danger is not None
         if not is_due or not may_warn or not moment.may_speak(situation.agent):
             return Assessment(False)
         return assess_danger(situation)
@@ -336,7 +339,7 @@ class Cobel(Method):
             return False
         own = plan_options(self._domain, situation.agent, situation.subplan, facts)
         theirs = [o for mate in fresh for o in announced_options(situation, mate, situation.announced[mate])]
-        return any(self._domain.conflict_cost(option, other, facts) > 0 for option in own for other in theirs)
+        return any(self._domain.beliefs.conflict_cost(option, other, facts) > 0 for option in own for other in theirs)
 
     def _team(self, moment: DecisionContext) -> dict[AgentId, str]:
         return {agent: self._spec.kinds[agent] for agent in moment.team}

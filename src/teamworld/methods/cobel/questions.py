@@ -633,7 +633,7 @@ def describe_beliefs(situation: Situation, host: AgentId) -> tuple[str, ...]:
     lines = [f"I am {host}. {listed(host) or 'Nothing is known of where I am.'}"]
     lines += [f"{mate}: {listed(mate) or 'not seen.'}" for mate in situation.team if mate != host]
     is_self = host == situation.agent
-    latents = situation.latents if is_self else situation.domain.latent_variables(facts)
+    latents = situation.latents if is_self else situation.domain.beliefs.latent_variables(facts)
     wanted = {goal.thing for goal in situation.goals.values()}
     sought = {value.fact.subject for latent in latents for value in latent.values}
     kinds = {subject.kind for subject in sought if isinstance(subject, Entity)}

@@ -131,7 +131,7 @@ class Rollout:
                 missing[kind] += goal.units
         brought = {fact.subject for fact in facts if fact.value == self._target and fact.predicate in ("ON", "INSIDE")}
         places: dict[str, dict[Entity, float]] = {}
-        for latent in domain.latent_variables(facts):
+        for latent in domain.beliefs.latent_variables(facts):
             places.setdefault(self._kind(latent), place_weights(latent))
         return Walker(
             agent=agent,

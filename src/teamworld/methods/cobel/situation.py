@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet, Schema
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.contract import Message
-from teamworld.worlds.contract import Domain, Goal, LatentVariable, Option, Outcome, View
+from teamworld.worlds.contract import BeliefDomain, Goal, LatentVariable, Option, Outcome, View
 
 #: What a domain raises on facts that cannot be: a message may carry anything.
 IMPOSSIBLE_FACTS: Final = (LookupError, ValueError, TypeError, ArithmeticError)
@@ -108,7 +108,7 @@ class Situation:
     """One agent at one decision: all that its operations may use."""
 
     view: View
-    domain: Domain
+    domain: BeliefDomain
     options: CobelOptions
     task: str
     team: Mapping[AgentId, str]
@@ -176,7 +176,7 @@ class Situation:
     @cached_property
     def latents(self) -> Sequence[LatentVariable]:
         """What matters and is not known."""
-        return self.domain.latent_variables(self.facts)
+        return self.domain.beliefs.latent_variables(self.facts)
 
     def facts_of(self, agent: AgentId) -> Facts:
         """Return what an agent holds of the world, as far as this one knows."""
@@ -209,7 +209,7 @@ def place_weights(latent: LatentVariable) -> dict[Entity, float]:
     return weights
 
 
-def plan_options(domain: Domain, agent: AgentId, subplan: Subplan, facts: Facts) -> list[Option]:
+def plan_options(domain: BeliefDomain, agent: AgentId, subplan: Subplan, facts: Facts) -> list[Option]:
     """Return the actions of a subplan as options, with the ticks that they are estimated to take."""
     options = []
     for action in subplan.actions:

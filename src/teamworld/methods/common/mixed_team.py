@@ -27,7 +27,7 @@ from teamworld.methods.contract import (
 )
 from teamworld.reasoning.contract import Answer, Question
 from teamworld.record import Believe, Commit, Event, Predict, Release
-from teamworld.worlds.contract import View
+from teamworld.worlds.contract import Capability, View
 
 #: Joins the labels of methods that share a team.
 JOINT = "+"
@@ -62,13 +62,13 @@ class Split(Method):
         ]
 
     async def begin(self, briefing: Briefing) -> None:
-        """Deal the agents out and start each method; only those that take a roster are told it."""
+        """Deal the agents out and start each method; only those that require entities are told them."""
         number = len(self.parts)
         self._late: dict[AgentId, tuple[Message, ...]] = {}
         self._groups = [(one, briefing.agents[at::number]) for at, one in enumerate(self._methods)]
         for method, agents in self._groups:
-            roster = briefing.roster if method.roster else ()
-            await method.begin(replace(briefing, agents=agents, roster=roster))
+            entities = briefing.entities if "entities" in method.requires else ()
+            await method.begin(replace(briefing, agents=agents, entities=entities))
 
     def watch(self, context: DecisionContext) -> Collection[AgentId]:
         """Return the busy agents that any method interrupts among its own."""
@@ -118,7 +118,7 @@ def split(parts: Sequence[Part]) -> type[Method]:
             "parts": tuple(parts),
             "questions": tuple(dict.fromkeys(question for part in parts for question in part.method.questions)),
             "respondents": tuple(dict.fromkeys(who for part in parts for who in part.method.respondents)),
-            "roster": any(part.method.roster for part in parts),
+            "requires": frozenset[Capability]().union(*(part.method.requires for part in parts)),
             "talk": MappingProxyType(talk),
         },
     )

@@ -202,7 +202,8 @@ class NearestBelief(Belief):
             return {}
         if self._rates is None:
             view, rates = self._view, defaultdict[str, dict[Index, float]](dict)
-            latents = list(self._domain.latent_variables(view.known))
+            rules = self._domain.beliefs
+            latents = [] if rules is None else list(rules.latent_variables(view.known))
             chances: defaultdict[Index, float] = defaultdict(float)
             for latent in latents:
                 for _, place, chance in self._values(latent):

@@ -35,7 +35,7 @@ from teamworld.methods.mhp.percept import Percept, perceive, sees_in_part
 from teamworld.methods.mhp.search import SearchSettings, search
 from teamworld.methods.mhp.trips import DELIVER, TripModel
 from teamworld.record import Commit, Release
-from teamworld.worlds.contract import Domain, View
+from teamworld.worlds.contract import Capability, Domain, View
 
 
 class Mhp(Method):
@@ -45,7 +45,7 @@ class Mhp(Method):
     summary: ClassVar[str] = "MHP: the classic planner of C-WAH, a tree search over what to bring next; no minds"
     options: ClassVar[type[BaseModel]] = MhpOptions
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
-    roster: ClassVar[bool] = True
+    requires: ClassVar[frozenset[Capability]] = frozenset({"entities"})
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
     """A message takes the speaker its step."""
 
@@ -56,7 +56,7 @@ class Mhp(Method):
     async def begin(self, briefing: Briefing) -> None:
         """Let each agent guess where everything is."""
         domain = briefing.domain
-        inventory = make_inventory(briefing.roster, domain.goals(Facts()), domain.relations)
+        inventory = make_inventory(briefing.entities, domain.goals(Facts()), domain.relations)
         self._planners = {
             agent: AgentPlanner(agent, inventory, domain, self._options, briefing.rng("mhp", agent))
             for agent in briefing.agents

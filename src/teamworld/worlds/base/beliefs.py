@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeGuard, TypeVar
 
-from teamworld.language import Cell, Facts
+from teamworld.language import AgentId, Cell, Fact, Facts
+from teamworld.worlds.contract import Goal, LatentVariable, Option
 
 Scene = TypeVar("Scene")
 
@@ -50,3 +51,29 @@ def at_least(in_sight: float, unseen: float) -> float:
         unseen: Share of it that nobody has seen, above 0.
     """
     return min(1.0, max(0.0, (in_sight + unseen - 1) / unseen))
+
+
+class FullyObserved:
+    """The capability ``beliefs`` of a world in which everybody sees all that matters.
+
+    Args:
+        goals: Returns the goals as they stand if facts hold: ``Domain.goals``.
+    """
+
+    def __init__(self, goals: Callable[[Facts], Sequence[Goal]]) -> None:
+        self._goals = goals
+
+    def latent_variables(self, facts: Facts) -> Sequence[LatentVariable]:
+        """Return nothing: nothing is open."""
+        return ()
+
+    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
+        """Return 1: everything is perceived."""
+        return 1.0
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        """Return the steps of the shorter option if both are for one goal that has the capacity for one agent."""
+        if first.goal is None or first.goal != second.goal:
+            return 0.0
+        capacity = next((goal.capacity for goal in self._goals(facts) if goal.id == first.goal), 2)
+        return float(min(first.steps, second.steps)) if capacity < 2 else 0.0

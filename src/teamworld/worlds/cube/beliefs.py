@@ -433,3 +433,26 @@ def _in_the_way(state: SymbolicState, push: IntendedPush, other: IntendedPush, s
     blocked = sum(path.holds(cell) for cell in places) / len(places) if places else 0.0
     crossing = push.way != other.way and path.meets(lane(state, other))
     return float(shorter) if crossing else blocked * shorter
+
+
+class CubeBeliefs:
+    """The capability ``beliefs`` of CUBE.
+
+    Args:
+        common: What everybody was told.
+    """
+
+    def __init__(self, common: CommonKnowledge) -> None:
+        self._common = common
+
+    def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
+        """Return for each block that was not found where it may be."""
+        return latent_variables(self._common, facts)
+
+    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
+        """Return the probability that an agent perceives a fact if it is true."""
+        return observation_probability(self._common, fact, agent, facts)
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        """Return the steps that are lost if two agents do both."""
+        return conflict_cost(first, second, possible_state(self._common, facts))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Fact, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import WAIT, Goal, LatentVariable, Option, Relation, Verdict, View
+from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
+from teamworld.worlds.contract import WAIT, Domain, Goal, Option, Relation, Verdict, View
 from teamworld.worlds.cube import actions, beliefs, candidate_plans, geometry, heuristic
 from teamworld.worlds.cube.actions import (
     MEASURES,
@@ -18,6 +18,7 @@ from teamworld.worlds.cube.actions import (
     time_limits,
     word_of,
 )
+from teamworld.worlds.cube.beliefs import CubeBeliefs
 from teamworld.worlds.cube.geometry import distances, path_length
 from teamworld.worlds.cube.symbolic_state import (
     OPPOSITE,
@@ -40,7 +41,7 @@ RELATIONS = (
 )
 
 
-class CubeDomain:
+class CubeDomain(Domain):
     """``contract.Domain`` for CUBE; pure, everything is computed from the facts given.
 
     Args:
@@ -59,7 +60,7 @@ class CubeDomain:
     ) -> None:
         self._timeouts: Timeouts = timeouts
         self._radius = view_radius
-        self._common = beliefs.CommonKnowledge(tuple(weights), side, view_radius)
+        self._beliefs = CubeBeliefs(beliefs.CommonKnowledge(tuple(weights), side, view_radius))
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -70,6 +71,11 @@ class CubeDomain:
     def measures(self) -> Measures:
         """``push_block``'s steps count in units, ``rendezvous``' count in the quorum."""
         return MEASURES
+
+    @property
+    def beliefs(self) -> CubeBeliefs:
+        """What agents may know and believe."""
+        return self._beliefs
 
     def abilities(self, state: SymbolicState) -> ActionSchemas:
         """Return the schemas by verb, with the blocks that can be acted on in a state."""
@@ -157,18 +163,6 @@ class CubeDomain:
         coming = sorted(count for other, count in steps.items() if other != agent)[: need - 1]
         late = coming[-1] if len(coming) >= need - 1 and coming else 0
         return max(1, min(late + 1, count_of(action, 3)))
-
-    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
-        """Return a latent variable for each block that was not found yet; see ``beliefs``."""
-        return beliefs.latent_variables(self._common, given)
-
-    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
-        """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
-        return beliefs.observation_probability(self._common, fact, agent, given)
-
-    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        """Return the steps lost if two agents take both options; see ``beliefs``."""
-        return beliefs.conflict_cost(one, other, beliefs.possible_state(self._common, given))
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

@@ -29,6 +29,7 @@ from teamworld.worlds.contract import (
     Outcome,
     StepResult,
     Verdict,
+    World,
     WorldSpec,
 )
 from teamworld.worlds.cube import geometry, physics, text
@@ -197,7 +198,7 @@ class CubeView(FrameView[CubeMoment]):
         return self._frame.domain.options_in(self._frame.state, self._agent)
 
 
-class CubeWorld:
+class CubeWorld(World):
     """One instance of CUBE; implements ``contract.World``.
 
     Args:

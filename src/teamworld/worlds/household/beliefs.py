@@ -8,10 +8,10 @@ stands in rooms of their kind.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from teamworld.language import AgentId, Entity, Fact
+from teamworld.language import AgentId, Entity, Fact, Facts
 from teamworld.worlds.contract import WAIT, LatentVariable, Option, Possible
 from teamworld.worlds.household.goals import Predicates
 from teamworld.worlds.household.observe import Known
@@ -109,3 +109,27 @@ def _alone(room: Entity, predicates: Predicates) -> float:
     may = {place for wanted in predicates.wanted for place in places(wanted.kind)}
     here = [relation for relation, kind in sorted(may) if STANDS.get(kind, room.kind) == room.kind]
     return (here.count("ON") + ("INSIDE" in here)) / len(here) if here else 1.0
+
+
+class HouseholdBeliefs:
+    """The capability ``beliefs`` of the household.
+
+    Args:
+        predicates: The goal.
+        read: Returns what facts tell, with the rooms that everybody knows.
+    """
+
+    def __init__(self, predicates: Predicates, read: Callable[[Facts], Known]) -> None:
+        self._predicates, self._read = predicates, read
+
+    def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
+        """Return where the things that are still missing may be, and the goal's furniture."""
+        return tuple(unknowns(self._predicates, self._read(facts)))
+
+    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
+        """Return whether the agent would see the fact from where it is."""
+        return visible(fact, agent, self._read(facts))
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        """Return the steps that are lost if two agents do both."""
+        return clash(first, second, self._predicates, self._read(facts))

@@ -8,19 +8,20 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, GoalId, Measures, Plan
+from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measures, Plan
 from teamworld.worlds.contract import (
     POSSIBLE,
     WAIT,
     ActionSchema,
+    Domain,
     Goal,
-    LatentVariable,
     Option,
     Relation,
     Verdict,
     View,
 )
-from teamworld.worlds.household import beliefs, heuristic
+from teamworld.worlds.household import heuristic
+from teamworld.worlds.household.beliefs import HouseholdBeliefs
 from teamworld.worlds.household.goals import Predicates
 from teamworld.worlds.household.observe import Known, Names, Place, believed, facts
 from teamworld.worlds.household.skills import MEASURES, first, schemas
@@ -32,7 +33,7 @@ WITHIN, THROUGH = 1.1, 1.3
 DOOR, REACH = 3.0, 1.3
 
 
-class HouseholdDomain:
+class HouseholdDomain(Domain):
     """``contract.Domain`` for the household; pure, everything is computed from the facts given.
 
     Args:
@@ -44,6 +45,7 @@ class HouseholdDomain:
         self.names, self.rules = names, rules
         self.predicates = Predicates(names)
         self._relations = names.relations
+        self._beliefs = HouseholdBeliefs(self.predicates, self._known)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -54,6 +56,11 @@ class HouseholdDomain:
     def measures(self) -> Measures:
         """No parameter counts in a measure of a goal."""
         return MEASURES
+
+    @property
+    def beliefs(self) -> HouseholdBeliefs:
+        """What agents may know and believe."""
+        return self._beliefs
 
     def abilities(self, _agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent can do."""
@@ -346,18 +353,6 @@ class HouseholdDomain:
         return math.sqrt((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2) / 100 * (WITHIN if same else THROUGH)
 
     # What is open, and what others may do.
-
-    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
-        """Return where the things that are still missing may be, and the goal's furniture; see ``beliefs``."""
-        return tuple(beliefs.unknowns(self.predicates, self._known(given)))
-
-    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
-        """Return whether the agent would see it from where it is."""
-        return beliefs.visible(fact, agent, self._known(given))
-
-    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        """Return the ticks that are lost if two agents do both."""
-        return beliefs.clash(one, other, self.predicates, self._known(given))
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

@@ -23,6 +23,7 @@ from teamworld.worlds.contract import (
     Outcome,
     StepResult,
     Verdict,
+    World,
     WorldSpec,
 )
 from teamworld.worlds.household import effects, physics, scene
@@ -94,7 +95,7 @@ def _task(given: Episode, sight: str) -> str:
     )
 
 
-class HouseholdWorld:
+class HouseholdWorld(World):
     """One instance of the household; implements ``contract.World``.
 
     Args:
@@ -139,8 +140,9 @@ class HouseholdWorld:
         """The rules that everybody knows."""
         return self._domain
 
-    def roster(self) -> Sequence[Entity]:
-        """Return all that the task is about, hidden things too, rooms first, then by number."""
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """All that the task is about, hidden things too, rooms first, then by number."""
         return (*self._names.rooms, *self._names.watched.values())
 
     def reset(self, seed: int) -> None:

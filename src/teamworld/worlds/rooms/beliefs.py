@@ -106,3 +106,26 @@ def clash(house: House, one: Option, other: Option, given: Facts) -> float:
 
 def _first(option: Option) -> object:
     return option.action.args[0] if option.action.args else None
+
+
+class RoomsBeliefs:
+    """The capability ``beliefs`` of rooms.
+
+    Args:
+        house: The floor plan.
+    """
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
+        """Return where things may be that were not found."""
+        return unknowns(self._house, facts)
+
+    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
+        """Return 1 for what is in the agent's room or on the board."""
+        return visible(self._house, fact, agent, facts)
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        """Return the steps that are lost if two agents do both."""
+        return clash(self._house, first, second, facts)

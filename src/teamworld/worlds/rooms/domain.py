@@ -6,19 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Cell, Fact, Facts, GoalId, Measures, Plan
+from teamworld.language import Action, AgentId, Cell, Facts, GoalId, Measures, Plan
 from teamworld.worlds.contract import (
     POSSIBLE,
     WAIT,
     ActionSchema,
+    Domain,
     Goal,
-    LatentVariable,
     Option,
     Relation,
     Verdict,
     View,
 )
-from teamworld.worlds.rooms import beliefs, heuristic
+from teamworld.worlds.rooms import heuristic
+from teamworld.worlds.rooms.beliefs import RoomsBeliefs
 from teamworld.worlds.rooms.observe import RELATIONS, believed, door, facts, item
 from teamworld.worlds.rooms.skills import MEASURES, PATIENCE, cell_of, number_of, schemas
 from teamworld.worlds.rooms.state import SPEED, House, Item, State, ways
@@ -27,7 +28,7 @@ from teamworld.worlds.rooms.state import SPEED, House, Item, State, ways
 SAFE = 3
 
 
-class RoomsDomain:
+class RoomsDomain(Domain):
     """``contract.Domain`` for rooms; pure, everything is computed from the facts given.
 
     Args:
@@ -38,6 +39,7 @@ class RoomsDomain:
 
     def __init__(self, house: House, kinds: Mapping[AgentId, str], doors: Sequence[int]) -> None:
         self.house, self.kinds, self._doors = house, kinds, tuple(doors)
+        self._beliefs = RoomsBeliefs(house)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -48,6 +50,11 @@ class RoomsDomain:
     def measures(self) -> Measures:
         """No parameter counts in a measure of a goal."""
         return MEASURES
+
+    @property
+    def beliefs(self) -> RoomsBeliefs:
+        """What agents may know and believe."""
+        return self._beliefs
 
     def abilities(self, agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
@@ -255,18 +262,6 @@ class RoomsDomain:
         if action.verb == "bring":
             return ways(self.house, self.house.table, frozenset())[at] + 1
         return action.args[0] if action.verb == "talk" and isinstance(action.args[0], int) else 1
-
-    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
-        """Return where things may be that were not found; see ``beliefs``."""
-        return beliefs.unknowns(self.house, given)
-
-    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
-        """Return 1 for what is in the agent's room or on the board; see ``beliefs``."""
-        return beliefs.visible(self.house, fact, agent, given)
-
-    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        """Return the ticks that are lost if two agents do both; see ``beliefs``."""
-        return beliefs.clash(self.house, one, other, given)
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

@@ -21,6 +21,7 @@ from teamworld.worlds.contract import (
     Outcome,
     StepResult,
     Verdict,
+    World,
     WorldSpec,
 )
 from teamworld.worlds.rooms import effects, physics
@@ -63,7 +64,7 @@ __all__ = [
 ]
 
 
-class RoomsWorld:
+class RoomsWorld(World):
     """One instance of rooms; implements ``contract.World``.
 
     Args:

@@ -28,7 +28,7 @@ matters its verb and goal tell the kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import dist
 from typing import Final
 
@@ -364,3 +364,43 @@ def _unmatched(mission: Mission, waits: Option, flies: Option) -> bool:
     """Whether one makes for the only helicopter, and that fights the fire: with water it takes nobody aboard."""
     only = mission.agents("helicopter") == [_aim(waits)]
     return only and waits.action.verb == "go_to" and flies.action.verb == "release"
+
+
+class WildfireBeliefs:
+    """The capability ``beliefs`` of wildfire.
+
+    Args:
+        mission: What everybody was told.
+        goals_by_id: Returns the goals as they stand if facts hold.
+    """
+
+    def __init__(self, mission: Mission, goals_by_id: Callable[[Facts], Mapping[GoalId, Goal]]) -> None:
+        self._mission, self._goals_by_id = mission, goals_by_id
+
+    def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
+        """Return where fire and civilians may be that were not found."""
+        return latent_variables(self._mission, facts)
+
+    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
+        """Return the probability that an agent perceives a fact if it is true."""
+        return observation_probability(self._mission, fact, agent, facts)
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        """Return the timesteps that are lost if two agents do both."""
+        goals = readable(self._goals_by_id, facts)
+        return 0.0 if goals is None else conflict_cost(self._mission, first, second, state_of(facts), goals)
+
+
+class WildfireDanger:
+    """The capability ``danger`` of wildfire.
+
+    Args:
+        mission: What everybody was told.
+    """
+
+    def __init__(self, mission: Mission) -> None:
+        self._mission = mission
+
+    def harm_probability(self, agent: AgentId, steps: int, facts: Facts) -> float:
+        """Return the probability that fire reaches an agent where it is within so many timesteps."""
+        return danger(self._mission, agent, steps, facts)

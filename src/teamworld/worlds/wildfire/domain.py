@@ -6,21 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import dist
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, GoalId, Measures, Plan
-from teamworld.worlds.base.beliefs import readable
+from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measures, Plan
 from teamworld.worlds.contract import (
     POSSIBLE,
     WAIT,
     ActionSchema,
+    Domain,
     Goal,
-    LatentVariable,
     Option,
     Relation,
     Verdict,
     View,
 )
-from teamworld.worlds.wildfire import beliefs, heuristic
-from teamworld.worlds.wildfire.beliefs import conflict_cost
+from teamworld.worlds.wildfire import heuristic
+from teamworld.worlds.wildfire.beliefs import WildfireBeliefs, WildfireDanger
 from teamworld.worlds.wildfire.candidate_plans import candidate_plans
 from teamworld.worlds.wildfire.goals import goals_in
 from teamworld.worlds.wildfire.skills import (
@@ -50,7 +49,7 @@ FEW = 12
 NO_FIRE_NEAR = "not_near: no fire within three cells"
 
 
-class WildfireDomain:
+class WildfireDomain(Domain):
     """``contract.Domain`` for wildfire; pure, everything is computed from the facts given and the brief.
 
     With the facts of a view comes what was seen of the ground, cell by cell: ways are estimated and firebreaks laid
@@ -62,6 +61,8 @@ class WildfireDomain:
 
     def __init__(self, mission: Mission) -> None:
         self.mission = mission
+        self._beliefs = WildfireBeliefs(mission, self._by_id)
+        self._danger = WildfireDanger(mission)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -72,6 +73,16 @@ class WildfireDomain:
     def measures(self) -> Measures:
         """No parameter counts in a measure of a goal."""
         return MEASURES
+
+    @property
+    def beliefs(self) -> WildfireBeliefs:
+        """What agents may know and believe."""
+        return self._beliefs
+
+    @property
+    def danger(self) -> WildfireDanger:
+        """When fire harms agents."""
+        return self._danger
 
     def abilities(self, agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
@@ -347,29 +358,12 @@ class WildfireDomain:
         """Return the estimated timesteps of an action, at least 1."""
         return estimate_ticks(agent, action, self.mission, state_of(given))
 
-    def latent_variables(self, given: Facts) -> Sequence[LatentVariable]:
-        """Return where fire and civilians may be that were not found; see ``beliefs``."""
-        return beliefs.latent_variables(self.mission, given)
-
-    def observation_probability(self, fact: Fact, agent: AgentId, given: Facts) -> float:
-        """Return how likely an agent perceives a fact if it is true; see ``beliefs``."""
-        return beliefs.observation_probability(self.mission, fact, agent, given)
-
-    def conflict_cost(self, one: Option, other: Option, given: Facts) -> float:
-        """Return the timesteps that are lost if two agents do both; see ``clashes``."""
-        goals = readable(self._by_id, given)
-        return 0.0 if goals is None else conflict_cost(self.mission, one, other, state_of(given), goals)
-
     def _by_id(self, given: Facts) -> Mapping[GoalId, Goal]:
         memo = state_of(given).memo
         if "by id" not in memo:
             memo["by id"] = {goal.id: goal for goal in self.goals(given)}
         goals: Mapping[GoalId, Goal] = memo["by id"]
         return goals
-
-    def danger(self, agent: AgentId, ticks: int, given: Facts) -> float:
-        """Return how likely fire reaches an agent where it is within so many timesteps; see ``beliefs``."""
-        return beliefs.danger(self.mission, agent, ticks, given)
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

@@ -30,6 +30,7 @@ from teamworld.worlds.contract import (
     StepResult,
     Transition,
     Verdict,
+    World,
     WorldSpec,
 )
 from teamworld.worlds.wildfire import draw, observe, physics, text
@@ -171,7 +172,7 @@ class WildfireView(FrameView[Frame]):
         return frame.shown(self._agent, form)
 
 
-class WildfireWorld:
+class WildfireWorld(World):
     """One instance of wildfire; implements ``contract.World``.
 
     Args:

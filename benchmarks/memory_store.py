@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import msgspec
 
-from teamworld.memory.contract import Instance, MemoryDelta, TaskOutcome
+from teamworld.memory.contract import MemoryDelta, PlanInstance, TaskOutcome
 from teamworld.memory.graph import build, to_json
 from teamworld.memory.store import MemoryStore
 
@@ -38,16 +38,16 @@ AIMS = {
 Value = TypeVar("Value")
 
 
-def instances(count: int, episode: int = 0) -> tuple[Instance, ...]:
+def instances(count: int, episode: int = 0) -> tuple[PlanInstance, ...]:
     """Return plan instances: tasks with 100 lifted plans each, few of them common, starts up to tick 300."""
     rng = random.Random(episode)
     ranks = range(100)
     popular = [1 / (1 + rank) for rank in ranks]
 
-    def one(place: int) -> Instance:
+    def one(place: int) -> PlanInstance:
         task, (lifted,) = rng.randrange(TASKS), rng.choices(ranks, popular)
         start, steps = rng.randrange(300), rng.randrange(1, 6)
-        return Instance(
+        return PlanInstance(
             episode=episode,
             agent=f"agent_{rng.randrange(16)}",
             task=f"block_{task}",
@@ -69,7 +69,7 @@ def instances(count: int, episode: int = 0) -> tuple[Instance, ...]:
     return tuple(map(one, range(count)))
 
 
-def delta(episode: int, found: tuple[Instance, ...]) -> MemoryDelta:
+def delta(episode: int, found: tuple[PlanInstance, ...]) -> MemoryDelta:
     """Return a delta of the instances."""
     tasks = sorted({instance.task for instance in found})
     outcomes = (TaskOutcome(task=task, goal=task, success=True, end=9, order=n) for n, task in enumerate(tasks, 1))

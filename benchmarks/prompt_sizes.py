@@ -26,7 +26,7 @@ from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.prompts import render
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import LogWriter
 from teamworld.worlds import registry as worlds
 
@@ -61,7 +61,7 @@ class Measuring:
 
     name = "rules"
 
-    def __init__(self, rules: Rules, said: int | None, count: Callable[[str], int]) -> None:
+    def __init__(self, rules: RuleReasoner, said: int | None, count: Callable[[str], int]) -> None:
         self._rules, self._said, self._count = rules, said, count
         self.sizes: list[Size] = []
 
@@ -81,7 +81,7 @@ def measure(label: str, agents: int, episodes: int, said: int | None, count: Cal
     options, memory, cell = methods.resolve(label, {}).model_dump(), WorldModel(), RunCell(label, 0)
     for episode in range(1, episodes + 1):
         streams = cell.streams(episode)
-        mind = Measuring(Rules(streams), said, count)
+        mind = Measuring(RuleReasoner(streams), said, count)
         world = worlds.make("cube", f"n{agents}", 0, HORIZON, {})
         setting = Setting(0, 0, episode, options, MessageRule())
         with tempfile.TemporaryDirectory() as scratch, LogWriter(Path(scratch) / "log.jsonl.zst") as log:

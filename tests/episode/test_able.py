@@ -13,7 +13,7 @@ from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan, parse_plan
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Message
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import ActionStep, LogWriter, PlanEnd, PlanStart
 from teamworld.seeding import generator
 from teamworld.worlds.contract import WAIT as WAIT_ACTION
@@ -95,7 +95,7 @@ def test_an_agent_can_take_a_plan_for_a_goal_that_it_was_told_of(tmp_path: Path)
 
     with LogWriter(tmp_path / "log.jsonl.zst") as log:
         setting = Setting(0, 0, 1, {}, MessageRule())
-        rules = Rules(streams)  # type: ignore[arg-type]
+        rules = RuleReasoner(streams)  # type: ignore[arg-type]
         episode = Episode(world, Scripted(decide), rules, WorldModel(), log, streams, setting)  # type: ignore[arg-type]
         asyncio.run(episode.play())
         log.finish()

@@ -17,7 +17,7 @@ from teamworld.episode.perception_recorder import PerceptionRecorder
 from teamworld.language import AgentId, Entity, Fact, Facts
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import Decision, DecisionContext
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import (
     FORMATS,
     Believe,
@@ -53,7 +53,9 @@ def play(path: Path, level: LogLevel, world: ToyWorld | None = None) -> list[Eve
 
     setting = Setting(0, 0, 1, {}, MessageRule(), log_level=level)
     with LogWriter(path) as log:
-        episode = Episode(world or ToyWorld(), Scripted(telling), Rules(streams), WorldModel(), log, streams, setting)
+        episode = Episode(
+            world or ToyWorld(), Scripted(telling), RuleReasoner(streams), WorldModel(), log, streams, setting
+        )
         asyncio.run(episode.play())
         log.finish()
         return log.events

@@ -21,7 +21,7 @@ from teamworld.language import AgentId, Entity
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Method, NoOptions
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import EpisodeStart, LogWriter, read_log
 from teamworld.record.log import encode
 from teamworld.seeding import generator
@@ -62,7 +62,7 @@ def start(method: type[Method], world: ToyWorld, folder: Path) -> bytes:
         streams = lambda *names: generator(0, *names)  # noqa: E731
         setting = Setting(0, 0, 1, {}, MessageRule())
         made = method(NoOptions())
-        asyncio.run(Episode(world, made, Rules(streams), WorldModel(), log, streams, setting).play())
+        asyncio.run(Episode(world, made, RuleReasoner(streams), WorldModel(), log, streams, setting).play())
         log.finish()
     first = next(iter(read_log(folder / "log.jsonl.zst")))
     assert isinstance(first, EpisodeStart)

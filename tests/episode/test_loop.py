@@ -17,7 +17,7 @@ from teamworld.language import AgentId, Plan
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import (
     ActionStep,
     AgentLeft,
@@ -72,7 +72,7 @@ def play(
 
     setting = Setting(0, 0, 1, {}, rule or MessageRule())
     with LogWriter(tmp_path / "log.jsonl.zst") as log:
-        episode = Episode(world, method, reasoner or Rules(streams), WorldModel(), log, streams, setting)
+        episode = Episode(world, method, reasoner or RuleReasoner(streams), WorldModel(), log, streams, setting)
         asyncio.run(episode.play())
         log.finish()
         return log.events
@@ -330,7 +330,7 @@ class HowMuch(Question[Number]):
         return Number(value=0)
 
 
-class Slow(Rules):
+class Slow(RuleReasoner):
     """Rules that answer after delays, so that answers arrive in another order."""
 
     def __init__(self, streams: Any, delays: Mapping[AgentId, float]) -> None:  # noqa: ANN401

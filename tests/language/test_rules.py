@@ -1,4 +1,4 @@
-"""Belief rules: read, written, matched; what excludes what; and lines as minds write them."""
+"""Belief rules: read, written, matched; what excludes what; and lines as reasoners write them."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_only_what_was_held_and_is_no_news_is_displaced(held: list[Fact], news: 
     assert set(out) <= set(held) - set(news)
 
 
-# ---- lines of minds
+# ---- lines of reasoners
 
 
 @given(holders, facts)

@@ -6,13 +6,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from teamworld.memory.contract import Instance, MemoryDelta, Reflection, TaskOutcome
+from teamworld.memory.contract import MemoryDelta, PlanInstance, Reflection, TaskOutcome
 from teamworld.record import EpisodeEnd, EpisodeStart, Event, GoalInfo, PlanEnd, PlanStart
 
 MEASURES: dict[str, tuple[str | None, ...]] = {"push": (None, "units"), "meet": (None, "quorum"), "wait": (None,)}
 
 
-def instance(**given: Any) -> Instance:
+def instance(**given: Any) -> PlanInstance:
     fields: dict[str, Any] = {
         "episode": 1,
         "agent": "a",
@@ -31,10 +31,10 @@ def instance(**given: Any) -> Instance:
         "team": 1,
         "communication": "negotiated",
     }
-    return Instance(**{**fields, **given})
+    return PlanInstance(**{**fields, **given})
 
 
-def delta(episode: int, *instances: Instance, **given: Any) -> MemoryDelta:
+def delta(episode: int, *instances: PlanInstance, **given: Any) -> MemoryDelta:
     fields: dict[str, Any] = {"completed": False, "ticks": 100, "tasks": (), "instances": instances}
     return MemoryDelta(episode=episode, **{**fields, **given})
 
@@ -120,7 +120,7 @@ PROTOTYPES = ("push", "meet > push", "wait")
 
 
 @st.composite
-def instances(draw: st.DrawFn, episode: int) -> Instance:
+def instances(draw: st.DrawFn, episode: int) -> PlanInstance:
     begin = draw(st.integers(0, 40))
     units = draw(st.integers(0, 7))
     prototype = draw(st.sampled_from(PROTOTYPES))

@@ -16,11 +16,11 @@ from pydantic import BaseModel
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
-from teamworld.memory.contract import Instance, TaskOutcome
+from teamworld.memory.contract import PlanInstance, TaskOutcome
 from teamworld.memory.tracker import Tracker, delta
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, NoOptions
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Commit, Event, GoalChange, LogWriter, PlanEnd, PlanStart, Release, StepDone
 from teamworld.seeding import generator
 from tests.memory.samples import began, ended, goal, log
@@ -29,14 +29,14 @@ from tests.toy import ToyWorld, work
 NEWS = (Commit, Release, PlanStart, PlanEnd)
 
 
-def only(events: list[Event], **options: Any) -> Instance:
+def only(events: list[Event], **options: Any) -> PlanInstance:
     (instance,) = delta(events, **options).instances
     return instance
 
 
 def test_an_instance_says_what_was_done_and_what_came_of_it() -> None:
     instance = only(log(Commit(agent="a", goal="block_1"), began(1, tick=3), ended(1, tick=14)))
-    assert instance == Instance(
+    assert instance == PlanInstance(
         episode=1,
         agent="a",
         task="block_1",
@@ -192,7 +192,7 @@ class Learner(Method):
 
     async def begin(self, briefing: Briefing) -> None:
         self.tracker = Tracker("id", briefing.episode, "none", measures=briefing.domain.measures)
-        self.live: list[Instance] = []
+        self.live: list[PlanInstance] = []
 
     def watch(self, moment: DecisionContext) -> Collection[AgentId]:
         self.live += [found for event in moment.news if (found := self.tracker.see(event)) is not None]
@@ -214,7 +214,7 @@ def test_a_method_in_a_real_episode_learns_live_what_the_log_says(tmp_path: Path
     world = ToyWorld(jobs=((3, 1), (4, 2), (50, 1)), horizon=15)
     with LogWriter(tmp_path / "log.jsonl.zst") as writer:
         setting = Setting(0, 0, 1, {}, MessageRule())
-        episode = Episode(world, method, Rules(streams), WorldModel(), writer, streams, setting)
+        episode = Episode(world, method, RuleReasoner(streams), WorldModel(), writer, streams, setting)
         asyncio.run(episode.play())
         writer.finish()
     learnt = delta(writer.events)

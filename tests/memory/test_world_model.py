@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.memory.contract import GuideEntry, Instance, Memory, Ranking, StartRecord
+from teamworld.memory.contract import GuideEntry, Memory, PlanInstance, Ranking, StartRecord
 from teamworld.memory.world_model import WorldModel, verdict, wilson
 from tests.memory.samples import TASKS, instance, instances
 
@@ -18,7 +18,7 @@ RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
 def tried(
     text: str, successes: int, attempts: int, duration: int = 10, team: int = 1, progress: int = 0
-) -> list[Instance]:
+) -> list[PlanInstance]:
     """Attempts at a plan of which the first so many succeeded."""
     return [
         instance(
@@ -33,7 +33,7 @@ def tried(
     ]
 
 
-def learnt(*groups: list[Instance], ranking: Ranking = "expected") -> WorldModel:
+def learnt(*groups: list[PlanInstance], ranking: Ranking = "expected") -> WorldModel:
     world_model = WorldModel(ranking)
     for group in groups:
         for one in group:
@@ -41,7 +41,7 @@ def learnt(*groups: list[Instance], ranking: Ranking = "expected") -> WorldModel
     return world_model
 
 
-def order(*groups: list[Instance], ranking: Ranking = "expected") -> list[str]:
+def order(*groups: list[PlanInstance], ranking: Ranking = "expected") -> list[str]:
     library = learnt(*groups, ranking=ranking).library("block_1")
     assert [record.text for record in library.plans] == [record.text for record in library.prototypes]
     return [record.text for record in library.plans]
@@ -150,7 +150,7 @@ def test_the_wilson_bound_of_nine_in_ten() -> None:
 
 
 def test_the_best_task_is_the_one_that_went_best() -> None:
-    def moved(group: list[Instance], task: str) -> list[Instance]:
+    def moved(group: list[PlanInstance], task: str) -> list[PlanInstance]:
         return [instance(task=task, success=one.success, end=one.end) for one in group]
 
     sure, once, never = tried("p", 9, 10), tried("p", 1, 1), tried("p", 0, 3)
@@ -175,7 +175,7 @@ def everything(world_model: WorldModel) -> list[object]:
 @pytest.mark.heavy
 @given(st.lists(instances(1), max_size=25), st.sampled_from(RANKINGS), st.randoms(use_true_random=False))
 def test_neither_order_nor_summing_up_changes_an_answer(
-    found: list[Instance], ranking: Ranking, shuffler: random.Random
+    found: list[PlanInstance], ranking: Ranking, shuffler: random.Random
 ) -> None:
     one = learnt(found, ranking=ranking)
     mixed = list(found)
@@ -188,7 +188,7 @@ def test_neither_order_nor_summing_up_changes_an_answer(
 
 
 @given(st.lists(instances(1), min_size=1, max_size=25))
-def test_a_page_adds_up(found: list[Instance]) -> None:
+def test_a_page_adds_up(found: list[PlanInstance]) -> None:
     world_model = learnt(found)
     for task in TASKS:
         mine = [one for one in found if one.task == task]

@@ -19,7 +19,7 @@ from teamworld.methods.common.plan_answers import candidate_texts
 from teamworld.methods.drwell.questions import Chat, Draft, Negotiation
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import Prompt, render
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Event, LogWriter
 from teamworld.worlds.contract import World
 
@@ -71,8 +71,8 @@ class Listening:
         return Reply(self.twist(question, answer))  # type: ignore[arg-type]
 
 
-def rules() -> Rules:
-    return Rules(CELL.streams(1))
+def rules() -> RuleReasoner:
+    return RuleReasoner(CELL.streams(1))
 
 
 def play(

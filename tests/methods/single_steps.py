@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.prompts import render
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import ActionStep, Event, QuestionAsked, StepDone
 from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from tests.methods.asked import CELL
@@ -37,7 +37,7 @@ class Heard(NamedTuple):
     prompt: str
 
 
-class Scripted(Rules):
+class Scripted(RuleReasoner):
     """The rules, but for questions that a test answers; keeps what was asked."""
 
     def __init__(self, says: Says = lambda question: None) -> None:

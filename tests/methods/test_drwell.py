@@ -13,7 +13,7 @@ import pytest
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import parse_plan
-from teamworld.memory.contract import Instance, Ranking
+from teamworld.memory.contract import PlanInstance, Ranking
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
@@ -42,9 +42,9 @@ class Spy(WorldModel):
 
     def __init__(self) -> None:
         super().__init__()
-        self.added: list[Instance] = []
+        self.added: list[PlanInstance] = []
 
-    def add(self, instance: Instance) -> None:
+    def add(self, instance: PlanInstance) -> None:
         self.added.append(instance)
         super().add(instance)
 

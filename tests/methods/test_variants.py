@@ -54,9 +54,9 @@ class Marked(Spy):
         super().__init__()
         self.read: Counter[str] = Counter()
 
-    def guide(self, task: str, now: int = 0) -> GuideEntry:
+    def guide(self, task: str, tick: int = 0) -> GuideEntry:
         self.read["guide"] += 1
-        return super().guide(task, now)._replace(attempts=7777, successes=7000, mean_duration=1.0)
+        return super().guide(task, tick)._replace(attempts=7777, successes=7000, mean_duration=1.0)
 
     def best(self) -> str | None:
         self.read["best"] += 1

@@ -21,7 +21,7 @@ from teamworld.metrics.event_table import CallRecord
 from teamworld.metrics.failures import Tag
 from teamworld.metrics.measure import measure
 from teamworld.metrics.table_reader import tabulate
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import (
     SCHEMA,
     ActionStep,
@@ -176,7 +176,7 @@ def play(path: Path, world: World, method: Method, log_level: LogLevel = "play")
 
     with LogWriter(path) as writer:
         setting = Setting(0, 0, 1, {}, MessageRule(), log_level=log_level)
-        asyncio.run(Episode(world, method, Rules(streams), WorldModel(), writer, streams, setting).play())
+        asyncio.run(Episode(world, method, RuleReasoner(streams), WorldModel(), writer, streams, setting).play())
         writer.finish()
         return writer.events
 

@@ -1,4 +1,4 @@
-"""A person as a mind: what is shown, what may be typed, and that answers stand on record like a model's."""
+"""A person as a reasoner: what is shown, what may be typed, and that answers stand on record like a model's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates: versions and hashes, two parts, and no word of another mind outside a quotation."""
+"""Templates: versions and hashes, two parts, and no word of another agent outside a quotation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from teamworld.reasoning.prompts import environment, template_info, template_ver
 
 HOME = Path(prompts.__file__).parents[1] / "methods"
 
-#: All that templates may show without ``quoted``. Whoever adds to it says why no mind can write what it likes there.
+#: All that templates may show without ``quoted``. Whoever adds to it says why no agent can write freely there.
 SAFE = {
     # names that the world, the level or the method gave
     *("agent", "kind", "mate", "members", "partners", "message.sender", "goal.id", "schema.verb", "param.name", "name"),

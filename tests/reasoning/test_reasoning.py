@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -145,10 +146,9 @@ KINDS = st.sampled_from(["*", "m.*", "m.a", "m.a*", "*a", "m.b", "*.b"])
 @given(st.lists(st.tuples(WHO, KINDS), max_size=5))
 def test_refused_is_what_would_never_answer(entries: list[tuple[str, str]]) -> None:
     """Asked of three agents, with kinds that tell the wildcards apart."""
-    asked = [
-        (mind, kind) for mind in ("agent_0", "agent_1", "x") for kind in ("m.a", "m.ab", "m.b", "m.c", "n.a", "n.b")
-    ]
-    each = [Route(mind, kinds, "rules") for mind, kinds in [*entries, ("*", "*")]]
+    kinds = ("m.a", "m.ab", "m.b", "m.c", "n.a", "n.b")
+    asked = list(product(("agent_0", "agent_1", "x"), kinds))
+    each = [Route(respondent, pattern, "rules") for respondent, pattern in [*entries, ("*", "*")]]
     hidden = [at for at, one in enumerate(each) if any(other.covers(one.respondent, one.kinds) for other in each[:at])]
     answering = {next(at for at, one in enumerate(each) if one.covers(*question)) for question in asked}
     assert not answering & set(hidden)

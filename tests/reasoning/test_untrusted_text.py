@@ -1,4 +1,4 @@
-"""Whatever another mind writes stays one quotation: it cannot end it, hide in it, or pose as anything else."""
+"""Whatever another agent writes stays one quotation: it cannot end it, hide in it, or pose as anything else."""
 
 from __future__ import annotations
 

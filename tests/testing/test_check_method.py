@@ -19,7 +19,7 @@ from teamworld.methods import registry
 from teamworld.methods.common.plan_answers import standby_plan
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
-from teamworld.reasoning.rules import NoisyRules, Rules
+from teamworld.reasoning.rules import NoisyRules, RuleReasoner
 from teamworld.record import Event
 from teamworld.testing import METHOD_CHECKS, Nonconformance, check_method, check_reasoner
 from teamworld.testing import methods as suite
@@ -268,7 +268,7 @@ def test_what_does_not_exist_is_refused() -> None:
 # ---- minds
 
 
-class Wrong(Rules):
+class Wrong(RuleReasoner):
     """Answers everything with a letter."""
 
     async def ask(self, question: Question[Answer], tries: Collection[Rejected]) -> Reply[Any]:
@@ -276,7 +276,7 @@ class Wrong(Rules):
 
 
 def test_minds_are_checked() -> None:
-    check_reasoner(Rules)
+    check_reasoner(RuleReasoner)
     check_reasoner(lambda streams: NoisyRules(streams, 0.4))
     with pytest.raises(Nonconformance, match="reasoner: answers: "):
         check_reasoner(Wrong)

@@ -35,7 +35,7 @@ def look(text: str, form: Form | None, running: RunOptions, *, as_json: bool) ->
             console.print(name, markup=False)
             for check in checks:
                 mark, style = _MARKS[check.ok]
-                console.print(Text.assemble("  ", (mark, style), f"  {check.name}: {check.found}"), soft_wrap=True)
+                console.print(Text.assemble("  ", (mark, style), f"  {check.name}: {check.result}"), soft_wrap=True)
                 if check.todo:
                     console.print(f"        {check.todo}", markup=False, soft_wrap=True)
     return int(any(check.ok is False for checks in found.values() for check in checks))

@@ -20,7 +20,7 @@ from teamworld.reasoning.llm.names import is_model
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import LanguageModel
 from teamworld.reasoning.router import parse_routes
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 
 #: Characters of a token: English text and coordinates of our prompts have 2.5 to 4.
 CHARACTERS = 3.0
@@ -54,7 +54,7 @@ class _Unsent:
 class _Counting:
     """Answers by the rules and counts what a model would have been sent, and have said."""
 
-    def __init__(self, experiment: ExperimentSpec, rules: Rules) -> None:
+    def __init__(self, experiment: ExperimentSpec, rules: RuleReasoner) -> None:
         self._shares = parse_routes(experiment.reasoner)
         self._rules = rules
         self._form: Form = "schema" if experiment.answers == "auto" else experiment.answers
@@ -108,7 +108,7 @@ def estimate(experiment: ExperimentSpec, prices: Prices) -> list[CostEstimate]:
 
 
 def _counted(experiment: ExperimentSpec, cell: RunCell, scratch: Path) -> _Counting:
-    mind = _Counting(experiment, Rules(cell.streams(1)))
+    mind = _Counting(experiment, RuleReasoner(cell.streams(1)))
     with MemoryStore(scratch / f"{cell.name}.sqlite") as memory:
         completed(play(experiment, cell, 1, scratch / f"{cell.name}.jsonl.zst", RunMemories(memory), mind))
     return mind

@@ -52,10 +52,10 @@ class ParseError(UserError):
         expected: What could have stood there, in words.
     """
 
-    def __init__(self, what: str, line: int, column: int, found: str, expected: tuple[str, ...]) -> None:
+    def __init__(self, what: str, line: int, column: int, came: str, expected: tuple[str, ...]) -> None:
         self.line, self.column, self.expected = line, column, expected
         wanted = f"expected {' or '.join(expected)}, " if expected else ""
-        super().__init__(f"{what}, line {line}, column {column}: {wanted}found {found}")
+        super().__init__(f"{what}, line {line}, column {column}: {wanted}found {came}")
 
 
 class _Build(Transformer[Token, Any]):

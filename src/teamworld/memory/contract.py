@@ -17,7 +17,7 @@ Ranking: TypeAlias = Literal["expected", "wilson", "rate"]
 Verdict: TypeAlias = Literal["untested", "highly effective", "moderate", "challenging", "needs a new strategy"]
 
 
-class Instance(msgspec.Struct, frozen=True, kw_only=True):
+class PlanInstance(msgspec.Struct, frozen=True, kw_only=True):
     """One plan of one agent for one task, and what came of it: a leaf of the world model."""
 
     episode: int
@@ -80,7 +80,7 @@ class MemoryDelta(msgspec.Struct, frozen=True, kw_only=True):
     completed: bool
     ticks: int
     tasks: tuple[TaskOutcome, ...]
-    instances: tuple[Instance, ...]
+    instances: tuple[PlanInstance, ...]
     reflections: tuple[Reflection, ...] = ()
 
 
@@ -131,7 +131,7 @@ class Library(NamedTuple):
 class Memory(Protocol):
     """What a method may ask of the world model during an episode."""
 
-    def guide(self, task: TaskKey, now: int = 0) -> GuideEntry:
+    def guide(self, task: TaskKey, tick: int = 0) -> GuideEntry:
         """Return the guidebook's entry at a tick of the episode; an untested one for an unknown task."""
 
     def library(self, task: TaskKey) -> Library:
@@ -143,7 +143,7 @@ class Memory(Protocol):
     def ranked(self, by: Ranking) -> Memory:
         """Return the same memory under another ranking of plans, tasks and team sizes."""
 
-    def add(self, instance: Instance) -> None:
+    def add(self, instance: PlanInstance) -> None:
         """Add an instance while the episode runs."""
 
     @property

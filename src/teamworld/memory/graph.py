@@ -8,7 +8,7 @@ Nodes are tuples that name themselves, so the union of graphs is well defined:
 | episode | ``("episode", k)`` | completed, ticks, goals, done (task, tick, order), undone, reflections |
 | task | ``("task", k, task)`` | success, goals, goals_done, end, order |
 | prototype | ``("prototype", k, task, actions)`` | actions, attempts, successes |
-| instance | ``("instance", k, task, actions, agent, start)`` | all of ``Instance``, and duration |
+| instance | ``("instance", k, task, actions, agent, start)`` | all of ``PlanInstance``, and duration |
 
 Every node has ``level``. A second instance with the same identity (a plan that ended at the tick it
 began) has its number, from 2, at the end of the tuple. Ticks are those of the world.
@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 
 import networkx as nx
 
-from teamworld.memory.contract import Instance, MemoryDelta, TaskKey, TaskOutcome
+from teamworld.memory.contract import MemoryDelta, PlanInstance, TaskKey, TaskOutcome
 from teamworld.memory.notes import recent_notes
 from teamworld.memory.statistics import PlanStatistics
 
@@ -67,7 +67,7 @@ def _elements(deltas: Iterable[MemoryDelta]) -> tuple[list[Vertex], list[Pair]]:
 
 def _sums(delta: MemoryDelta) -> Sums:
     """Return how each (task, prototype) went in an episode, in order."""
-    groups: dict[tuple[TaskKey, str], list[Instance]] = defaultdict(list)
+    groups: dict[tuple[TaskKey, str], list[PlanInstance]] = defaultdict(list)
     for instance in delta.instances:
         groups[instance.task, instance.prototype].append(instance)
     return {key: PlanStatistics.of(*groups[key]) for key in sorted(groups)}
@@ -189,7 +189,7 @@ def _task(outcomes: list[TaskOutcome | None]) -> dict[str, Any]:
     }
 
 
-def _leaf(instance: Instance) -> dict[str, Any]:
+def _leaf(instance: PlanInstance) -> dict[str, Any]:
     return {
         "level": "instance",
         "agent": instance.agent,

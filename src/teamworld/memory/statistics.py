@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from teamworld.memory.contract import Instance
+from teamworld.memory.contract import PlanInstance
 
 #: Start times are grouped into buckets of this many ticks.
 START_BUCKET = 10
@@ -28,7 +28,7 @@ class PlanStatistics:
     team_sum: int = 0
 
     @classmethod
-    def of(cls, *instances: Instance) -> PlanStatistics:
+    def of(cls, *instances: PlanInstance) -> PlanStatistics:
         """Return the statistics of some instances."""
         successes = [instance for instance in instances if instance.success]
         durations = [instance.end - instance.start for instance in successes]
@@ -74,7 +74,7 @@ def smoothed(successes: int, attempts: int) -> float:
     return (successes + 1) / (attempts + 2)
 
 
-def done_share(instance: Instance) -> int:
+def done_share(instance: PlanInstance) -> int:
     """Return how much of the work left was done, in millionths; without work it is all or nothing."""
     if instance.units <= 0:
         return PARTS if instance.success else 0

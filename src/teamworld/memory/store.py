@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
-from teamworld.memory.contract import Instance, MemoryDelta, Ranking, Reflection, TaskOutcome
+from teamworld.memory.contract import MemoryDelta, PlanInstance, Ranking, Reflection, TaskOutcome
 from teamworld.memory.notes import recent_notes
 from teamworld.memory.statistics import PARTS, START_BUCKET, PlanStatistics
 from teamworld.memory.world_model import PlanKey, PlanRow, StartRow, WorldModel
@@ -66,7 +66,7 @@ _REFLECTIONS = """
 _LAST = 2**63 - 1
 
 Value = TypeVar("Value", int, str)
-Record = TypeVar("Record", Instance, TaskOutcome, Reflection)
+Record = TypeVar("Record", PlanInstance, TaskOutcome, Reflection)
 
 _FORMAT = Format(
     "world model",
@@ -191,7 +191,7 @@ class MemoryStore:
         with self._db.reading() as db:
             episodes = db.execute(_EPISODES, where).fetchall()
             outcomes = _by_episode(db.execute(_OUTCOMES, where), TaskOutcome)
-            instances = _by_episode(db.execute(_INSTANCES, where), Instance)
+            instances = _by_episode(db.execute(_INSTANCES, where), PlanInstance)
             reflections = _by_episode(db.execute(_REFLECTIONS, where), Reflection)
         return tuple(
             MemoryDelta(
@@ -245,7 +245,7 @@ def _texts(db: sqlite3.Connection, wanted: Collection[int]) -> dict[int, str]:
 
 
 def _prototypes(
-    db: sqlite3.Connection, tasks: Mapping[str, int], instances: Iterable[Instance]
+    db: sqlite3.Connection, tasks: Mapping[str, int], instances: Iterable[PlanInstance]
 ) -> dict[tuple[str, str], int]:
     """Return the row id of each (task, prototype), adding those that are new."""
     names: dict[str, set[str]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, cast
 
 from teamworld.language import Binding, Entity, Measures, lift, parse_entity, parse_plan, prototype
-from teamworld.memory.contract import Communication, Identity, Instance, MemoryDelta, TaskKey, TaskOutcome
+from teamworld.memory.contract import Communication, Identity, MemoryDelta, PlanInstance, TaskKey, TaskOutcome
 from teamworld.record import (
     Commit,
     EpisodeEnd,
@@ -62,7 +62,7 @@ class Tracker:
         self._committed: dict[str, str] = {}
         self._running: dict[tuple[str, int], _Started] = {}
 
-    def see(self, event: Event) -> Instance | None:
+    def see(self, event: Event) -> PlanInstance | None:
         """Take in the next event; return the instance if it ended a plan that served a goal.
 
         Raises:
@@ -89,7 +89,7 @@ class Tracker:
         """Agents committed to the goal, and the agent itself: by its plan it is one of them ."""
         return len({agent} | {other for other, bound in self._committed.items() if bound == goal})
 
-    def _instance(self, started: _Started, end: PlanEnd) -> Instance:
+    def _instance(self, started: _Started, end: PlanEnd) -> PlanInstance:
         if self._measures is None:
             raise ValueError("a Tracker needs the measures: pass them, or let it see the EpisodeStart")
         start = started.event
@@ -98,7 +98,7 @@ class Tracker:
         thing: Entity | None = parse_entity(start.thing) if start.thing is not None else None
         units = max(0, start.units)
         left = 0 if end.goal_done else end.units_left
-        return Instance(
+        return PlanInstance(
             episode=self._episode,
             agent=start.agent,
             task=task_key(goal, start.label, self._identity),
@@ -169,7 +169,7 @@ def delta(events: Iterable[Event], *, identity: Identity = "id", communication: 
     """
     tracker: Tracker | None = None
     goals = _Goals(identity)
-    instances: list[Instance] = []
+    instances: list[PlanInstance] = []
     episode, ticks, completed = 0, 0, False
     for event in events:
         if isinstance(event, EpisodeStart):

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from teamworld.memory.contract import (
     GuideEntry,
-    Instance,
     Library,
+    PlanInstance,
     PlanRecord,
     Ranking,
     StartRecord,
@@ -153,7 +153,7 @@ class WorldModel:
             for bucket, record in sorted(page.starts.items()):
                 yield StartRow(task, bucket, *record)
 
-    def add(self, instance: Instance) -> None:
+    def add(self, instance: PlanInstance) -> None:
         """Add an instance while the episode runs."""
         key = PlanKey(instance.task, instance.team, instance.lifted, instance.prototype)
         self._count(key, PlanStatistics.of(instance))
@@ -179,7 +179,7 @@ class WorldModel:
         before = starts.get(row.bucket, _NONE)
         starts[row.bucket] = StartRecord(before.attempts + row.attempts, before.successes + row.successes)
 
-    def guide(self, task: TaskKey, now: int = 0) -> GuideEntry:
+    def guide(self, task: TaskKey, tick: int = 0) -> GuideEntry:
         """Return the guidebook's entry at a tick of the episode; an untested one for an unknown task."""
         page = self._pages.get(task) or _Page()
         total = page.total
@@ -191,7 +191,7 @@ class WorldModel:
             earliest_start=total.earliest,
             latest_start=total.latest,
             verdict=verdict(total.rate),
-            about_now=page.starts.get(now // START_BUCKET, _NONE),
+            about_now=page.starts.get(tick // START_BUCKET, _NONE),
         )
 
     def _recommended_team(self, page: _Page) -> int | None:

@@ -73,13 +73,13 @@ class Question(ABC, Generic[Answer]):
     def fallback(self) -> Answer:
         """Return the documented answer for when nothing usable came."""
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Return values of a field of the answer for a person to choose from; empty where anything is possible.
 
         Args:
             field: Name of the field. Of one that holds one value these are all; of one that holds several, such as a
                 plan, they are those that make sense, and others are possible.
-            given: The fields answered before it.
+            answered: The fields answered before it.
         """
         return ()
 

@@ -8,7 +8,7 @@ from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.keys import scrub
 from teamworld.reasoning.llm.names import is_model, parse_endpoint
 from teamworld.reasoning.router import parse_routes
-from teamworld.reasoning.rules import NoisyRules, Rules
+from teamworld.reasoning.rules import NoisyRules, RuleReasoner
 from teamworld.seeding import Streams, generator
 
 #: Not a reasoner of its own: those of a recorded run answer again, from their record.
@@ -78,7 +78,7 @@ def make_reasoner(name: str, streams: Streams) -> Reasoner:
     if not options:
         if colon:
             raise UserError(f"expected 'rules' or 'rules:noise=RATE', got '{name}'")
-        return Rules(streams)
+        return RuleReasoner(streams)
     option, _, value = options.partition("=")
     if option not in ("noise", "slips"):  # slips: as earlier versions spelt it
         raise UserError(f"unknown option '{option}' of reasoner 'rules'; it has: noise=RATE")

@@ -11,7 +11,7 @@ from teamworld.reasoning.contract import Answer, BadAnswer, Question, Rejected, 
 from teamworld.seeding import Streams
 
 
-class Rules:
+class RuleReasoner:
     """Answers every question by its rule; needs no key and no network.
 
     Args:
@@ -39,7 +39,7 @@ class Rules:
         return self._streams(purpose, *key, self._counts[key], attempt)
 
 
-class NoisyRules(Rules):
+class NoisyRules(RuleReasoner):
     """A stand-in that errs like a weak model: the rules with noise, at a given rate per answer.
 
     An error is a malformed answer, or whatever ``Question.perturb`` does to a sound one (wrong task,
@@ -47,7 +47,7 @@ class NoisyRules(Rules):
     results with it are never a language model's.
 
     Args:
-        streams: As for ``Rules``.
+        streams: As for ``RuleReasoner``.
         rate: Probability that an answer has an error, from 0 to 1.
         option: As the rate is called in the reasoner's name: ``noise``, or ``slips`` in runs of earlier versions,
             whose records say so.

@@ -20,7 +20,7 @@ from teamworld.methods import registry as methods
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Event, LogWriter
 from teamworld.seeding import Streams, generator
 from teamworld.testing.random_walk import describe_view
@@ -100,7 +100,7 @@ class MethodMonitor(Method):
         return self._inner.learn(log)
 
 
-class ReorderedRules(Rules):
+class ReorderedRules(RuleReasoner):
     """The rules, with answers that arrive in an order independent of that of the questions."""
 
     def __init__(self, streams: Streams) -> None:
@@ -181,7 +181,7 @@ def play(
     label: str,
     scenario: Scenario,
     options: Mapping[str, Mapping[str, Any]],
-    make_reasoner: Callable[[Streams], Reasoner] = Rules,
+    make_reasoner: Callable[[Streams], Reasoner] = RuleReasoner,
     *,
     check_questions: bool = False,
     world: World | None = None,

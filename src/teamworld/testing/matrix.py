@@ -19,7 +19,7 @@ from teamworld.errors import UserError, suggest
 from teamworld.experiment import process_pool
 from teamworld.language import Action, AgentId
 from teamworld.methods import registry as methods
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Commit, Event, MessageSent, PlanStart, QuestionAsked
 from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, ViewLog, play
 from teamworld.testing.methods import check_method, episode_problems
@@ -194,7 +194,7 @@ def _episode_failures(label: str, scenario: Scenario, report: CheckReport) -> It
     """Play twice, the second time with all changes that must not matter; if they do, find out which one does."""
 
     def replay(*, reorder: bool = False, filter_repeats: bool = False) -> str:
-        make_reasoner = ReorderedRules if reorder else Rules
+        make_reasoner = ReorderedRules if reorder else RuleReasoner
         world = cast("World", RepeatFilter(scenario.make())) if filter_repeats else None
         return play(label, scenario, {}, make_reasoner, world=world).digest
 

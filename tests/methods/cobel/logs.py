@@ -12,7 +12,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.experiment import message_protocol
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Event, LogWriter
 from teamworld.seeding import generator
 from teamworld.testing.episodes import Scenario
@@ -29,7 +29,7 @@ def beliefs(label: str, stage: Scenario, folder: Path) -> Sequence[Event]:
     setting = Setting(stage.seed, stage.seed, 1, options, rule, log_level="beliefs")
     with LogWriter(folder / "log.jsonl.zst") as log:
         method = methods.make(label, options)
-        episode = Episode(stage.make(), method, Rules(streams), WorldModel(), log, streams, setting)
+        episode = Episode(stage.make(), method, RuleReasoner(streams), WorldModel(), log, streams, setting)
         asyncio.run(episode.play())
         log.finish()
         return tuple(log.events)

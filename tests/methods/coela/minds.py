@@ -12,7 +12,7 @@ from teamworld.language import Action
 from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
 from teamworld.methods.contract import Message
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
-from teamworld.reasoning.rules import Rules
+from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Event, MessageSent, QuestionAsked
 from teamworld.seeding import Streams
 from tests.methods.asked import CELL
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     """What the agent was told that it can do."""
 
 
-class Scripted(Rules):
+class Scripted(RuleReasoner):
     """The rules, but for questions that a test answers; keeps what was asked."""
 
     def __init__(self, says: Says, streams: Streams | None = None) -> None:

@@ -29,7 +29,7 @@ def look(
     assert KEY not in str(checks)
     assert str(checks).isprintable()
     for check in checks:
-        assert check.found
+        assert check.result
         assert check.ok is not False or check.todo, "a failure says what to do"
     return {check.name: check for check in checks}
 
@@ -52,8 +52,8 @@ def test_all_is_well(server: Peer) -> None:
         "answers: json": True,
         "answers: text": True,
     }
-    assert checks["key"].found == "in TEAMWORLD_API_KEY"
-    assert "tokens in" in checks["answers: schema, as in a run"].found
+    assert checks["key"].result == "in TEAMWORLD_API_KEY"
+    assert "tokens in" in checks["answers: schema, as in a run"].result
     assert server.stats()["requests"] == 4
 
 
@@ -75,7 +75,7 @@ def test_form_that_is_not_taken(server: Peer) -> None:
 def test_nonsense_in_every_form(server: Peer) -> None:
     checks = look(server.name("always-prose"))
     assert failed(checks) == ["answers: schema, as in a run"]
-    assert "not usable (json): 'I would rather" in checks["answers: schema, as in a run"].found
+    assert "not usable (json): 'I would rather" in checks["answers: schema, as in a run"].result
     assert "larger model" in checks["answers: schema, as in a run"].todo
 
 
@@ -105,7 +105,7 @@ def test_address_without_a_model_lists_what_is_served(server: Peer) -> None:
 def test_a_fault_ends_it_after_one_call(server: Peer, model: str, found: str) -> None:
     checks = look(server.name(model), read=0.5 if "stall" in model else 3.0)
     assert failed(checks) == [list(checks)[-1]] == ["answers: schema, as in a run"]
-    assert found in checks["answers: schema, as in a run"].found
+    assert found in checks["answers: schema, as in a run"].result
     assert server.stats()["requests"] == 1
 
 
@@ -114,7 +114,7 @@ def test_keys_that_are_missing_or_wrong(server: Peer, environ: dict[str, str], f
     server.set(key="right")
     checks = look(server.name("m"), environ)
     assert failed(checks) == ["reachable"]
-    assert found in checks["reachable"].found
+    assert found in checks["reachable"].result
 
 
 def test_path_that_is_not_there(server: Peer) -> None:
@@ -168,7 +168,7 @@ def replied(listing: bytes, wait: float = 0.0) -> dict[str, Check]:
 
 @pytest.mark.parametrize("listing", [b"[" * 200_000, b'{"data":' * 100_000, b"\xff", b"", b'{"data":{"id":1}}'])
 def test_a_listing_that_is_none(listing: bytes) -> None:
-    assert replied(listing)["reachable"].found == "yes; it lists no models (HTTP 200)"
+    assert replied(listing)["reachable"].result == "yes; it lists no models (HTTP 200)"
 
 
 def test_names_of_models_cannot_command_the_terminal() -> None:
@@ -179,4 +179,4 @@ def test_names_of_models_cannot_command_the_terminal() -> None:
 def test_a_server_that_drips_is_not_waited_for_without_end() -> None:
     checks = replied(b"", wait=30.0)
     assert failed(checks) == ["reachable"]
-    assert checks["reachable"].found == "no: TimeoutError"
+    assert checks["reachable"].result == "no: TimeoutError"

@@ -1,4 +1,4 @@
-"""A language model as a mind: what it is told of answers that could not be used."""
+"""A language model as a reasoner: what it is told of answers that could not be used."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Nowhere:
 
 
 ASKED = with_words("drwell.commit", "I go left.", world(Block(1, 20, 3)))
-MIND = LanguageModel("http://localhost:1/v1#m", "schema", Nowhere())
+MODEL = LanguageModel("http://localhost:1/v1#m", "schema", Nowhere())
 
 
 def roles(*tries: Rejected) -> list[str]:
-    return [turn.role for turn in MIND.request(ASKED, tries).turns]
+    return [turn.role for turn in MODEL.request(ASKED, tries).turns]
 
 
 def test_the_model_sees_its_answer_and_what_was_wrong() -> None:
     bad = Rejected('{"goal": 1}', "schema", "goal: expected a string")
-    turns = MIND.request(ASKED, (bad,)).turns
+    turns = MODEL.request(ASKED, (bad,)).turns
     assert roles(bad) == ["system", "user", "assistant", "user"]
     assert (turns[2].text, turns[3].text) == (bad.text, reask_text(bad))
 
@@ -36,8 +36,8 @@ def test_the_model_sees_its_answer_and_what_was_wrong() -> None:
 @pytest.mark.parametrize(("text", "flaw"), [("", "empty"), (" \n\t", "empty"), ("", "refused"), ("", "cut")])
 def test_of_an_answer_without_words_only_what_was_wrong_is_told(text: str, flaw: Flaw) -> None:
     bad = Rejected(text, flaw, "the answer is empty")
-    first = MIND.request(ASKED, ()).turns
-    turns = MIND.request(ASKED, (bad,)).turns
+    first = MODEL.request(ASKED, ()).turns
+    turns = MODEL.request(ASKED, (bad,)).turns
     assert turns == (first[0], turns[1])  # a turn without words is refused by some, two of the user by others
     assert turns[1].text == f"{first[1].text}\n\n{reask_text(bad)}"
     after = Rejected("no", "json", "there is no JSON object in the answer")
@@ -45,4 +45,4 @@ def test_of_an_answer_without_words_only_what_was_wrong_is_told(text: str, flaw:
 
 
 def test_where_no_answer_came_the_same_is_asked_again() -> None:
-    assert MIND.request(ASKED, (Rejected("", "none", "no answer came"),)) == MIND.request(ASKED, ())
+    assert MODEL.request(ASKED, (Rejected("", "none", "no answer came"),)) == MODEL.request(ASKED, ())

@@ -119,13 +119,13 @@ def test_the_price_is_that_of_the_library(
         **place,
     )
     usage = Usage(prompt=prompt, cached=read, written=put, output=output)
-    assert Prices(now=lambda: now).price(model, "", usage) == pytest.approx(float(wanted.total_price))
+    assert Prices(clock=lambda: now).price(model, "", usage) == pytest.approx(float(wanted.total_price))
 
 
 def test_the_model_that_answered_is_the_one_that_is_paid() -> None:
     pytest.importorskip("genai_prices")
     usage = Usage(prompt=1_000_000, output=0)
-    prices = Prices(now=lambda: NOON)
+    prices = Prices(clock=lambda: NOON)
     asked = prices.price("openai:gpt-4o-mini", "", usage)
     assert prices.price("openai:gpt-4o-mini", "gpt-4o-2024-08-06", usage) == prices.price("openai:gpt-4o", "", usage)
     assert prices.price("openai:gpt-4o-mini", "a name of their own", usage) == asked
@@ -176,7 +176,7 @@ def test_the_table_is_named_with_its_version() -> None:
     library = pytest.importorskip("genai_prices")
     name = Prices().table()
     assert name.startswith(f"genai-prices {library.__version__}, changes of prices up to 20")
-    assert Prices(now=lambda: 0.0).table() == name
+    assert Prices(clock=lambda: 0.0).table() == name
 
 
 # ---- the user's own

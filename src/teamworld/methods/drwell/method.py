@@ -92,7 +92,7 @@ class DrWell(Method):
         """Settle among the free agents who does what, then let each plan alone."""
         members = tuple(context.free)
         # The world model stands still while they settle: each line is looked up once, not once for every agent.
-        self._guide = cache(partial(self._guidebook.guide, now=context.t))
+        self._guide = cache(partial(self._guidebook.guide, tick=context.t))
         self._best = cache(self._guidebook.best)
         self._standby -= set(members)
         self._ended.update(dict.fromkeys((agent for agent in members if agent in context.running), "resync"))

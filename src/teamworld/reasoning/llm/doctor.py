@@ -33,7 +33,7 @@ class Check(NamedTuple):
     name: str
     ok: bool | None
     """None: unknown, or it does not matter."""
-    found: str
+    result: str
     todo: str = ""
     """What to do about it; empty where there is nothing to do."""
 

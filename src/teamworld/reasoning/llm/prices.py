@@ -65,15 +65,15 @@ class Prices:
     Args:
         own: The user's, by the model as ``--reasoner`` names it; they win over published ones.
         origin: Where and when the user's are from.
-        now: Seconds since 1970, for prices that change with the date or the time of day.
+        clock: Seconds since 1970, for prices that change with the date or the time of day.
     """
 
     def __init__(
-        self, own: Mapping[str, Rates] | None = None, origin: str = "", now: Callable[[], float] = time.time
+        self, own: Mapping[str, Rates] | None = None, origin: str = "", clock: Callable[[], float] = time.time
     ) -> None:
         self._own = own or {}
         self._origin = origin
-        self._now = now
+        self._clock = clock
 
     @classmethod
     def load(cls, path: Path | None) -> Prices:
@@ -121,7 +121,7 @@ class Prices:
     def _rates(self, model: str, served: str) -> Rates | None:
         if model.startswith("gguf:") and model not in self._own:
             return _FREE
-        return self._own.get(model) or _published(model, served, int(self._now() // 60))
+        return self._own.get(model) or _published(model, served, int(self._clock() // 60))
 
 
 @lru_cache(maxsize=256)

@@ -20,12 +20,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import ExperimentSpec, build
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Results
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
+from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.papers.drwell import timeline
 from teamworld.reasoning.llm import providers
 from teamworld.reasoning.llm.contract import CallKey, Request

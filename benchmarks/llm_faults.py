@@ -22,10 +22,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
-from teamworld.experiment.config import ExperimentSpec, build
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
+from teamworld.experiment.spec import ExperimentSpec, build
 from tests.experiment.ledger import Ledger, balance, logs
 from tests.reasoning.llm.behaviour import FLAWED, HIDDEN
 from tests.reasoning.llm.server import Peer, running

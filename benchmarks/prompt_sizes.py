@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
-from teamworld.experiment.config import RunCell
+from teamworld.experiment.spec import RunCell
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply

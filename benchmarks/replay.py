@@ -18,9 +18,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from teamworld.cli.viewing import export_replay
-from teamworld.experiment.config import build
+from teamworld.cli.reports import view
 from teamworld.experiment.runner import run
+from teamworld.experiment.spec import build
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 EPISODES = [("zero_shot", "paper-n2"), ("drwell", "paper-n32"), ("greedy", "n128")]
@@ -70,7 +70,7 @@ def main() -> None:
         for method, level in EPISODES if not pages else []:
             out, page = Path(scratch) / f"{method}-{level}", Path(scratch) / f"{method}-{level}.html"
             run(build({"world": "cube", "level": level, "methods": [method], "max_steps": 150}), out)
-            export_replay(out, page, None, None, None)
+            view(out, export=page)
             pages.append(page)
         print(f"load before: {os.getloadavg()[0]:.2f}")
         with sync_playwright() as playwright:

@@ -319,9 +319,9 @@ def test_a_runs_own_file_can_be_run_again(capsys: pytest.CaptureFixture[str], tm
 
 def test_an_interrupt_is_told(tmp_path: Path) -> None:
     code = (
-        "import teamworld.cli.running as running\n"
+        "import teamworld.experiment.runner as runner\n"
         "def stop(*_, **__): raise KeyboardInterrupt\n"
-        "running.run = stop\n"
+        "runner.run = stop\n"
         "from teamworld.cli import main; main(['run', 'cube', '--out', %r])"
     )
     done = subprocess.run(

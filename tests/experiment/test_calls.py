@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore, CopiedCalls, RecordedCalls, changed
-from teamworld.experiment.config import RunCell
 from teamworld.experiment.results import EpisodeRow, Results
+from teamworld.experiment.spec import RunCell
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Spent
@@ -372,7 +372,7 @@ ADDING = """
 import sys
 from pathlib import Path
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import RunCell
+from teamworld.experiment.spec import RunCell
 from tests.reasoning.llm.records import key, record, request
 
 store = CallStore(Path(sys.argv[1]))

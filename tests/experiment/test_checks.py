@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import build
 from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.spec import build
 from teamworld.methods import registry
 from teamworld.methods.drwell.method import DrWell
 

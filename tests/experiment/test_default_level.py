@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import build
+from teamworld.experiment.spec import build
 
 
 def test_each_world_has_a_level_of_its_own() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from teamworld.cli import run as cli
-from teamworld.experiment.config import build
 from teamworld.experiment.estimate import CHARACTERS, CostEstimate, beyond, estimate
+from teamworld.experiment.spec import build
 from teamworld.reasoning.llm.budget import BudgetLimit
 from teamworld.reasoning.llm.prices import Prices, Rates
 from tests.reasoning.llm.server import running

@@ -16,8 +16,8 @@ import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment import grid
-from teamworld.experiment.config import RunCell
 from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.spec import RunCell
 from teamworld.record import EpisodeStart, read_log
 
 DATA: dict[str, Any] = {
@@ -224,6 +224,6 @@ def test_a_lock_that_cannot_be_seen_is_told(
     assert {one["running"] for one in json.loads(capsys.readouterr().out)["runs"]} == {None}
     assert command(["status", str(out)]) == 0
     assert "done" in capsys.readouterr().out
-    monkeypatch.setattr("teamworld.cli.gridding.finished", lambda *_: [])
+    monkeypatch.setattr("teamworld.cli.experiments.finished", lambda *_: [])
     assert command(["status", str(out)]) == 0
     assert capsys.readouterr().out.count("not known") == 8

@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
-from teamworld.experiment.config import ExperimentSpec, build
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
+from teamworld.experiment.spec import ExperimentSpec, build
 from tests.experiment.ledger import balance, logs
 from tests.reasoning.llm.behaviour import FLAWED, PASSING
 from tests.reasoning.llm.server import Peer, running

@@ -20,13 +20,13 @@ pytest.importorskip("pydantic_ai")
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallRow, CallStore
-from teamworld.experiment.config import ExperimentSpec, build
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import Results
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
+from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.reasoning.llm.budget import OutOfBudget
 from teamworld.reasoning.llm.contract import CallKey
 from teamworld.reasoning.prompts import template_versions
@@ -218,7 +218,7 @@ def test_a_cache_answers_a_second_run(server: Peer, tmp_path: Path) -> None:
 RUN = """
 import sys
 from pathlib import Path
-from teamworld.experiment.config import build
+from teamworld.experiment.spec import build
 from teamworld.experiment.runner import run
 given = {"reasoner": sys.argv[1], "methods": ["drwell"], "level": "n4", "max_steps": 30, "episodes": 2}
 run(build(given), Path(sys.argv[2]))

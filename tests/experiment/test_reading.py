@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from teamworld.cli import run as command
 from teamworld.errors import UserError, brief
-from teamworld.experiment.config import build, load
+from teamworld.experiment.spec import build, load
 from teamworld.experiment.yaml_io import parse
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(

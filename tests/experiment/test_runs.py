@@ -21,13 +21,13 @@ import pytest
 
 from teamworld import run
 from teamworld.cli import run as command
-from teamworld.cli.running import default_folder
+from teamworld.cli.experiments import default_folder
 from teamworld.errors import UserError
-from teamworld.experiment.config import RunCell, build
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.experiment.runner import completed
+from teamworld.experiment.spec import RunCell, build
 from teamworld.memory.store import MemoryStore
 from teamworld.record import LogWriter, StepDone, read_log
 
@@ -261,9 +261,9 @@ def test_a_run_works_where_an_event_loop_runs_already(tmp_path: Path) -> None:
     "given",
     [
         {"seed": 1.5},
-        {"seed": None},
+        {"seed": "many"},
         {"method": 1},
-        {"method": None},
+        {"methods": 5},
         {"method": []},
         {"options": [1]},
         {"options": {"cube": 3}},

@@ -12,11 +12,12 @@ import pytest
 
 from teamworld import run
 from teamworld.cli import run as command
+from teamworld.cli.options import parse_options
 from teamworld.errors import UserError
-from teamworld.experiment.config import RunCell, build, load, settings
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.spec import RunCell, build, load
 from teamworld.experiment.warm_start import gather
 from teamworld.memory.store import MemoryStore
 from teamworld.record import EpisodeStart, read_log
@@ -143,7 +144,7 @@ def test_a_file_the_command_line_and_python_mean_the_same(tmp_path: Path, capsys
     flags += ["--set", "drwell.explore=3", "--set", "drwell:mine.memory=library"]
     assert command(["run", str(tmp_path / "e.yaml"), "--out", str(tmp_path / "file")]) == 0
     assert command(["run", "cube", *flags, "--out", str(tmp_path / "flags")]) == 0
-    options = settings(["drwell.explore=3", "drwell:mine.memory=library"])
+    options = parse_options(["drwell.explore=3", "drwell:mine.memory=library"])
     run(
         method=["drwell", "drwell:no_memory", "drwell:mine"],
         max_steps=8,

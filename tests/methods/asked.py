@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
-from teamworld.experiment.config import RunCell
+from teamworld.experiment.spec import RunCell
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.common.plan_answers import candidate_texts

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import RunCell, build
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import spent
+from teamworld.experiment.spec import RunCell, build
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.contract import CallRecord, Usage
 from teamworld.reasoning.llm.prices import Prices, Rates

@@ -12,7 +12,7 @@ import yaml
 import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
-from teamworld.experiment.config import load
+from teamworld.experiment.spec import load
 from teamworld.metrics.definition import metrics
 from teamworld.report import evidence
 from teamworld.report.comparison import PairedDifference

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from teamworld.experiment.config import build
 from teamworld.experiment.runner import run
+from teamworld.experiment.spec import build
 from teamworld.record import (
     SCHEMA,
     ActionStep,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from teamworld.experiment.config import build as experiment
 from teamworld.experiment.runner import run
+from teamworld.experiment.spec import build as experiment
 from teamworld.record import DrawingState, Event, read_log
 from teamworld.viewer import build, page
 from teamworld.worlds.household import draw

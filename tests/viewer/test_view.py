@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from teamworld.cli import run
-from teamworld.experiment.config import build
 from teamworld.experiment.runner import run as play
+from teamworld.experiment.spec import build
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import ExperimentSpec, RunCell
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.results import EpisodeRow, Results
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.methods.registry import method_of
 from teamworld.metrics.definition import Value
 from teamworld.metrics.event_table import CallRecord, EventTable

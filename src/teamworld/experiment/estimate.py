@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from teamworld.experiment.config import ExperimentSpec, RunCell
 from teamworld.experiment.runner import completed, play
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from teamworld import __version__
 from teamworld.errors import UserError
-from teamworld.experiment.config import ExperimentSpec, RunCell, build, load
+from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
 from teamworld.reasoning.prompts import template_versions
 
 #: The file by which a run's folder is known.

@@ -11,10 +11,10 @@ import msgspec
 
 from teamworld.errors import UserError
 from teamworld.experiment.calls import CallStore
-from teamworld.experiment.config import ExperimentSpec, RunCell
 from teamworld.experiment.episode_metrics import finished, of_runs
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.grid import runs
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.metrics.definition import metrics
 from teamworld.record import read_log
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, NoReturn
 from teamworld.errors import UserError
 from teamworld.experiment.cache import AnswerCache, EpisodeCache
 from teamworld.experiment.calls import CallStore, CopiedCalls, EpisodeCalls, RecordedCalls
-from teamworld.experiment.config import ExperimentSpec, RunCell
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN, ClosedTerminal, PersonReasoner, Terminal

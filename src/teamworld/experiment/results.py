@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import RunCell
+from teamworld.experiment.spec import RunCell
 from teamworld.metrics.summary import Summary
 from teamworld.record.database import Database, Format
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from teamworld.experiment.config import ExperimentSpec
+from teamworld.experiment.spec import ExperimentSpec
 from teamworld.metrics.definition import Metric, metrics
 from teamworld.reasoning.registry import describe
 from teamworld.report import export

@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import comparison_runs
 from teamworld.experiment.comparison_runs import REFERENCES, ComparisonRun, silent_name
-from teamworld.experiment.config import ExperimentSpec
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
+from teamworld.experiment.spec import ExperimentSpec
 from teamworld.methods.registry import option_error
 from teamworld.metrics.codes import name_of
 from teamworld.metrics.definition import Metric, metrics

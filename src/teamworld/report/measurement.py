@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import episode_metrics, process_pool
 from teamworld.experiment.comparison_runs import ALOUD, GREEDY, REFERENCES, SILENT, ComparisonRun, silent_names
-from teamworld.experiment.config import ExperimentSpec, RunCell
 from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.memory.store import MemoryStore
 from teamworld.memory.tracker import delta
 from teamworld.memory.world_model import WorldModel

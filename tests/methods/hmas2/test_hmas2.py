@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.errors import UserError
-from teamworld.experiment.config import build
+from teamworld.experiment.spec import build
 from teamworld.language import Plan, parse_action
 from teamworld.methods.common.translation import Translation
 from teamworld.methods.hmas2.options import VARIANTS

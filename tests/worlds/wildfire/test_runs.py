@@ -17,9 +17,9 @@ import pytest
 
 from teamworld import run
 from teamworld.errors import UserError
-from teamworld.experiment.config import RunCell
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
+from teamworld.experiment.spec import RunCell
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Briefing, Method
 from teamworld.record import DrawingState, EpisodeStart, read_log

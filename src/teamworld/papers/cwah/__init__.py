@@ -11,11 +11,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from teamworld.errors import UserError
 from teamworld.experiment import episode_metrics, process_pool
-from teamworld.experiment.config import ExperimentSpec, build
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
+from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.cwah.teams import (
     EpisodesByRow,

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple, get_args
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import run
-from teamworld.experiment.config import RunCell
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.message_protocol import MessageProtocol
+from teamworld.experiment.spec import RunCell
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.page import NOTHING, Figure, Reproduction, check_folder, data, plain, write
 from teamworld.papers.wildfire.scores import (

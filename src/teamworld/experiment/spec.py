@@ -1,4 +1,8 @@
-"""What an experiment is: typed data with one definition for YAML, the command line and Python."""
+"""What an experiment is: typed data with one definition for YAML, the command line and Python.
+
+The YAML file is an ``ExperimentSpec`` as plain data, ``teamworld.run`` takes its fields by name, and the options of the
+command line are made from its fields (``teamworld.cli.options``).
+"""
 
 from __future__ import annotations
 
@@ -99,40 +103,79 @@ class ExperimentSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    world: str = Field(default="cube", description="name of the world")
-    level: str = Field(default="paper-n2", description="level of the world; the world's own default if left out")
-    methods: tuple[str, ...] = Field(default=("drwell",), min_length=1, description="coordination methods")
-    reasoner: str = Field(default="rules", description="the reasoner, or WHO=REASONER,... for several")
+    world: str = Field(default="cube", description="Name of a world (see: teamworld worlds).")
+    level: str = Field(
+        default="paper-n2",
+        description="Level of the world (see: teamworld levels); left out, the world's own default: paper-n2 for cube.",
+    )
+    methods: tuple[str, ...] = Field(
+        default=("drwell",),
+        min_length=1,
+        description="Coordination methods, or variants such as drwell:no_memory (see: teamworld methods); joined by + "
+        "they share a team.",
+    )
+    reasoner: str = Field(
+        default="rules",
+        description="What answers the method's questions: rules (no key, no network); rules:noise=0.2, a stand-in that "
+        "errs like a weak model; openai:MODEL, anthropic:MODEL, google:MODEL; any server that speaks OpenAI's "
+        "protocol, as http://localhost:8000/v1#MODEL; gguf:FILE, a model file run by llama.cpp; human. Several as "
+        "WHO=REASONER,..., the first that fits: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE. replay asks "
+        "nobody and answers from the record in the run's folder, replay:DIR from another run's.",
+    )
     answers: Literal["auto", "schema", "tool", "json", "text"] = Field(
-        default="auto", description="how a language model is made to keep the form of an answer"
+        default="auto",
+        description="How a language model is made to keep the form of an answer: schema, tool, json, text, or auto for "
+        "the strictest that it supports.",
     )
-    retries: int = Field(default=RETRIES, ge=0, le=10, description="how often a bad answer is asked again")
+    retries: int = Field(
+        default=RETRIES,
+        ge=0,
+        le=10,
+        description="How often a bad answer is asked again, with what was wrong, before a fallback takes its place.",
+    )
     sampling: dict[str, SamplingChange] = Field(
-        default_factory=dict, description="changes of sampling, by kind of question with wildcards"
+        default_factory=dict,
+        description="Changes of how language models are sampled, by kind of question with wildcards: "
+        "{'*': {temperature: 0}}; as published where nothing is said.",
     )
-    episodes: int = Field(default=1, ge=1, le=1_000_000, description="episodes in a row with one memory")
-    seeds: tuple[int, ...] = Field(default=(0,), min_length=1, description="seeds")
+    episodes: int = Field(
+        default=1,
+        ge=1,
+        le=1_000_000,
+        description="Episodes in a row; what a method learns in one it has in the next.",
+    )
+    seeds: tuple[int, ...] = Field(
+        default=(0,),
+        min_length=1,
+        description="Seeds of the run, each with a memory of its own; a seed fixes the layout of seeded levels and "
+        "names all random generators. Intervals and tests go by seeds.",
+    )
     max_steps: int = Field(
-        default=150, ge=1, le=10_000_000, description="steps of the world after which an episode ends"
+        default=150, ge=1, le=10_000_000, description="Steps of the world after which an episode ends."
     )
     options: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="options of the world, the methods and the messages, by name"
+        default_factory=dict,
+        description="Options of the world, the methods and the messages, by owner: {drwell: {task_identity: class}}. "
+        "What is set for a method holds for its variants too; an owner such as drwell:mine makes a variant.",
     )
     instances: Instances = Field(
         default="fixed",
-        description="fixed: a seed's episodes share one instance of the level; fresh: each has its own; a number: all "
-        "take place in the instance of that seed",
+        description="fixed: the episodes of a seed take place in one instance of the level; fresh: each in one of its "
+        "own; a number: all seeds in the instance of that seed (published layouts are always the same).",
     )
     memory: str | None = Field(
-        default=None, description="folder of a run whose world models the methods begin with; null: with empty ones"
+        default=None,
+        description="Folder of a run whose world models the methods begin with. They are copied into the new run.",
     )
     log_level: LogLevel = Field(
-        default="play", description="what logs hold: beliefs adds what is true, perceived, believed and predicted"
+        default="play",
+        description="play, or beliefs: logs also hold what is true, what agents perceive, and what methods say that "
+        "they believe and predict. The metrics of beliefs need it.",
     )
     talk: MessageProtocol | None = Field(
         default=None,
-        description="native: each method talks by its published rule; equal: all by one, the options of the messages; "
-        "null: equal if there are any, else native",
+        description="native: each method talks by its published rule; equal: all by one, that of the options of "
+        "messages; left out: equal if there are any, else native.",
     )
 
     @model_serializer(mode="wrap")
@@ -302,53 +345,3 @@ def load(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise UserError(f"{path} is no experiment: expected a mapping such as 'world: cube', got {type(data).__name__}")
     return {name: value for name, value in data.items() if name not in RECORDED}
-
-
-def samplings(assignments: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the changes of sampling of ``[KIND.]FIELD=VALUE`` texts, by kind of question.
-
-    Raises:
-        UserError: A text is not of this form.
-    """
-    changes: dict[str, dict[str, Any]] = {}
-    for text in assignments:
-        name, equals, value = text.partition("=")
-        kinds, _, changed = name.rpartition(".")
-        if not equals or not changed:
-            raise UserError(
-                f"--sampling takes [KIND.]FIELD=VALUE, such as temperature=0 or drwell.draft.seed=1; got '{text}'"
-            )
-        if changed not in SamplingChange.model_fields:
-            raise UserError(
-                f"--sampling {name}: unknown '{changed}'{suggest(changed, list(SamplingChange.model_fields))}"
-            )
-        if changed in changes.get(kinds or "*", {}):
-            raise UserError(f"--sampling {name} is given twice")
-        try:
-            changes.setdefault(kinds or "*", {})[changed] = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            raise UserError(f"the value of --sampling {name} does not parse: '{value[:80]}'") from None
-    return changes
-
-
-def settings(assignments: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the options of ``OWNER.OPTION=VALUE`` texts; values are read as YAML.
-
-    Raises:
-        UserError: A text is not of this form.
-    """
-    options: dict[str, dict[str, Any]] = {}
-    for text in assignments:
-        name, equals, value = text.partition("=")
-        owner, dot, option = name.partition(".")
-        if not (equals and dot and owner and option):
-            raise UserError(
-                f"--set takes OWNER.OPTION=VALUE, such as drwell.explore=3 or drwell:mine.explore=3; got '{text}'"
-            )
-        if option in options.get(owner, {}):
-            raise UserError(f"--set {name} is given twice")
-        try:
-            options.setdefault(owner, {})[option] = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            raise UserError(f"the value of --set {name} does not parse: '{value[:80]}'") from None
-    return options

@@ -1,0 +1,141 @@
+"""Commands that list what there is, and check that a reasoner works: worlds, levels, methods, doctor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.text import Text
+
+from teamworld.cli.monitor import dump
+from teamworld.cli.options import Flag
+from teamworld.episode.messages import MessageRule
+from teamworld.errors import UserError
+from teamworld.experiment.message_protocol import rule
+from teamworld.experiment.run_options import RunOptions
+from teamworld.methods import registry as known_methods
+from teamworld.reasoning import registry as reasoners
+from teamworld.reasoning.llm.contract import FORMS, Form
+from teamworld.reasoning.llm.doctor import Check, examine
+from teamworld.reasoning.llm.keys import scrub
+from teamworld.reasoning.router import parse_routes
+from teamworld.worlds import registry as known_worlds
+
+_MARKS = {True: ("ok", "green"), False: ("no", "bold red"), None: ("--", "yellow")}
+
+
+def worlds() -> int:
+    """List the worlds and their options, and those of the messages."""
+    lines: dict[str, str] = {}
+    for name in known_worlds.names():
+        lines[name] = known_worlds.summary(name)
+        lines |= _options(name, known_worlds.option_model(name))
+    lines["messages"] = "what may be said, who hears it and what it costs, in every world"
+    _print(lines | _options("messages", MessageRule))
+    return 0
+
+
+def levels(world: str = "cube") -> int:
+    """List the levels of a world.
+
+    Parameters
+    ----------
+    world:
+        Name of the world.
+    """
+    _print(known_worlds.levels(world))
+    return 0
+
+
+def methods() -> int:
+    """List the coordination methods, their options, their own rules for messages and their variants."""
+    lines: dict[str, str] = {}
+    for name in known_methods.names():
+        method = known_methods.method_class(name)
+        lines[name] = method.summary
+        lines |= _options(name, method.options)
+        if method.talk:
+            lines[f"  --talk native ({name})"] = rule(name, "native", {}).in_words()
+        lines |= {f"  {name}:{variant}": settings.summary for variant, settings in method.variants.items()}
+    _print(lines)
+    return 0
+
+
+def _options(owner: str, model: type[BaseModel]) -> dict[str, str]:
+    """Return one line for each option of a world, a method or the messages."""
+    fields = model.model_fields.items()
+    return {f"  --set {owner}.{name}={_yaml(field.default)}": field.description or "" for name, field in fields}
+
+
+def _yaml(value: object) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _print(lines: Mapping[str, str]) -> None:
+    width = max(map(len, lines), default=0)
+    for name, text in lines.items():
+        print(f"{name:<{width}}  {text}".rstrip())
+
+
+def doctor(
+    *,
+    reasoner: str,
+    answers: str | None = None,
+    key_env: str | None = None,
+    timeout: float = 60.0,
+    json: Flag = False,
+) -> int:
+    """Check that a reasoner works: name, packages, key, server, model, forms of answers, a round trip.
+
+    Asks each language model four small questions. Exits with 1 if something has to be done first.
+
+    Parameters
+    ----------
+    reasoner:
+        As for teamworld run; of a server's address the model may be missing, to see what it serves.
+    answers:
+        Form of the answers of the run to come: schema, tool, json or text. [default: the best for the model]
+    key_env:
+        Name of the environment variable that holds the key (never the key itself).
+    timeout:
+        Seconds to wait for one answer. [default: 60]
+    json:
+        Print one JSON object, and nothing else.
+    """
+    form = next((form for form in FORMS if form == answers), None)
+    if answers not in (None, "auto") and form is None:
+        raise UserError(f"--answers is one of auto, {', '.join(FORMS)}; got '{answers}'")
+    results = dict(_examine(reasoner, form, RunOptions(key_env=key_env, timeout=timeout)))
+    if json:
+        dump({name: [check._asdict() for check in checks] for name, checks in results.items()})
+    else:
+        console = Console(highlight=False)
+        for name, checks in results.items():
+            console.print(name, markup=False)
+            for check in checks:
+                mark, style = _MARKS[check.ok]
+                console.print(Text.assemble("  ", (mark, style), f"  {check.name}: {check.result}"), soft_wrap=True)
+                if check.todo:
+                    console.print(f"        {check.todo}", markup=False, soft_wrap=True)
+    return int(any(check.ok is False for checks in results.values() for check in checks))
+
+
+def _examine(text: str, form: Form | None, options: RunOptions) -> Iterator[tuple[str, list[Check]]]:
+    """Yield what was found of each reasoner that ``--reasoner`` names.
+
+    Raises:
+        UserError: The text is none that ``--reasoner`` takes.
+    """
+    team = reasoners.list_models(text)
+    if text.strip().partition(":")[0] == reasoners.REPLAY:
+        yield text, [Check("mind", True, "the answers on record; nobody is asked")]
+        return
+    for name in dict.fromkeys(share.name for share in parse_routes(text)):
+        if name in ("rules", "human") or name.startswith("rules:"):
+            reasoners.check_name(name)
+            yield name, [Check("mind", True, reasoners.describe(name))]
+        else:
+            checks = examine(name, key_env=options.key_env, form=form, read=options.timeout, team=team)
+            yield scrub(name), asyncio.run(checks)

@@ -1,0 +1,148 @@
+"""What a user sees while runs go on: progress, what calls cost, and what they will."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from teamworld.cli.terminal import Keyboard
+from teamworld.experiment.estimate import CHARACTERS, CostEstimate, beyond, estimate
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.reasoner_factory import RunMonitor
+from teamworld.experiment.replay_reasoner import replays
+from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.spec import ExperimentSpec
+from teamworld.reasoning.human import HUMAN
+from teamworld.reasoning.llm import budget as budgets
+from teamworld.reasoning.llm.budget import Spent
+from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.registry import list_models
+from teamworld.reasoning.router import parse_routes
+from teamworld.report.tables import Table, rich_tables
+
+
+def dump(data: object) -> None:
+    """Print one JSON object, in plain ASCII: it prints in any locale."""
+    print(json.dumps(data, allow_nan=False))
+
+
+def print_table(table: Table) -> None:
+    """Print a table as wide as the terminal, with its title and caption."""
+    console = Console()
+    print(table.title)
+    for part in rich_tables(table, console.width):
+        console.print(part)
+    if table.caption:
+        print(f"{table.caption}\n")
+
+
+def keyboard_for(reasoner: str | None) -> Keyboard | None:
+    """Return the terminal of a person who is part of a team; None where nobody is."""
+    return Keyboard() if reasoner and any(share.name == HUMAN for share in parse_routes(reasoner)) else None
+
+
+def progress_bar(*, hidden: bool = False) -> Progress:
+    """Return a progress bar on standard error; hidden where that is no terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal)
+
+
+def estimates(experiments: Sequence[ExperimentSpec], options: RunOptions) -> list[CostEstimate]:
+    """Return what runs with language models will take together, by model; nobody is asked.
+
+    Raises:
+        UserError: An experiment, the budget or the file of prices cannot be used.
+    """
+    prices = Prices.load(options.prices)
+    for limit in (options.budget, options.episode_budget):
+        if limit is not None:
+            budgets.parse_limit(limit)
+    by_model: dict[str, list[CostEstimate]] = {}
+    for experiment in experiments:
+        if list_models(experiment.reasoner) and not replays(experiment):
+            for part in estimate(experiment.resolved(), prices):
+                by_model.setdefault(part.model, []).append(part)
+    sums = []
+    for model, parts in by_model.items():
+        usd = None if any(part.usd is None for part in parts) else sum(part.usd or 0.0 for part in parts)
+        calls, prompt, output = (sum(getattr(part, name) for part in parts) for name in ("calls", "prompt", "output"))
+        sums.append(CostEstimate(model, calls, prompt, output, usd))
+    return sums
+
+
+def estimate_lines(expected: Sequence[CostEstimate], options: RunOptions) -> Iterator[str]:
+    """Yield what runs will take, as lines."""
+    yield from map(str, expected)
+    yield (
+        f"From a dry run of the first episode with the built-in rules, {CHARACTERS:g} characters a token; prices: "
+        f"{Prices.load(options.prices).table()}. A model that reasons, errs or needs more steps takes more: set a "
+        "--budget."
+    )
+    if options.budget is not None and beyond(expected, budgets.parse_limit(options.budget)):
+        yield f"that is more than --budget {options.budget}: the run stops there; with a larger one it goes on"
+
+
+def estimate_all(runs: Sequence[tuple[Path, ExperimentSpec]], options: RunOptions) -> list[str]:
+    """Return what several runs will take together, as lines; none if no model will be asked.
+
+    Args:
+        runs: Folders and experiments; what is begun is left out, since its estimate was shown when it began.
+        options: How they are carried out.
+
+    Raises:
+        UserError: An experiment, the budget or the file of prices cannot be used.
+    """
+    new = [spec for path, spec in runs if not RunFolder(path).experiment_file.exists()]
+    new = [spec for spec in new if list_models(spec.reasoner) and not replays(spec)]
+    expected = estimates(new, options)
+    return [f"{len(new)} runs together:", *estimate_lines(expected, options)] if expected else []
+
+
+@contextmanager
+def monitored(
+    total: int, experiment: ExperimentSpec, options: RunOptions, *, lines: Sequence[str] | None = None
+) -> Iterator[tuple[Callable[[EpisodeRow], None], RunMonitor]]:
+    """Show a progress bar for so many episodes; give what is called with each, and the monitor of their reasoners.
+
+    Args:
+        total: Episodes.
+        experiment: The first of what is run.
+        options: How it is carried out.
+        lines: What is said of the costs before anything is asked; None: an estimate of each new run.
+    """
+    keyboard = keyboard_for(experiment.reasoner)
+    # A bar that redraws itself would garble what a person reads and types.
+    with progress_bar(hidden=keyboard is not None) as bar:
+        task = bar.add_task("episodes", total=total)
+
+        def describe(text: str, **changes: Any) -> None:
+            bar.update(task, description=text, **changes)
+
+        def spent(so_far: Spent, flying: int, waiting: int) -> None:
+            dollars = f"{so_far.usd.total:.4f} USD, " if so_far.usd.counted else ""
+            queued = f", {waiting} waiting" if waiting else ""
+            describe(f"{dollars}{so_far.tokens.total:,.0f} tokens, {flying} calls in flight{queued}")
+
+        def notice(line: str) -> None:
+            bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+        def begins(begun: ExperimentSpec, prices: Prices) -> None:
+            if lines is None:
+                describe("estimate: a dry run with the rules")
+                for line in estimate_lines(estimate(begun, prices), options):
+                    notice(line)
+
+        for line in lines or ():
+            notice(line)
+        yield (
+            lambda row: describe(f"{row.method}, seed {row.seed}", advance=1),
+            RunMonitor(spent, notice, begins, keyboard),
+        )

@@ -1,0 +1,340 @@
+"""Commands that show what was played: report, metrics, prompts, memory, view."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from teamworld.cli.experiments import draw_figures
+from teamworld.cli.monitor import dump, print_table, progress_bar
+from teamworld.cli.options import Flag, Int
+from teamworld.errors import UserError
+from teamworld.experiment import episode_metrics
+from teamworld.experiment import prompts as recorded_prompts
+from teamworld.experiment.episode_metrics import finished
+from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.results import EpisodeRow, Results
+from teamworld.experiment.spec import RunCell
+from teamworld.memory import drawing, graph
+from teamworld.memory.store import MemoryStore
+from teamworld.methods.registry import kinds
+from teamworld.metrics.definition import Value, pool_all
+from teamworld.metrics.definition import metrics as defined_metrics
+from teamworld.metrics.failures import tags
+from teamworld.reasoning.llm.prices import Prices
+from teamworld.reasoning.prompts import template_info
+from teamworld.record import read_log
+from teamworld.report import bills, metric_tables, tables
+from teamworld.report import competence as competences
+from teamworld.report import failures as failure_reports
+from teamworld.viewer.build import build
+from teamworld.viewer.page import page
+from teamworld.viewer.selection import select_episode
+from teamworld.worlds.registry import finder
+
+
+def report(
+    folder: Path,
+    *,
+    figures: Flag = False,
+    failures: Flag = False,
+    bill: Flag = False,
+    competence: Flag = False,
+    prices: Path | None = None,
+    episode: Int = None,
+    all: Flag = False,
+    json: Flag = False,
+) -> int:
+    """Print the table of a run.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run.
+    figures:
+        Also draw the learning curve and the world model into the folder (needs the extra: plots).
+    failures:
+        Print the failure labels instead: how often, in how many episodes, and a list with steps, agents and reason.
+    bill:
+        Print what calls of language models took instead: tokens, dollars, seconds, by method, model, kind of
+        question, reasoner and episode.
+    competence:
+        Print Behavioural Competency Scores instead, of runs in wildfire with do_nothing among the methods; also of a
+        grid or a comparison.
+    prices:
+        With --bill: YAML file with prices for calls that were made before a price was known.
+    episode:
+        With --failures: only the episodes with this number.
+    all:
+        With --failures: list every one, not a choice of each method's.
+    json:
+        Print the table as one JSON object, and nothing else.
+    """
+    if figures + failures + bill + competence > 1:
+        raise UserError("--figures, --failures, --bill and --competence are four reports: ask for one")
+    if prices is not None and not bill:
+        raise UserError("--prices belongs to --bill: add --bill")
+    if not failures and not bill and (all or episode is not None):
+        raise UserError("--episode and --all belong to --failures: add --failures")
+    if failures:
+        _report_failures(RunFolder(folder), episode, everything=all, as_json=json)
+        return 0
+    run_folder, rows, empty = RunFolder(folder), list[EpisodeRow](), ""
+    if competence:
+        shown = [competences.of_folder(folder)]
+    elif bill:
+        experiment = run_folder.experiment()
+        shown = list(bills.of_run(run_folder, Prices.load(prices)))
+        empty = f"{folder} asked no language model: {tables.describe_reasoner(experiment)}"
+    else:
+        experiment = run_folder.experiment()
+        if run_folder.results_file.exists():
+            with Results(run_folder.results_file, readonly=True) as results:
+                rows = results.rows()
+        shown = tables.of_run(rows, experiment)
+    if json:
+        dump({"run": str(folder), "tables": [table.plain() for table in shown]})
+    else:
+        for table in shown:
+            print_table(table)
+        if not shown:
+            print(empty)
+    if figures:
+        draw_figures(run_folder, rows, quiet=json)
+    return 0
+
+
+def _report_failures(folder: RunFolder, episode: int | None, *, everything: bool, as_json: bool) -> None:
+    """Print the failure labels of a run: a table of counts, then what happened, method by method."""
+    experiment = folder.experiment()
+    rows = failure_reports.finished(folder, experiment, episode)
+    with progress_bar() as bar:
+        tagged = failure_reports.tagged(folder, experiment, rows)
+        labels = list(bar.track(tagged, len(rows), description="reading logs"))
+    wanted = len(experiment.cells()) * (experiment.episodes if episode is None else 1)
+    if as_json:
+        plain = failure_reports.plain(labels, experiment)
+        dump({"run": str(folder.path), "unfinished": wanted - len(rows)} | plain)
+        return
+    print_table(failure_reports.counts(labels, experiment))
+    for method in experiment.methods:
+        for line in failure_reports.lines(labels, method, None if everything else failure_reports.SHOWN):
+            print(f"{method}: {line}")
+    if wanted > len(rows):
+        print(f"left out: {wanted - len(rows)} episodes that are not finished")
+
+
+# ---- metrics
+
+
+def metrics(log: Path | None = None, *, markdown: Flag = False, json: Flag = False) -> int:
+    """List the metrics and what they mean, or measure a log or a run.
+
+    Parameters
+    ----------
+    log:
+        A log (.jsonl.zst): its episode's metrics; or the folder of a run: those of each method, pooled over episodes.
+    markdown:
+        Without a log: print the definitions as Markdown tables.
+    json:
+        Print one JSON object, and nothing else: value, num and den of each metric; null where there was nothing to
+        measure.
+    """
+    if log is None:
+        if json:
+            dump({name: metric._asdict() for name, metric in defined_metrics().items()})
+        else:
+            print("\n".join(metric_tables.definitions() if markdown else metric_tables.lines()).rstrip())
+    elif markdown:
+        raise UserError("--markdown prints the definitions: leave out the log")
+    elif log.is_dir():
+        _measure_run(RunFolder(log), as_json=json)
+    else:
+        values = episode_metrics.of_log(log)
+        if json:
+            dump({"metrics": {name: value._asdict() for name, value in values.items()}})
+        else:
+            print_table(metric_tables.of_episode(values, str(log)))
+    return 0
+
+
+def _measure_run(folder: RunFolder, *, as_json: bool) -> None:
+    """Print the metrics of every method of a run."""
+    experiment = folder.experiment()
+    count = len(finished(folder, experiment))
+    if not count:
+        raise UserError(f"{folder.path} has no finished episode yet: nothing to measure")
+    errors = Console(stderr=True)
+    by_episode: dict[str, list[dict[str, Value]]] = {method: [] for method in experiment.methods}
+    for _, measured in track(
+        episode_metrics.of_runs([(folder, experiment)]),
+        "measuring",
+        count,
+        console=errors,
+        transient=True,
+        disable=not errors.is_terminal,
+    ):
+        by_episode[measured.cell.method].append(measured.values)
+    by_method = {method: pool_all(values) for method, values in by_episode.items()}
+    if as_json:
+        plain = {m: {name: value._asdict() for name, value in values.items()} for m, values in by_method.items()}
+        talk = {"talk": words} if (words := tables.talk(experiment)) else {}
+        mind = tables.describe_reasoner(experiment)
+        dump({"run": str(folder.path), "mind": mind, **talk, "methods": plain})
+    else:
+        title = f"{experiment.world} {experiment.level}: {count} episode{'' if count == 1 else 's'}"
+        print_table(metric_tables.of_run(by_method, title, tables.describe_reasoner_and_talk(experiment)))
+
+
+# ---- prompts
+
+
+def prompts(
+    question: str | None = None,
+    *,
+    run: Path | None = None,
+    method: str | None = None,
+    seed: Int = None,
+    episode: Int = None,
+    agent: str | None = None,
+    number: Int = None,
+    step: Int = None,
+    attempt: Int = None,
+) -> int:
+    """List the prompts with their versions and hashes, or print one as a reasoner was shown it.
+
+    Parameters
+    ----------
+    question:
+        Kind of a question, such as drwell.propose: print its exact prompt at a moment of --run.
+    run:
+        Folder of the run.
+    method:
+        The method whose episode it is. [default: the run's first]
+    seed:
+        Its seed. [default: the run's first]
+    episode:
+        A finished episode. [default: the last]
+    agent:
+        Who was asked. [default: the first who was]
+    number:
+        Which of these questions to that agent in the episode, from 1. [default: 1]
+    step:
+        Instead of --number: the step in which it was asked.
+    attempt:
+        Where a model answered: 1 for what it was sent when it was asked again, 2 for the time after. [default: 0]
+    """
+    if question is None:
+        if any(value is not None for value in (run, method, seed, episode, agent, number, step, attempt)):
+            raise UserError("which question? expected one such as drwell.propose; see: teamworld prompts")
+        print("\n".join(_prompt_lines()))
+        return 0
+    if run is None:
+        raise UserError(f"the prompt of {question} at which moment? add --run DIR")
+    chosen = select_episode(run, method, seed, episode)
+    which = recorded_prompts.choose(list(read_log(chosen.log)), question, agent, number, step)
+    with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch:
+        prompt = recorded_prompts.shown(RunFolder(run), chosen.cell, chosen.episode, which, Path(scratch), attempt)
+    place = f"{chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}, step {prompt.step}"
+    print(f"{question} number {which.number} to {which.respondent}: {place}", file=sys.stderr)
+    if prompt.changed:
+        print("the template has changed since this run began: this is what it would show now", file=sys.stderr)
+    for turn in prompt.turns:
+        print(f"==== {turn.role} ====\n{turn.text}")
+    return 0
+
+
+def _prompt_lines() -> Iterator[str]:
+    """Yield one line for each kind of question: its kind, version, hash and template."""
+    rows = [("question", "version", "hash", "template")]
+    for kind, question in kinds().items():
+        version = template_info(question.template)
+        rows.append((kind, str(version.version), version.hash, question.template))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+# ---- world models and replays
+
+
+def memory(folder: Path, *, method: str = "drwell", seed: Int = None, episode: Int = None, out: Path) -> int:
+    """Export the world model that a method had learned after an episode.
+
+    The ending of --out says how: .json (node-link), .graphml, .png, .svg or .pdf.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run.
+    method:
+        The method whose world model it is.
+    seed:
+        Its seed. [default: the run's first]
+    episode:
+        The last episode to take in. [default: all]
+    out:
+        The file to write.
+    """
+    place = RunFolder(folder)
+    cell = RunCell(method, place.experiment().seeds[0] if seed is None else seed)
+    if not place.memory_file.exists():
+        raise UserError(f"{folder} has no world model yet")
+    with MemoryStore(place.memory_file, readonly=True) as store:
+        if cell.name not in store.runs():
+            raise UserError(f"{folder} has no world model of {cell.name}; it has: {', '.join(store.runs()) or 'none'}")
+        last = store.episodes(cell.name)[-1]
+        if episode is not None and not 1 <= episode <= last:
+            raise UserError(f"{cell.name} has episodes 1 to {last}, got {episode}")
+        deltas = store.deltas(cell.name, up_to=episode)
+    match out.suffix.lower():
+        case ".json":
+            out.write_text(json_text.dumps(graph.to_json(deltas), indent=1), "utf-8")
+        case ".graphml":
+            out.write_text(graph.to_graphml(graph.build(deltas)), "utf-8")
+        case _:
+            drawing.draw(deltas, out, (len(deltas),), title=f"World model of {method}, seed {cell.seed}")
+    print(f"written: {out}")
+    return 0
+
+
+def view(folder: Path, *, export: Path, method: str | None = None, seed: Int = None, episode: Int = None) -> int:
+    """Write an episode as one web page that plays it: no server, no network, it can be mailed.
+
+    Parameters
+    ----------
+    folder:
+        Folder of the run.
+    export:
+        The file to write, such as replay.html.
+    method:
+        The method whose episode it is. [default: the run's first]
+    seed:
+        Its seed. [default: the run's first]
+    episode:
+        The episode. [default: the last that is finished]
+    """
+    if export.suffix.lower() not in (".html", ".htm"):
+        raise UserError(f"--export takes the name of a web page, such as replay.html; got {export}")
+    if not export.parent.is_dir():
+        raise UserError(f"{export.parent} is no folder: make it, or choose another place for {export.name}")
+    if export.is_dir():
+        raise UserError(f"{export} is a folder: expected the name of a file, such as {export / 'replay.html'}")
+    chosen, world = select_episode(folder, method, seed, episode), RunFolder(folder).experiment().world
+    log = list(read_log(chosen.log))
+    text = page(build(log, tags(log, finder(world))))
+    draft = export.with_name(f".{export.name}.new")
+    try:
+        draft.write_text(text, "utf-8", newline="\n")
+        draft.replace(export)
+    finally:
+        draft.unlink(missing_ok=True)
+    size = f"{export.stat().st_size / 1000:.0f} kB"
+    print(f"written: {export} ({chosen.cell.method}, seed {chosen.cell.seed}, episode {chosen.episode}; {size})")
+    return 0

@@ -104,7 +104,7 @@ def test_a_replay_opens_no_socket(server: Peer, tmp_path: Path, monkeypatch: pyt
 
 def test_a_replay_names_a_prompt_that_changed(server: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(plain(server), tmp_path / "a")
-    monkeypatch.setattr("teamworld.worlds.cube.text.CubeView.text", lambda self, form="plain": "It is dark.")
+    monkeypatch.setattr("teamworld.worlds.cube.world.CubeView.text", lambda self, form="plain": "It is dark.")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with pytest.raises(UserError, match=r"call drwell.propose 1 of agent_0.*was another request.*prompt"):

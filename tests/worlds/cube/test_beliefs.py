@@ -12,7 +12,7 @@ from teamworld.language import Entity, Fact, Facts
 from teamworld.worlds.contract import Option
 from teamworld.worlds.cube.beliefs import LARGEST
 from teamworld.worlds.cube.domain import CubeDomain
-from teamworld.worlds.cube.symbolic_state import GRID, SymbolicState, within
+from teamworld.worlds.cube.symbolic_state import GRID, SymbolicState, is_within
 from teamworld.worlds.cube.world import CubeOptions, make
 from tests.worlds.cube.team import act, give, state, world
 
@@ -184,7 +184,7 @@ def test_visible_is_what_a_view_shows(seed: int, radius: int, ways: list[str]) -
         for fact in here.truth():
             chance = here.domain.beliefs.observation_probability(fact, agent, here.truth())
             if isinstance(fact.subject, Entity) and fact.subject.kind == "block" and fact.value != "delivered":
-                seen = within(cells[agent], here.state.blocks[fact.subject.id], radius)
+                seen = is_within(cells[agent], here.state.blocks[fact.subject.id], radius)
                 assert chance == (1.0 if seen else 0.0)
                 assert (fact in view.facts) == (seen or here.state.blocks[fact.subject.id].delivered)
 

@@ -128,12 +128,12 @@ def test_plans_come_in_the_order_of_their_texts_which_says_nothing() -> None:
 def test_plans_follow_the_geometry() -> None:
     here = state(20, [(0, 0), (9, 0)], [(2, 4, 4), (1, 4, 10)])
     texts = {str(plan) for plan in DOMAIN.candidate_plans(DOMAIN.goals(here.facts)[0], "agent_0", here.facts)}
-    line_up = "plan for block_0 { move_to_block(<block>(0), left); "
+    line_up_agents = "plan for block_0 { move_to_block(<block>(0), left); "
     meet = "rendezvous(<block>(0), left, 2, 20); "
-    assert line_up + meet + "push_block(<block>(0), 14) }" in texts
-    assert line_up + "push_block(<block>(0), 14) }" in texts
-    assert line_up + meet + "push_block(<block>(0), 7); " + meet + "push_block(<block>(0), 7) }" in texts
-    assert line_up + meet + "push_block(<block>(0), 4) }" in texts  # up to the block in its lane
+    assert line_up_agents + meet + "push_block(<block>(0), 14) }" in texts
+    assert line_up_agents + "push_block(<block>(0), 14) }" in texts
+    assert line_up_agents + meet + "push_block(<block>(0), 7); " + meet + "push_block(<block>(0), 7) }" in texts
+    assert line_up_agents + meet + "push_block(<block>(0), 4) }" in texts  # up to the block in its lane
     assert (
         "plan for block_0 { move_to_block(<block>(0), up); rendezvous(<block>(0), up, 2, 20); "
         "push_block(<block>(0), 2); "

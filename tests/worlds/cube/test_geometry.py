@@ -129,8 +129,10 @@ def test_lines_and_chains_are_those_of_the_physics(seed: int, n: int, steps: int
     names = tuple(map(agent_name, range(n)))
     here = SymbolicState.from_arrays(arrays, names)
     agents = dict(enumerate(here.agents.values()))
-    scene = Scene(here.side, agents, {block: (square.weight, (square.row, square.col)) for block, square in here.open})
-    for block, _ in here.open:
+    scene = Scene(
+        here.side, agents, {block: (square.weight, (square.row, square.col)) for block, square in here.open_blocks}
+    )
+    for block, _ in here.open_blocks:
         for side in SIDES:
             way = DELTA[OPPOSITE[side]]
             chain = scene.chain(block, way)

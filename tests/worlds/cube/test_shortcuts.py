@@ -58,7 +58,7 @@ def fresh(here: SymbolicState) -> SymbolicState:
 
 
 def some_block(here: SymbolicState, pick: int) -> int:
-    blocks = [block for block, _ in here.open]
+    blocks = [block for block, _ in here.open_blocks]
     assume(blocks)
     return blocks[pick % len(blocks)]
 
@@ -70,15 +70,15 @@ def plain_staging(here: SymbolicState, block: int, face: str) -> list[Cell]:
     cells = sorted(
         geometry.cells_outside(square, face), key=lambda cell: abs(2 * (cell[along] - corner) - (square.weight - 1))
     )
-    others = [other for _, other in here.open]
-    return [cell for cell in cells if here.inside(cell) and not any(other.holds(cell) for other in others)]
+    others = [other for _, other in here.open_blocks]
+    return [cell for cell in cells if here.is_inside(cell) and not any(other.contains(cell) for other in others)]
 
 
 def plain_chain(here: SymbolicState, block: int, direction: str) -> set[int]:
     found = {block}
     while True:
         cells = [cell for one in found for cell in geometry.cells_outside(here.blocks[one], direction)]
-        more = {other for other, square in here.open if any(map(square.holds, cells))} - found
+        more = {other for other, square in here.open_blocks if any(map(square.contains, cells))} - found
         if not more:
             return found
         found |= more
@@ -119,7 +119,7 @@ def plain_shifted(here: SymbolicState, block: int, direction: str, steps: int) -
         square = here.blocks[block]
         rows, cols = DELTA[direction]
         lane = [replace_square(square, rows * i, cols * i) for i in range(1, steps + 1)]
-        rest = [other for name, other in here.open if name != block]
+        rest = [other for name, other in here.open_blocks if name != block]
         clear = not any(overlap(one, other) for one in lane for other in rest)
         leap = steps if clear else 1
         chain = plain_chain(here, block, direction)
@@ -170,7 +170,7 @@ def test_faces_chains_and_lines(here: SymbolicState, pick: int, face: str) -> No
 @given(here=states, pick=st.integers(0, 50), face=faces, need=st.integers(1, 16))
 def test_gathering_is_lining_up_one_after_another(here: SymbolicState, pick: int, face: str, need: int) -> None:
     block = some_block(here, pick)
-    assert candidate_plans._gathered(here, block, face, need) == plain_gathered(here, block, face, need)
+    assert candidate_plans._state_after_rendezvous(here, block, face, need) == plain_gathered(here, block, face, need)
 
 
 @given(here=states, pick=st.integers(0, 50), face=faces)
@@ -198,7 +198,7 @@ def test_who_is_run_over_comes_out_behind(other: Cell) -> None:
 def test_a_full_face_makes_room() -> None:
     here = state(10, [(0, 0), (1, 0), (2, 0), (3, 0), (5, 5)], [(2, 1, 1)])
     assert geometry.aligned_agents(here, 0, "left") == {"agent_1", "agent_2"}
-    then = candidate_plans._gathered(here, 0, "left", 4)
+    then = candidate_plans._state_after_rendezvous(here, 0, "left", 4)
     assert then == plain_gathered(here, 0, "left", 4)
     assert then.agents != here.agents  # somebody changed places
 
@@ -206,12 +206,12 @@ def test_a_full_face_makes_room() -> None:
 def test_ways_hold_while_no_block_moves() -> None:
     here = state(10, [(1, 0), (8, 8)], [(1, 1, 2)])
     walked = here.with_agents({"agent_1": (0, 0)})
-    assert walked.ground is here.ground
+    assert walked.block_map is here.block_map
     pushed = candidate_plans.pushed_state(here, 0, "right", 1)
-    assert pushed.ground is not here.ground
+    assert pushed.block_map is not here.block_map
     assert pushed.walls[2, 4] == 1
     assert here.walls[2, 4] == 0
-    assert replace(here, side=12).ground is not here.ground
+    assert replace(here, side=12).block_map is not here.block_map
     assert replace(here, side=12).walls.shape == (14, 14)
 
 
@@ -226,8 +226,8 @@ def test_the_next_scene_takes_over_blocks_that_stand() -> None:
         assert after == SymbolicState.from_arrays(arrays, names)
         assert (after.grid == arrays.grid[0]).all()
         assert (np.where(arrays.grid[0] < 0, 0, arrays.grid[0]) == np.maximum(after.walls, 0)).all()
-        assert (after.ground is before.ground) == (after.blocks == before.blocks)
-        shared.append(after.ground is before.ground)
+        assert (after.block_map is before.block_map) == (after.blocks == before.blocks)
+        shared.append(after.block_map is before.block_map)
         before = after
     assert any(shared)
 

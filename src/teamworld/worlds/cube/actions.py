@@ -68,7 +68,7 @@ MEASURES: Final[Measures] = {
 def schemas(state: SymbolicState, limits: TimeLimits) -> tuple[ActionSchema, ...]:
     """Return the schemas of all actions, with the blocks that can be acted on now."""
     team = len(state.agents)
-    block = Param("block", "entity", tuple(entity(b) for b, _ in state.open))
+    block = Param("block", "entity", tuple(entity(b) for b, _ in state.open_blocks))
     face = Param("face", "choice", SIDES)
 
     def steps(default: int | None, verb: str) -> Param:

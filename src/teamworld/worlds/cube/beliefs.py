@@ -30,9 +30,9 @@ from teamworld.worlds.cube.symbolic_state import (
     block_facts,
     compute_once,
     entity,
+    is_within,
     read_state,
     unseen_facts,
-    within,
 )
 
 #: Sectors on a side of the grid, at most.
@@ -96,7 +96,7 @@ class TeamMemory:
         cells = list(truth.agents.values())
         self._mark(cells)
         for block, square in truth.blocks.items():
-            if square.delivered or any(within(cell, square, self.radius) for cell in cells):
+            if square.delivered or any(is_within(cell, square, self.radius) for cell in cells):
                 self._places[block], self._seen[block] = square, t
             elif block in self._places and self._contradicted(self._places[block], cells):
                 del self._places[block], self._seen[block]
@@ -117,7 +117,7 @@ class TeamMemory:
                 del self._areas[area]
 
     def _contradicted(self, square: Square, cells: list[Cell]) -> bool:
-        return any(within(cell, square, self.radius) for cell in cells)
+        return any(is_within(cell, square, self.radius) for cell in cells)
 
 
 def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -> tuple[Facts, Facts, Facts]:
@@ -134,7 +134,7 @@ def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -
             last_seen[fact] = t
     for block, square in state.blocks.items():
         facts = block_facts(block, square)
-        if square.delivered or (seen[block] == t and within(at, square, radius)):
+        if square.delivered or (seen[block] == t and is_within(at, square, radius)):
             perceived += facts
         else:
             recalled += facts
@@ -159,9 +159,9 @@ def _possible_state(facts: Facts) -> SymbolicState | None:
     state = readable(read_state, facts)
     if state is None or not 1 <= state.side <= LARGEST:
         return None
-    agents = {agent: cell for agent, cell in state.agents.items() if is_cell(cell) and state.inside(cell)}
+    agents = {agent: cell for agent, cell in state.agents.items() if is_cell(cell) and state.is_inside(cell)}
     blocks = {block: square for block, square in state.blocks.items() if square.delivered or _fits(square, state.side)}
-    unseen = {area: cell for area, cell in state.unseen.items() if is_cell(cell) and state.inside(cell)}
+    unseen = {area: cell for area, cell in state.unseen.items() if is_cell(cell) and state.is_inside(cell)}
     if (len(agents), len(blocks), len(unseen)) == (len(state.agents), len(state.blocks), len(state.unseen)):
         return state
     return SymbolicState(state.side, agents, blocks, unseen)
@@ -210,18 +210,18 @@ def _sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[in
     side, size = state.side, sector_side(state.side, radius)
     corners = range(0, side, size)
     if not state.unseen:
-        return {(row, col): (_cells((row, col), size, side), ()) for row in corners for col in corners}
+        return {(row, col): (_count_cells((row, col), size, side), ()) for row in corners for col in corners}
     area = area_side(radius or 0)
     areas: dict[Cell, list[Cell]] = {}
     for at in sorted(state.unseen.values()):
         areas.setdefault((at[0] // size * size, at[1] // size * size), []).append(at)
     return {
-        corner: (sum(_cells(at, area, side) for at in unseen), tuple(unseen))
+        corner: (sum(_count_cells(at, area, side) for at in unseen), tuple(unseen))
         for corner, unseen in sorted(areas.items())
     }
 
 
-def _cells(corner: Cell, size: int, side: int) -> int:
+def _count_cells(corner: Cell, size: int, side: int) -> int:
     """Return how many cells of a square lie in the grid, by its top-left cell."""
     return min(size, side - corner[0]) * min(size, side - corner[1])
 
@@ -246,16 +246,16 @@ def observation_probability(common: CommonKnowledge, fact: Fact, agent: AgentId,
     if isinstance(subject, str) or fact.predicate == "SIDE" or value == "delivered":
         return 1.0
     if fact.predicate == "UNSEEN":
-        whole = is_cell(value) and _in_view(value, area_side(common.radius), at, state.side, common.radius) == 1
+        whole = is_cell(value) and _share_in_view(value, area_side(common.radius), at, state.side, common.radius) == 1
         return 0.0 if whole else UNSEEN_TOO
     square = state.blocks.get(subject.id)
     if fact.predicate != "AT":
-        return float(square is not None and (square.delivered or within(at, square, common.radius)))
+        return float(square is not None and (square.delivered or is_within(at, square, common.radius)))
     if not is_cell(value):
         return 0.0
     if square is None and (sector := sectors(state, common.radius).get(value)) is not None:
         return _sector_in_view(value, sector, at, state.side, common.radius)
-    return float(within(at, Square(_weight(square, common, subject), *value), common.radius))
+    return float(is_within(at, Square(_weight(square, common, subject), *value), common.radius))
 
 
 def _weight(square: Square | None, common: CommonKnowledge, block: Entity) -> int:
@@ -267,15 +267,15 @@ def _weight(square: Square | None, common: CommonKnowledge, block: Entity) -> in
 def _sector_in_view(corner: Cell, sector: tuple[int, tuple[Cell, ...]], at: Cell, side: int, radius: int) -> float:
     count, areas = sector
     if not areas:
-        return _in_view(corner, sector_side(side, radius), at, side, radius)
+        return _share_in_view(corner, sector_side(side, radius), at, side, radius)
     size = area_side(radius)
-    whole = (area for area in areas if _in_view(area, size, at, side, radius) == 1)
-    return sum(_cells(area, size, side) for area in whole) / count
+    whole = (area for area in areas if _share_in_view(area, size, at, side, radius) == 1)
+    return sum(_count_cells(area, size, side) for area in whole) / count
 
 
-def _in_view(corner: Cell, size: int, at: Cell, side: int, radius: int) -> float:
+def _share_in_view(corner: Cell, size: int, at: Cell, side: int, radius: int) -> float:
     """Return the share of a square, cut at the edge of the grid, that is in view of an agent."""
-    (row, col), count = corner, _cells(corner, size, side)
+    (row, col), count = corner, _count_cells(corner, size, side)
     if count <= 0:
         return 0.0
     rows = overlap(row, min(row + size, side), at[0] - radius, at[0] + radius)
@@ -310,7 +310,7 @@ class Lane(NamedTuple):
     left: int
     right: int
 
-    def holds(self, cell: Cell) -> bool:
+    def contains(self, cell: Cell) -> bool:
         """Return whether a cell lies in it."""
         return self.top <= cell[0] < self.bottom and self.left <= cell[1] < self.right
 
@@ -327,12 +327,12 @@ def conflict_cost(first: Option, second: Option, state: SymbolicState | None) ->
         return 0.0
     shorter, longer = sorted((first.steps, second.steps))
     if push.block == other.block and push.face == other.face:
-        return _together(state, push, other, [shorter, longer])
-    if push.face == OPPOSITE[other.face] and _in_contact(state, push, other):
+        return _cost_at_one_face(state, push, other, [shorter, longer])
+    if push.face == OPPOSITE[other.face] and _are_in_contact(state, push, other):
         return float(shorter + longer)
     if push.block == other.block:
         return float(shorter)
-    return max(_in_the_way(state, push, other, shorter), _in_the_way(state, other, push, shorter))
+    return max(_cost_of_obstruction(state, push, other, shorter), _cost_of_obstruction(state, other, push, shorter))
 
 
 def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:
@@ -354,14 +354,14 @@ def intended_push(option: Option, state: SymbolicState) -> IntendedPush | None:
     return IntendedPush(block, named, verb, option.steps, most if named == "left" else min(ASIDE, most))
 
 
-def _in_contact(state: SymbolicState, push: IntendedPush, other: IntendedPush) -> bool:
+def _are_in_contact(state: SymbolicState, push: IntendedPush, other: IntendedPush) -> bool:
     """Return whether one of the two blocks moves along if the other is pushed."""
     return other.block in geometry.chain(state, push.block, push.way) or push.block in geometry.chain(
         state, other.block, other.way
     )
 
 
-def _together(state: SymbolicState, push: IntendedPush, other: IntendedPush, steps: list[int]) -> float:
+def _cost_at_one_face(state: SymbolicState, push: IntendedPush, other: IntendedPush, steps: list[int]) -> float:
     """Return the steps lost if two agents work at one face."""
     need = geometry.chain_weight(state, push.block, push.face)
     aligned = len(geometry.aligned_agents(state, push.block, push.face))
@@ -369,34 +369,38 @@ def _together(state: SymbolicState, push: IntendedPush, other: IntendedPush, ste
     if verbs == {"push_block", "rendezvous"}:
         return float(steps[0]) if aligned - 1 < need else 0.0
     if verbs == {"push_block"}:
-        return float(_surprise(state, push, min(push.steps, other.steps), aligned))
+        return float(_steps_after_contact(state, push, min(push.steps, other.steps), aligned))
     coming = (push.verb, other.verb).count("move_to_block")
     many = min(coming, max(0, aligned + coming - need))
-    return float(sum(steps[:many])) if many and _lacking(state, push.block) else 0.0
+    return float(sum(steps[:many])) if many and _is_other_block_short(state, push.block) else 0.0
 
 
-def _lacking(state: SymbolicState, block: int) -> bool:
+def _is_other_block_short(state: SymbolicState, block: int) -> bool:
     """Return whether another block lacks agents."""
-    others = (other for other, _ in state.open if other != block)
+    others = (other for other, _ in state.open_blocks if other != block)
     return any(
         len(geometry.aligned_agents(state, other, "left")) < geometry.chain_weight(state, other, "left")
         for other in others
     )
 
 
-def _surprise(state: SymbolicState, push: IntendedPush, steps: int, there: int) -> int:
+def _steps_after_contact(state: SymbolicState, push: IntendedPush, steps: int, aligned: int) -> int:
     """Return the steps of a push that are left when it meets a block and becomes too heavy; 0 if it does not."""
-    ahead = [(gap, block) for block, _ in state.open if (gap := _gap(state, push, block)) is not None and gap < steps]
+    ahead = [
+        (gap, block)
+        for block, _ in state.open_blocks
+        if (gap := _cells_between(state, push, block)) is not None and gap < steps
+    ]
     if not ahead:
         return 0
     gap, met = min(ahead)
     force = geometry.chain_weight(state, push.block, push.face)
     if met not in geometry.chain(state, push.block, push.way):
         force += geometry.chain_weight(state, met, push.face)
-    return steps - gap if force > there else 0
+    return steps - gap if force > aligned else 0
 
 
-def _gap(state: SymbolicState, push: IntendedPush, other: int) -> int | None:
+def _cells_between(state: SymbolicState, push: IntendedPush, other: int) -> int | None:
     """Return the cells between a pushed block and another one ahead in its lane; None if that one is elsewhere."""
     if other == push.block:
         return None
@@ -409,7 +413,7 @@ def _gap(state: SymbolicState, push: IntendedPush, other: int) -> int | None:
     return gap if gap >= 0 else None
 
 
-def lane(state: SymbolicState, push: IntendedPush) -> Lane:
+def lane_of(state: SymbolicState, push: IntendedPush) -> Lane:
     """Return the cells ahead of a block that a push takes it over."""
     weight, row, col, _ = state.blocks[push.block]
     steps = push.steps
@@ -421,17 +425,17 @@ def lane(state: SymbolicState, push: IntendedPush) -> Lane:
     }[push.way]
 
 
-def _in_the_way(state: SymbolicState, push: IntendedPush, other: IntendedPush, shorter: int) -> float:
+def _cost_of_obstruction(state: SymbolicState, push: IntendedPush, other: IntendedPush, shorter: int) -> float:
     """Return the steps that ``push`` loses through ``other``, a push of another block."""
-    path = lane(state, push)
-    gap = _gap(state, push, other.block)
+    path = lane_of(state, push)
+    gap = _cells_between(state, push, other.block)
     if gap is not None and gap < push.steps:
         if push.way == other.way:  # it goes ahead, as soon as it is under way
             return float(max(0, other.arrives - push.arrives - gap))
         return float(shorter)
     places = geometry.staging_cells(state, other.block, other.face)
-    blocked = sum(path.holds(cell) for cell in places) / len(places) if places else 0.0
-    crossing = push.way != other.way and path.meets(lane(state, other))
+    blocked = sum(path.contains(cell) for cell in places) / len(places) if places else 0.0
+    crossing = push.way != other.way and path.meets(lane_of(state, other))
     return float(shorter) if crossing else blocked * shorter
 
 

@@ -62,7 +62,7 @@ def delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: Acti
 def _delivery_plans(state: SymbolicState, block: int, agent: AgentId, known: ActionSchemas) -> list[Plan]:
     chosen: list[Plan] = []
     rest: list[Plan] = []
-    for actions in dict.fromkeys(_variants(state, block)):
+    for actions in dict.fromkeys(_plan_variants(state, block)):
         plan = Plan(actions, goal_name(block))
         (chosen if dry_run(state, agent, actions, known) is None else rest).append(plan)
     kinds = set(map(prototype, chosen))
@@ -84,68 +84,73 @@ def dry_run(state: SymbolicState, agent: AgentId, actions: Actions, known: Actio
     return None
 
 
-def _variants(state: SymbolicState, block: int) -> Iterator[Actions]:
+def _plan_variants(state: SymbolicState, block: int) -> Iterator[Actions]:
     """Yield ways to deliver a block, whether or not they can work now."""
     team, steps = len(state.agents), state.distance(block)
-    meet, push = _meet(state, block, "left"), _push(block, steps)
-    align, wait = _align(block, "left"), Action("idle", (PAUSE,))
+    meet, push = _quorum_rendezvous(state, block, "left"), _push_action(block, steps)
+    align, wait = _align_action(block, "left"), Action("idle", (PAUSE,))
     gather = Action("wait_agents", (min(team, geometry.chain_weight(state, block, "left")),))
     yield (align, meet, push)
     yield (align, push)
     yield (align, wait, push)
     yield (gather, align, meet, push)
     yield (align, Action("yield_block", (entity(block), 1)), align, meet, push)
-    yield (align, meet, _push(block, _short(state, block)))
-    yield (align, _rendezvous(state, block, "left", team), push)
+    yield (align, meet, _push_action(block, _cells_to_contact(state, block)))
+    yield (align, _rendezvous_action(state, block, "left", team), push)
     if steps > 1:
-        yield (align, meet, _push(block, steps // 2), meet, _push(block, steps - steps // 2))
+        yield (align, meet, _push_action(block, steps // 2), meet, _push_action(block, steps - steps // 2))
     for face in ("up", "down"):
-        yield from _aside(state, block, face)
+        yield from _detour_plans(state, block, face)
     back = min(ASIDE, cells_to_edge(state, block, "left"))
     if back and geometry.chain_weight(state, block, "left") > state.blocks[block].weight:  # to get clear of the chain
-        yield (_align(block, "right"), _meet(state, block, "right"), _push(block, back))
+        yield (_align_action(block, "right"), _quorum_rendezvous(state, block, "right"), _push_action(block, back))
     yield (gather, align, push)
 
 
-def _short(state: SymbolicState, block: int) -> int:
+def _cells_to_contact(state: SymbolicState, block: int) -> int:
     """Return the cells to the next block in the lane, or at most 3 if the lane is clear or there is contact."""
     weight, row, col, _ = state.blocks[block]
     ahead = [
         other.col - col - weight
-        for _, other in state.open
+        for _, other in state.open_blocks
         if other.col > col and other.row < row + weight and row < other.row + other.weight
     ]
     few = min(state.distance(block), 3)
     return min(ahead, default=few) or few
 
 
-def _aside(state: SymbolicState, block: int, face: str) -> Iterator[Actions]:
+def _detour_plans(state: SymbolicState, block: int, face: str) -> Iterator[Actions]:
     """Yield plans that push the block out of its row, and on to the goal from there."""
     away = OPPOSITE[face]
     cells = ASIDE
     if cells_to_edge(state, block, away) < cells:
         return
-    start = (_align(block, face), _meet(state, block, face), _push(block, cells))
+    start = (_align_action(block, face), _quorum_rendezvous(state, block, face), _push_action(block, cells))
     then = pushed_state(state, block, away, cells)
     yield start
-    yield (*start, _align(block, "left"), _meet(then, block, "left"), _push(block, then.distance(block)))
+    yield (
+        *start,
+        _align_action(block, "left"),
+        _quorum_rendezvous(then, block, "left"),
+        _push_action(block, then.distance(block)),
+    )
 
 
-def _align(block: int, face: str) -> Action:
+def _align_action(block: int, face: str) -> Action:
     return Action("move_to_block", (entity(block), face))
 
 
-def _push(block: int, steps: int) -> Action:
+def _push_action(block: int, steps: int) -> Action:
     return Action("push_block", (entity(block), steps))
 
 
-def _rendezvous(state: SymbolicState, block: int, face: str, count: int) -> Action:
+def _rendezvous_action(state: SymbolicState, block: int, face: str, count: int) -> Action:
     """Return a rendezvous with the time-out that it takes to cross the grid."""
     return Action("rendezvous", (entity(block), face, count, state.side))
 
 
-def _meet(state: SymbolicState, block: int, face: str) -> Action:
-    return _rendezvous(state, block, face, min(len(state.agents), geometry.chain_weight(state, block, face)))
+def _quorum_rendezvous(state: SymbolicState, block: int, face: str) -> Action:
+    return _rendezvous_action(state, block, face, min(len(state.agents), geometry.chain_weight(state, block, face)))
 
 
 # ---- plans of agents that are not needed
@@ -166,13 +171,13 @@ def standby_plans(state: SymbolicState, agent: AgentId, radius: int | None = Non
     """
     waits = Action("wait_agents", (len(state.agents),))
     plans = [] if radius is None else exploration_plans(state, agent, radius)
-    largest = sorted(state.open, key=lambda pair: -pair[1].weight)
+    largest = sorted(state.open_blocks, key=lambda pair: -pair[1].weight)
     if largest:
         block = largest[0][0]
         for face in ("left", "up", "down", "right"):
-            if _quiet(state, agent, block, face):
-                plans.append(Plan((_align(block, face), waits)))
-    leave = tuple(Action("move", (side, steps)) for side, steps in _way_out(state, agent))
+            if _is_out_of_lanes(state, agent, block, face):
+                plans.append(Plan((_align_action(block, face), waits)))
+    leave = tuple(Action("move", (side, steps)) for side, steps in _path_out_of_lanes(state, agent))
     if leave or state.agents[agent] not in lanes(state):
         plans.append(Plan((*leave, waits)))
         plans.append(Plan((*leave, Action("idle", (5,)))))
@@ -184,7 +189,7 @@ def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list
     ways = []
     for area, (row, col) in state.unseen.items():
         side = range(area_side(radius))
-        cells = [cell for i in side for j in side if state.usable(cell := (row + i, col + j))]
+        cells = [cell for i in side for j in side if state.is_passable(cell := (row + i, col + j))]
         field = distances(state, cells, through_agents=True)
         if (steps := path_length(field, state.agents[agent])) is not None:
             ways.append((steps, area, straight_runs(field, state.agents[agent])))
@@ -194,33 +199,33 @@ def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list
 
 def lanes(state: SymbolicState) -> frozenset[Cell]:
     """Return the cells right of the open blocks, in their rows, where an agent is in the way."""
-    return compute_once(state.ground.memo, ("lanes",), lambda: _lanes(state))
+    return compute_once(state.block_map.memo, ("lanes",), lambda: _lanes(state))
 
 
 def _lanes(state: SymbolicState) -> frozenset[Cell]:
     return frozenset(
         (row, col)
-        for _, square in state.open
+        for _, square in state.open_blocks
         for row in range(square.row, square.row + square.weight)
         for col in range(square.col + square.weight, state.side)
     )
 
 
-def _quiet(state: SymbolicState, agent: AgentId, block: int, face: str) -> bool:
+def _is_out_of_lanes(state: SymbolicState, agent: AgentId, block: int, face: str) -> bool:
     """Return whether an agent can line up at a face with no cell of it in a lane."""
     away = replace(state, agents={other: cell for other, cell in state.agents.items() if other != agent})
     cells = [cell for _, cell in targets(away, block, face)]
     return bool(cells) and not lanes(state).intersection(cells) and can_reach_face(state, agent, block, face)
 
 
-def _way_out(state: SymbolicState, agent: AgentId) -> list[tuple[str, int]]:
+def _path_out_of_lanes(state: SymbolicState, agent: AgentId) -> list[tuple[str, int]]:
     """Return the straight runs to the nearest free cell out of all lanes; empty if the agent stands on one."""
     at = state.agents[agent]
     busy = lanes(state)
     if at not in busy:
         return []
     cells = ((row, col) for row in range(state.side) for col in range(state.side))
-    quiet = tuple(cell for cell in cells if cell not in busy and state.free(cell))
+    quiet = tuple(cell for cell in cells if cell not in busy and state.is_free(cell))
     return straight_runs(distances(state, quiet), at)
 
 
@@ -243,36 +248,38 @@ def expected_state(state: SymbolicState, agent: AgentId, action: Action) -> Symb
 def _expected_state(state: SymbolicState, agent: AgentId, action: Action) -> SymbolicState:
     block = block_of(action)
     if action.verb == "move":
-        return _gone_on(state, agent, word_of(action, 0), count_of(action, 1))
+        return _state_after_move(state, agent, word_of(action, 0), count_of(action, 1))
     if block is None or block not in state.blocks or state.blocks[block].delivered:
         return state
     if action.verb == "move_to_block":
-        return _lined_up(state, agent, block, word_of(action, 1))
+        return _state_after_alignment(state, agent, block, word_of(action, 1))
     face = geometry.face_of(state, agent, block)
     if face is None:
         return state
     if action.verb == "rendezvous":
-        return _gathered(state, block, face, count_of(action, 2) or geometry.chain_weight(state, block, face))
+        return _state_after_rendezvous(
+            state, block, face, count_of(action, 2) or geometry.chain_weight(state, block, face)
+        )
     if action.verb == "push_block":
         return pushed_state(state, block, OPPOSITE[face], count_of(action, 1))
-    return _gone_on(state, agent, face, count_of(action, 1))
+    return _state_after_move(state, agent, face, count_of(action, 1))
 
 
-def _gone_on(state: SymbolicState, agent: AgentId, direction: str, steps: int) -> SymbolicState:
+def _state_after_move(state: SymbolicState, agent: AgentId, direction: str, steps: int) -> SymbolicState:
     at = state.agents[agent]
     for _ in range(steps):
         cell = at[0] + DELTA[direction][0], at[1] + DELTA[direction][1]
-        if not state.free(cell):
+        if not state.is_free(cell):
             break
         at = cell
     return state.with_agents({agent: at})
 
 
-def _lined_up(state: SymbolicState, agent: AgentId, block: int, face: str) -> SymbolicState:
+def _state_after_alignment(state: SymbolicState, agent: AgentId, block: int, face: str) -> SymbolicState:
     if geometry.face_of(state, agent, block) == face:
         return state
     # Its own body is not in its way: who is not aligned holds no cell that matters, but may hide another agent there.
-    away = state.with_agents({agent: (-2, -2)}) if _crowded(state) else state
+    away = state.with_agents({agent: (-2, -2)}) if _has_shared_cells(state) else state
     cells = targets(away, block, face)
     if cells:
         return state.with_agents({agent: cells[0][1]})
@@ -282,7 +289,7 @@ def _lined_up(state: SymbolicState, agent: AgentId, block: int, face: str) -> Sy
     return state.with_agents({state.by_cell[middle]: state.agents[agent], agent: middle})  # a teammate makes room
 
 
-def _gathered(state: SymbolicState, block: int, face: str, need: int) -> SymbolicState:
+def _state_after_rendezvous(state: SymbolicState, block: int, face: str, need: int) -> SymbolicState:
     """Return the state in which the nearest agents have come to a face, one after another, until there are enough."""
     aligned = geometry.aligned_agents(state, block, face)
     others = [agent for agent in state.agents if agent not in aligned]
@@ -293,19 +300,19 @@ def _gathered(state: SymbolicState, block: int, face: str, need: int) -> Symboli
         return max(top - row, row - top - weight + 1, 0) + max(left - col, col - left - weight + 1, 0)
 
     coming = sorted(others, key=way)[: max(0, need - len(aligned))]
-    if not _crowded(state):
-        return line_up(state, coming, block, face)
+    if not _has_shared_cells(state):
+        return line_up_agents(state, coming, block, face)
     for agent in coming:
-        state = _lined_up(state, agent, block, face)
+        state = _state_after_alignment(state, agent, block, face)
     return state
 
 
-def _crowded(state: SymbolicState) -> bool:
+def _has_shared_cells(state: SymbolicState) -> bool:
     """Return whether two imagined agents share a cell."""
     return len(state.by_cell) < len(state.agents)
 
 
-def line_up(state: SymbolicState, comers: Iterable[AgentId], block: int, face: str) -> SymbolicState:
+def line_up_agents(state: SymbolicState, comers: Iterable[AgentId], block: int, face: str) -> SymbolicState:
     """Return the state after agents have lined up at a face one after another, each on the best cell left.
 
     No two agents of the state stand on one cell. Only the line that an agent joins changes, so the lines are kept
@@ -344,18 +351,18 @@ def pushed_state(state: SymbolicState, block: int, direction: str, steps: int) -
     """
     steps = min(steps, cells_to_edge(state, block, direction))
     while steps > 0 and not state.blocks[block].delivered:
-        ahead = _clear(state, block, direction, steps)
-        leap = ahead if ahead == steps or (ahead and _untouched(state, block, direction, ahead)) else 1
+        ahead = _free_cells_ahead(state, block, direction, steps)
+        leap = ahead if ahead == steps or (ahead and _is_path_clear(state, block, direction, ahead)) else 1
         moving = geometry.chain(state, block, direction)
         weight = sum(state.blocks[member].weight for member in moving)
         if weight > len(state.agents) or any(cells_to_edge(state, member, direction) == 0 for member in moving):
             break
-        state = _leap(state, block, moving, direction, leap)
+        state = _shift_chain(state, block, moving, direction, leap)
         steps -= leap
     return state
 
 
-def _clear(state: SymbolicState, block: int, direction: str, steps: int) -> int:
+def _free_cells_ahead(state: SymbolicState, block: int, direction: str, steps: int) -> int:
     """Return how many of some steps a block can move until it touches another one."""
     weight, row, col, _ = state.blocks[block]
     rows, cols = DELTA[direction]
@@ -370,29 +377,29 @@ def _clear(state: SymbolicState, block: int, direction: str, steps: int) -> int:
     return int(taken[0]) if rows + cols > 0 else steps - 1 - int(taken[-1])
 
 
-def _untouched(state: SymbolicState, block: int, direction: str, cells: int) -> bool:
+def _is_path_clear(state: SymbolicState, block: int, direction: str, cells: int) -> bool:
     """Return whether no agent is in the way of a block, so that the same agents stay behind it all the way."""
     weight, row, col, _ = state.blocks[block]
     rows, cols = DELTA[direction][0] * cells, DELTA[direction][1] * cells
     top, bottom = row + min(0, rows), row + weight + max(0, rows)
     left, right = col + min(0, cols), col + weight + max(0, cols)
-    return not _crowded(state) and not any(
+    return not _has_shared_cells(state) and not any(
         top <= row < bottom and left <= col < right for row, col in state.agents.values()
     )
 
 
-def _leap(state: SymbolicState, block: int, moving: list[int], direction: str, cells: int) -> SymbolicState:
+def _shift_chain(state: SymbolicState, block: int, moving: list[int], direction: str, cells: int) -> SymbolicState:
     rows, cols = DELTA[direction][0] * cells, DELTA[direction][1] * cells
     key = ("leap", block, direction, cells)
-    if key not in state.ground.memo:  # many agents imagine the same push
+    if key not in state.block_map.memo:  # many agents imagine the same push
         blocks = dict(state.blocks)
         for member in moving:
             weight, row, col, _ = blocks[member]
             home = direction == "right" and col + cols + weight >= state.side
             blocks[member] = Square(weight, -1, -1, True) if home else Square(weight, row + rows, col + cols)
-        state.ground.memo[key] = Blocks(state.side, blocks)
+        state.block_map.memo[key] = Blocks(state.side, blocks)
     agents: dict[AgentId, Cell] = {}
     for agent in geometry.aligned_agents(state, block, OPPOSITE[direction]):
         row, col = state.agents[agent]
         agents[agent] = row + rows, col + cols
-    return replace(state, agents={**state.agents, **agents}, blocks=state.ground.memo[key])
+    return replace(state, agents={**state.agents, **agents}, blocks=state.block_map.memo[key])

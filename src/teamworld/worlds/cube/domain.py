@@ -80,7 +80,7 @@ class CubeDomain(Domain):
     def abilities(self, state: SymbolicState) -> ActionSchemas:
         """Return the schemas by verb, with the blocks that can be acted on in a state."""
         return compute_once(
-            state.ground.memo,
+            state.block_map.memo,
             ("schemas", self._timeouts, len(state.agents)),
             lambda: ActionSchemas(schemas(state, time_limits(self._timeouts, state.side))),
         )
@@ -96,7 +96,7 @@ class CubeDomain(Domain):
     def options_in(self, state: SymbolicState, agent: AgentId) -> Sequence[Option]:
         """Return the options in a state."""
         actions: list[tuple[Action, GoalId | None]] = []
-        for block, _ in state.open:
+        for block, _ in state.open_blocks:
             actions += [(action, goal_name(block)) for action in _on_block(state, agent, block)]
         row, col = state.agents[agent]
         steps = {"up": row, "down": state.side - 1 - row, "left": col, "right": state.side - 1 - col}
@@ -215,7 +215,7 @@ def _count_steps(state: SymbolicState, block: int, face: str) -> Iterator[tuple[
 
 def make_goals(state: SymbolicState) -> tuple[Goal, ...]:
     """Return one goal for each block of a state, by id, delivered ones included; the same object at each call."""
-    return compute_once(state.ground.memo, ("goals",), lambda: tuple(_goal(state, b) for b in sorted(state.blocks)))
+    return compute_once(state.block_map.memo, ("goals",), lambda: tuple(_goal(state, b) for b in sorted(state.blocks)))
 
 
 def _goal(state: SymbolicState, block: int) -> Goal:

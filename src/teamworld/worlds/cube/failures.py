@@ -58,7 +58,7 @@ class EpisodeStep:
         ways = {delta: side for side, delta in DELTA.items()}
         return {
             block: ways.get((square.row - old.row, square.col - old.col), "away")
-            for block, square in self.after.open
+            for block, square in self.after.open_blocks
             if (old := self.before.blocks[block]) != square
         }
 
@@ -134,12 +134,12 @@ def chain_too_heavy(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find pushes that would move the block alone, but not what is in contact ahead of it."""
     for step in steps:
         for attempt in step.attempts:
-            block, have = _block(attempt.goal), dict(attempt.have)
+            block, have = _block_id(attempt.goal), dict(attempt.have)
             alone = step.before.blocks[block].weight
             if not attempt.success and have["dependency"] and alone <= have["temporal"] < attempt.quorum:
                 enough = f"force {have['temporal']} would move it alone (weight {alone})"
                 text = f"{enough}, but with the blocks ahead {attempt.quorum} are needed"
-                yield _at(step, "chain-too-heavy", attempt.participants, block, text)
+                yield _single_step_span(step, "chain-too-heavy", attempt.participants, block, text)
 
 
 def blocked_destination(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
@@ -148,15 +148,15 @@ def blocked_destination(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
         for attempt in step.attempts:
             if attempt.success or dict(attempt.have)["dependency"]:
                 continue
-            block = _block(attempt.goal)
+            block = _block_id(attempt.goal)
             obstacle = next((step.outcomes[agent].blocker for agent in attempt.participants), None) or "something"
-            if _named(obstacle) == attempt.goal:
+            if _describe_blocker(obstacle) == attempt.goal:
                 continue  # it went another way in the same step: nothing stood before it
             others = (obstacle,) if obstacle in step.before.agents else ()
             face = geometry.face_of(step.before, attempt.participants[0], block)
             toward = f" {OPPOSITE[face]}ward" if face is not None else ""
-            text = f"pushed{toward}, but {_named(obstacle)} is in the way"
-            yield _at(step, "blocked-destination", attempt.participants + others, block, text)
+            text = f"pushed{toward}, but {_describe_blocker(obstacle)} is in the way"
+            yield _single_step_span(step, "blocked-destination", attempt.participants + others, block, text)
 
 
 def misalignment(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
@@ -172,7 +172,7 @@ def misalignment(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
             row, col = step.before.agents[agent]
             off = "" if square.delivered else f", {geometry.get_distance(step.before, agent, block)} cells away"
             text = f"{action} given up: {agent} was at ({row}, {col}){off}, not lined up at the face"
-            yield _at(step, "misalignment", (agent,), block, text)
+            yield _single_step_span(step, "misalignment", (agent,), block, text)
 
 
 def cell_race(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
@@ -186,7 +186,7 @@ def cell_race(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
                 aims.setdefault((row + way[0], col + way[1]), []).append(agent)
         for cell, racers in aims.items():
             winner = step.after.by_cell.get(cell)
-            if winner in racers and len(racers) > 1 and step.before.free(cell):
+            if winner in racers and len(racers) > 1 and step.before.is_free(cell):
                 losers = tuple(agent for agent in racers if agent != winner)
                 text = f"{len(racers)} agents went for cell {cell}; {winner} entered"
                 yield FailureSpan("cell-race", step.number, step.number, (*losers, winner), None, text)
@@ -194,10 +194,10 @@ def cell_race(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
 
 def occlusion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find free cells of a face that agents shut off, and cells held by an agent that is not of the team there."""
-    for agent, place, first, last in _lost_for_long(steps, lambda step, at: bool(_free(step, at))):
-        blockers = _in_the_way(steps, agent, first, last)
+    for agent, place, first, last in _lost_for_long(steps, lambda step, at: bool(_free_cells(step, at))):
+        blockers = _blockers_ahead(steps, agent, first, last)
         if blockers:
-            text = f"no way to the {place.face} face, though it had a free cell: {_names(blockers)} stood in it"
+            text = f"no way to the {place.face} face, though it had a free cell: {_join_names(blockers)} stood in it"
             yield FailureSpan("occlusion", first, last, (agent, *blockers), goal_name(place.block), text)
     held: dict[tuple[Place, AgentId, Cell], list[EpisodeStep]] = {}
     for step in steps:
@@ -205,11 +205,11 @@ def occlusion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
             for agent, cell in _outsiders(step, place, team):
                 held.setdefault((place, agent, cell), []).append(step)
     for (place, agent, cell), holding in held.items():
-        for span in _lasting(holding):
+        for span in _long_runs(holding):
             team = span[-1].teams[place]
             text = (
                 f"{agent}, not at work there, stood on {cell} of the {place.face} face for {len(span)} steps; "
-                f"the team there: {_names(team)}"
+                f"the team there: {_join_names(team)}"
             )
             yield FailureSpan(
                 "occlusion", span[0].number, span[-1].number, (*team, agent), goal_name(place.block), text
@@ -238,7 +238,9 @@ def _outsiders(step: EpisodeStep, place: Place, team: Sequence[AgentId]) -> list
 
 def staging_congestion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find agents that cannot line up because others hold every cell of the face."""
-    for agent, place, first, last in _lost_for_long(steps, lambda step, at: not _free(step, at) and _short(step, at)):
+    for agent, place, first, last in _lost_for_long(
+        steps, lambda step, at: not _free_cells(step, at) and _is_short_of_agents(step, at)
+    ):
         step = steps[last]
         holders = [step.before.by_cell[cell] for cell in geometry.staging_cells(step.before, place.block, place.face)]
         if holders:
@@ -252,7 +254,7 @@ def dynamic_blocking(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     for agent, place, first, last in _lost_for_long(steps, lambda step, at: True):
         state = steps[first].before
         targets = {line.next for line in geometry.lines(state, place.block, place.face)} - {None}
-        cut = None if _leads(state, agent, targets) else _cut(steps, agent, first, targets)
+        cut = None if _has_path(state, agent, targets) else _find_closing_step(steps, agent, first, targets)
         if cut is None:
             continue
         came = [
@@ -260,28 +262,30 @@ def dynamic_blocking(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
             for other, cell in cut.before.agents.items()
             if other != agent
             and cut.after.agents[other] != cell
-            and _leads(cut.after.with_agents({other: cell}), agent, targets)
+            and _has_path(cut.after.with_agents({other: cell}), agent, targets)
         ]
         causes = came or [goal_name(block) for block in cut.moved]
         if causes:
-            text = f"{_names(causes)} moved in and left {agent} no way to the {place.face} face until step {last}"
+            text = f"{_join_names(causes)} moved in and left {agent} no way to the {place.face} face until step {last}"
             yield FailureSpan("dynamic-blocking", cut.number + 1, last, (agent, *came), goal_name(place.block), text)
 
 
-def _cut(steps: Sequence[EpisodeStep], agent: AgentId, first: int, targets: Set[Cell | None]) -> EpisodeStep | None:
+def _find_closing_step(
+    steps: Sequence[EpisodeStep], agent: AgentId, first: int, targets: Set[Cell | None]
+) -> EpisodeStep | None:
     """Return the step of an agent's walk in which its path to some cells was closed; None if it never had one."""
     action = steps[first].outcomes[agent].action
     for step in reversed(steps[max(0, first - RECENT) : first]):
         outcome = step.outcomes.get(agent)
         if outcome is None or outcome.action != action or outcome.status != "running":
             return None
-        if _leads(step.before, agent, targets):
-            kept = {cell for cell in targets if cell is not None and step.after.free(cell)}
-            return step if _leads(step.before, agent, kept) else None  # else one of them was merely taken
+        if _has_path(step.before, agent, targets):
+            kept = {cell for cell in targets if cell is not None and step.after.is_free(cell)}
+            return step if _has_path(step.before, agent, kept) else None  # else one of them was merely taken
     return None
 
 
-def _leads(state: SymbolicState, agent: AgentId, targets: Set[Cell | None]) -> bool:
+def _has_path(state: SymbolicState, agent: AgentId, targets: Set[Cell | None]) -> bool:
     """Return whether an agent has a path, around the others, to one of some cells."""
     return bool(targets) and bool(targets & _flood(state.grid, [state.agents[agent]]))
 
@@ -296,11 +300,11 @@ def _lost_for_long(
             if which(step, lost.place):
                 lost_steps.setdefault((agent, lost.place), []).append(step)
     for (agent, place), those in lost_steps.items():
-        for span in _lasting(those):
+        for span in _long_runs(those):
             yield agent, place, span[0].number, span[-1].number
 
 
-def _lasting(steps: Iterable[EpisodeStep]) -> Iterator[list[EpisodeStep]]:
+def _long_runs(steps: Iterable[EpisodeStep]) -> Iterator[list[EpisodeStep]]:
     """Yield the runs of consecutive steps that last long enough."""
     span: list[EpisodeStep] = []
     for step in steps:
@@ -313,21 +317,21 @@ def _lasting(steps: Iterable[EpisodeStep]) -> Iterator[list[EpisodeStep]]:
         yield span
 
 
-def _free(step: EpisodeStep, place: Place) -> list[Cell]:
+def _free_cells(step: EpisodeStep, place: Place) -> list[Cell]:
     """Return the free cells of a face."""
     return [
         cell for cell in geometry.staging_cells(step.before, place.block, place.face) if cell not in step.before.by_cell
     ]
 
 
-def _short(step: EpisodeStep, place: Place) -> bool:
+def _is_short_of_agents(step: EpisodeStep, place: Place) -> bool:
     """Return whether the team at a face is not yet strong enough for the push."""
     aligned = geometry.aligned_agents(step.before, place.block, place.face)
     strong = len(aligned.intersection(step.teams[place]))
     return strong < geometry.chain_weight(step.before, place.block, place.face)
 
 
-def _in_the_way(steps: Sequence[EpisodeStep], agent: AgentId, first: int, last: int) -> tuple[AgentId, ...]:
+def _blockers_ahead(steps: Sequence[EpisodeStep], agent: AgentId, first: int, last: int) -> tuple[AgentId, ...]:
     ahead_of = (steps[number].lost[agent].ahead for number in range(first, last + 1))
     return tuple(dict.fromkeys(ahead for ahead in ahead_of if ahead is not None))
 
@@ -336,22 +340,22 @@ def vanishing_face(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     """Find faces that agents go to, or plan for, and that lost their last cell because a block moved."""
     for step in steps:
         for place, team in step.teams.items():
-            if _vanished(step.before, step.after, place):
+            if _has_vanished(step.before, step.after, place):
                 why = _why_gone(step, place)
-                text = f"the {place.face} face that {_names(team)} went for has no cell left: {why}"
-                yield _at(step, "vanishing-face", team, place.block, text)
+                text = f"the {place.face} face that {_join_names(team)} went for has no cell left: {why}"
+                yield _single_step_span(step, "vanishing-face", team, place.block, text)
         for skipped in step.passed:
             block = block_of(skipped.action)
             face = skipped.action.args[1] if len(skipped.action.args) > 1 else None
             if skipped.reason != "face_gone" or block is None or not isinstance(face, str):
                 continue
             then = steps[skipped.since].before
-            if _vanished(then, step.before, Place(block, face)):
+            if _has_vanished(then, step.before, Place(block, face)):
                 text = f"the {face} face that {skipped.agent} planned for in step {skipped.since} has no cell left"
-                yield _at(step, "vanishing-face", (skipped.agent,), block, text)
+                yield _single_step_span(step, "vanishing-face", (skipped.agent,), block, text)
 
 
-def _vanished(before: SymbolicState, after: SymbolicState, place: Place) -> bool:
+def _has_vanished(before: SymbolicState, after: SymbolicState, place: Place) -> bool:
     block, face = place
     if before.blocks[block].delivered or after.blocks[block].delivered:
         return False
@@ -362,8 +366,8 @@ def _why_gone(step: EpisodeStep, place: Place) -> str:
     beside = geometry.blocked_by(step.after, *place).blocks
     came = [block for block in beside if block in step.moved]
     if came:
-        return f"{_names([goal_name(block) for block in came])} moved against it"
-    against = _names([goal_name(block) for block in beside]) or "the wall"
+        return f"{_join_names([goal_name(block) for block in came])} moved against it"
+    against = _join_names([goal_name(block) for block in beside]) or "the wall"
     return f"{goal_name(place.block)} moved against {against}"
 
 
@@ -375,17 +379,17 @@ def stuck_object(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
     for step in steps:
         if step.after.blocks != last:  # agents cannot leave the ground that blocks enclose: nothing changes else
             last = step.after.blocks
-            stuck = dict(_stuck(step.after))
+            stuck = dict(_stuck_blocks(step.after))
         for block, why in stuck.items():
             spans.setdefault((block, why), []).append(step.number)
     for (block, why), numbers in spans.items():
-        for first, end in _runs(numbers):
+        for first, end in _consecutive_runs(numbers):
             yield FailureSpan("stuck-object", first, end, _pushers(steps[first], block), goal_name(block), why)
 
 
-def _stuck(state: SymbolicState) -> Iterator[tuple[int, str]]:
+def _stuck_blocks(state: SymbolicState) -> Iterator[tuple[int, str]]:
     reached = _flood(state.walls, state.agents.values())
-    for block, square in state.open:
+    for block, square in state.open_blocks:
         cells = [cell for side in SIDES for cell in geometry.staging_cells(state, block, side)]
         if square.col == 0:
             yield block, "it stands at the left wall: nobody can get behind it to push it to the goal"
@@ -414,7 +418,7 @@ def _pushers(step: EpisodeStep, block: int) -> tuple[AgentId, ...]:
     return tuple(agent for agent, outcome in step.outcomes.items() if outcome.effect and outcome.primitives == way)
 
 
-def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _consecutive_runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     first = last = numbers[0]
     for number in numbers[1:]:
         if number > last + 1:
@@ -462,18 +466,18 @@ def failures(
     return [finding for rule in RULES for finding in rule(steps)]
 
 
-def _at(step: EpisodeStep, label: str, agents: tuple[AgentId, ...], block: int, text: str) -> FailureSpan:
+def _single_step_span(step: EpisodeStep, label: str, agents: tuple[AgentId, ...], block: int, text: str) -> FailureSpan:
     return FailureSpan(label, step.number, step.number, agents, goal_name(block), text)
 
 
-def _block(goal: str) -> int:
+def _block_id(goal: str) -> int:
     return int(goal.removeprefix("block_"))
 
 
-def _names(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _named(obstacle: str) -> str:
+def _describe_blocker(obstacle: str) -> str:
     """Return a blocker in words: the log writes blocks as ``<block>(3)``."""
     return goal_name(int(obstacle[8:-1])) if obstacle.startswith("<block>(") else obstacle

@@ -62,8 +62,8 @@ def get_distance(state: SymbolicState, first: AgentId | BlockRef | Cell, second:
     Raises:
         UserError: Something is unknown, or a block has been delivered and is nowhere.
     """
-    top, left, bottom, right = _box(state, first)
-    top2, left2, bottom2, right2 = _box(state, second)
+    top, left, bottom, right = _bounding_box(state, first)
+    top2, left2, bottom2, right2 = _bounding_box(state, second)
     return max(top2 - bottom, top - bottom2, 0) + max(left2 - right, left - right2, 0)
 
 
@@ -79,7 +79,7 @@ def is_aligned_with_block(state: SymbolicState, block: BlockRef, side: str, agen
     Raises:
         UserError: The block, the face or the agent is unknown, or the block has been delivered.
     """
-    aligned = aligned_agents(state, _open(state, block), _side(side))
+    aligned = aligned_agents(state, _open_id(state, block), _check_side(side))
     if agent is not None and agent not in state.agents:
         raise UserError(f"there is no agent '{agent}'{suggest(agent, list(state.agents))}")
     return bool(aligned) if agent is None else agent in aligned
@@ -87,13 +87,13 @@ def is_aligned_with_block(state: SymbolicState, block: BlockRef, side: str, agen
 
 def count_aligned_agents(state: SymbolicState, block: BlockRef, side: str) -> int:
     """Return how many agents are aligned with that face."""
-    return len(aligned_agents(state, _open(state, block), _side(side)))
+    return len(aligned_agents(state, _open_id(state, block), _check_side(side)))
 
 
 def all_aligned_positions(state: SymbolicState, block: BlockRef, side: str) -> frozenset[Cell]:
     """Return the cells at which an agent is, or by walking there would be, aligned with that face."""
     cells: set[Cell] = set()
-    for line in lines(state, _open(state, block), _side(side)):
+    for line in lines(state, _open_id(state, block), _check_side(side)):
         cells.update(line.taken)
         if line.next is not None:
             cells.add(line.next)
@@ -102,12 +102,12 @@ def all_aligned_positions(state: SymbolicState, block: BlockRef, side: str) -> f
 
 def block_progress(state: SymbolicState, block: BlockRef) -> int:
     """Return the columns that the block has still to travel to the goal, 0 once delivered."""
-    return state.distance(_known(state, block))
+    return state.distance(_known_id(state, block))
 
 
 def delivered(state: SymbolicState, block: BlockRef) -> bool:
     """Return whether the block has been delivered."""
-    return state.blocks[_known(state, block)].delivered
+    return state.blocks[_known_id(state, block)].delivered
 
 
 def quorum_status(state: SymbolicState, block: BlockRef, side: str) -> bool:
@@ -117,7 +117,7 @@ def quorum_status(state: SymbolicState, block: BlockRef, side: str) -> bool:
 
 def quorum_deficit(state: SymbolicState, block: BlockRef, side: str) -> int:
     """Return how many more agents the block's own weight needs on that face."""
-    return max(0, state.blocks[_open(state, block)].weight - count_aligned_agents(state, block, side))
+    return max(0, state.blocks[_open_id(state, block)].weight - count_aligned_agents(state, block, side))
 
 
 def blocked(state: SymbolicState, block: BlockRef, side: str) -> bool:
@@ -129,8 +129,8 @@ def blocked(state: SymbolicState, block: BlockRef, side: str) -> bool:
 def blocked_by(state: SymbolicState, block: BlockRef, side: str) -> FaceObstacles:
     """Return what stands outside that face: the causes of ``blocked``."""
     wall, blocks, agents = False, dict[int, None](), list[AgentId]()
-    for cell in cells_outside(state.blocks[_open(state, block)], _side(side)):
-        if not state.inside(cell):
+    for cell in cells_outside(state.blocks[_open_id(state, block)], _check_side(side)):
+        if not state.is_inside(cell):
             wall = True
         elif (other := state.block_at(cell)) is not None:
             blocks[other] = None
@@ -141,37 +141,39 @@ def blocked_by(state: SymbolicState, block: BlockRef, side: str) -> FaceObstacle
 
 def chain_weight(state: SymbolicState, block: BlockRef, side: str) -> int:
     """Return the weight that a push on that face has to move: the block and all blocks in contact ahead."""
-    return sum(state.blocks[member].weight for member in chain(state, _open(state, block), OPPOSITE[_side(side)]))
+    return sum(
+        state.blocks[member].weight for member in chain(state, _open_id(state, block), OPPOSITE[_check_side(side)])
+    )
 
 
-def _known(state: SymbolicState, block: BlockRef) -> int:
+def _known_id(state: SymbolicState, block: BlockRef) -> int:
     name = block.id if isinstance(block, Entity) else block
     if name not in state.blocks or (isinstance(block, Entity) and block.kind != "block"):
         raise UserError(f"no block {block} is known; known are blocks {', '.join(map(str, state.blocks)) or 'none'}")
     return name
 
 
-def _open(state: SymbolicState, block: BlockRef) -> int:
-    name = _known(state, block)
+def _open_id(state: SymbolicState, block: BlockRef) -> int:
+    name = _known_id(state, block)
     if state.blocks[name].delivered:
         raise UserError(f"block {name} has been delivered and has no faces")
     return name
 
 
-def _side(side: str) -> str:
+def _check_side(side: str) -> str:
     if side not in SIDES:
         raise UserError(f"a side is one of {', '.join(SIDES)}, got '{side}'{suggest(side, list(SIDES))}")
     return side
 
 
-def _box(state: SymbolicState, thing: AgentId | BlockRef | Cell) -> tuple[int, int, int, int]:
+def _bounding_box(state: SymbolicState, thing: AgentId | BlockRef | Cell) -> tuple[int, int, int, int]:
     if isinstance(thing, tuple):
         return *thing, *thing
     if isinstance(thing, str):
         if thing not in state.agents:
             raise UserError(f"no agent '{thing}' is known{suggest(thing, list(state.agents))}")
         return *state.agents[thing], *state.agents[thing]
-    weight, row, col, _ = state.blocks[_open(state, thing)]
+    weight, row, col, _ = state.blocks[_open_id(state, thing)]
     return row, col, row + weight - 1, col + weight - 1
 
 
@@ -208,17 +210,19 @@ def cells_outside(square: Square, side: str) -> list[Cell]:
 
 def staging_cells(state: SymbolicState, block: int, side: str) -> list[Cell]:
     """Return the usable cells of a face, most central first, ties from the top or the left."""
-    return compute_once(state.ground.memo, ("staging", block, side), lambda: _staging_cells(state.ground, block, side))
+    return compute_once(
+        state.block_map.memo, ("staging", block, side), lambda: _staging_cells(state.block_map, block, side)
+    )
 
 
-def _staging_cells(ground: Blocks, block: int, side: str) -> list[Cell]:
-    square = ground[block]
-    cells, codes = cells_outside(square, side), ground.beside(block, side)
-    return [cells[i] for i in _inside_out(square.weight) if codes[i] == 0]
+def _staging_cells(blocks: Blocks, block: int, side: str) -> list[Cell]:
+    square = blocks[block]
+    cells, codes = cells_outside(square, side), blocks.codes_beside(block, side)
+    return [cells[i] for i in _center_out(square.weight) if codes[i] == 0]
 
 
 @cache
-def _inside_out(weight: int) -> tuple[int, ...]:
+def _center_out(weight: int) -> tuple[int, ...]:
     """Return the places along a face, the most central first, ties from the top or the left."""
     return tuple(sorted(range(weight), key=lambda i: abs(2 * i - (weight - 1))))
 
@@ -252,7 +256,7 @@ def line_at(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, s
         agents.append(agent)
         taken.append(cell)
         cell = cell[0] + rows, cell[1] + cols
-    more = len(taken) < LONGEST_LINE and state.usable(cell)
+    more = len(taken) < LONGEST_LINE and state.is_passable(cell)
     return AgentLine(tuple(agents), tuple(taken), cell if more else None, offset)
 
 
@@ -299,7 +303,7 @@ def aligned_faces(state: SymbolicState, agent: AgentId) -> list[Place]:
             cell = at[0] + rows * step, at[1] + cols * step
             if cell in state.by_cell:
                 continue
-            if state.inside(cell) and (block := state.block_at(cell)) is not None:
+            if state.is_inside(cell) and (block := state.block_at(cell)) is not None:
                 faces.append(Place(block, face))
             break
     return faces
@@ -318,27 +322,29 @@ def face_of(state: SymbolicState, agent: AgentId, block: int) -> str | None:
         side, ahead = ("up", top - 1 - row) if row < top else ("down", row - top - weight)
     else:
         return None
-    return side if 0 <= ahead < LONGEST_LINE and _in_line(state, agent, side, ahead) else None
+    return side if 0 <= ahead < LONGEST_LINE and _is_in_line(state, agent, side, ahead) else None
 
 
-def _in_line(state: SymbolicState, agent: AgentId, side: str, ahead: int) -> bool:
+def _is_in_line(state: SymbolicState, agent: AgentId, side: str, ahead: int) -> bool:
     """Return whether the cells from an agent to the face, so many ahead of its own, all hold agents."""
     row, col = state.agents[agent]
     rows, cols = DELTA[OPPOSITE[side]]
     taken = all((row + i * rows, col + i * cols) in state.by_cell for i in range(1, ahead + 1))
-    return taken and state.by_cell[row, col] == agent and state.usable((row + ahead * rows, col + ahead * cols))
+    return taken and state.by_cell[row, col] == agent and state.is_passable((row + ahead * rows, col + ahead * cols))
 
 
 def chain(state: SymbolicState, block: int, direction: str) -> list[int]:
     """Return the blocks that move together if the block is pushed in a direction: contacts ahead."""
-    return compute_once(state.ground.memo, ("chain", block, direction), lambda: _chain(state.ground, block, direction))
+    return compute_once(
+        state.block_map.memo, ("chain", block, direction), lambda: _chain(state.block_map, block, direction)
+    )
 
 
-def _chain(ground: Blocks, block: int, direction: str) -> list[int]:
+def _chain(blocks: Blocks, block: int, direction: str) -> list[int]:
     members = {block: None}
     todo = [block]
     while todo:
-        for code in ground.beside(todo.pop(), direction):
+        for code in blocks.codes_beside(todo.pop(), direction):
             if code > 0 and code - 1 not in members:
                 members[code - 1] = None
                 todo.append(code - 1)
@@ -382,7 +388,7 @@ def distances(state: SymbolicState, targets: Iterable[Cell], *, through_agents: 
         through_agents: Whether agents are passed as if they were not there, because they will move on.
     """
     cells = tuple(targets)
-    memo, grid = (state.ground.memo, state.walls) if through_agents else (state.memo, state.grid)
+    memo, grid = (state.block_map.memo, state.walls) if through_agents else (state.memo, state.grid)
     return compute_once(memo, ("distances", cells), lambda: _distances(grid, cells))
 
 

@@ -11,7 +11,9 @@ PATIENCE = 5
 
 def nearest_block(state: SymbolicState) -> int | None:
     """Return the open block nearest to the goal, ties to the lowest id; None if there is none."""
-    return min((block for block, _ in state.open), key=lambda block: (state.distance(block), block), default=None)
+    return min(
+        (block for block, _ in state.open_blocks), key=lambda block: (state.distance(block), block), default=None
+    )
 
 
 def greedy_plan(state: SymbolicState) -> Plan | None:

@@ -73,7 +73,7 @@ class CubeSkill:
     #: Where it acts, fixed at the start; only of skills that need alignment.
     place = geometry.Place(-1, "")
     #: It pushes a block that has still to move.
-    lacking = False
+    is_unfinished = False
 
     @property
     def block(self) -> int | None:
@@ -103,15 +103,15 @@ class TeamActivity:
     skills: Mapping[AgentId, CubeSkill]
 
     @cached_property
-    def unfinished(self) -> frozenset[geometry.Place]:
+    def unfinished_pushes(self) -> frozenset[geometry.Place]:
         """Faces with a pusher whose block has still to move.
 
         Read it after all skills have watched the step.
         """
-        return frozenset(skill.place for skill in self.skills.values() if skill.lacking)
+        return frozenset(skill.place for skill in self.skills.values() if skill.is_unfinished)
 
     @cached_property
-    def longest(self) -> Mapping[geometry.Place, int]:
+    def longest_push(self) -> Mapping[geometry.Place, int]:
         """For each face with pushers, the largest number of steps that one of them wants."""
         steps: dict[geometry.Place, int] = {}
         for skill in self.skills.values():
@@ -129,7 +129,7 @@ class TeamActivity:
         return {block: frozenset(agents) for block, agents in agents_by_block.items()}
 
     @cached_property
-    def bound(self) -> Mapping[int, int]:
+    def agent_counts(self) -> Mapping[int, int]:
         """For each block, how many agents run an action on it."""
         counts: dict[int, int] = {}
         for skill in self.skills.values():
@@ -138,7 +138,7 @@ class TeamActivity:
         return counts
 
     @cached_property
-    def meeting(self) -> Mapping[geometry.Place, frozenset[AgentId]]:
+    def agents_in_rendezvous(self) -> Mapping[geometry.Place, frozenset[AgentId]]:
         """For each face, the agents in the rendezvous state."""
         agents_by_place: dict[geometry.Place, set[AgentId]] = {}
         for agent, skill in self.skills.items():
@@ -308,13 +308,13 @@ class Rendezvous(CubeSkill):
             return behind
         goal = goal_name(block)
         aligned = geometry.aligned_agents(effects.after, block, face)
-        present = activity.meeting[self.place] & aligned
+        present = activity.agents_in_rendezvous[self.place] & aligned
         if len(present) >= self.need:
             return SkillResult("done", ready=goal)
         if self.spent < count_of(self.action, 3):
             return SkillResult(ready=goal)
         late: Constraint = "spatial" if len(aligned) < self.need else "temporal"
-        constraint = "participation" if activity.bound[block] < self.need else late
+        constraint = "participation" if activity.agent_counts[block] < self.need else late
         return SkillResult("failed", "timeout", constraint, None, goal)
 
 
@@ -340,16 +340,16 @@ class PushBlock(CubeSkill):
     def watch(self, effects: StepEffects) -> None:
         """Count the steps in which the block moved the way it is pushed."""
         self.went += effects.shifts.get(self.place.block) == OPPOSITE[self.place.face]
-        self.lacking = self.went < self.steps
+        self.is_unfinished = self.went < self.steps
 
     def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
         """Done together with the group, or when the block is delivered."""
         block, face = self.place
-        if effects.after.blocks[block].delivered or self.place not in activity.unfinished:
+        if effects.after.blocks[block].delivered or self.place not in activity.unfinished_pushes:
             return DONE
         given_up = self._given_up(effects, activity)
         if given_up is not None:
-            return given_up if self.lacking else DONE
+            return given_up if self.is_unfinished else DONE
         push = effects.push_on.get((block, OPPOSITE[face]))
         lacks_force = push is not None and not push.moved and push.obstacle is None
         return SkillResult(ready=goal_name(block)) if lacks_force else RUNNING
@@ -359,14 +359,14 @@ class PushBlock(CubeSkill):
         if (behind := check_still_aligned(effects.after, self.agent, self.place)) is not None:
             return behind
         block, face = self.place
-        late = self.spent >= self.limits.of_steps(count_of(self.action, 2), activity.longest[self.place])
+        late = self.spent >= self.limits.of_steps(count_of(self.action, 2), activity.longest_push[self.place])
         push = effects.push_on.get((block, OPPOSITE[face]))
         if push is None or push.moved:
             return fail("timeout", "temporal") if late else None
         if not late and push.obstacle != WALL_WORD:
             return None
         reason = "insufficient_force" if push.obstacle is None else "blocked_destination"
-        return fail(reason, effects.unmet(push), push.obstacle or str(entity(block)))
+        return fail(reason, effects.unmet_constraint(push), push.obstacle or str(entity(block)))
 
 
 class YieldBlock(CubeSkill):
@@ -389,9 +389,9 @@ class YieldBlock(CubeSkill):
         face = self.place.face
         at = known.agents[self.agent]
         cell = at[0] + DELTA[face][0], at[1] + DELTA[face][1]
-        if known.usable(cell):
+        if known.is_passable(cell):
             return face
-        block = known.block_at(cell) if known.inside(cell) else None
+        block = known.block_at(cell) if known.is_inside(cell) else None
         self.stuck = WALL_WORD if block is None else str(entity(block))
         return STAY
 

@@ -50,7 +50,7 @@ class Square(NamedTuple):
     """Column of the top-left cell; -1 once delivered."""
     delivered: bool = False
 
-    def holds(self, cell: Cell) -> bool:
+    def contains(self, cell: Cell) -> bool:
         """Return whether the cell lies in the block."""
         return 0 <= cell[0] - self.row < self.weight and 0 <= cell[1] - self.col < self.weight
 
@@ -77,7 +77,7 @@ class Blocks(dict[int, Square]):
                 grid[row + 1 : row + 1 + weight, col + 1 : col + 1 + weight] = block + 1
         return grid
 
-    def beside(self, block: int, side: str) -> list[int]:
+    def codes_beside(self, block: int, side: str) -> list[int]:
         """Return what stands on the cells just outside a face, from the top or the left, as codes of ``walls``."""
         weight, row, col, _ = self[block]
         if side in ("left", "right"):
@@ -116,12 +116,12 @@ class SymbolicState:
             object.__setattr__(self, "blocks", Blocks(self.side, self.blocks))
 
     @property
-    def ground(self) -> Blocks:
+    def block_map(self) -> Blocks:
         """The blocks with their memo."""
         return cast("Blocks", self.blocks)
 
     @property
-    def open(self) -> Iterator[tuple[int, Square]]:
+    def open_blocks(self) -> Iterator[tuple[int, Square]]:
         """Yield the blocks not yet delivered, by id."""
         return ((block, square) for block, square in self.blocks.items() if not square.delivered)
 
@@ -138,7 +138,7 @@ class SymbolicState:
     @property
     def walls(self) -> npt.NDArray[np.int16]:
         """The framed grid without agents, see ``Blocks``."""
-        return self.ground.walls
+        return self.block_map.walls
 
     @cached_property
     def grid(self) -> npt.NDArray[np.int16]:
@@ -149,7 +149,7 @@ class SymbolicState:
                 grid[row + 1, col + 1] = -(i + 1)
         return grid
 
-    def inside(self, cell: Cell) -> bool:
+    def is_inside(self, cell: Cell) -> bool:
         """Return whether the cell lies in the grid."""
         return 0 <= cell[0] < self.side and 0 <= cell[1] < self.side
 
@@ -158,13 +158,13 @@ class SymbolicState:
         code = int(self.walls[cell[0] + 1, cell[1] + 1])
         return code - 1 if code > 0 else None
 
-    def usable(self, cell: Cell) -> bool:
+    def is_passable(self, cell: Cell) -> bool:
         """Return whether an agent could stand there: inside the grid and not in a block."""
-        return self.inside(cell) and self.walls[cell[0] + 1, cell[1] + 1] == 0
+        return self.is_inside(cell) and self.walls[cell[0] + 1, cell[1] + 1] == 0
 
-    def free(self, cell: Cell) -> bool:
+    def is_free(self, cell: Cell) -> bool:
         """Return whether the cell is inside the grid and empty."""
-        return self.usable(cell) and cell not in self.by_cell
+        return self.is_passable(cell) and cell not in self.by_cell
 
     def distance(self, block: int) -> int:
         """Return the columns that a block's right edge has still to travel, 0 if delivered."""
@@ -298,7 +298,7 @@ def area_side(radius: int) -> int:
     return radius + 1
 
 
-def within(cell: Cell, square: Square, radius: int) -> bool:
+def is_within(cell: Cell, square: Square, radius: int) -> bool:
     """Return whether a cell of the block is at most ``radius`` rows and columns away."""
     rows = max(square.row - cell[0], cell[0] - (square.row + square.weight - 1))
     cols = max(square.col - cell[1], cell[1] - (square.col + square.weight - 1))

@@ -95,7 +95,7 @@ class StepEffects:
         push = self._line_of.get(agent)
         if push is not None:
             return push.obstacle or str(entity(push.block))
-        if not self.before.inside(cell):
+        if not self.before.is_inside(cell):
             return WALL_WORD
         occupant = self.before.by_cell.get(cell) or self.after.by_cell.get(cell)
         if occupant is not None:
@@ -114,7 +114,7 @@ class StepEffects:
             "temporal": push.force,
         }
 
-    def unmet(self, push: Push) -> Constraint | None:
+    def unmet_constraint(self, push: Push) -> Constraint | None:
         """Return the first unmet constraint of a push."""
         have = self.have(push)
         return next((name for name in have if have[name] < (1 if name == "dependency" else push.weight)), None)
@@ -235,7 +235,7 @@ def _lines(before: SymbolicState, tried: Mapping[AgentId, str]) -> dict[tuple[in
             ahead = before.by_cell.get((row, col))
             if ahead is None or tried.get(ahead) != direction:
                 break
-        if ahead is None and before.inside((row, col)) and (block := before.block_at((row, col))) is not None:
+        if ahead is None and before.is_inside((row, col)) and (block := before.block_at((row, col))) is not None:
             lines.setdefault((block, direction), []).append(agent)
     return lines
 
@@ -273,7 +273,7 @@ def agent_feedback(effects: StepEffects, agent: AgentId) -> AgentFeedback:
     """Return the feedback of one agent."""
     state = effects.after
     places = tuple(geometry.aligned_faces(state, agent))
-    blocks = [geometry.get_distance(state, agent, block) for block, _ in state.open]
+    blocks = [geometry.get_distance(state, agent, block) for block, _ in state.open_blocks]
     return AgentFeedback(
         state.agents[agent],
         agent in effects.moved,
@@ -309,7 +309,9 @@ def progress(effects: StepEffects) -> Mapping[str, float]:
 def quorum(effects: StepEffects) -> Mapping[str, float]:
     """Return the agents that are missing on the left face of each open block, for its own weight."""
     state = effects.after
-    return {f"deficit_block_{block}": float(geometry.quorum_deficit(state, block, "left")) for block, _ in state.open}
+    return {
+        f"deficit_block_{block}": float(geometry.quorum_deficit(state, block, "left")) for block, _ in state.open_blocks
+    }
 
 
 def activity(effects: StepEffects) -> Mapping[str, float]:

@@ -42,7 +42,7 @@ RELATIONS = (
 
 
 class CubeDomain(Domain):
-    """``contract.Domain`` for CUBE; pure, everything is computed from the facts given.
+    """``contract.Domain`` for CUBE; pure, everything is computed from facts.
 
     Args:
         timeouts: Which default time-outs hold.
@@ -85,13 +85,13 @@ class CubeDomain(Domain):
             lambda: ActionSchemas(schemas(state, time_limits(self._timeouts, state.side))),
         )
 
-    def goals(self, given: Facts) -> Sequence[Goal]:
+    def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return one goal for each known block, by id."""
-        return make_goals(read_state(given))
+        return make_goals(read_state(facts))
 
-    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+    def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return actions that make sense: lining up at a face, then meeting, pushing, backing off; moving, waiting."""
-        return self.options_in(read_state(given), agent)
+        return self.options_in(read_state(facts), agent)
 
     def options_in(self, state: SymbolicState, agent: AgentId) -> Sequence[Option]:
         """Return the options in a state."""
@@ -102,15 +102,15 @@ class CubeDomain(Domain):
         steps = {"up": row, "down": state.side - 1 - row, "left": col, "right": state.side - 1 - col}
         actions += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
         actions += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
-        return [Option(action, goal, self._ticks(state, agent, action)) for action, goal in actions]
+        return [Option(action, goal, self._estimate_steps(state, agent, action)) for action, goal in actions]
 
-    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans for a goal, or for an agent that is not needed; see ``candidate_plans``.
 
         Raises:
             UserError: The goal is not about a known, open block.
         """
-        state = read_state(given)
+        state = read_state(facts)
         if goal is None:
             return candidate_plans.standby_plans(state, agent, self._radius)
         block = goal.thing.id if goal.thing is not None else -1
@@ -118,32 +118,32 @@ class CubeDomain(Domain):
             raise UserError(f"plans are made for blocks that are known and not delivered, not for {goal.id}")
         return candidate_plans.delivery_plans(state, block, agent, self.abilities(state))
 
-    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+    def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action's preconditions hold."""
-        return self.check_in(read_state(given), agent, action)
+        return self.check_in(read_state(facts), agent, action)
 
     def check_in(self, state: SymbolicState, agent: AgentId, action: Action, *, planning: bool = True) -> Verdict:
         """Return whether an action's preconditions hold in a state."""
         return actions.check_action(state, agent, action, self.abilities(state), planning=planning)
 
-    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: AgentId, action: Action, facts: Facts) -> Facts:
         """Return what to expect after an action that succeeds, teammates playing their part.
 
         An action that does not fit its schema changes nothing.
         """
-        state = read_state(given)
+        state = read_state(facts)
         try:
             whole = self.abilities(state).complete(action)
         except UserError:
-            return given
+            return facts
         then = candidate_plans.expected_state(state, agent, whole)
-        return given if then is state else then.facts
+        return facts if then is state else then.facts
 
-    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated steps of an action, at least 1."""
-        return self._ticks(read_state(given), agent, action)
+        return self._estimate_steps(read_state(facts), agent, action)
 
-    def _ticks(self, state: SymbolicState, agent: AgentId, action: Action) -> int:
+    def _estimate_steps(self, state: SymbolicState, agent: AgentId, action: Action) -> int:
         try:
             action = self.abilities(state).complete(action)
         except UserError:

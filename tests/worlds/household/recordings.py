@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from teamworld.worlds.household import official
 from teamworld.worlds.household.home import Episode, NodeId
-from teamworld.worlds.household.official import Trace, TraceAgent
 from tests.worlds.household import data
+from tests.worlds.household.traces import Trace, TraceAgent, trace
 
 
 def published() -> tuple[Episode, ...]:
@@ -19,8 +18,8 @@ def published() -> tuple[Episode, ...]:
 @cache
 def runs(*, visual: bool = False) -> tuple[tuple[str, Episode, Trace], ...]:
     """Return the recorded runs, each with the name of its file and its episode."""
-    read = [(path.stem, official.trace(path)) for path in data.traces("*.json")]
-    return tuple((name, data.episodes()[trace.task_id], trace) for name, trace in read if trace.visual == visual)
+    read = [(path.stem, trace(path)) for path in data.traces("*.json")]
+    return tuple((name, data.episodes()[run.task_id], run) for name, run in read if run.visual == visual)
 
 
 class Walk(NamedTuple):
@@ -41,9 +40,9 @@ class Walk(NamedTuple):
 def walks() -> tuple[Walk, ...]:
     """Return all recorded walks that were not broken off."""
     found = []
-    for _, episode, trace in runs():
-        for agent in range(len(trace.steps[0].agents)):
-            found += _walks(episode, [step.agents[agent] for step in trace.steps])
+    for _, episode, run in runs():
+        for agent in range(len(run.steps[0].agents)):
+            found += _walks(episode, [step.agents[agent] for step in run.steps])
     return tuple(found)
 
 

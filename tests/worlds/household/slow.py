@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from teamworld.worlds.household import near
-from teamworld.worlds.household.home import SEARCHED, Box, Home, NodeId, Point
+from teamworld.worlds.household.home import SEARCHED, Box, Home, NodeId, Point, can_be, close
 from teamworld.worlds.household.physics import Act
 from teamworld.worlds.household.state import State, body
 
@@ -86,10 +85,10 @@ class Graph:
     def close(self, agent: NodeId, node: NodeId) -> bool:
         """Whether a node is CLOSE to an agent (A2)."""
         inside = self.above(node)
-        things = [node] if node in self.points or near.can_be(self.home.nodes[node]) else []
+        things = [node] if node in self.points or can_be(self.home.nodes[node]) else []
         if inside is not None and inside not in self.home.rooms and self.home.nodes[inside].name in SEARCHED:
             things.append(inside)
-        return any(near.close(body(self.points[agent]), self.box(thing)) for thing in things)
+        return any(close(body(self.points[agent]), self.box(thing)) for thing in things)
 
     def can(self, agent: NodeId, act: Act) -> bool:
         """Whether an agent can handle what it names."""

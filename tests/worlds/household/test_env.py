@@ -22,9 +22,7 @@ from teamworld.seeding import generator
 from teamworld.worlds import registry
 from teamworld.worlds.household import generate, physics, scene, sight
 from teamworld.worlds.household.env import HouseholdEnv, parallel_env
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import Episode, Home, Need, NodeId, Point
-from teamworld.worlds.household.rows import (
+from teamworld.worlds.household.features import (
     ACTIONS,
     FEATURES,
     MATE,
@@ -38,6 +36,8 @@ from teamworld.worlds.household.rows import (
     length,
     nodes_of,
 )
+from teamworld.worlds.household.floor import Floor
+from teamworld.worlds.household.home import Episode, Home, Need, NodeId, Point
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household import homes
 from tests.worlds.household.data import FOLDER, needs_data

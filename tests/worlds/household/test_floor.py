@@ -12,9 +12,9 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.seeding import generator
-from teamworld.worlds.household import floor, near
+from teamworld.worlds.household import floor
 from teamworld.worlds.household.floor import FAR, Bools, Floor, Target
-from teamworld.worlds.household.home import Box, Home, Node, NodeId, Point
+from teamworld.worlds.household.home import Box, Home, Node, NodeId, Point, close
 from tests.worlds.household import walking
 from tests.worlds.household.data import needs_data
 from tests.worlds.household.homes import COFFEE, DOOR, FRIDGE, KITCHEN, LIVING, TABLE, flat, node, studio
@@ -269,7 +269,7 @@ def modelled(walk: Walk, ground: Floor) -> int:
     at = Point(round(start.x, 2), round(start.z, 2))
     while taken < 60:
         body = Box(at.x, 0.9, at.z, 0.8, 1.8, 0.8)
-        if ground.room(at) == walk.target if walk.to_room else near.close(body, box):
+        if ground.room(at) == walk.target if walk.to_room else close(body, box):
             return taken
         taken, before, at = taken + 1, at, ground.towards(at, walk.target)
         if before == at:
@@ -317,7 +317,7 @@ def test_all_that_matters_can_be_reached() -> None:
                 end = ground.end(target)
                 assert ground.metres(at, target) < 60
                 if target not in home.rooms:
-                    assert near.close(Box(end.x, 0.9, end.z, 0.8, 1.8, 0.8), home.nodes[target].box), (
+                    assert close(Box(end.x, 0.9, end.z, 0.8, 1.8, 0.8), home.nodes[target].box), (
                         home.name,
                         target,
                     )

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.worlds.household import generate, levels, official
 from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import SEARCHED, Box, Episode, Home, Node, NodeId, Point
-from teamworld.worlds.household.near import close
+from teamworld.worlds.household.home import SEARCHED, Box, Episode, Home, Node, NodeId, Point, close
 from teamworld.worlds.household.pools import (
     EVERYDAY,
     FURNITURE,

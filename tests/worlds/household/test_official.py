@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.worlds.household import official
 from teamworld.worlds.household.home import Need
-from tests.worlds.household import files
+from tests.worlds.household import files, traces
 from tests.worlds.household.data import FOLDER, needs_data
 from tests.worlds.household.homes import (
     APPLE,
@@ -180,7 +180,7 @@ def test_damaged_json(tmp_path: Path, text: str) -> None:
     path = tmp_path / "episode.json"
     path.write_bytes(text.encode("latin1"))
     assert "expected" in refusal(path)
-    assert "expected" in refusal(path, official.trace)
+    assert "expected" in refusal(path, traces.trace)
 
 
 def test_one_episode_is_not_several(tmp_path: Path) -> None:
@@ -427,17 +427,17 @@ def run(*steps: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_recorded_run_is_read(tmp_path: Path) -> None:
     told = run(step(), step(action=None), step(action="[send_message] 346"), step(action="[TurnLeft]"))
-    trace = official.trace(written(tmp_path, told))
+    trace = traces.trace(written(tmp_path, told))
     first, waited, talked, turned = (one.agents[0] for one in trace.steps)
     assert (trace.task_id, trace.task, trace.visual, trace.finished) == (7, "read_book", False, True)
     assert (first.x, first.z, first.room, first.held) == (1.0, 2.0, KITCHEN, (APPLE, PLATE))
     assert (first.close, first.seen) == (frozenset({FRIDGE}), frozenset({FRIDGE, APPLE}))
-    assert first.action == official.Acted("putback", (APPLE, COFFEE))
+    assert first.action == traces.Acted("putback", (APPLE, COFFEE))
     assert first.box is not None
     assert (first.box.x, first.box.depth) == (1.1, 0.8)
     assert waited.action is None
-    assert talked.action == official.Acted("send_message", (), 346)
-    assert turned.action == official.Acted("TurnLeft", ())
+    assert talked.action == traces.Acted("send_message", (), 346)
+    assert turned.action == traces.Acted("TurnLeft", ())
     assert trace.steps[0].remaining == {"apple": -1}
 
 
@@ -453,7 +453,7 @@ def test_a_recorded_run_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_faults_of_a_recorded_run(tmp_path: Path, changes: dict[str, Any]) -> None:
-    assert "expected" in refusal(written(tmp_path, run(step(**changes))), official.trace)
+    assert "expected" in refusal(written(tmp_path, run(step(**changes))), traces.trace)
 
 
 # The data.

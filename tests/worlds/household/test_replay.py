@@ -12,10 +12,10 @@ from teamworld.seeding import generator
 from teamworld.worlds.household import physics, sight
 from teamworld.worlds.household.floor import Floor
 from teamworld.worlds.household.home import NodeId, Point
-from teamworld.worlds.household.official import Trace, TraceStep, trace
 from teamworld.worlds.household.physics import HANDLING, WAIT, Act, Done
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household.data import episodes, needs_data, traces
+from tests.worlds.household.traces import Trace, TraceStep, trace
 
 pytestmark = needs_data
 FILES = traces("task*.json")

@@ -15,7 +15,7 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.worlds.household.home import NAMES
-from teamworld.worlds.household.sketch import Snapshot, Static, check, hiding_of, text
+from teamworld.worlds.household.scene import Snapshot, Static, check_version, hiding_of, text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -64,7 +64,7 @@ def frame(static: Static, snapshot: Snapshot, width: int | None = None) -> npt.N
     Raises:
         UserError: If the width is no such integer, the data is of another version, or Pillow is not installed.
     """
-    check(static, snapshot)
+    check_version(static, snapshot)
     pixels = WIDTH if width is None else width
     if isinstance(pixels, bool) or not isinstance(pixels, (int, np.integer)) or not LEAST <= pixels <= MOST:
         raise UserError(f"width must be None or an integer from {LEAST} to {MOST} (pixels), got {width!r}")

@@ -21,9 +21,9 @@ from teamworld.worlds.base.vector import (
     spaces,
 )
 from teamworld.worlds.household import draw, levels, physics, scene
+from teamworld.worlds.household.features import ACTIONS, FEATURES, OWN, ROWS, Floats, Mask, Table, length
 from teamworld.worlds.household.floor import Floor
 from teamworld.worlds.household.home import MOST_AGENTS, NAMES, Episode
-from teamworld.worlds.household.rows import ACTIONS, FEATURES, OWN, ROWS, Floats, Mask, Table, length
 from teamworld.worlds.household.state import Rules, State
 
 if TYPE_CHECKING:

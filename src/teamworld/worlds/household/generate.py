@@ -18,9 +18,20 @@ import numpy as np
 from teamworld.errors import UserError, brief, suggest
 from teamworld.seeding import generator
 from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import MOST_AGENTS, Box, Door, Episode, Home, Need, Node, NodeId, Point, Relation
-from teamworld.worlds.household.near import close
-from teamworld.worlds.household.plan import Blocked, Opening, Piece, Rect, furnished, inside, rooms
+from teamworld.worlds.household.floor_plan import Blocked, Opening, Piece, Rect, furnished, inside, rooms
+from teamworld.worlds.household.home import (
+    MOST_AGENTS,
+    Box,
+    Door,
+    Episode,
+    Home,
+    Need,
+    Node,
+    NodeId,
+    Point,
+    Relation,
+    close,
+)
 from teamworld.worlds.household.pools import (
     EVERYDAY,
     FURNITURE,

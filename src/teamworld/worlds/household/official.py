@@ -15,9 +15,6 @@ from typing import Final, NamedTuple, TypeAlias
 from teamworld.errors import UserError, brief, suggest
 from teamworld.worlds.household.home import MOST_AGENTS, Box, Door, Episode, Home, Need, Node, NodeId, Relation
 from teamworld.worlds.household.plain import Part, parsed, unpickled
-from teamworld.worlds.household.recorded import Acted, Trace, TraceAgent, TraceStep, trace
-
-__all__ = ["PICKLES", "PUBLISHED", "Acted", "Trace", "TraceAgent", "TraceStep", "episode", "episodes", "trace"]
 
 #: Task numbers of the ten episodes that papers report, in their order (A12).
 PUBLISHED: Final = (0, 5, 10, 16, 20, 26, 30, 32, 40, 49)

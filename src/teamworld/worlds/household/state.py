@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from teamworld.worlds.household import near
 from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import SEARCHED, Box, Home, Need, NodeId, Point, Relation
+from teamworld.worlds.household.home import SEARCHED, Box, Home, Need, NodeId, Point, Relation, can_be, close
 
 AgentId: TypeAlias = NodeId
 #: What a thing is INSIDE or ON.
@@ -177,10 +176,10 @@ class State:
         """Whether a node or another agent is CLOSE to an agent, or lies in a container to be searched that is (A2)."""
         own, nodes, place = body(self.points[agent]), self.home.nodes, self.place(node)
         if place is not None and place[0] == "INSIDE" and nodes[place[1]].name in SEARCHED:
-            inside = near.close(own, self.box(place[1]))
+            inside = close(own, self.box(place[1]))
         else:
             inside = False
-        return inside or ((node not in nodes or near.can_be(nodes[node])) and near.close(own, self.box(node)))
+        return inside or ((node not in nodes or can_be(nodes[node])) and close(own, self.box(node)))
 
     def shown(self, room: NodeId) -> frozenset[NodeId]:
         """Return all that can be seen from within a room, and all rooms (A7)."""

@@ -12,13 +12,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Entity, Fact, Facts
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId
 from teamworld.seeding import generator
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import (
     WAIT,
     EndReason,
     Goal,
+    GoalEvent,
     IndistinguishablePair,
     Outcome,
     StepResult,
@@ -26,7 +27,7 @@ from teamworld.worlds.contract import (
     World,
     WorldSpec,
 )
-from teamworld.worlds.household import effects, physics, scene
+from teamworld.worlds.household import physics, scene
 from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.floor import Floor
 from teamworld.worlds.household.home import Episode, NodeId, Point
@@ -201,7 +202,7 @@ class HouseholdWorld(World):
                 memory.shut_in(state, done.act.target)
         outcomes = {agent: self._judge(agent, orders.get(agent), refused, places, happened) for agent in names.team}
         before, self._left = self._left, self._missing()
-        changes = tuple(effects.events(names, self._goal_ids, self._first, before, self._left, happened))
+        changes = tuple(goal_events(names, self._goal_ids, self._first, before, self._left, happened))
         self._over = "all_done" if not any(self._left) else "horizon" if self._t >= self._spec.horizon else None
         self._show()
         score = {"reward": float(sum(before) - sum(self._left)), "missing": float(sum(self._left))}
@@ -310,6 +311,43 @@ class HouseholdWorld(World):
 
 def _cell(point: Point) -> tuple[int, int]:
     return round(point.x * 100), round(point.z * 100)
+
+
+def goal_events(
+    names: Names,
+    goals: Sequence[GoalId],
+    first: Sequence[int],
+    before: Sequence[int],
+    after: Sequence[int],
+    happened: physics.Happened,
+) -> Iterator[GoalEvent]:
+    """Yield progress as shares of each goal, negative where something was taken away again, and what was done.
+
+    Args:
+        names: Of agents and things.
+        goals: Of each predicate.
+        first: Things that each predicate lacked at the start.
+        before: What it lacked before the step, never below 0.
+        after: The same after the step.
+        happened: What agents did.
+    """
+    acts = {agent: done.act for agent, done in happened.done.items() if not done.reason}
+    for goal, need, whole, was, now in zip(goals, names.episode.needs, first, before, after, strict=True):
+        if was == now:
+            continue
+        verbs = ("putin", "putback") if now < was else ("grab",)
+        who = tuple(
+            names.name(agent)
+            for agent, act in acts.items()
+            if act.verb in verbs and act.onto in (0, need.target) and _is_of_kind(names, act.target, need.name)
+        )
+        yield GoalEvent(goal, "progress", (was - now) / (whole or need.number), who)
+        if now == 0:
+            yield GoalEvent(goal, "done", 0.0, who)
+
+
+def _is_of_kind(names: Names, thing: NodeId, kind: str) -> bool:
+    return names.episode.home.nodes[thing].name == kind
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> HouseholdWorld:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.worlds.household import near
-from teamworld.worlds.household.home import Box
+from teamworld.worlds.household.home import REACH, Box, around, can_be, close
 from tests.worlds.household.data import needs_data
 from tests.worlds.household.homes import APPLE, CABINET, FRIDGE, KITCHEN, SWITCH, TABLE, WINE, flat, node
 from tests.worlds.household.recordings import runs
@@ -31,22 +30,22 @@ def body(x: float, z: float) -> Box:
     ],
 )
 def test_a_point_is_close_to_the_box_of_the_agent(x: float, z: float, expected: bool) -> None:
-    assert near.close(body(0, 0), Box(x, 0, z, 0, 0, 0)) is expected
+    assert close(body(0, 0), Box(x, 0, z, 0, 0, 0)) is expected
 
 
 def test_a_long_thing_is_close_by_its_edge() -> None:
     table = Box(0, 0.4, 0, 4.0, 0.8, 1.0)
-    assert near.close(body(3.29, 0), table)
-    assert not near.close(body(3.31, 0), table)
+    assert close(body(3.29, 0), table)
+    assert not close(body(3.31, 0), table)
 
 
 def test_heights_do_not_count() -> None:
-    assert near.close(body(0, 0), Box(1.0, 40.0, 0, 0.1, 0.1, 0.1))
+    assert close(body(0, 0), Box(1.0, 40.0, 0, 0.1, 0.1, 0.1))
 
 
 def test_what_is_five_metres_away_is_not_close_whatever_its_size() -> None:
-    assert near.close(body(0, 0), Box(4.9, 0, 0, 9.0, 1, 1))
-    assert not near.close(body(0, 0), Box(5.1, 0, 0, 9.0, 1, 1))
+    assert close(body(0, 0), Box(4.9, 0, 0, 9.0, 1, 1))
+    assert not close(body(0, 0), Box(5.1, 0, 0, 9.0, 1, 1))
 
 
 @given(*[st.floats(-4, 4) for _ in range(2)], *[st.floats(0, 3) for _ in range(2)])
@@ -63,18 +62,18 @@ def test_close_agrees_with_all_points_of_a_box(x: float, z: float, width: float,
         )
 
     away = min(least(agent, box), least(box, agent))
-    if abs(away - near.REACH) > 1e-9 and math.dist((x, z), (0.3, -0.2)) < 5:
-        assert near.close(agent, box) == (away <= near.REACH)
+    if abs(away - REACH) > 1e-9 and math.dist((x, z), (0.3, -0.2)) < 5:
+        assert close(agent, box) == (away <= REACH)
 
 
 def test_around_finds_contents_with_their_container_and_leaves_out_rooms_and_lamps() -> None:
     home = flat()
     boxes = {id_: home.nodes[id_].box for id_ in (KITCHEN, FRIDGE, TABLE, CABINET, APPLE, WINE, SWITCH)}
     holder = {APPLE: FRIDGE, WINE: CABINET}
-    assert near.around(body(-1.5, 0.9), boxes, home, holder) == {FRIDGE, APPLE}
+    assert around(body(-1.5, 0.9), boxes, home, holder) == {FRIDGE, APPLE}
     lone = {**boxes, APPLE: Box(4.0, 1, 0, 0.1, 0.1, 0.1)}  # wherever its box may be, the fridge decides
-    assert APPLE in near.around(body(-1.5, 0.9), lone, home, holder)
-    assert APPLE not in near.around(body(-1.5, 0.9), lone, home, {})
+    assert APPLE in around(body(-1.5, 0.9), lone, home, holder)
+    assert APPLE not in around(body(-1.5, 0.9), lone, home, {})
 
 
 @pytest.mark.parametrize(
@@ -89,8 +88,8 @@ def test_around_finds_contents_with_their_container_and_leaves_out_rooms_and_lam
     ],
 )
 def test_some_nodes_are_never_close(name: str, category: str) -> None:
-    assert not near.can_be(node(50, name, category, "", (0, 0, 0, 1, 1, 1)))
-    assert near.can_be(node(50, "tablelamp", "Lamps", "", (0, 0, 0, 1, 1, 1)))
+    assert not can_be(node(50, name, category, "", (0, 0, 0, 1, 1, 1)))
+    assert can_be(node(50, "tablelamp", "Lamps", "", (0, 0, 0, 1, 1, 1)))
 
 
 @needs_data
@@ -106,7 +105,7 @@ def test_recorded_relations_follow_from_recorded_boxes() -> None:
             for agent in step.agents:
                 assert agent.box is not None
                 shown = {id_ for id_ in agent.seen if id_ in home.parent and id_ not in moved}
-                found = near.around(agent.box, {id_: home.nodes[id_].box for id_ in shown}, home, inside)
+                found = around(agent.box, {id_: home.nodes[id_].box for id_ in shown}, home, inside)
                 both += len(found & agent.close)
                 only_ours += len(found - agent.close)
                 only_theirs += len(agent.close & shown - found)

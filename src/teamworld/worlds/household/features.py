@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from teamworld.errors import UserError
-from teamworld.worlds.household import near, physics, sight
-from teamworld.worlds.household.home import SEARCHED, Box, Episode, NodeId, Relation
+from teamworld.worlds.household import physics, sight
+from teamworld.worlds.household.home import FAR, REACH, SEARCHED, Box, Episode, NodeId, Relation, can_be
 from teamworld.worlds.household.physics import Act
 from teamworld.worlds.household.state import BODY, Place
 
@@ -94,7 +94,7 @@ class Table:
         self._loose = frozenset(
             node for node in watched if home.nodes[node].grabbable or (node in lying and lying[node].grabbable)
         )
-        self._never = np.array([not near.can_be(home.nodes[node]) for node in self.nodes])
+        self._never = np.array([not can_be(home.nodes[node]) for node in self.nodes])
         self._fixed = np.zeros((len(self.nodes), len(FEATURES)), np.float32)
         for row, number in enumerate(self.nodes):
             node = home.nodes[number]
@@ -190,8 +190,8 @@ class Table:
         found = np.zeros(len(nodes), np.bool_)
         for wide, deep in ((width, depth), (BODY[0], BODY[2])):
             right, ahead = np.maximum(across - wide / 2, 0.0), np.maximum(along - deep / 2, 0.0)
-            found |= right * right + ahead * ahead <= near.REACH * near.REACH
-        found &= (across * across + along * along <= near.FAR * near.FAR) & ~self._never[seen]
+            found |= right * right + ahead * ahead <= REACH * REACH
+        found &= (across * across + along * along <= FAR * FAR) & ~self._never[seen]
         close = {node for node, one in zip(nodes, found.tolist(), strict=True) if one}
         inside = {node for node in self._loose.intersection(nodes) if self._searched(state, node) in close}
         return [node for node in nodes if node in close or node in inside]

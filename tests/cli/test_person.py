@@ -7,7 +7,6 @@ import re
 import select
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -72,7 +71,6 @@ def at_terminal(arguments: list[str], interrupt_at: int | None = None) -> Sessio
             prompts += 1
             assert prompts < CAP
             if prompts == interrupt_at:
-                time.sleep(0.2)  # the prompt stands before the wait begins
                 os.write(keyboard, CTRL_C)
             else:
                 os.write(keyboard, b"1\n" if b"a number" in last else b"\n")

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -75,9 +74,13 @@ def test_what_is_shown_is_plain_text_on_standard_error(capsys: pytest.CaptureFix
 
 
 WAITING = """
-import asyncio, signal, sys
+import asyncio, os, signal, sys
 from teamworld.cli.terminal import Keyboard
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin by ignoring it
+def read(*arguments):
+    print("waits", file=sys.stderr, flush=True)
+    return wait(*arguments)
+wait, os.read = os.read, read
 try:
     asyncio.run(Keyboard().read("? "))
 except KeyboardInterrupt:
@@ -90,8 +93,7 @@ def test_an_interrupt_ends_a_process_that_waits_for_a_line() -> None:
         [sys.executable, "-c", WAITING], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.read(2) == "? "
-        time.sleep(0.2)  # the prompt stands before the wait begins
+        assert process.stderr.readline() == "? waits\n"
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
         assert (process.returncode, errors) == (130, "")

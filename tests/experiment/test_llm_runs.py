@@ -8,7 +8,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -216,10 +215,18 @@ def test_a_cache_answers_a_second_run(server: Peer, tmp_path: Path) -> None:
 
 
 RUN = """
-import sys
+import os, signal, sys
 from pathlib import Path
+from teamworld.experiment.calls import EpisodeCalls
 from teamworld.experiment.spec import build
 from teamworld.experiment.runner import run
+add, added = EpisodeCalls.add, []
+def kill(*arguments):
+    add(*arguments)
+    added.append(arguments)
+    if len(added) == int(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+EpisodeCalls.add = kill
 given = {"reasoner": sys.argv[1], "methods": ["drwell"], "level": "n4", "max_steps": 30, "episodes": 2}
 run(build(given), Path(sys.argv[2]))
 """
@@ -233,15 +240,10 @@ def test_a_killed_run_asks_only_what_is_not_answered(server: Peer, tmp_path: Pat
     asked = server.stats()["completions"]
     server.reset()
     server.set(seconds=0.02)
-    out, lost = tmp_path / "a", 0
-    for share in (0.25, 0.6):
-        process = subprocess.Popen([sys.executable, "-c", RUN, server.name(), str(out)])
-        while server.stats()["completions"] < share * asked and process.poll() is None:
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        lost += server.stats()["completions"] - len(calls(out))  # in flight when it was killed
-        server.set(seconds=0.02)
+    out = tmp_path / "a"
+    for share in (0.25, 0.35):  # of all answers, the second on top of the first
+        command = [sys.executable, "-c", RUN, server.name(), str(out), str(max(1, round(share * asked)))]
+        assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     run(experiment, out)
     assert logs(out) == logs(tmp_path / "whole")
     with (

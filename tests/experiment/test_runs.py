@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import random
 import re
 import shutil
 import signal
@@ -13,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -140,22 +139,39 @@ def test_a_memory_that_lost_an_episode_learns_it_again_from_the_log(tmp_path: Pa
         assert one.deltas("drwell-s0") == other.deltas("drwell-s0")
 
 
+#: Runs ``teamworld`` and kills it at the so-manieth call of a method.
+KILLED = """
+import importlib, os, signal, sys
+module, owner, name, count, *arguments = sys.argv[1:]
+kind = getattr(importlib.import_module(module), owner)
+original, calls = getattr(kind, name), []
+def kill(*args, **kwargs):
+    calls.append(name)
+    if len(calls) == int(count):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return original(*args, **kwargs)
+setattr(kind, name, kill)
+from teamworld.cli import main
+main(arguments)
+"""
+
+
 @pytest.mark.heavy
-def test_kill_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
-    """A few moments here; benchmarks/durability.py kills at fifty."""
+def test_kill_at_several_moments_then_the_same_command(tmp_path: Path) -> None:
+    """Inside an episode and between its last steps; benchmarks/durability.py kills at fifty moments."""
     run("cube", method=["drwell", "zero_shot"], episodes=10, max_steps=120, out=tmp_path / "quiet")
-    moments = random.Random(0)
     folder = tmp_path / "run"
     arguments = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "10", "--max-steps", "120"]
     begun = [sys.executable, "-m", "teamworld", *arguments, "--out", str(folder)]
-    hit = 0
-    for _ in range(5):
-        process = subprocess.Popen(begun, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(moments.uniform(0.3, 0.8))
-        hit += process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert hit >= 2  # the run takes longer than the first of these moments
+    for moment in (
+        ("teamworld.experiment.folder", "RunFolder", "claim", "1"),
+        ("teamworld.record", "LogWriter", "write", "500"),
+        ("teamworld.record", "LogWriter", "finish", "2"),
+        ("teamworld.memory.store", "MemoryStore", "commit", "2"),
+        ("teamworld.experiment.results", "Results", "add", "3"),
+    ):
+        killed = subprocess.run([sys.executable, "-c", KILLED, *moment, *begun[3:]], capture_output=True, check=False)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
     done = subprocess.run(begun, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert logs(folder) == logs(tmp_path / "quiet")
@@ -307,14 +323,21 @@ def test_a_report_leaves_no_trace(tmp_path: Path, finished: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
-def test_an_interrupt_in_a_notebook_ends_what_runs(tmp_path: Path) -> None:
+def test_an_interrupt_in_a_notebook_ends_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[str] = []
+    waits, result = threading.Event(), Future.result
+
+    def wait(self: Future[Any], timeout: float | None = None) -> Any:  # noqa: ANN401
+        waits.set()
+        return result(self, timeout)
+
+    monkeypatch.setattr(Future, "result", wait)
 
     async def work() -> None:
         try:
-            await asyncio.sleep(0.2)  # until the other thread waits
+            await asyncio.to_thread(waits.wait)  # until the other thread waits
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            await asyncio.sleep(20)
+            await asyncio.Event().wait()  # for ever
         except asyncio.CancelledError:
             ended.append("at once")
             raise

@@ -52,8 +52,8 @@ def read_action(text: str, view: View, domain: Domain, numbered: Sequence[Action
     if not words:
         return None
     options = [option.action for option in view.options] if numbered is None else list(numbered)
-    if (found := parse_written(words, schemas)) is not None:
-        return found
+    if (reading := parse_written(words, schemas)) is not None:
+        return reading
     number = _NUMBERED.fullmatch(words)
     if number is not None and 1 <= int(number[1]) <= len(options):
         rest = parse_written(number[2] or "", schemas)
@@ -62,9 +62,9 @@ def read_action(text: str, view: View, domain: Domain, numbered: Sequence[Action
         return WAIT
     spoken = list(_spoken(words, schemas))
     able = (action for action in spoken if domain.check(view.agent, action, view.known).ok)
-    if (found := next(able, spoken[0] if spoken else _alike(words, options))) is None:
+    if (reading := next(able, spoken[0] if spoken else _alike(words, options))) is None:
         return None
-    return _whole(found, schemas)
+    return _whole(reading, schemas)
 
 
 def _whole(action: Action, schemas: Mapping[str, ActionSchema]) -> Action:

@@ -32,7 +32,7 @@ def allocate_goals(
         goals: The goals that these are for, in a fixed order.
         staffed: Agents that are on each goal and not among these.
         holding: What each of these is at already; that counts ``PERSISTENCE`` times.
-        others: Team-mates that may still join a goal, though nothing is known of what they will do.
+        others: Teammates that may still join a goal, though nothing is known of what they will do.
     """
     staff, at = Counter(dict(staffed or {})), holding or {}
     free, chosen = dict(offers), dict[AgentId, CandidateStep]()
@@ -94,7 +94,7 @@ def pool_facts(views: Mapping[AgentId, View]) -> Facts:
         for key, (seen, facts_of) in own.items():
             if key not in known or seen > known[key][0]:
                 known[key] = seen, facts_of
-    return Facts(tuple(fact for _, some in known.values() for fact in some))
+    return Facts(tuple(fact for _, listed in known.values() for fact in listed))
 
 
 def allocate_steps(
@@ -164,8 +164,8 @@ def choose_step(
     Args:
         view: Of the agent.
         domain: The rules of its world.
-        staffed: Team-mates on each goal, as far as it knows.
-        others: Team-mates of whom it does not know what they are at.
+        staffed: Teammates on each goal, as far as it knows.
+        others: Teammates of whom it does not know what they are at.
         running: What it is doing.
         aim: What it was at when it last decided.
     """

@@ -88,10 +88,10 @@ class _Sound:
     agent: AgentId
     domain: Domain
 
-    def __call__(self, given: Facts) -> list[CandidateStep]:
+    def __call__(self, facts: Facts) -> list[CandidateStep]:
         steps = []
-        for recipe in self.domain.candidate_plans(self.goal, self.agent, given):
-            plan = simulate_plan(recipe.actions, self.agent, given, self.domain).trimmed
+        for recipe in self.domain.candidate_plans(self.goal, self.agent, facts):
+            plan = simulate_plan(recipe.actions, self.agent, facts, self.domain).trimmed
             if plan.ok:
                 hold = recipe.actions[0] if len(plan.actions) < len(recipe.actions) else None
                 share = plan.share(self.goal)

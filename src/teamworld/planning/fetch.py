@@ -48,16 +48,16 @@ def carrying_capacity(domain: Domain) -> int:
     return Vocabulary(domain.relations).hands
 
 
-def held_things(agent: AgentId, given: Facts, predicate: str) -> tuple[Entity, ...]:
+def held_things(agent: AgentId, facts: Facts, predicate: str) -> tuple[Entity, ...]:
     """Return what an agent holds, as far as is known.
 
     Args:
         agent: Who.
-        given: What is known.
+        facts: What is known.
         predicate: How the world writes that an agent holds a thing, ``Vocabulary.held``.
     """
-    facts = (fact for fact in given.about(predicate) if fact.subject == agent)
-    return tuple(fact.value for fact in facts if isinstance(fact.value, Entity))
+    held = (fact.value for fact in facts.about(predicate) if fact.subject == agent)
+    return tuple(thing for thing in held if isinstance(thing, Entity))
 
 
 def wanted_kind(goal: Goal) -> str | None:
@@ -66,34 +66,34 @@ def wanted_kind(goal: Goal) -> str | None:
 
 
 def missing_things(
-    goals: Iterable[Goal], given: Facts, taken: Mapping[GoalId, int], predicate: str = HOLD
+    goals: Iterable[Goal], facts: Facts, taken: Mapping[GoalId, int], predicate: str = HOLD
 ) -> dict[GoalId, int]:
     """Return how many things each open goal lacks that nobody holds, as far as is known.
 
     Args:
         goals: Goals that wait for no other.
-        given: What is known.
+        facts: What is known.
         taken: Things for each goal that teammates said that they take.
         predicate: How the world writes that an agent holds a thing.
     """
-    hands = Counter(fact.value.kind for fact in given.about(predicate) if isinstance(fact.value, Entity))
+    hands = Counter(fact.value.kind for fact in facts.about(predicate) if isinstance(fact.value, Entity))
     left = {goal.id: goal.units - max(hands[wanted_kind(goal) or ""], taken.get(goal.id, 0)) for goal in goals}
     return {goal: units for goal, units in left.items() if units > 0}
 
 
 def find_chances(
-    domain: Domain, given: Facts, goals: Collection[GoalId], targets: Collection[Entity]
+    domain: Domain, facts: Facts, goals: Collection[GoalId], targets: Collection[Entity]
 ) -> dict[Entity, float]:
     """Return for each place how many things that matter are expected to be found there.
 
     Args:
         domain: The rules of the world.
-        given: What is known.
+        facts: What is known.
         goals: Latent variables that matter to these goals count.
         targets: So do those that are about these entities.
     """
     chances: dict[Entity, float] = {}
-    for latent in () if domain.beliefs is None else domain.beliefs.latent_variables(given):
+    for latent in () if domain.beliefs is None else domain.beliefs.latent_variables(facts):
         about_target = any(value.fact.subject in targets for value in latent.values)
         if about_target or any(goal in goals for goal in latent.goals):
             total = sum(value.weight for value in latent.values)
@@ -110,7 +110,7 @@ def find_chances(
 def fetch_options(
     agent: AgentId,
     domain: Domain,
-    given: Facts,
+    facts: Facts,
     options: Collection[Option],
     wanted: Mapping[GoalId, int],
     targets: Collection[Entity],
@@ -120,21 +120,21 @@ def fetch_options(
     Args:
         agent: Who.
         domain: The rules of its world.
-        given: What is believed.
+        facts: What is believed.
         options: What it could do.
         wanted: Things that goals lack, see ``missing_things``.
         targets: Where goals want things to be.
     """
     words = Vocabulary(domain.relations)
-    has = len(held_things(agent, given, words.held))
+    has = len(held_things(agent, facts, words.held))
     after = {option: has for option in options if option.action != WAIT}
     for option in after:
         if option.goal is not None:
-            after[option] = len(held_things(agent, domain.predict(agent, option.action, given), words.held))
+            after[option] = len(held_things(agent, domain.predict(agent, option.action, facts), words.held))
     useful = [FetchOption(option, 1.0) for option in after if after[option] > has and option.goal in wanted]
     in_reach = {candidate.option.goal for candidate in useful}
     rest = [option for option in after if after[option] == has and (option.goal is None or option.goal not in in_reach)]
-    chances = find_chances(domain, given, wanted, targets if wanted or has else ())
+    chances = find_chances(domain, facts, wanted, targets if wanted or has else ())
     useful += _looks(rest, wanted, chances, full=has >= words.hands)
     bring = min((option for option in after if after[option] < has), key=lambda option: option.steps, default=None)
     if bring is not None:
@@ -142,22 +142,22 @@ def fetch_options(
         first = best is None or has >= words.hands or bring.steps <= best.option.steps
         worth = (1.0 if best is None else best.rate) * (BEFORE if first else AFTER)
         useful.append(FetchOption(bring, worth * max(1, bring.steps), own=True))
-        approaches = _approaches(agent, domain, given, bring, words.held)
+        approaches = _approaches(agent, domain, facts, bring, words.held)
         useful += [FetchOption(way, worth * LEAD * max(1, way.steps), own=True) for way in approaches]
     return useful
 
 
-def _approaches(agent: AgentId, domain: Domain, given: Facts, bring: Option, predicate: str) -> Iterable[Option]:
+def _approaches(agent: AgentId, domain: Domain, facts: Facts, bring: Option, predicate: str) -> Iterable[Option]:
     """Yield what may have to come before bringing: an agent that was only told of a place has to see it first."""
-    goal = next((goal for goal in domain.goals(given) if goal.id == bring.goal), None)
+    goal = next((goal for goal in domain.goals(facts) if goal.id == bring.goal), None)
     if goal is None:
         return
-    has = len(held_things(agent, given, predicate))
-    for plan in domain.candidate_plans(goal, agent, given):
+    has = len(held_things(agent, facts, predicate))
+    for plan in domain.candidate_plans(goal, agent, facts):
         if len(plan.actions) > 1 and plan.actions[1] == bring.action:
             first = plan.actions[0]
-            if len(held_things(agent, domain.predict(agent, first, given), predicate)) == has:
-                yield Option(first, bring.goal, domain.estimate_steps(agent, first, given))
+            if len(held_things(agent, domain.predict(agent, first, facts), predicate)) == has:
+                yield Option(first, bring.goal, domain.estimate_steps(agent, first, facts))
 
 
 def _looks(

@@ -66,24 +66,24 @@ class SimulatedPlan:
         return max(0.0, (goal.units - then.units) / goal.units) if goal.units else 0.0
 
 
-def simulate_plan(actions: Sequence[Action], agent: AgentId, given: Facts, domain: Domain) -> SimulatedPlan:
+def simulate_plan(actions: Sequence[Action], agent: AgentId, facts: Facts, domain: Domain) -> SimulatedPlan:
     """Go through actions with the domain's preconditions and expected effects, up to one that cannot start.
 
     Args:
         actions: At least one.
         agent: Who does them.
-        given: What is believed when they begin.
+        facts: What is believed when they begin.
         domain: The rules of the world.
     """
     before, spans = list[Facts](), list[int]()
     for index, action in enumerate(actions):
-        given = domain.predict(agent, actions[index - 1], given) if index else given
-        before.append(given)
-        verdict = domain.check(agent, action, given)
+        facts = domain.predict(agent, actions[index - 1], facts) if index else facts
+        before.append(facts)
+        verdict = domain.check(agent, action, facts)
         if not verdict.ok:
             reason = f"step {index + 1}, {action}: {verdict.reason}"
             return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans), reason)
-        spans.append(domain.estimate_steps(agent, action, given))
+        spans.append(domain.estimate_steps(agent, action, facts))
     return SimulatedPlan(agent, domain, tuple(actions), tuple(before), tuple(spans))
 
 
@@ -92,5 +92,5 @@ def dry_run(plan: Plan, view: View, domain: Domain) -> SimulatedPlan:
     return simulate_plan(plan.actions, view.agent, view.known, domain)
 
 
-def _same(then: Facts, given: Facts) -> bool:
-    return then is given or then.items == given.items
+def _same(then: Facts, facts: Facts) -> bool:
+    return then is facts or then.items == facts.items

@@ -32,7 +32,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.agents: tuple[AgentId, ...] = ()
-        self.roster = 0
+        self.entities = 0
         self.shown: set[AgentId] = set()
         self.team: set[tuple[AgentId, ...]] = set()
         self.free: set[AgentId] = set()
@@ -49,7 +49,7 @@ class Spy(Method):
 
     async def begin(self, briefing: Briefing) -> None:
         self.seen = Seen()
-        self.seen.agents, self.seen.roster = briefing.agents, len(briefing.entities)
+        self.seen.agents, self.seen.entities = briefing.agents, len(briefing.entities)
         SEEN.append(self.seen)
 
     def watch(self, context: DecisionContext) -> Collection[AgentId]:
@@ -113,12 +113,12 @@ def test_each_method_has_its_own_agents_and_hears_the_others() -> None:
 def test_only_who_takes_a_roster_is_told_it() -> None:
     play("spy+knowing", HOME._replace(horizon=2), {})
     one, other = SEEN
-    assert one.roster == 0
-    assert other.roster > 10
+    assert one.entities == 0
+    assert other.entities > 10
     start = play("spy+knowing", HOME._replace(horizon=2), {}).events[0]
     assert isinstance(start, EpisodeStart)
     assert isinstance(start.roster, tuple)
-    assert len(start.roster) == other.roster  # and it stands in the log
+    assert len(start.roster) == other.entities  # and it stands in the log
 
 
 def test_agents_are_dealt_out_in_turns() -> None:

@@ -92,6 +92,10 @@ def test_what_others_carry_is_left_to_them_unless_nothing_else_is_left() -> None
 class Rules:
     """What is likely where, and how far away."""
 
+    @property
+    def beliefs(self) -> Rules:
+        return self
+
     def latent_variables(self, given: object) -> list[LatentVariable]:
         apple, inside = Entity("apple", 1), Fact(Entity("apple", 1), "INSIDE", h.CUPBOARD)
         values = (Possible(Fact(apple, "IN", h.BEDROOM), 3.0), Possible(inside, 1.0))

@@ -87,8 +87,8 @@ class LeaderQuestion(Question[LeaderAnswer]):
     def context(self) -> dict[str, Any]:
         """The team, the tasks, the shared record, and what was said."""
         record = self.record
-        told = {"heard": record.heard, "ignored": record.ignored, "orders": record.orders}
-        return record.context(self.views) | {"agent": self.respondent} | told
+        extra = {"heard": record.heard, "ignored": record.ignored, "orders": record.orders}
+        return record.context(self.views) | {"agent": self.respondent} | extra
 
     def assigned(self, agent: AgentId) -> dict[AgentId, CandidateStep]:
         """Return the rule's step for an agent, and for all who can be given an order."""
@@ -139,7 +139,7 @@ class LeaderPlan(LeaderQuestion[Lead]):
         """Nothing for a step."""
         return Lead(action="")
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The options, and the tasks."""
         return offer_values(field, self.view)
 
@@ -174,8 +174,8 @@ class Propose(Question[Proposal]):
 
     def rule(self, rng: np.random.Generator) -> Proposal:
         """The step of most worth by what it sees itself."""
-        mates = sum(map(len, self.record.team.values())) - 1
-        step = choose_step(self.view, self.record.domain, {}, mates, aim=self.record.aim)
+        teammates = sum(map(len, self.record.team.values())) - 1
+        step = choose_step(self.view, self.record.domain, {}, teammates, aim=self.record.aim)
         reason = f"{step.goal} is worth the most to me." if step.goal is not None else "I know of no task for me."
         return Proposal(action=str(step.action), goal=step.goal, reason=reason)
 
@@ -187,7 +187,7 @@ class Propose(Question[Proposal]):
         """Nothing; the leader may know better."""
         return Proposal(action=str(WAIT), reason="I have no idea.")
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The options, and the tasks."""
         return offer_values(field, self.view)
 
@@ -235,7 +235,7 @@ class ReviewProposal(LeaderQuestion[Review]):
         """The proposal stands."""
         return Review(decision="ACCEPT")
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Both decisions, the proposer's options, and the tasks."""
         return ("ACCEPT", "REJECT") if field == "decision" else offer_values(field, self.views[self.proposer])
 

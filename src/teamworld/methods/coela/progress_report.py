@@ -14,12 +14,12 @@ from teamworld.planning.fetch import wanted_kind
 
 def report_progress(situation: Situation) -> str | None:
     """Return the paragraph; None in worlds without rooms to explore."""
-    words, given = situation.words, situation.given
+    words, known = situation.words, situation.known
     if not words.rooms:
         return None
-    subjects = dict.fromkeys(fact.subject for fact in given)
+    subjects = dict.fromkeys(fact.subject for fact in known)
     rooms = [entity for entity in subjects if isinstance(entity, Entity) and entity.kind in words.rooms]
-    here, contents = given.value(situation.me, words.at), _list_contents(situation)
+    here, contents = known.value(situation.me, words.at), _list_contents(situation)
     held = situation.held(situation.me)
     lines = [
         _report_delivered(situation),
@@ -27,7 +27,7 @@ def report_progress(situation: Situation) -> str | None:
     ]
     if isinstance(here, Entity):
         lines.append(f"You are in {here}, where you found {_join(contents.get(here, ()))}.")
-    lines += [_report_mate(situation, teammate) for teammate in situation.teammates]
+    lines += [_report_teammate(situation, teammate) for teammate in situation.teammates]
     lines += [_report_room(situation, room, contents.get(room, [])) for room in rooms if room != here]
     return " ".join(lines)
 
@@ -41,13 +41,13 @@ def _report_delivered(situation: Situation) -> str:
     ) + still
 
 
-def _report_mate(situation: Situation, teammate: AgentId) -> str:
-    given = situation.given
-    room = given.value(teammate, situation.words.at)
+def _report_teammate(situation: Situation, teammate: AgentId) -> str:
+    known = situation.known
+    room = known.value(teammate, situation.words.at)
     intent = f" {teammate} said that it takes {situation.intents[teammate]}." if teammate in situation.intents else ""
     if room is None:
         return f"You do not know where {teammate} is.{intent}"
-    seen = [given.seen[fact] for fact in given if fact.subject == teammate and fact in given.seen]
+    seen = [known.seen[fact] for fact in known if fact.subject == teammate and fact in known.seen]
     hands = _join(map(str, situation.held(teammate)))
     if not seen:
         return f"{teammate} is in {room} and holds {hands}.{intent}"
@@ -56,7 +56,7 @@ def _report_mate(situation: Situation, teammate: AgentId) -> str:
 
 def _report_room(situation: Situation, room: Entity, contents: list[str]) -> str:
     words = situation.words
-    search = situation.given.value(room, words.search)
+    search = situation.known.value(room, words.search)
     if search == words.seen:
         return f"In {room} you found {_join(contents)}."
     state = "explored in part only" if search == words.seen_in_part else "unexplored"
@@ -65,21 +65,21 @@ def _report_room(situation: Situation, room: Entity, contents: list[str]) -> str
 
 def _list_contents(situation: Situation) -> Mapping[Entity, list[str]]:
     """Return what is of use in each room: where things are to go, things not delivered, containers not opened."""
-    given, words = situation.given, situation.words
+    known, words = situation.known, situation.words
     kinds = [wanted_kind(goal) for goal in situation.goals.values() if goal.state == "open"]
     skipped, contents = set(situation.delivered), dict[Entity, list[tuple[int, str]]]()
-    for entity in dict.fromkeys(fact.subject for fact in given):
+    for entity in dict.fromkeys(fact.subject for fact in known):
         if not isinstance(entity, Entity) or entity.kind in words.rooms or entity in skipped:
             continue
-        inside = given.value(entity, words.container)
-        room = given.value(inside if isinstance(inside, Entity) else entity, words.room)
+        inside = known.value(entity, words.container)
+        room = known.value(inside if isinstance(inside, Entity) else entity, words.room)
         if not isinstance(room, Entity):
             continue
         rank, text = 1, f"{entity} inside {inside}" if inside is not None else str(entity)
         if entity in situation.targets:
             rank, text = 0, f"{entity}, where things are to go"
         elif entity.kind in words.containers:
-            if given.value(entity, words.access) != words.closed:
+            if known.value(entity, words.access) != words.closed:
                 continue
             rank, text = 2, f"{entity}, unopened"
         elif kinds and None not in kinds and entity.kind not in kinds:

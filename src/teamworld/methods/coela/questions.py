@@ -123,7 +123,7 @@ class ProposeMessage(CoelaQuestion[Proposal]):
         """Nothing is proposed."""
         return Proposal(message="")
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The tasks, or none of them."""
         return [*self.situation.goals, None] if field == "goal" else ()
 
@@ -266,7 +266,7 @@ class PickPlan(Choosing[Picked]):
         """No plan is named."""
         return Picked(plan="")
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The plans."""
         return [plan_text(plan) for plan in self.numbered] if field == "plan" else ()
 
@@ -328,7 +328,7 @@ class ChooseAction(Choosing[Decided]):
         """Nothing is done."""
         return Decided(action=str(WAIT), reasoning="No answer.")
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The numbered options, or where only abilities are listed all that can start now; the tasks it may be for."""
         if field == "action":
             return [KEYWORD if action == SEND else str(action) for action in self._possible]
@@ -347,14 +347,10 @@ class ChooseAction(Choosing[Decided]):
 
 def served(situation: Situation, action: Action) -> GoalId | None:
     """Return the open goal of the agent's own view that one of its options serves; None where that cannot be told."""
-    mine = {goal.id for goal in situation.view.goals if goal.state == "open"}
-    goals = (
-        option.goal
-        for option in situation.options
-        if complete_action(option.action, situation.view) == complete_action(action, situation.view)
-    )
-    found = next(goals, None)
-    return found if found in mine else None
+    view, action = situation.view, complete_action(action, situation.view)
+    goals = (option.goal for option in situation.options if complete_action(option.action, view) == action)
+    first = next(goals, None)
+    return first if any(goal.id == first and goal.state == "open" for goal in view.goals) else None
 
 
 def read_facts(proposal: Proposal, situation: Situation) -> tuple[Fact, ...]:
@@ -372,17 +368,17 @@ def read_facts(proposal: Proposal, situation: Situation) -> tuple[Fact, ...]:
 
 def remembered(situation: Situation) -> list[str]:
     """Return what the agent does not see now but has seen or was told, with the step: the belief map."""
-    perceived, given = set(situation.view.facts), situation.given
-    facts = (fact for fact in given if fact not in perceived and fact.subject not in situation.team)
-    return [f"{fact} (t = {given.seen[fact]})" if fact in given.seen else str(fact) for fact in facts]
+    perceived, known = set(situation.view.facts), situation.known
+    facts = (fact for fact in known if fact not in perceived and fact.subject not in situation.team)
+    return [f"{fact} (t = {known.seen[fact]})" if fact in known.seen else str(fact) for fact in facts]
 
 
 def last_seen(situation: Situation, teammate: AgentId) -> str:
     """Return the last known state of a teammate, and what it said that it does."""
-    given = situation.given
+    known = situation.known
     facts = [
-        f"{fact.predicate} {fact.value}{f' (t = {given.seen[fact]})' if fact in given.seen else ''}"
-        for fact in given
+        f"{fact.predicate} {fact.value}{f' (t = {known.seen[fact]})' if fact in known.seen else ''}"
+        for fact in known
         if fact.subject == teammate
     ]
     intent = [f"takes {situation.intents[teammate]}"] if teammate in situation.intents else []

@@ -96,12 +96,12 @@ def _can_use(situation: Situation, goal: Goal) -> bool:
 
 def _best_plan(situation: Situation, goal: Goal, omit: Collection[str]) -> SimulatedPlan | None:
     """Return the best plan: one that can go on before one begun anew, then most done, no wait first, fewest steps."""
-    me, given, domain = situation.me, situation.given, situation.domain
-    candidates = domain.candidate_plans(goal, me, given)
-    known = [plan.actions for plan in candidates if not any(action.verb in omit for action in plan.actions)]
-    for listed in ([rest for actions in known if (rest := _rest(situation, actions))], known):
+    me, known, domain = situation.me, situation.known, situation.domain
+    candidates = domain.candidate_plans(goal, me, known)
+    plans = [plan.actions for plan in candidates if not any(action.verb in omit for action in plan.actions)]
+    for listed in ([rest for actions in plans if (rest := _rest(situation, actions))], plans):
         possible = (actions for actions in listed if situation.view.check(actions[0]).ok)
-        sound = (plan for actions in possible if (plan := simulate_plan(actions, me, given, domain)).ok)
+        sound = (plan for actions in possible if (plan := simulate_plan(actions, me, known, domain)).ok)
         best = min(sound, key=lambda plan: (-plan.share(goal), plan.actions[0] == WAIT, plan.ticks), default=None)
         if best is not None:
             return best
@@ -151,14 +151,14 @@ def _rate_looks(situation: Situation, options: Iterable[Option]) -> Mapping[Opti
     """Return options that may find something that is missing, with the steps for each thing that they may find."""
     missing, empty = situation.missing, not situation.held(situation.me)
     targets = () if empty and missing else situation.targets
-    chances = find_chances(situation.domain, situation.given, missing, targets)
+    chances = find_chances(situation.domain, situation.known, missing, targets)
     ratings: dict[Option, float] = {}
     for option in options:
         place: Term | None = option.action.args[0] if option.action.args else None
         if not isinstance(place, Entity):
             continue
         chance = 1.0 if option.goal in missing else min(1.0, chances.get(place, 0.0))  # 1: somebody told of a thing
-        if option.goal is None and situation.given.value(place, situation.words.search) == situation.words.seen:
+        if option.goal is None and situation.known.value(place, situation.words.search) == situation.words.seen:
             chance *= _staleness(situation, place) if empty else 0.0
         if chance > 0:
             ratings[option] = option.steps * _rivalry(situation, option) / max(MIN_FINDS, chance)
@@ -178,7 +178,7 @@ def _rivalry(situation: Situation, option: Option) -> int:
     own, facts = (option.steps, order[situation.me]), situation.view.facts
     for teammate in situation.teammates:
         if facts.value(teammate, situation.words.at) is not None:
-            steps = situation.domain.estimate_steps(teammate, option.action, situation.given)
+            steps = situation.domain.estimate_steps(teammate, option.action, situation.known)
             if (steps, order[teammate]) < own:
                 return 2
     return 1
@@ -203,7 +203,7 @@ def find_news(situation: Situation, omit: Collection[str] = ()) -> News:
     goal = step.goal if step.goal != situation.announced else None
     facts: list[Fact] = []
     for known in sorted(situation.goals.values(), key=lambda known: (known.id != step.goal, known.id)):
-        about = [fact for fact in situation.given if fact.subject == known.thing] if known.thing is not None else []
+        about = [fact for fact in situation.known if fact.subject == known.thing] if known.thing is not None else []
         repeated = wanted_kind(known) is not None and any(fact in facts for fact in about)  # one place of several goals
         fits = about and not repeated and len(facts) + len(about) <= MAX_FACTS
         if fits and value_message(situation, None, about).saved > 0:

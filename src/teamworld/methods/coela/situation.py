@@ -50,7 +50,7 @@ class Situation:
         return tuple(teammate for teammate in self.team if teammate != self.me)
 
     @cached_property
-    def given(self) -> Facts:
+    def known(self) -> Facts:
         """What it has seen, and what it was told since."""
         return self.view.known if self.shared else believed(self.view, self.domain, self.chat)
 
@@ -58,9 +58,9 @@ class Situation:
     def goals(self) -> Mapping[GoalId, Goal]:
         """All goals that it knows of; those that it was told something about as they then stand."""
         own = {goal.id: goal for goal in self.view.goals}
-        if self.given is self.view.known:
+        if self.known is self.view.known:
             return own
-        return own | {goal.id: goal for goal in self.domain.goals(self.given)}
+        return own | {goal.id: goal for goal in self.domain.goals(self.known)}
 
     @cached_property
     def workable(self) -> Sequence[Goal]:
@@ -70,9 +70,9 @@ class Situation:
     @cached_property
     def options(self) -> Sequence[Option]:
         """What can start now, in a fixed order."""
-        if self.given is self.view.known:
+        if self.known is self.view.known:
             return self.view.options
-        options = self.domain.options(self.me, self.given)
+        options = self.domain.options(self.me, self.known)
         return [option for option in options if self.view.check(option.action).ok]
 
     @cached_property
@@ -182,7 +182,7 @@ class Situation:
 
     def held(self, agent: AgentId) -> tuple[Entity, ...]:
         """Return what an agent holds, as far as is known."""
-        return held_things(agent, self.given, self.words.held)
+        return held_things(agent, self.known, self.words.held)
 
     @property
     def full(self) -> bool:
@@ -191,7 +191,7 @@ class Situation:
 
     def kept(self, option: Option) -> int:
         """Return how many things the agent is expected to hold after an option."""
-        return len(held_things(self.me, self.domain.predict(self.me, option.action, self.given), self.words.held))
+        return len(held_things(self.me, self.domain.predict(self.me, option.action, self.known), self.words.held))
 
     def deliveries(self, omit: Collection[str] = ()) -> Iterable[Option]:
         """Yield the options for goals after which the agent holds less than now, without those of omitted verbs."""
@@ -208,7 +208,7 @@ class Situation:
     @cached_property
     def missing(self) -> Mapping[GoalId, int]:
         """How many things each open goal lacks that nobody is known to hold or said that it takes."""
-        return missing_things(self.workable, self.given, self.staffed, self.words.held)
+        return missing_things(self.workable, self.known, self.staffed, self.words.held)
 
     @cached_property
     def delivered(self) -> Sequence[Entity]:
@@ -216,7 +216,7 @@ class Situation:
         things: dict[Entity, None] = {}
         for goal in self.goals.values():
             kind = wanted_kind(goal)
-            for fact in self.given:
+            for fact in self.known:
                 there = fact.predicate in (self.words.surface, self.words.container) and fact.value == goal.thing
                 if there and isinstance(fact.subject, Entity) and kind in (None, fact.subject.kind):
                     things[fact.subject] = None
@@ -225,7 +225,7 @@ class Situation:
     def lying(self, goal: Goal) -> list[Entity]:
         """Return the things that a goal of a kind can use and that lie about, as far as the agent knows."""
         kind, places = wanted_kind(goal), (self.words.room, self.words.container)
-        placed = dict.fromkeys(fact.subject for fact in self.given if fact.predicate in places)
+        placed = dict.fromkeys(fact.subject for fact in self.known if fact.predicate in places)
         things = (thing for thing in placed if isinstance(thing, Entity) and thing.kind == kind)
         return [thing for thing in things if thing not in self.delivered]
 
@@ -273,13 +273,13 @@ def _merge(view: View, news: Mapping[Entity, tuple[int, tuple[Fact, ...]]]) -> F
     return Facts((*own, *reported), {**view.recall.seen, **reported})
 
 
-def _is_possible(view: View, domain: Domain, given: Facts) -> bool:
+def _is_possible(view: View, domain: Domain, known: Facts) -> bool:
     """Return whether the rules of the world can work with what is believed: whoever told it may have made it up."""
     try:
-        goals = filter_workable(domain.goals(given), view.kind)
-        domain.options(view.agent, given)
+        goals = filter_workable(domain.goals(known), view.kind)
+        domain.options(view.agent, known)
         for goal in goals:
-            domain.candidate_plans(goal, view.agent, given)
+            domain.candidate_plans(goal, view.agent, known)
     except (LookupError, ValueError, TypeError, ArithmeticError):
         return False
     return True

@@ -65,7 +65,7 @@ class Split(Method):
         """Deal the agents out and start each method; only those that require entities are told them."""
         number = len(self.parts)
         self._late: dict[AgentId, tuple[Message, ...]] = {}
-        self._groups = [(one, briefing.agents[at::number]) for at, one in enumerate(self._methods)]
+        self._groups = [(part_method, briefing.agents[at::number]) for at, part_method in enumerate(self._methods)]
         for method, agents in self._groups:
             entities = briefing.entities if "entities" in method.requires else ()
             await method.begin(replace(briefing, agents=agents, entities=entities))

@@ -82,5 +82,7 @@ async def describe_views(
     if how == "plain":
         return {}
     agents = [agent for agent, view in context.views.items() if view.is_able and (how == "all" or agent in deciding)]
-    paragraphs = await context.together({one: context.ask(Perceive(one, {one: context.views[one]})) for one in agents})
+    paragraphs = await context.together(
+        {name: context.ask(Perceive(name, {name: context.views[name]})) for name in agents}
+    )
     return {agent: paragraph.text for agent, paragraph in paragraphs.items()}

@@ -83,6 +83,6 @@ class Translate(Question[Translation]):
         """None."""
         return Translation(action=None, description="the words name no action")
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The options, nothing for a step, and none."""
         return [*map(str, self.numbered), str(WAIT), None] if field == "action" else ()

@@ -88,19 +88,19 @@ def page(
     """Ground the library's plans on a goal as it stands, leaving out what cannot be done now.
 
     Cells are of the place and the moment, which lifting does not reach: a plan that names some is of use only where
-    the world's recipes name the same ones now.
+    the world's candidate plans name the same ones now.
     """
     binding = Binding(goal.thing, goal.units, goal.quorum)
     entries = []
-    recipes: set[tuple[str, ...]] | None = None
+    candidates: set[tuple[str, ...]] | None = None
     for record in library.plans:
         try:
             actions = action_texts(ground(parse_plan(record.text), goal.id, binding))
         except (UserError, KeyError):
             continue
         if any(isinstance(arg, tuple) for text in actions for arg in parse_action(text).args):
-            recipes = set(candidate_texts(goal, view, domain)) if recipes is None else recipes
-            if actions not in recipes:
+            candidates = set(candidate_texts(goal, view, domain)) if candidates is None else candidates
+            if actions not in candidates:
                 continue
         if plan_error(actions, view, domain) is None:
             entries.append(Entry(actions, record))

@@ -133,7 +133,7 @@ class Negotiation(Question[Named]):
             return f"there is no open task '{answer.goal}'; open are: {', '.join(goal.id for goal in self.goals)}"
         return None
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The open tasks; none of them where that is an answer."""
         if field != "goal":
             return ()
@@ -318,7 +318,7 @@ class Planning(Question[Planned]):
         """The plan must pass the validation that every method shares."""
         return plan_error(answer.actions, self.view, self.domain)
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The plans that make sense now."""
         return candidate_texts(self.goal, self.view, self.domain) if field == "actions" else ()
 
@@ -338,8 +338,8 @@ class Draft(Planning[PlanAnswer]):
 
     def rule(self, rng: np.random.Generator) -> PlanAnswer:
         """Draw one of the plans that make sense; which one is good has to be learned."""
-        recipes = self.domain.candidate_plans(self.goal, self.respondent, self.view.known)
-        return PlanAnswer(actions=action_texts(recipes[int(rng.integers(len(recipes)))]))
+        candidates = self.domain.candidate_plans(self.goal, self.respondent, self.view.known)
+        return PlanAnswer(actions=action_texts(candidates[int(rng.integers(len(candidates)))]))
 
     def fallback(self) -> PlanAnswer:
         """No plan: the agent keeps out of the way."""
@@ -373,11 +373,11 @@ class Revise(Planning[Revision]):
         """Keep the draft while it is worth a try, else take the library's best plan."""
         return Revision(actions=self.page.choose(self.draft, candidate_texts(self.goal, self.view, self.domain), rng))
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The draft, the plans of the library, and those that make sense now, each once."""
         if field != "actions":
             return ()
-        known = [self.draft, *(entry.actions for entry in self.page.entries), *super().offers(field, given)]
+        known = [self.draft, *(entry.actions for entry in self.page.entries), *super().offers(field, answered)]
         return [actions for actions in dict.fromkeys(known) if actions]
 
     def fallback(self) -> Revision:

@@ -171,7 +171,7 @@ class Speak(AgentQuestion[Talk]):
         """Nothing."""
         return Talk()
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The tasks."""
         return offer_values(field, self.view)
 
@@ -201,7 +201,7 @@ class Decide(AgentQuestion[Act]):
         """Nothing for a step."""
         return Act(action="")
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The options, and the tasks."""
         return offer_values(field, self.view)
 

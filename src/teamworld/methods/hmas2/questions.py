@@ -201,7 +201,7 @@ class Judge(TeamQuestion[Opinion]):
         """The plan stands."""
         return Opinion(accept=True)
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Yes or no."""
         return (True, False) if field == "accept" else ()
 

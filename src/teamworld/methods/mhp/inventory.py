@@ -1,6 +1,6 @@
 """The task's entities by index, and what is to be brought where.
 
-All of it comes from the roster, the goals and the relations of the world; none of it tells where anything is.
+All of it comes from the roster of the task, the goals and the relations of the world; none tells where anything is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from teamworld.planning.fetch import wanted_kind
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.contract import Goal, Relation
 
-#: Place of an entity in the roster.
+#: Place of an entity among those of the task.
 Index: TypeAlias = int
 
 
@@ -57,26 +57,26 @@ class Inventory:
         return next((place for place, demand in enumerate(self.demands) if thing in demand.things), None)
 
 
-def make_inventory(roster: Sequence[Entity], goals: Iterable[Goal], relations: Iterable[Relation]) -> Inventory:
-    """Sort a roster.
+def make_inventory(entities: Sequence[Entity], goals: Iterable[Goal], relations: Iterable[Relation]) -> Inventory:
+    """Sort the entities of a task.
 
     Args:
-        roster: All that the task is about.
+        entities: All that the task is about.
         goals: As they stand before the first step.
         relations: What facts of the world can state: what can be searched is a room, what can be opened a container.
 
     Raises:
-        UserError: A goal is not to put things of a class on or into one thing of the roster.
+        UserError: A goal is not to put things of a class on or into one of the entities.
     """
     words = Vocabulary(relations)
-    indices = {entity: index for index, entity in enumerate(roster)}
-    demands = tuple(_make_demand(goal, roster, indices, words) for goal in goals)
+    indices = {entity: index for index, entity in enumerate(entities)}
+    demands = tuple(_make_demand(goal, entities, indices, words) for goal in goals)
     wanted = {thing for demand in demands for thing in demand.things}
-    rest = [index for index in range(len(roster)) if index not in wanted]
-    rooms = tuple(index for index in rest if roster[index].kind in words.rooms)
-    containers = tuple(index for index in rest if index not in rooms and roster[index].kind in words.containers)
+    rest = [index for index in range(len(entities)) if index not in wanted]
+    rooms = tuple(index for index in rest if entities[index].kind in words.rooms)
+    containers = tuple(index for index in rest if index not in rooms and entities[index].kind in words.containers)
     return Inventory(
-        tuple(roster),
+        tuple(entities),
         words,
         indices,
         rooms=rooms,
@@ -87,7 +87,7 @@ def make_inventory(roster: Sequence[Entity], goals: Iterable[Goal], relations: I
     )
 
 
-def _make_demand(goal: Goal, roster: Sequence[Entity], indices: Mapping[Entity, Index], words: Vocabulary) -> Demand:
+def _make_demand(goal: Goal, entities: Sequence[Entity], indices: Mapping[Entity, Index], words: Vocabulary) -> Demand:
     relation, kind, target = dict(goal.features).get("relation"), wanted_kind(goal), goal.thing
     known = relation in (words.surface, words.container) and relation and kind is not None
     if not known or target is None or target not in indices:
@@ -95,5 +95,5 @@ def _make_demand(goal: Goal, roster: Sequence[Entity], indices: Mapping[Entity, 
             f"mhp plans for goals that put things of a class ON or INSIDE one target of the roster, got {goal.label}: "
             "take another world or method"
         )
-    things = tuple(index for index, entity in enumerate(roster) if entity.kind == kind)
+    things = tuple(index for index, entity in enumerate(entities) if entity.kind == kind)
     return Demand(goal.id, things, relation == words.container, indices[target], round(goal.weight))

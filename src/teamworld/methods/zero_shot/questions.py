@@ -64,8 +64,8 @@ class ZeroShotPlan(Question[TargetedPlan]):
         if not self.goals:
             return TargetedPlan(goal=None, actions=action_texts(standby_plan(self.domain, self.view)))
         goal = min(self.goals, key=lambda goal: goal.units)
-        recipes = self.domain.candidate_plans(goal, self.respondent, self.view.known)
-        return TargetedPlan(goal=goal.id, actions=action_texts(recipes[int(rng.integers(len(recipes)))]))
+        candidates = self.domain.candidate_plans(goal, self.respondent, self.view.known)
+        return TargetedPlan(goal=goal.id, actions=action_texts(candidates[int(rng.integers(len(candidates)))]))
 
     def check(self, answer: TargetedPlan) -> str | None:
         """The task must be open and the plan pass the validation that every method shares."""
@@ -77,11 +77,11 @@ class ZeroShotPlan(Question[TargetedPlan]):
         """No plan: the agent keeps out of the way."""
         return TargetedPlan(goal=None, actions=())
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """The open tasks, or none of them; the plans that make sense for the task chosen."""
         if field == "goal":
             return [*(goal.id for goal in self.goals), None]
-        goal = next((goal for goal in self.goals if goal.id == given.get("goal")), None)
+        goal = next((goal for goal in self.goals if goal.id == answered.get("goal")), None)
         return candidate_texts(goal, self.view, self.domain)
 
     def perturb(self, answer: TargetedPlan, rng: np.random.Generator) -> TargetedPlan:
@@ -89,6 +89,6 @@ class ZeroShotPlan(Question[TargetedPlan]):
         others = [goal for goal in self.goals if goal.id != answer.goal]
         if others and rng.random() < 0.5:
             goal = others[int(rng.integers(len(others)))]
-            recipes = self.domain.candidate_plans(goal, self.respondent, self.view.known)
-            return TargetedPlan(goal=goal.id, actions=action_texts(recipes[int(rng.integers(len(recipes)))]))
+            candidates = self.domain.candidate_plans(goal, self.respondent, self.view.known)
+            return TargetedPlan(goal=goal.id, actions=action_texts(candidates[int(rng.integers(len(candidates)))]))
         return answer.model_copy(update={"actions": perturb_plan(answer.actions, self.view.abilities, rng)})

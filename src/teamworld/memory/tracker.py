@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Literal, NamedTuple, cast
 
 from teamworld.language import Binding, Entity, Measures, lift, parse_entity, parse_plan, prototype
@@ -167,16 +168,14 @@ def delta(events: Iterable[Event], *, identity: Identity = "id", communication: 
     Raises:
         ValueError: The log does not begin with an ``EpisodeStart``.
     """
-    tracker: Tracker | None = None
-    goals = _Goals(identity)
+    log = iter(events)
+    start = next(log, None)
+    if not isinstance(start, EpisodeStart):
+        raise ValueError("a log begins with an EpisodeStart")
+    tracker, goals = Tracker(identity, start.episode, communication), _Goals(identity)
     instances: list[PlanInstance] = []
-    episode, ticks, completed = 0, 0, False
-    for event in events:
-        if isinstance(event, EpisodeStart):
-            episode = event.episode
-            tracker = Tracker(identity, episode, communication)
-        if tracker is None:
-            raise ValueError("a log begins with an EpisodeStart")
+    ticks, completed = 0, False
+    for event in chain([start], log):
         instance = tracker.see(event)
         if instance is not None:
             instances.append(instance)
@@ -185,8 +184,6 @@ def delta(events: Iterable[Event], *, identity: Identity = "id", communication: 
             ticks += event.ticks
         elif isinstance(event, EpisodeEnd):
             completed = event.reason == "all_done"
-    if tracker is None:
-        raise ValueError("a log begins with an EpisodeStart")
     return MemoryDelta(
-        episode=episode, completed=completed, ticks=ticks, tasks=goals.outcomes(), instances=tuple(instances)
+        episode=start.episode, completed=completed, ticks=ticks, tasks=goals.outcomes(), instances=tuple(instances)
     )

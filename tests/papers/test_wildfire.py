@@ -189,7 +189,7 @@ def test_the_mean_competency_is_the_mean_of_the_competencies() -> None:
     assert mean_competency([]) is None
     assert competencies([Seed(CUT, 0, 9.0, None, 18.0)])["TD"] is None  # without doing nothing beside it
     told = competence.table(
-        [competence.Episode(method, (one.level, "", one.seed, 1), score or 0.0)
+        [competence.ScoredEpisode(method, (one.level, "", one.seed, 1), score or 0.0)
          for one in seeds for method, score in (("a", one.score), (IDLE, one.idle))],
         "",
     )  # fmt: skip

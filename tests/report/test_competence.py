@@ -10,18 +10,18 @@ import pytest
 import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
-from teamworld.report.competence import Episode, of_folder, table
+from teamworld.report.competence import ScoredEpisode, of_folder, table
 
 CUT, FIRE = "cut_trees_sparse_small", "suppress_fire_contain"
 BEST = 18.0
 """Of the level CUT."""
 
 
-def episode(method: str, seed: int, score: float, level: str = CUT) -> Episode:
-    return Episode(method, (level, "", seed, 1), score)
+def episode(method: str, seed: int, score: float, level: str = CUT) -> ScoredEpisode:
+    return ScoredEpisode(method, (level, "", seed, 1), score)
 
 
-def cells(found: list[Episode]) -> dict[str, str]:
+def cells(found: list[ScoredEpisode]) -> dict[str, str]:
     made = table(found, "built-in rules")
     assert made.columns == ("competency", "a")
     return {row[0][:2]: row[1] for row in made.rows}

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import msgspec
 
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
 from teamworld.record import (
-    SCHEMA,
     ActionStep,
     AgentLeft,
     AttemptMade,
@@ -32,6 +30,9 @@ from teamworld.record import (
     StepDone,
     read_log,
 )
+from tests.metrics.logs import Status, ended, episode_start, goal_info
+from tests.metrics.logs import act as some_act
+from tests.metrics.logs import plan as some_plan
 
 HOSTILE = (
     "</script><script>document.title='broken'</script><!-- <img src=x onerror=\"document.title='broken'\"> \u2028 &amp;"
@@ -66,49 +67,13 @@ def hostile() -> list[Event]:
     return changed
 
 
-def goal(name: str, weight: float = 1.0) -> GoalInfo:
-    return GoalInfo(
-        id=name,
-        kind="do",
-        thing=None,
-        label="do()",
-        weight=weight,
-        quorum=2,
-        places=2,
-        exclusive=True,
-        units=1,
-    )
-
-
 def start(team: tuple[str, ...] = ("a", "b", "c"), goals: tuple[GoalInfo, ...] = ()) -> EpisodeStart:
-    return EpisodeStart(
-        schema=SCHEMA,
-        world="toy",
-        level="one",
-        world_options={},
-        world_seed=0,
-        seed=0,
-        episode=1,
-        team=team,
-        kinds=dict.fromkeys(team, "worker"),
-        goals=goals,
-        measures={},
-        relations=(),
-        static={},
-        horizon=9,
-        task="work",
-        method="by hand",
-        method_options={},
-        reasoner="rules:noise=0.5",
-        message_rule={},
-        topology="complete",
-        log_level="play",
-    )
+    kinds = dict.fromkeys(team, "worker")
+    return episode_start(goals, team, kinds=kinds, horizon=9, method="by hand", reasoner="rules:noise=0.5")
 
 
-def act(agent: str, verb: str, status: Any = "running", **more: Any) -> ActionStep:  # noqa: ANN401
-    given: dict[str, Any] = {"args": (), "goal": None, "plan": None, "legal": True, "effect": False, "moved": False}
-    return ActionStep(agent=agent, verb=verb, status=status, **(given | more))
+def act(agent: str, verb: str, status: str = "running", goal: str | None = None, **given: object) -> ActionStep:
+    return some_act(agent, goal, verb=verb, status=status, **given)
 
 
 def attempt(who: tuple[str, ...], have: int, *, clear: bool = True) -> AttemptMade:
@@ -123,35 +88,11 @@ def attempt(who: tuple[str, ...], have: int, *, clear: bool = True) -> AttemptMa
 
 
 def plan(agent: str, number: int, text: str, target: str | None = "g") -> PlanStart:
-    return PlanStart(
-        agent=agent,
-        plan=number,
-        goal=target,
-        thing=None,
-        label=None,
-        units=1,
-        quorum=2,
-        text=text,
-        origin="fresh",
-        cause="start",
-        parsed=True,
-        first_action_legal=True,
-        dry_run_ok=True,
-        predicted_steps=1,
-    )
+    return some_plan(agent, number, target, text, cause="start")
 
 
-def plan_end(agent: str, number: int, status: Any = "failed", cause: str = "stuck") -> PlanEnd:  # noqa: ANN401
-    return PlanEnd(
-        agent=agent,
-        plan=number,
-        goal="g",
-        status=status,
-        cause=cause,
-        actions_done=0,
-        goal_done=False,
-        units_left=1,
-    )
+def plan_end(agent: str, number: int, status: Status = "failed", cause: str = "stuck") -> PlanEnd:
+    return msgspec.structs.replace(ended(agent, number, status), cause=cause)
 
 
 def by_hand() -> list[Event]:
@@ -196,7 +137,10 @@ def by_hand() -> list[Event]:
 
 def laid_out(steps: Sequence[Sequence[Event]], *last: Event) -> list[Event]:
     """Return a log of what happened in each step and at the end; frames, steps of two ticks and numbers are added."""
-    events: list[Event] = [start(goals=(goal("g", 3.0), goal("h"))), DrawingState(state={"at": 0})]
+    events: list[Event] = [
+        start(goals=(goal_info("g", 2, 3.0, kind="do"), goal_info("h", 2, kind="do"))),
+        DrawingState(state={"at": 0}),
+    ]
     clocks = [(0, 0), (0, 0)]
     for number, step in enumerate(steps):
         events += [*step, DrawingState(state={"at": number + 1})]

@@ -85,7 +85,7 @@ def in_silence(
         return None
     gone = set(asked.methods) - set(talkers)  # a run refuses options of what is no part of it
     kept = {*talkers, *map(registry.method_of, talkers)}  # what is set for a method holds for its variants
-    options = {owner: given for owner, given in asked.options.items() if owner not in gone or owner in kept}
+    options = {owner: values for owner, values in asked.options.items() if owner not in gone or owner in kept}
     options["messages"] = {**options.get("messages", {}), "loss": 1.0}
     update = {"methods": tuple(talkers), "options": options, "talk": asked.protocol}  # which the loss does not change
     experiment = asked.model_copy(update=update)

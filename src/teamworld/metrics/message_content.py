@@ -63,7 +63,7 @@ class Uptake(NamedTuple):
     """The recipient, as index in ``EventTable.team``."""
     fact: int
     """Its number in ``Knowledge.facts``."""
-    told: int
+    delivered: int
     """Place of the delivery in the log."""
     used: int
     """Place of the plan or commitment."""
@@ -167,7 +167,7 @@ class Withheld(NamedTuple):
     """Its number in ``Knowledge.facts``, as that of ``assumed``."""
     assumed: int
     """The false one that the agent came to know last in its place."""
-    mates: tuple[int, ...]
+    holders: tuple[int, ...]
     """Who held it."""
 
 

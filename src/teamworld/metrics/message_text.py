@@ -1,7 +1,7 @@
 """Texts as tokens, counted the same on every machine, and texts that repeat earlier ones.
 
 A token is a word (letters, digits and underscores in a row, of any script) or one other sign that is no space. That is
-no provider's count: it serves where texts of all methods and minds are to be counted alike.
+no provider's count: it counts the texts of all methods and reasoners alike.
 """
 
 from __future__ import annotations

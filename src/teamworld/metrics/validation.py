@@ -5,7 +5,7 @@ That steps and agents fit is checked while the log is read (``event_table``); he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from teamworld.record import (
@@ -71,32 +71,54 @@ def check_records(start: EpisodeStart, kept: Mapping[type[Any], Iterable[Any]], 
     Raises:
         Unsound: One does not.
     """
-    team = set(start.team)
-    for kind in _OF_AGENTS:
-        for event in kept[kind]:
-            _known(event, (event.agent,), team)
-    for event in (*kept[AttemptMade], *kept[GoalChange]):
-        _known(event, event.participants, team)
-        if event.step >= steps:
-            raise refusal(event, f"stands after the last of {steps} steps")
-    for kind, names in _COUNTS.items():
-        for event in kept[kind]:
-            for name in names:
-                _bounded(event, name, getattr(event, name))
-    for kind, check in _CHECKS.items():
-        for event in kept[kind]:
-            check(event)
-    length = {plan.plan: plan.length for plan in kept[PlanStart]}
-    for event in kept[PlanEnd]:
-        most = length.get(event.plan)
-        if most is not None and event.actions_done > most:
-            raise refusal(event, f"says that {event.actions_done} of {most} actions were done")
+    lengths = {plan.plan: plan.length for plan in kept[PlanStart]}
+    for records in kept.values():
+        for event in records:
+            match event:
+                case AgentLeft() | Commit() | Release():
+                    _known(event, start, event.agent)
+                case AttemptMade():
+                    _in_step(event, start, steps)
+                    _bounded(event, "k", event.k)
+                    for name, number in (*event.have.items(), *event.need.items()):
+                        _bounded(event, name, number)
+                case GoalChange():
+                    _in_step(event, start, steps)
+                    _bounded(event, "delta", event.delta, 1 - MANY)
+                case PlanStart():
+                    _known(event, start, event.agent)
+                    for name in ("plan", "quorum", "predicted_steps", "length"):
+                        _bounded(event, name, getattr(event, name))
+                case PlanEnd():
+                    _known(event, start, event.agent)
+                    _bounded(event, "plan", event.plan)
+                    _bounded(event, "actions_done", event.actions_done)
+                    length = lengths.get(event.plan)
+                    if length is not None and event.actions_done > length:
+                        raise refusal(event, f"says that {event.actions_done} of {length} actions were done")
+                case MessageSent():
+                    _bounded(event, "id", event.id)
+                case LlmCall():
+                    _check_tokens(event)
+                case Believe():
+                    _known(event, start, event.agent)
+                    for held in event.held:
+                        if not 0.0 <= held.probability <= 1.0:
+                            raise refusal(event, f"has probability {held.probability}: expected 0 to 1")
+                case Predict() if isinstance(event.value, float | int):
+                    _bounded(event, "value", event.value, 1 - MANY)
 
 
-def _known(event: Event, agents: Iterable[str], team: set[str]) -> None:
+def _known(event: Event, start: EpisodeStart, *agents: str) -> None:
     for agent in agents:
-        if agent not in team:
+        if agent not in start.team:
             raise refusal(event, f"names {agent!r}, who is not in the team")
+
+
+def _in_step(event: AttemptMade | GoalChange, start: EpisodeStart, steps: int) -> None:
+    _known(event, start, *event.participants)
+    if event.step >= steps:
+        raise refusal(event, f"stands after the last of {steps} steps")
 
 
 def _bounded(event: Event, name: str, number: float | None, low: float = 0) -> None:
@@ -104,44 +126,8 @@ def _bounded(event: Event, name: str, number: float | None, low: float = 0) -> N
         raise refusal(event, f"has {name} {number}: expected {low} to {MANY - 1}")
 
 
-def _attempt(event: AttemptMade) -> None:
-    for name, number in (*event.have.items(), *event.need.items()):
-        _bounded(event, name, number)
-
-
-def _change(event: GoalChange) -> None:
-    _bounded(event, "delta", event.delta, 1 - MANY)
-
-
-def _call(event: LlmCall) -> None:
-    """Of providers' counts only what is below 0 is refused: a run is not to break off over an odd one."""
+def _check_tokens(event: LlmCall) -> None:
+    """Refuse counts below 0 alone: a run must not break off over an odd count of its provider."""
     for number in (event.prompt_tokens, event.cached_tokens, event.output_tokens, event.reasoning_tokens):
         if number is not None and not 0 <= number < 2**63:
             raise refusal(event, f"counts {number} tokens: expected 0 to {2**63 - 1}")
-
-
-def _belief(event: Believe) -> None:
-    for held in event.held:
-        if not 0.0 <= held.probability <= 1.0:
-            raise refusal(event, f"has probability {held.probability}: expected 0 to 1")
-
-
-def _prediction(event: Predict) -> None:
-    if isinstance(event.value, float | int):
-        _bounded(event, "value", event.value, 1 - MANY)
-
-
-_OF_AGENTS = (Believe, Commit, AgentLeft, PlanEnd, PlanStart, Release)
-_COUNTS: Mapping[type[Any], tuple[str, ...]] = {
-    AttemptMade: ("k",),
-    MessageSent: ("id",),
-    PlanEnd: ("plan", "actions_done"),
-    PlanStart: ("plan", "quorum", "predicted_steps", "length"),
-}
-_CHECKS: Mapping[type[Any], Callable[[Any], None]] = {
-    AttemptMade: _attempt,
-    Believe: _belief,
-    GoalChange: _change,
-    LlmCall: _call,
-    Predict: _prediction,
-}

@@ -1,4 +1,4 @@
-"""What calls of language models took, as tables: by method, by kind of question, by mind."""
+"""What calls of language models took, as tables: by method, by kind of question, by respondent."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def label(metric: Metric) -> str:
 
 
 def caption(experiments: Sequence[ExperimentSpec]) -> str:
-    """Return what every table and figure of a comparison says of it: where, how many episodes, which mind and talk."""
+    """Return the caption of every table and figure: where, how many episodes, which reasoner and talk."""
     first, place = experiments[0], where(experiments)
     seeds, episodes = len(first.seeds), first.episodes
     layouts = list(
@@ -101,7 +101,7 @@ def write(
         comparison: Over all settings.
         shown: Its tables.
         settings: The comparison of each setting, by name; empty where there is only one.
-        where: What every row of the files says: world, levels and mind.
+        where: What every row of the files says: world, levels and reasoner.
     """
     (folder / "comparison.md").write_text(
         "".join(f"**{part.title}**\n\n{export.markdown(part.columns, part.rows)}\n{part.caption}\n\n" for part in shown)
@@ -128,12 +128,12 @@ def where(experiments: Sequence[ExperimentSpec]) -> dict[str, str]:
     return {
         "world": ", ".join(dict.fromkeys(experiment.world for experiment in experiments)),
         "level": ", ".join(dict.fromkeys(experiment.level for experiment in experiments)),
-        "mind": _minds(list(dict.fromkeys(experiment.reasoner for experiment in experiments))),
+        "mind": _describe_reasoners(list(dict.fromkeys(experiment.reasoner for experiment in experiments))),
         **({"talk": spoken} if spoken else {}),
     }
 
 
-def _minds(names: Sequence[str]) -> str:
+def _describe_reasoners(names: Sequence[str]) -> str:
     if len(names) > 1 and all(name.partition(":")[0] == "rules" for name in names):
         return f"{', '.join(names)}: built-in rules, alone and as stand-ins that err, no language model"
     return " and ".join(map(describe, names))

@@ -132,7 +132,7 @@ _WORLD: Final = "wildfire"
 Instance: TypeAlias = tuple[str, str, int, int]
 
 
-class Episode(NamedTuple):
+class ScoredEpisode(NamedTuple):
     """What an episode came to."""
 
     method: str
@@ -166,8 +166,8 @@ def of_folder(path: Path) -> Table:
     return table(scored, said)
 
 
-def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, named: bool) -> Iterator[Episode]:
-    """Yield the episodes of a run, with their last scores; the method's name tells mind and talk if it is to."""
+def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, named: bool) -> Iterator[ScoredEpisode]:
+    """Yield the episodes of a run, with their last scores; the method's name tells reasoner and talk if ``named``."""
     if not shown_by(experiment.level):
         return
     place = json.dumps([experiment.options.get(_WORLD), experiment.max_steps], sort_keys=True)
@@ -175,7 +175,7 @@ def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, named: bool) -> 
     for cell, row in finished(folder, experiment):
         instance = experiment.level, place, cell.world_seed(row.episode, experiment.instances), row.episode
         name = f"{cell.method} {beside}".rstrip() if cell.method != IDLE else IDLE
-        yield Episode(name, instance, _score(folder, cell, row.episode))
+        yield ScoredEpisode(name, instance, _score(folder, cell, row.episode))
 
 
 def _score(folder: RunFolder, cell: RunCell, episode: int) -> float:
@@ -186,7 +186,7 @@ def _score(folder: RunFolder, cell: RunCell, episode: int) -> float:
     return last["score"]
 
 
-def seeds(episodes: Sequence[Episode]) -> Mapping[str, list[Seed]]:
+def seeds(episodes: Sequence[ScoredEpisode]) -> Mapping[str, list[Seed]]:
     """Return by method its episodes, each beside doing nothing on the same instance."""
     from teamworld.worlds.wildfire.levels import level_for
     from teamworld.worlds.wildfire.physics import best_score
@@ -200,12 +200,12 @@ def seeds(episodes: Sequence[Episode]) -> Mapping[str, list[Seed]]:
     return by_method
 
 
-def table(episodes: Sequence[Episode], said: str) -> Table:
+def table(episodes: Sequence[ScoredEpisode], said: str) -> Table:
     """Return the scores as a table, a line a competency.
 
     Args:
         episodes: Episodes of all methods, those that did nothing among them.
-        said: What the caption says of minds and talk.
+        said: What the caption says of reasoners and talk.
     """
     by_method = {method: own for method, own in seeds(episodes).items() if method != IDLE}
     worths = {method: _by_level(own) for method, own in by_method.items()}

@@ -18,15 +18,15 @@ def of_episode(values: Mapping[str, Value], title: str) -> Table:
     return Table(title, ("metric", "value", "of", "unit"), rows, f"{left} metrics had nothing to measure")
 
 
-def of_run(by_method: Mapping[str, Mapping[str, PooledValue]], title: str, mind: str) -> Table:
-    """Return the pooled metrics of a run's methods as a table, which says in words which mind it was."""
+def of_run(by_method: Mapping[str, Mapping[str, PooledValue]], title: str, reasoner: str) -> Table:
+    """Return the pooled metrics of a run's methods as a table, which says in words who decided."""
     rows = []
     for name, metric in metrics().items():
         row = [values.get(name) for values in by_method.values()]
         if any(value is not None and value.value is not None for value in row):
             rows.append((name, *map(_pooled, row), metric.pooling))
     caption = "micro: ratio of sums over episodes; macro: mean of episodes; (n-): episodes with nothing to measure"
-    return Table(title, ("metric", *by_method, "pooled"), tuple(rows), f"{mind}; {caption}")
+    return Table(title, ("metric", *by_method, "pooled"), tuple(rows), f"{reasoner}; {caption}")
 
 
 def number(value: float | None) -> str:

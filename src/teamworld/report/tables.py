@@ -43,7 +43,7 @@ def of_run(rows: Sequence[EpisodeRow], experiment: ExperimentSpec) -> list[Table
 
 
 def describe_reasoner(experiment: ExperimentSpec) -> str:
-    """Return the mind in words: what is rules is called rules, a stand-in a stand-in."""
+    """Return the reasoner in words: rules are called rules, a stand-in a stand-in."""
     return describe(experiment.reasoner)
 
 
@@ -67,7 +67,7 @@ def talk(experiment: ExperimentSpec) -> str:
 
 
 def describe_reasoner_and_talk(experiment: ExperimentSpec) -> str:
-    """Return what every caption says of a run: its mind, and its talk where there is something to say of it."""
+    """Return what every caption says of a run: its reasoner, and its talk where more than one rule could apply."""
     return "; ".join(filter(None, (describe_reasoner(experiment), talk(experiment))))
 
 
@@ -168,7 +168,7 @@ def _broken(cell: str) -> str:
 
 
 def _some(values: Iterable[float | None]) -> list[float]:
-    """Leave out what is null (metrics spec, ground rule 3)."""
+    """Leave out what is null."""
     return [float(value) for value in values if value is not None]
 
 
@@ -190,6 +190,6 @@ def _number(interval: Interval | None, digits: int, *, bounds: bool = True) -> s
 
 
 def _share(rates: Sequence[tuple[int, int]]) -> str:
-    """Pool rates as the ratio of sums (metrics spec, ground rule 4); nothing to count is 'none'."""
+    """Pool rates as the ratio of sums ; nothing to count is 'none'."""
     part, whole = sum(rate[0] for rate in rates), sum(rate[1] for rate in rates)
     return f"{part / whole:.2f} ({part}/{whole})" if whole else "none"

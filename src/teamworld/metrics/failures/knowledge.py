@@ -93,8 +93,8 @@ def withheld(trace: Trace) -> Iterator[FailureSpan]:
     if not trace.table.has_beliefs:
         return
     team, facts = trace.table.team, knowledge_of(trace.table).facts
-    for failure, agent, fact, assumed, mates in withheld_facts(trace.table):
-        event, holders = failure.event, [team[mate] for mate in mates]
+    for failure, agent, fact, assumed, holders_at in withheld_facts(trace.table):
+        event, holders = failure.event, [team[agent_at] for agent_at in holders_at]
         text = (
             f"{_failed(event)}; the last that {team[agent]} saw or heard was {facts[assumed]}; "
             f"never told by {_some(holders)}: {facts[fact]}"

@@ -197,7 +197,7 @@ def reproduce(out: Path, plan: WildfirePlan, command: str, progress: Progress = 
     tops = {level: best_score(level_for(level)) for level in plan.levels}
     # Competency scores count from scores with cut trees as lost, as the published ones.
     episodes = [
-        competence.Episode(score.method, (level, "", score.seed, 1), score.reference)
+        competence.ScoredEpisode(score.method, (level, "", score.seed, 1), score.reference)
         for level, own in scores.items()
         for score in own
     ]

@@ -53,7 +53,7 @@ def test_one_json_object_tells_all(out: Path, capsys: pytest.CaptureFixture[str]
 def test_what_was_run_is_used_again(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")}
     assert len(times) == (4 + 1) * 3 * 2
-    plain(["drwell", "zero_shot", *SMALL, "--out", str(out), "--metrics", "O2,E5"], capsys)
+    plain(["drwell", "zero_shot", *SMALL, "--out", str(out), "--metrics", "completion,work_share"], capsys)
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")} == times
 
 
@@ -120,7 +120,7 @@ def test_one_method_alone_and_without_references(tmp_path: Path, capsys: pytest.
 def sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sizes") / "c"
     vary = ["--vary", "cube.agents=1,2", "--vary", "instances=1,2", "--level", "n2"]
-    wanted = ["--metrics", "O1,O2,E1,E2.T,E3.speed,D23"]
+    wanted = ["--metrics", "success,completion,steps,step_improvement,speedup,scaling_tax"]
     arguments = ["compare", "greedy", *vary, *wanted, "--seeds", "2", "--max-steps", "60", "--out", str(folder)]
     assert command([*arguments, "--figures"]) == 0
     return folder

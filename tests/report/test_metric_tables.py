@@ -9,8 +9,11 @@ import pytest
 
 from teamworld.cli import run as command
 from teamworld.experiment.api import run
+from teamworld.metrics.codes import CODES
 from teamworld.metrics.definition import PooledValue, Value, count, metrics, only, pool, share
 from teamworld.record import LogWriter
+from teamworld.report.evidence import Section
+from teamworld.report.measurement import metric_names
 from teamworld.report.metric_tables import definitions, number
 from tests.metrics.golden import log
 
@@ -111,3 +114,10 @@ def test_rates_pool_by_sums_and_quantities_by_means() -> None:
 
 def test_numbers_are_short() -> None:
     assert [number(value) for value in (None, 0.0, 1234.0, 0.123456, 1e-9)] == ["null", "0", "1,234", "0.1235", "1e-09"]
+
+
+def test_letter_codes_of_older_files_stand_for_names() -> None:
+    assert set(CODES.values()) == set(metrics())
+    assert metric_names("O2, E1,joint_success") == ("completion", "steps", "joint_success")
+    data = {"name": "a", "title": "A", "experiment": {}, "metrics": ["O7.raw", "messages"]}
+    assert Section.model_validate(data).metrics == ("world_score", "messages")

@@ -97,7 +97,7 @@ class Stumbles(RoomsWorld):
     """Loses a step whenever it is told again what it does."""
 
     def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
-        again = {agent for agent, order in orders.items() if agent in self._skills}
+        again = {agent for agent, order in orders.items() if agent in self._executor.running}
         return super().step({agent: WAITING if agent in again else order for agent, order in orders.items()})
 
 

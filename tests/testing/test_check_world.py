@@ -119,15 +119,15 @@ def remembering(self: RoomsWorld, right: Callable[[AgentId], RoomsView], agent: 
 def restarting(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping[AgentId, Action]) -> StepResult:
     """Begin an action anew whenever it is ordered."""
     for agent in actions:
-        self._skills.pop(agent, None)
+        self._executor.running.pop(agent, None)
     return right(actions)
 
 
 def forgetful(self: RoomsWorld, right: Callable[..., StepResult], actions: Mapping[AgentId, Action]) -> StepResult:
     """Stop whatever is not ordered again."""
-    for agent in list(self._skills):
+    for agent in list(self._executor.running):
         if agent not in actions:
-            del self._skills[agent]
+            del self._executor.running[agent]
     return right(actions)
 
 

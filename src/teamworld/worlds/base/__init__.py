@@ -1,1 +1,1 @@
-"""What several worlds share: the base of views, the reading of options."""
+"""What several worlds share: the executor of macro-actions, views, vector environments, options and beliefs."""

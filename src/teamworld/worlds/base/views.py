@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from teamworld.language import AgentId
-from teamworld.worlds.contract import Outcome, StaleView
+from teamworld.language import Action, AgentId, Facts
+from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict
 
 
 class ViewSource(Protocol):
@@ -65,3 +65,71 @@ class FrameView(Generic[Frame]):
     def history(self) -> Sequence[Outcome]:
         """Its finished actions, oldest first."""
         return tuple(self._now.histories[self._agent])
+
+
+class FactsDomain(Protocol):
+    """What a view of facts asks its world's domain."""
+
+    def abilities(self, agent: AgentId, facts: Facts, /) -> Sequence[ActionSchema]:
+        """Return what an agent can do."""
+
+    def goals(self, facts: Facts, /) -> Sequence[Goal]:
+        """Return the goals as they stand if the facts hold."""
+
+    def options(self, agent: AgentId, facts: Facts, /) -> Sequence[Option]:
+        """Return the actions that make sense for the agent if the facts hold."""
+
+    def check(self, agent: AgentId, action: Action, facts: Facts, /) -> Verdict:
+        """Return whether the action's preconditions hold if the facts hold."""
+
+
+class FactsSource(ViewSource, Protocol):
+    """One moment of a world in which all that an agent knows are facts."""
+
+    @property
+    def domain(self) -> FactsDomain:
+        """The rules that everybody knows."""
+
+    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
+        """Return what an agent perceives, what it remembers, and both."""
+
+
+FactsFrame = TypeVar("FactsFrame", bound=FactsSource)
+
+
+class FactsView(FrameView[FactsFrame]):
+    """A view that answers from the agent's facts and the world's domain."""
+
+    @property
+    def facts(self) -> Facts:
+        """What it perceives now."""
+        return self._now.parts(self._agent)[0]
+
+    @property
+    def recall(self) -> Facts:
+        """What it perceived before and has not perceived otherwise since."""
+        return self._now.parts(self._agent)[1]
+
+    @property
+    def known(self) -> Facts:
+        """Both."""
+        return self._now.parts(self._agent)[2]
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """The goals as far as it knows."""
+        return self._now.domain.goals(self.known)
+
+    @property
+    def abilities(self) -> Sequence[ActionSchema]:
+        """What it can do, with what it knows of as arguments."""
+        return self._now.domain.abilities(self._agent, self.known)
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """Actions that make sense as far as it knows."""
+        return self._now.domain.options(self._agent, self.known)
+
+    def check(self, action: Action) -> Verdict:
+        """Return whether the action's preconditions hold, by what the agent knows."""
+        return self._now.domain.check(self._agent, action, self.known)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 from teamworld.language import Action, AgentId, Entity, Measures
+from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.contract import ActionSchema, Param
 from teamworld.worlds.household.home import NodeId
 from teamworld.worlds.household.observe import HEADINGS, Known, Memory, Names
@@ -72,16 +73,6 @@ def first(action: Action) -> Entity:
     if not isinstance(thing, Entity):
         raise TypeError(f"{action} names nothing")
     return thing
-
-
-class Result(NamedTuple):
-    """How an action stands after a tick."""
-
-    status: Literal["running", "done", "failed"] = "running"
-    reason: str = ""
-
-
-RUNNING, DONE = Result(), Result("done")
 
 
 @dataclass

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Entity, Facts
-from teamworld.worlds.base.views import FrameView
-from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
+from teamworld.language import AgentId, Entity, Facts
+from teamworld.worlds.base.views import FactsView
+from teamworld.worlds.contract import Outcome
 from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.observe import Known, Memory, believed
 from teamworld.worlds.household.state import State
@@ -34,7 +34,7 @@ class Frame:
         return found
 
 
-class HouseholdView(FrameView[Frame]):
+class HouseholdView(FactsView[Frame]):
     """``contract.View`` for the household; reading it after the world's next step raises ``StaleView``."""
 
     @property
@@ -48,40 +48,6 @@ class HouseholdView(FrameView[Frame]):
         """Always."""
         _ = self._now
         return True
-
-    @property
-    def facts(self) -> Facts:
-        """What it sees, what it holds, and which rooms it has explored."""
-        return self._now.parts(self._agent)[0]
-
-    @property
-    def recall(self) -> Facts:
-        """What it saw before and has not seen otherwise since."""
-        return self._now.parts(self._agent)[1]
-
-    @property
-    def known(self) -> Facts:
-        """Both."""
-        return self._now.parts(self._agent)[2]
-
-    @property
-    def goals(self) -> Sequence[Goal]:
-        """One for each predicate of the goal, as far as it knows."""
-        return self._now.domain.goals(self.known)
-
-    @property
-    def abilities(self) -> Sequence[ActionSchema]:
-        """What it can do, with what it knows of as arguments."""
-        return self._now.domain.abilities(self._agent, self.known)
-
-    @property
-    def options(self) -> Sequence[Option]:
-        """Actions that make sense as far as it knows."""
-        return self._now.domain.options(self._agent, self.known)
-
-    def check(self, action: Action) -> Verdict:
-        """Whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check(self._agent, action, self.known)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId
 from teamworld.seeding import generator
+from teamworld.worlds.base.executor import Executor
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import (
     WAIT,
@@ -35,7 +36,7 @@ from teamworld.worlds.household.levels import LEVELS, episode
 from teamworld.worlds.household.observe import TEAM, Memory, Names, facts_of, truth
 from teamworld.worlds.household.official import fingerprint
 from teamworld.worlds.household.pools import TASKS
-from teamworld.worlds.household.skills import Result, Skill
+from teamworld.worlds.household.skills import Skill
 from teamworld.worlds.household.state import Rules
 from teamworld.worlds.household.views import Frame, HouseholdView
 
@@ -165,9 +166,8 @@ class HouseholdWorld(World):
         )
         self._t = 0
         self._over: EndReason | None = None
-        self._skills: dict[AgentId, Skill] = {}
+        self._executor = Executor[Skill](self._spec.agents, self._options.feedback)
         self._memories = {agent: Memory(self._names, agent) for agent in self._spec.agents}
-        self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._spec.agents, ())
         self._first = self._left = self._missing()
         self._look()
 
@@ -180,7 +180,7 @@ class HouseholdWorld(World):
         self._there(agent)
         return HouseholdView(agent, self._frame, lambda: self._frame)
 
-    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
+    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
         """Start and stop actions as ordered, then do one step; what cannot start is refused, and the step is spent.
 
         Raises:
@@ -188,19 +188,22 @@ class HouseholdWorld(World):
         """
         if self._over is not None:
             raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
-        for agent in orders:
+        for agent in actions:
             self._there(agent)
-        refused = {agent: no for agent, order in orders.items() if not (no := self._order(agent, order)).ok}
+        refused = {agent: no for agent, action in actions.items() if not (no := self._start(agent, action)).ok}
         state, names = self._state, self._names
         places = {agent: _cell(state.points[names.number(agent)]) for agent in self._spec.agents}
-        acts = {names.number(agent): skill.act(state, self._memories[agent]) for agent, skill in self._skills.items()}
+        acts = {
+            names.number(agent): skill.act(state, self._memories[agent])
+            for agent, skill in self._executor.running.items()
+        }
         happened = physics.step(state, acts, self._rng)
         self._t += 1
         for number, memory in enumerate(self._memories.values(), 1):
             memory.look(state, self._t)
             if (done := happened.done[number]).act.verb == "putin" and not done.reason:
                 memory.shut_in(state, done.act.target)
-        outcomes = {agent: self._judge(agent, orders.get(agent), refused, places, happened) for agent in names.team}
+        outcomes = {agent: self._judge(agent, actions.get(agent), refused, places, happened) for agent in names.team}
         before, self._left = self._left, self._missing()
         changes = tuple(goal_events(names, self._goal_ids, self._first, before, self._left, happened))
         self._over = "all_done" if not any(self._left) else "horizon" if self._t >= self._spec.horizon else None
@@ -253,22 +256,17 @@ class HouseholdWorld(World):
 
     def _show(self) -> None:
         self._frame = Frame(
-            self._t, self._spec.horizon, self._domain, self._state, self._memories, dict(self._histories)
+            self._t, self._spec.horizon, self._domain, self._state, self._memories, self._executor.copy_histories()
         )
 
-    def _order(self, agent: AgentId, order: Action) -> Verdict:
-        """Start what is ordered, unless it runs already; return whether it could start."""
-        running = self._skills.get(agent)
-        if running is not None and running.action == order:
-            return Verdict(True)
-        known = self._frame.parts(agent)[2]
-        if running is not None:
-            del self._skills[agent]
-            self._remember(running, Result("failed", "interrupted"))
-        verdict = self._domain.check(agent, order, known)
-        if verdict.ok and order != WAIT:
-            self._skills[agent] = Skill(agent, order, self._t, self._names)
-        return verdict
+    def _start(self, agent: AgentId, action: Action) -> Verdict:
+        """Start an action, unless it runs already; return whether it could start."""
+        return self._executor.start(
+            agent,
+            action,
+            lambda whole: self._domain.check(agent, whole, self._frame.parts(agent)[2]),
+            lambda whole: Skill(agent, whole, self._t, self._names),
+        )
 
     def _judge(
         self,
@@ -282,16 +280,13 @@ class HouseholdWorld(World):
         done, place = happened.done[number], places[agent]
         outcome = Outcome(WAIT, "done", primitives=(done.act.verb,), start=self._t - 1, place=place)
         if agent in refused and order is not None:
-            outcome = outcome._replace(action=order, status="failed", reason=refused[agent].word, legal=False)
-            self._histories[agent] += (outcome,)
-            return outcome
-        skill = self._skills.get(agent)
+            return self._executor.refuse(outcome, agent, order, refused[agent])
+        skill = self._executor.running.get(agent)
         if skill is None:
             return outcome
         result = skill.result(done, state, memory)
         if result.status != "running":
-            self._remember(skill, result)
-            del self._skills[agent]
+            self._executor.end(agent, result)
         winner = happened.contested.get(done.act.target) if done.reason == "contested" else None
         return outcome._replace(
             action=skill.action,
@@ -303,10 +298,6 @@ class HouseholdWorld(World):
             moved=done.moved,
             effect=not done.reason and done.act.verb in physics.HANDLING,
         )
-
-    def _remember(self, skill: Skill, result: Result) -> None:
-        reason = result.reason if self._options.feedback or not result.reason else "failed"
-        self._histories[skill.agent] += (Outcome(skill.action, result.status, reason, start=skill.start),)
 
 
 def _cell(point: Point) -> tuple[int, int]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 from teamworld.language import Action, AgentId, Cell, Entity, Measures
-from teamworld.worlds.contract import ActionSchema, Constraint, Param
+from teamworld.worlds.base.executor import DONE, RUNNING, Result
+from teamworld.worlds.contract import ActionSchema, Param
 from teamworld.worlds.rooms.observe import door, item
 from teamworld.worlds.rooms.physics import STAY, Primitive
 from teamworld.worlds.rooms.state import SPEED, House, State, ways
@@ -57,17 +58,6 @@ def _schemas(kind: str, house: House, known: tuple[int, ...]) -> tuple[ActionSch
         ActionSchema("wait", (), "Do nothing for one tick."),
         ActionSchema("talk", (Param("ticks", "count", low=1),), "Spend ticks on talking."),
     )
-
-
-class Result(NamedTuple):
-    """How an action stands after a tick."""
-
-    status: Literal["running", "done", "failed"] = "running"
-    reason: str = ""
-    constraint: Constraint | None = None
-
-
-RUNNING, DONE = Result(), Result("done")
 
 
 def cell_of(action: Action) -> Cell:

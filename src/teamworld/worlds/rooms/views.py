@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Facts, show
-from teamworld.worlds.base.views import FrameView
-from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, Verdict
+from teamworld.language import AgentId, Facts, show
+from teamworld.worlds.base.views import FactsView
+from teamworld.worlds.contract import Outcome
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.observe import believed
 
@@ -20,13 +20,17 @@ class Frame:
     t: int
     horizon: int
     domain: RoomsDomain
-    parts: Mapping[AgentId, tuple[Facts, Facts, Facts]]
+    memories: Mapping[AgentId, tuple[Facts, Facts, Facts]]
     """For each agent what it perceives, what it remembers, and both."""
     overcome: frozenset[AgentId]
     histories: Mapping[AgentId, tuple[Outcome, ...]]
 
+    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
+        """Return what an agent perceives, what it remembers, and both."""
+        return self.memories[agent]
 
-class RoomsView(FrameView[Frame]):
+
+class RoomsView(FactsView[Frame]):
     """``contract.View`` for rooms; reading it after the world's next step raises ``StaleView``."""
 
     @property
@@ -38,40 +42,6 @@ class RoomsView(FrameView[Frame]):
     def is_able(self) -> bool:
         """False while the smoke has overcome it."""
         return self._agent not in self._now.overcome
-
-    @property
-    def facts(self) -> Facts:
-        """What it sees in its room, and on the board."""
-        return self._now.parts[self._agent][0]
-
-    @property
-    def recall(self) -> Facts:
-        """What it saw before and has not seen otherwise since."""
-        return self._now.parts[self._agent][1]
-
-    @property
-    def known(self) -> Facts:
-        """Both."""
-        return self._now.parts[self._agent][2]
-
-    @property
-    def goals(self) -> Sequence[Goal]:
-        """One for each item and shut door that it knows of."""
-        return self._now.domain.goals(self.known)
-
-    @property
-    def abilities(self) -> Sequence[ActionSchema]:
-        """What its kind can do."""
-        return self._now.domain.abilities(self._agent, self.known)
-
-    @property
-    def options(self) -> Sequence[Option]:
-        """Actions that make sense as far as it knows."""
-        return self._now.domain.options(self._agent, self.known)
-
-    def check(self, action: Action) -> Verdict:
-        """Whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check(self._agent, action, self.known)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.

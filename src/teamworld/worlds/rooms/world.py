@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
 from teamworld.seeding import generator
+from teamworld.worlds.base.executor import Executor, Result, complete_action
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.contract import (
     WAIT,
-    ActionSchema,
     EndReason,
     Goal,
     IndistinguishablePair,
@@ -28,7 +28,7 @@ from teamworld.worlds.rooms import effects, physics
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
 from teamworld.worlds.rooms.observe import Memory, believed, facts
-from teamworld.worlds.rooms.skills import Result, Skill
+from teamworld.worlds.rooms.skills import Skill
 from teamworld.worlds.rooms.state import State
 from teamworld.worlds.rooms.views import Frame, RoomsView
 
@@ -111,9 +111,8 @@ class RoomsWorld(World):
         self._state, self._t = self._placed.state, 0
         self._over: EndReason | None = None
         self._delivered = 0.0
-        self._skills: dict[AgentId, Skill] = {}
+        self._executor = Executor[Skill](self._spec.agents)
         self._memories = {agent: Memory(self._placed.house) for agent in self._spec.agents}
-        self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._spec.agents, ())
         self._look()
 
     def view(self, agent: AgentId) -> RoomsView:
@@ -125,7 +124,7 @@ class RoomsWorld(World):
         self._living(agent)
         return RoomsView(agent, self._frame, lambda: self._frame)
 
-    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
+    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
         """Start and stop actions as ordered, then do one step; what cannot start is refused, and the step is spent.
 
         Raises:
@@ -133,20 +132,19 @@ class RoomsWorld(World):
         """
         if self._over is not None:
             raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
-        for agent in orders:
+        for agent in actions:
             self._living(agent)
-        refused = {agent: no for agent, order in orders.items() if not (no := self._order(agent, order)).ok}
+        refused = {agent: no for agent, action in actions.items() if not (no := self._start(agent, action)).ok}
         before, house = self._state, self._placed.house
-        tried = {agent: s.primitive(believed(self._known(agent)), house) for agent, s in self._skills.items()}
+        tried = {agent: s.primitive(believed(self._known(agent)), house) for agent, s in self._executor.running.items()}
         draws = self._rng.random(house.size)
         catches = [c for room in range(house.rooms) for c in house.cells(room) if draws[c] < self._options.spread]
         catches += [c for c in house.doors if draws[c] < self._options.spread]
         self._state, gone = physics.step(before, house, tried, catches)
-        outcomes = {agent: self._judge(agent, orders.get(agent), refused, before, tried) for agent in before.agents}
+        outcomes = {agent: self._judge(agent, actions.get(agent), refused, before, tried) for agent in before.agents}
         attempts = tuple(effects.attempts(before, tried, self._placed.kinds))
-        self._skills = {
-            agent: skill for agent, skill in self._skills.items() if agent not in self._state.overcome.keys() | gone
-        }
+        for agent in self._state.overcome.keys() | gone:
+            self._executor.running.pop(agent, None)
         self._t += 1
         events, goals = effects.events(before, self._state, self._placed, tried), self.goals()
         done = all(goal.state != "open" for goal in goals if goal.kind == "deliver")
@@ -193,28 +191,24 @@ class RoomsWorld(World):
             raise UserError(f"expected a living agent, got '{agent}': {hint}")
 
     def _known(self, agent: AgentId) -> Facts:
-        return self._frame.parts[agent][2]
+        return self._frame.parts(agent)[2]
 
     def _look(self) -> None:
         for agent in self._state.agents:
             self._memories[agent].look(self._state, agent, self._t)
         parts = {agent: self._memories[agent].parts for agent in self._state.agents}
         dazed = frozenset(self._state.overcome)
-        self._frame = Frame(self._t, self._spec.horizon, self._domain, parts, dazed, dict(self._histories))
+        self._frame = Frame(self._t, self._spec.horizon, self._domain, parts, dazed, self._executor.copy_histories())
 
-    def _order(self, agent: AgentId, order: Action) -> Verdict:
-        """Start what is ordered, unless it runs already; return whether it could start."""
-        running, known = self._skills.get(agent), self._known(agent)
-        whole = _whole(order, self._domain.abilities(agent, known))
-        if running is not None and running.action == whole:
-            return Verdict(True)
-        if running is not None:
-            del self._skills[agent]
-            self._remember(running, Result("failed", "interrupted"))
-        verdict = self._domain.check(agent, whole, known)
-        if verdict.ok and whole != WAIT:
-            self._skills[agent] = Skill(agent, whole, self._placed.kinds[agent], self._t)
-        return verdict
+    def _start(self, agent: AgentId, action: Action) -> Verdict:
+        """Start an action, unless it runs already; return whether it could start."""
+        known, kind = self._known(agent), self._placed.kinds[agent]
+        return self._executor.start(
+            agent,
+            complete_action(action, self._domain.abilities(agent, known)),
+            lambda whole: self._domain.check(agent, whole, known),
+            lambda whole: Skill(agent, whole, kind, self._t),
+        )
 
     def _judge(
         self,
@@ -228,10 +222,8 @@ class RoomsWorld(World):
         aim = act.path[-1] if act.path else None
         outcome = Outcome(WAIT, "done", primitives=(act.verb,), start=self._t, place=place, aim=aim)
         if agent in refused and order is not None:
-            outcome = outcome._replace(action=order, status="failed", reason=refused[agent].word, legal=False)
-            self._histories[agent] += (outcome,)
-            return outcome
-        skill = self._skills.get(agent)
+            return self._executor.refuse(outcome, agent, order, refused[agent])
+        skill = self._executor.running.get(agent)
         if skill is None:
             return outcome
         outcome = outcome._replace(action=skill.action, start=skill.start)
@@ -241,8 +233,7 @@ class RoomsWorld(World):
         if result.status == "running" and agent in after.overcome:
             result = Result("failed", "overcome")
         if result.status != "running":
-            self._remember(skill, result)
-            del self._skills[agent]
+            self._executor.end(agent, result)
         moved, held = after.agents[agent] != place, before.held(agent)
         opened = act.verb == "open" and act.target in before.shut - after.shut
         return outcome._replace(
@@ -253,20 +244,6 @@ class RoomsWorld(World):
             effect=opened or held != after.held(agent) or (moved and held is not None),
             ready=f"deliver_{act.target}" if act.verb == "lift" and after.held(agent) is None else None,
         )
-
-    def _remember(self, skill: Skill, result: Result) -> None:
-        self._histories[skill.agent] += (Outcome(skill.action, result.status, result.reason, start=skill.start),)
-
-
-def _whole(order: Action, schemas: Iterable[ActionSchema]) -> Action:
-    """Return an order with what was left out; as it came where it fits no schema."""
-    for schema in schemas:
-        if schema.verb == order.verb:
-            try:
-                return schema.complete(order)
-            except UserError:
-                break  # the check says what is wrong with it
-    return order
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from teamworld.cli import run
+from teamworld.cli import COMMANDS, run
 from teamworld.record import Observe, read_log
 
 FAST = ["--max-steps", "12"]
@@ -349,3 +351,9 @@ def test_a_run_that_logs_beliefs_can_be_replayed(tmp_path: Path, capsys: pytest.
     code, _, said = call(capsys, "run", "cube", "--out", out, *FAST)
     assert code == 2
     assert "log_level is beliefs, not play" in said
+
+
+def test_the_list_of_commands_says_what_their_docstrings_say() -> None:
+    for name, (module, line) in COMMANDS.items():
+        command = getattr(import_module(f"teamworld.cli.{module}"), name)
+        assert (inspect.getdoc(command) or "").splitlines()[0] == line

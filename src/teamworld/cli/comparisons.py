@@ -77,24 +77,24 @@ def compare(
     """
     if not methods:
         raise UserError("which methods? expected at least one, such as: teamworld compare drwell zero_shot --seeds 20")
-    given = spec.fields() | {"methods": split_names(methods)}
+    fields = spec.fields() | {"methods": split_names(methods)}
     if world is not None:
-        given["world"] = world
+        fields["world"] = world
     if vary:
-        given["grid"] = grid.axes(vary)
+        fields["grid"] = grid.axes(vary)
     if len(methods) == 1 and methods[0].endswith((".yaml", ".yml")):
-        if extra := given.keys() - {"methods"}:
+        if extra := fields.keys() - {"methods"}:
             listed = "/--".join(sorted(extra)).replace("grid", "vary")
             raise UserError(f"an experiment file says it all: leave out --{listed} or write it into {methods[0]}")
-        given = load(Path(methods[0]))
-    elif "world" not in given.get("grid", {}):
-        given.setdefault("world", "cube")
+        fields = load(Path(methods[0]))
+    elif "world" not in fields.get("grid", {}):
+        fields.setdefault("world", "cube")
     names = measurement.metric_names(metrics, references=references)
-    settings = comparison_runs.settings(given)
+    settings = comparison_runs.settings(fields)
     for setting in settings:
         setting.experiment.resolved()  # all of them, before the first begins
     folder = out if out is not None else _default_folder(settings, references)
-    grid.claim(folder, given, "comparison")
+    grid.claim(folder, fields, "comparison")
     parts = _run(settings, folder, options, references=references)
     with Console(stderr=True).status("measuring"):
         measured = measurement.measure(parts, names, options.processes)

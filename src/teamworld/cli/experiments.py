@@ -67,19 +67,21 @@ def run(
     json:
         Print one JSON object with every episode, and nothing else.
     """
-    given = spec.fields() | ({"methods": split_names(method)} if method else {})
+    fields = spec.fields() | ({"methods": split_names(method)} if method else {})
     if world.endswith((".yaml", ".yml")):
-        if given:
-            raise UserError(f"an experiment file says it all: leave out --{'/--'.join(given)} or write it into {world}")
-        given = load(Path(world))
-        if grid.is_grid(given):
+        if fields:
+            raise UserError(
+                f"an experiment file says it all: leave out --{'/--'.join(fields)} or write it into {world}"
+            )
+        fields = load(Path(world))
+        if grid.is_grid(fields):
             if figures:
                 raise UserError("--figures is for single runs: leave it out of a grid; teamworld compare draws several")
-            _run_grid(given, out, options, estimate=estimate, as_json=json)
+            _run_grid(fields, out, options, estimate=estimate, as_json=json)
             return 0
     else:
-        given["world"] = world
-    experiment = build(given)
+        fields["world"] = world
+    experiment = build(fields)
     if estimate:
         _estimate(experiment, options, as_json=json)
     else:

@@ -71,14 +71,14 @@ class SpecFields:
         Raises:
             UserError: One of them cannot be read.
         """
-        given = {name: value for name, value in vars(self).items() if value is not None}
-        if "sampling" in given:
-            given["sampling"] = parse_sampling(given["sampling"])
-        if "set" in given:
-            given["options"] = parse_options(given.pop("set"))
-        if (seeds := _seeds(given.pop("seed", None), given.pop("seeds", None))) is not None:
-            given["seeds"] = seeds
-        return given
+        values = {name: value for name, value in vars(self).items() if value is not None}
+        if "sampling" in values:
+            values["sampling"] = parse_sampling(values["sampling"])
+        if "set" in values:
+            values["options"] = parse_options(values.pop("set"))
+        if (seeds := _seeds(values.pop("seed", None), values.pop("seeds", None))) is not None:
+            values["seeds"] = seeds
+        return values
 
 
 #: Options whose form on the command line is another than in a file: type, name and help.

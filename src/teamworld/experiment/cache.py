@@ -86,9 +86,9 @@ class EpisodeCache:
             UserError: The file is damaged.
         """
         with self._db.reading() as db:
-            found = db.execute(_FIND, (request.digest(), *self._place, *key)).fetchone()
+            row = db.execute(_FIND, (request.digest(), *self._place, *key)).fetchone()
         try:
-            return None if found is None else msgspec.json.decode(found[0], type=Completion)
+            return None if row is None else msgspec.json.decode(row[0], type=Completion)
         except msgspec.DecodeError as error:
             raise UserError(f"{self._db.path} is damaged ({error}): use another --cache") from None
 

@@ -106,20 +106,20 @@ class CallStore:
         columns = ", ".join(
             {"respondent": "mind", "faults": "json_array_length(faults)"}.get(name, name) for name in CallRow._fields
         )
-        found = self._select(columns, f"ORDER BY {_KEY}", cell, episode)
-        return [CallRow(*row)._replace(cached=bool(row[-1])) for row in found]
+        rows = self._select(columns, f"ORDER BY {_KEY}", cell, episode)
+        return [CallRow(*row)._replace(cached=bool(row[-1])) for row in rows]
 
     def count(self, cell: RunCell | None = None, episode: int | None = None) -> int:
         """Return how many calls are on record."""
-        found = self._select("count(*)", "", cell, episode)
-        return int(found[0][0]) if found else 0
+        rows = self._select("count(*)", "", cell, episode)
+        return int(rows[0][0]) if rows else 0
 
     def form(self, model: str) -> Form | None:
         """Return how the form of an answer was asked of a model so far, None if it was asked nothing."""
         with self._db.reading() as db:
-            found = db.execute("SELECT request FROM calls WHERE model = ? LIMIT 1", (model,)).fetchone()
+            row = db.execute("SELECT request FROM calls WHERE model = ? LIMIT 1", (model,)).fetchone()
         try:
-            return None if found is None else msgspec.json.decode(found[0], type=Request).form
+            return None if row is None else msgspec.json.decode(row[0], type=Request).form
         except msgspec.DecodeError as error:
             raise _damaged(self._db, f"a request to {model}", error) from None
 
@@ -129,15 +129,15 @@ class CallStore:
             "total(usd), count(usd), count(*) - count(usd), total(prompt_tokens + output_tokens),"
             " count(prompt_tokens + output_tokens), count(*) - count(prompt_tokens + output_tokens)"
         )
-        found = self._select(columns, "", cell, episode, f"finish IS NOT NULL AND NOT cached AND model <> '{HUMAN}'")
-        return Spent(UsageTotal(*found[0][:3]), UsageTotal(*found[0][3:])) if found else Spent()
+        rows = self._select(columns, "", cell, episode, f"finish IS NOT NULL AND NOT cached AND model <> '{HUMAN}'")
+        return Spent(UsageTotal(*rows[0][:3]), UsageTotal(*rows[0][3:])) if rows else Spent()
 
     def _select(self, what: str, end: str, cell: RunCell | None, episode: int | None, *where: str) -> list[Any]:
-        given = {"cell = ?": cell and cell.name, "episode = ?": episode}
-        given = {condition: value for condition, value in given.items() if value is not None}
-        conditions = " AND ".join((*given, *where)) or "TRUE"
+        filters = {"cell = ?": cell and cell.name, "episode = ?": episode}
+        filters = {condition: value for condition, value in filters.items() if value is not None}
+        conditions = " AND ".join((*filters, *where)) or "TRUE"
         with self._db.reading() as db:
-            return db.execute(f"SELECT {what} FROM calls WHERE {conditions} {end}", tuple(given.values())).fetchall()
+            return db.execute(f"SELECT {what} FROM calls WHERE {conditions} {end}", tuple(filters.values())).fetchall()
 
     def close(self) -> None:
         """Bring everything into the one file and let go of it."""
@@ -302,23 +302,23 @@ def _record(request: str, text: str | None, finish: Finish | None, served: str |
     )
 
 
-def changed(recorded: Request, now: Request) -> str | None:
+def changed(recorded: Request, current: Request) -> str | None:
     """Return in one line what differs between a request on record and the one that would be sent now.
 
     None if nothing does, which is when their digests are equal.
     """
-    if recorded.digest() == now.digest():
+    if recorded.digest() == current.digest():
         return None
     parts = [
-        f"the {words} was {getattr(recorded, name)}, now {getattr(now, name)}"
+        f"the {words} was {getattr(recorded, name)}, now {getattr(current, name)}"
         for name, words in _WORDS.items()
-        if getattr(recorded, name) != getattr(now, name)
+        if getattr(recorded, name) != getattr(current, name)
     ]
-    before, after = (msgspec.json.encode(one.schema, order="sorted").decode() for one in (recorded, now))
+    before, after = (msgspec.json.encode(request.schema, order="sorted").decode() for request in (recorded, current))
     if before != after:
         parts.append(f"the answer's schema {_change(before, after)}")
-    if recorded.turns != now.turns:
-        parts.append(_prompt_change(recorded.turns, now.turns))
+    if recorded.turns != current.turns:
+        parts.append(_prompt_change(recorded.turns, current.turns))
     return "; ".join(parts)
 
 

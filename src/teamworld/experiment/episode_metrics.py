@@ -62,10 +62,10 @@ def _check_place(path: Path, cell: RunCell, number: int, start: EpisodeStart) ->
         UserError: It is another's.
     """
     expected = method_of(cell.method), cell.seed, number
-    found = start.method, start.seed, start.episode
-    if found != expected:
-        told = ["method {}, seed {}, episode {}".format(*one) for one in (expected, found)]
-        raise UserError(f"{path} is the log of another episode: expected {told[0]}, got {told[1]}; put its own back")
+    actual = start.method, start.seed, start.episode
+    if actual != expected:
+        texts = ["method {}, seed {}, episode {}".format(*place) for place in (expected, actual)]
+        raise UserError(f"{path} is the log of another episode: expected {texts[0]}, got {texts[1]}; put its own back")
 
 
 def finished(folder: RunFolder, experiment: ExperimentSpec) -> list[tuple[RunCell, EpisodeRow]]:
@@ -84,7 +84,7 @@ def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
     """
     if not folder.results_file.exists():
         return []
-    prices, found = Prices.load(None), []
+    prices, measured = Prices.load(None), []
     with (
         Results(folder.results_file, readonly=True) as results,
         CallStore(folder.results_file, readonly=True) as store,
@@ -94,8 +94,8 @@ def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
             path = folder.log(cell, row.episode)
             table = _table(path, calls)
             _check_place(path, cell, row.episode, table.start)
-            found.append(EpisodeMetrics(cell, row, measure(table), extract(table)))
-    return found
+            measured.append(EpisodeMetrics(cell, row, measure(table), extract(table)))
+    return measured
 
 
 def of_runs(runs: Iterable[RecordedRun], processes: int | None = None) -> Iterator[tuple[RecordedRun, EpisodeMetrics]]:
@@ -112,8 +112,8 @@ def of_runs(runs: Iterable[RecordedRun], processes: int | None = None) -> Iterat
     episodes = sum(experiment.episodes for (_, experiment), _ in cells)
     tasks = [(folder, cell) for (folder, _), cell in cells]
     number = process_pool.many(episodes, WORTH, processes)
-    for (run, _), found in zip(cells, process_pool.in_order(_of_cell, tasks, number), strict=True):
-        for measured in found:
+    for (run, _), episodes_of_cell in zip(cells, process_pool.in_order(_of_cell, tasks, number), strict=True):
+        for measured in episodes_of_cell:
             yield run, measured
 
 

@@ -79,9 +79,12 @@ class _Counting:
         return reply
 
 
-def beyond(found: Sequence[CostEstimate], limit: BudgetLimit) -> bool:
+def beyond(estimates: Sequence[CostEstimate], limit: BudgetLimit) -> bool:
     """Whether what is expected is more than a limit."""
-    tokens, usd = sum(one.prompt + one.output for one in found), sum(one.usd or 0.0 for one in found)
+    tokens, usd = (
+        sum(estimate.prompt + estimate.output for estimate in estimates),
+        sum(estimate.usd or 0.0 for estimate in estimates),
+    )
     return tokens > (limit.tokens or math.inf) or usd > (limit.usd or math.inf)
 
 
@@ -108,7 +111,7 @@ def estimate(experiment: ExperimentSpec, prices: Prices) -> list[CostEstimate]:
 
 
 def _counted(experiment: ExperimentSpec, cell: RunCell, scratch: Path) -> _Counting:
-    mind = _Counting(experiment, RuleReasoner(cell.streams(1)))
+    reasoner = _Counting(experiment, RuleReasoner(cell.streams(1)))
     with MemoryStore(scratch / f"{cell.name}.sqlite") as memory:
-        completed(play(experiment, cell, 1, scratch / f"{cell.name}.jsonl.zst", RunMemories(memory), mind))
-    return mind
+        completed(play(experiment, cell, 1, scratch / f"{cell.name}.jsonl.zst", RunMemories(memory), reasoner))
+    return reasoner

@@ -64,9 +64,9 @@ class RunFolder:
         Raises:
             UserError: One says something else.
         """
-        held, now = self.prompts() if self.experiment_file.exists() else {}, template_versions()
+        held, current = self.prompts() if self.experiment_file.exists() else {}, template_versions()
         for template in templates:
-            if template in held and held[template] != now[template]._asdict():
+            if template in held and held[template] != current[template]._asdict():
                 raise UserError(
                     f"{template} has changed since the run in {self.path} began: go back to that version, or start anew"
                     " with another --out"
@@ -116,7 +116,7 @@ class RunFolder:
         else:
             data = experiment.model_dump(mode="json")
             data["versions"] = {"teamworld": __version__, "python": platform.python_version()}
-            data["prompts"] = {template: found._asdict() for template, found in template_versions().items()}
+            data["prompts"] = {template: version._asdict() for template, version in template_versions().items()}
             if tables:
                 data["price_tables"] = tables
         self._write(data)
@@ -186,12 +186,12 @@ def _ours_early(name: str) -> bool:
 
 def _difference(held: ExperimentSpec, wanted: ExperimentSpec) -> str:
     """Name the first thing in which two experiments differ."""
-    one, other = _flat(held), _flat(wanted)
-    name = next(name for name in one | other if one.get(name) != other.get(name))
-    return f"its {name} is {one.get(name, 'not set')}, not {other.get(name, 'set')}"
+    before, other = _flat(held), _flat(wanted)
+    name = next(name for name in before | other if before.get(name) != other.get(name))
+    return f"its {name} is {before.get(name, 'not set')}, not {other.get(name, 'set')}"
 
 
 def _flat(experiment: ExperimentSpec) -> dict[str, object]:
     data = experiment.model_dump()
     options: dict[str, dict[str, object]] = data.pop("options")
-    return data | {f"{owner}.{name}": value for owner, some in options.items() for name, value in some.items()}
+    return data | {f"{owner}.{name}": value for owner, values in options.items() for name, value in values.items()}

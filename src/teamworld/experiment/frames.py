@@ -56,8 +56,8 @@ class Frames:
         """One row an episode: where and with what it was run, its seconds, and all metrics by name; null where null."""
         rows = []
         for run, (cell, row, values, _) in of_runs(self._runs):
-            told = {name: value.value for name, value in values.items()}
-            rows.append(_place(*run, cell, row.episode) | {"seconds": row.seconds} | told)
+            numbers = {name: value.value for name, value in values.items()}
+            rows.append(_place(*run, cell, row.episode) | {"seconds": row.seconds} | numbers)
         measured = [name for name, metric in metrics().items() if metric.basis == "log"]
         return _frame(rows, {"seconds": float, **dict.fromkeys(measured, float)})
 
@@ -71,8 +71,8 @@ class Frames:
             cells = {cell.name: cell for cell in experiment.cells()}
             with CallStore(folder.results_file, readonly=True) as store:
                 for call in store.rows():
-                    told = {name: value for name, value in call._asdict().items() if name in _CALL}
-                    rows.append(_place(folder, experiment, cells[call.cell], call.episode) | told)
+                    fields = {name: value for name, value in call._asdict().items() if name in _CALL}
+                    rows.append(_place(folder, experiment, cells[call.cell], call.episode) | fields)
         return _frame(rows, _CALL)
 
     @cached_property
@@ -83,9 +83,9 @@ class Frames:
             for cell, row in finished(folder, experiment):
                 place = _place(folder, experiment, cell, row.episode)
                 for event in read_log(folder.log(cell, row.episode)):
-                    told = msgspec.to_builtins(event)
-                    own = {name: told.pop(name, None) for name in _EVENT}
-                    rows.append(place | own | {"data": msgspec.json.encode(told).decode()})
+                    fields = msgspec.to_builtins(event)
+                    own = {name: fields.pop(name, None) for name in _EVENT}
+                    rows.append(place | own | {"data": msgspec.json.encode(fields).decode()})
         return _frame(rows, {**_EVENT, "data": str})
 
 

@@ -1,4 +1,4 @@
-"""Experiments in a grid: one file that names several levels, minds or instances, and a run for each combination."""
+"""Experiments in a grid: one file that names several levels, reasoners or instances, and a run for each combination."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def expand(data: Mapping[str, Any]) -> list[GridRun]:
         raise UserError(f"grid: expected lists of values by field, such as level: [n2, n4]; got {brief(axes)}")
     for name, values in axes.items():
         if name not in AXES and "." not in str(name):
-            told = str(name)[:_LONGEST]
-            raise UserError(f"grid: '{told}' cannot vary from run to run{suggest(told, list(AXES))}")
+            shown = str(name)[:_LONGEST]
+            raise UserError(f"grid: '{shown}' cannot vary from run to run{suggest(shown, list(AXES))}")
         if name in rest:
             raise UserError(f"grid: {name} is given twice, once outside of the grid")
         if not isinstance(values, list) or not values:
@@ -92,28 +92,28 @@ def axes(texts: Sequence[str]) -> dict[str, list[Any]]:
     Raises:
         UserError: A text is not of this form.
     """
-    found: dict[str, list[Any]] = {}
+    by_name: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
         parts = [part.strip() for part in values.split(",")]
         if not equals or not name or not all(parts):
             raise UserError(f"--vary takes FIELD=VALUE,VALUE,..., such as level=n1,n2,n4; got '{text}'")
-        if name in found:
+        if name in by_name:
             raise UserError(f"--vary {name} is given twice")
         try:
-            found[name] = [yaml.safe_load(part) if ":" not in part else part for part in parts]
+            by_name[name] = [yaml.safe_load(part) if ":" not in part else part for part in parts]
         except (yaml.YAMLError, ValueError, RecursionError):
             raise UserError(f"the values of --vary {name} do not parse: '{values[:80]}'") from None
-    return found
+    return by_name
 
 
 def _with(rest: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of one run: those that all share, with its own values and options."""
     fields = {**rest, **{name: value for name, value in values.items() if name in AXES}}
-    given = fields.get("options") or {}
-    if not isinstance(given, dict) or not all(isinstance(some, dict) for some in given.values()):
+    own = fields.get("options") or {}
+    if not isinstance(own, dict) or not all(isinstance(some, dict) for some in own.values()):
         build(fields)  # which says what is wrong with them
-    options = {owner: dict(some) for owner, some in given.items()}
+    options = {owner: dict(some) for owner, some in own.items()}
     for name, value in values.items():
         if name not in AXES:
             owner, _, option = name.rpartition(".")
@@ -125,11 +125,11 @@ def _with(rest: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _name(values: Mapping[str, Any]) -> str:
     """Return a name of a folder that tells the values."""
-    told = ",".join(f"{name}={value}" for name, value in values.items())
-    name = re.sub(r"[^A-Za-z0-9._=,-]+", "_", told)
-    if name == told and len(name) <= _LONGEST:
+    text = ",".join(f"{name}={value}" for name, value in values.items())
+    name = re.sub(r"[^A-Za-z0-9._=,-]+", "_", text)
+    if name == text and len(name) <= _LONGEST:
         return name
-    return f"{name[:_LONGEST]}-{hashlib.blake2b(told.encode(), digest_size=3).hexdigest()}"
+    return f"{name[:_LONGEST]}-{hashlib.blake2b(text.encode(), digest_size=3).hexdigest()}"
 
 
 def claim(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid", *, same: bool = True) -> None:

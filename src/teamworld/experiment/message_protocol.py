@@ -18,19 +18,19 @@ MessageProtocol: TypeAlias = Literal["native", "equal"]
 BESIDE = ("loss",)
 
 
-def protocol(asked: MessageProtocol | None, given: Mapping[str, Any]) -> MessageProtocol:
+def protocol(asked: MessageProtocol | None, options: Mapping[str, Any]) -> MessageProtocol:
     """Return the protocol of a run: the one that is asked for, else that one which the options of messages mean.
 
     Raises:
         UserError: Options of the messages are given that are each method's own under ``native``.
     """
-    own = [name for name in given if name not in BESIDE]
+    own = [name for name in options if name not in BESIDE]
     if asked == "native" and own:
         raise UserError(
             f"--talk native takes each method's own rule: leave out messages.{own[0]}, or take --talk equal (beside "
             f"native only messages.{', messages.'.join(BESIDE)} can be set)"
         )
-    return asked or ("equal" if given else "native")
+    return asked or ("equal" if options else "native")
 
 
 def differ(labels: Iterable[str]) -> bool:
@@ -38,20 +38,20 @@ def differ(labels: Iterable[str]) -> bool:
     return any(methods.method_class(label).talk for label in labels)
 
 
-def rule(label: str, talk: MessageProtocol, given: Mapping[str, Any]) -> MessageRule:
+def rule(label: str, talk: MessageProtocol, options: Mapping[str, Any]) -> MessageRule:
     """Return the rule that a method's messages follow.
 
     Args:
         label: The method, or a variant of it.
         talk: The protocol.
-        given: Options of the messages.
+        options: Options of the messages.
 
     Raises:
         UserError: An option does not exist or does not fit.
     """
     own = dict(methods.method_class(label).talk) if talk == "native" else {}
     try:
-        return MessageRule.model_validate({**own, **given})
+        return MessageRule.model_validate({**own, **options})
     except ValidationError as error:
         owner = f"messages, by the native rule of '{label}'" if own else "messages"
         raise UserError(option_error(owner, MessageRule, error)) from None

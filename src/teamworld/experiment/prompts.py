@@ -1,4 +1,4 @@
-"""The prompts of a run: what exactly a mind was shown at a moment that is on record."""
+"""The prompts of a run: what exactly a reasoner was shown at a moment that is on record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class QuestionPosition(NamedTuple):
     kind: str
     respondent: str
     number: int
-    """Counting the questions of this kind that this mind was asked in the episode, from 1."""
+    """Counting the questions of this kind that this respondent was asked in the episode, from 1."""
 
 
 class ShownPrompt(NamedTuple):
@@ -41,14 +41,14 @@ class ShownPrompt(NamedTuple):
 
 
 def choose(
-    log: Sequence[Event], kind: str, mind: str | None = None, number: int | None = None, step: int | None = None
+    log: Sequence[Event], kind: str, respondent: str | None = None, number: int | None = None, step: int | None = None
 ) -> QuestionPosition:
     """Return which question of an episode is meant.
 
     Args:
         log: The episode's.
         kind: Kind of the question.
-        mind: Who was asked; the first that was if None.
+        respondent: Who was asked; the first that was if None.
         number: Which of these questions, from 1; the first if both are None.
         step: The step in which it was asked.
 
@@ -58,33 +58,35 @@ def choose(
     if kind not in (known := list(methods.kinds())):
         raise UserError(f"unknown question '{kind}'{suggest(kind, known)}")
     asked = [event for event in log if isinstance(event, QuestionAsked)]
-    minds = list(dict.fromkeys(event.agent for event in asked if event.purpose == kind))
-    if not minds:
+    respondents = list(dict.fromkeys(event.agent for event in asked if event.purpose == kind))
+    if not respondents:
         others = ", ".join(sorted({event.purpose for event in asked}))
         raise UserError(f"nobody was asked {kind} in this episode; there were: {others or 'no questions'}")
-    if mind is not None and mind not in minds:
-        raise UserError(f"{mind} was not asked {kind} in this episode; asked were: {', '.join(minds)}")
-    mind = mind or minds[0]
-    steps = [event.step for event in asked if event.purpose == kind and event.agent == mind]
+    if respondent is not None and respondent not in respondents:
+        raise UserError(f"{respondent} was not asked {kind} in this episode; asked were: {', '.join(respondents)}")
+    respondent = respondent or respondents[0]
+    steps = [event.step for event in asked if event.purpose == kind and event.agent == respondent]
     if step is not None:
-        number = _at(steps, step, number, f"{mind} was asked {kind}")
+        number = _at(steps, step, number, f"{respondent} was asked {kind}")
     number = 1 if number is None else number
     if not 1 <= number <= len(steps):
-        raise UserError(f"{mind} was asked {kind} {len(steps)} times in this episode: --number has no {number}")
-    return QuestionPosition(kind, mind, number)
+        raise UserError(f"{respondent} was asked {kind} {len(steps)} times in this episode: --number has no {number}")
+    return QuestionPosition(kind, respondent, number)
 
 
-def _at(steps: Sequence[int], step: int, number: int | None, told: str) -> int:
+def _at(steps: Sequence[int], step: int, number: int | None, subject: str) -> int:
     """Return the number of the question that was asked in a step."""
     if number is not None:
         raise UserError("--number and --step both say which question: give one of them")
-    found = [place for place, other in enumerate(steps, start=1) if other == step]
-    if not found:
+    places = [place for place, other in enumerate(steps, start=1) if other == step]
+    if not places:
         known = ", ".join(map(str, dict.fromkeys(steps)))
-        raise UserError(f"{told} in steps {known} of this episode, not in step {step}")
-    if len(found) > 1:
-        raise UserError(f"{told} {len(found)} times in step {step}: say which with --number {found[0]} to {found[-1]}")
-    return found[0]
+        raise UserError(f"{subject} in steps {known} of this episode, not in step {step}")
+    if len(places) > 1:
+        raise UserError(
+            f"{subject} {len(places)} times in step {step}: say which with --number {places[0]} to {places[-1]}"
+        )
+    return places[0]
 
 
 def shown(
@@ -114,14 +116,14 @@ def shown(
         return ShownPrompt(sent.request.turns, _step(log, which))
     if attempt:
         raise UserError(f"{which.respondent} was not asked {which.kind} number {which.number} again {attempt} times")
-    mind = _Playback(log, which)
+    reasoner = _Playback(log, which)
     with (
         MemoryStore(scratch / "memory.sqlite") as memory,
         opened(folder, experiment) as brought,
     ):
         _before(folder, experiment, cell, episode, memory)
         try:
-            completed(play(experiment, cell, episode, scratch / "log", RunMemories(memory, brought), mind))
+            completed(play(experiment, cell, episode, scratch / "log", RunMemories(memory, brought), reasoner))
         except _Reached as reached:
             template = methods.kinds()[which.kind].template
             recorded = folder.prompts().get(template)
@@ -185,9 +187,9 @@ class _Playback:
                 self._answers[self._next(event.purpose, event.agent)] = event
         self._asked.clear()
 
-    def _next(self, kind: str, mind: str) -> QuestionPosition:
-        self._asked[kind, mind] += 1
-        return QuestionPosition(kind, mind, self._asked[kind, mind])
+    def _next(self, kind: str, respondent: str) -> QuestionPosition:
+        self._asked[kind, respondent] += 1
+        return QuestionPosition(kind, respondent, self._asked[kind, respondent])
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer from the log.
@@ -196,19 +198,22 @@ class _Playback:
             _Reached: It is the question that is looked for.
             UserError: The log has no such question.
         """
-        kind, mind = question.kind, question.respondent
-        which = QuestionPosition(kind, mind, self._asked[kind, mind]) if tries else self._next(kind, mind)
-        found = self._answers.get(which)
-        if found is None:
-            raise _other_way(kind, mind)
+        kind, respondent = question.kind, question.respondent
+        which = (
+            QuestionPosition(kind, respondent, self._asked[kind, respondent]) if tries else self._next(kind, respondent)
+        )
+        recorded = self._answers.get(which)
+        if recorded is None:
+            raise _other_way(kind, respondent)
         if which == self._stop:
-            raise _Reached(render(question), found.step)
+            raise _Reached(render(question), recorded.step)
         # What stood in for an answer may not pass as one: then it is refused again, and stands in again.
-        answer: Answer = question.answer.model_validate(found.answer)  # type: ignore[assignment]
+        answer: Answer = question.answer.model_validate(recorded.answer)  # type: ignore[assignment]
         return Reply(answer)
 
 
-def _other_way(kind: str, mind: str) -> UserError:
+def _other_way(kind: str, respondent: str) -> UserError:
     return UserError(
-        f"the episode goes another way than its log says ({kind} of {mind}): it was made by another version, or altered"
+        f"the episode goes another way than its log says ({kind} of {respondent}): another version made it, or it was "
+        "altered"
     )

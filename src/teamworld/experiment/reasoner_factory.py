@@ -1,4 +1,4 @@
-"""The minds of a run: who answers, where calls of language models go, what they may cost."""
+"""The reasoners of a run: who answers, where calls of language models go, what they may cost."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class ReasonerFactory:
     def of(self, cell: RunCell, episode: int) -> Reasoner:
         """Return who answers in an episode."""
         made: dict[str, Reasoner] = {}
-        found = parse_routes(self.experiment.reasoner)
-        for share in found:
+        routes = parse_routes(self.experiment.reasoner)
+        for share in routes:
             if share.name not in made:
                 made[share.name] = self._one(share.name, cell, episode)
-        if len(made) == 1 and len(found) == 1:
-            return made[found[0].name]
-        return ReasonerRouter(self.experiment.reasoner, [(share, made[share.name]) for share in found])
+        if len(made) == 1 and len(routes) == 1:
+            return made[routes[0].name]
+        return ReasonerRouter(self.experiment.reasoner, [(share, made[share.name]) for share in routes])
 
     def _one(self, name: str, cell: RunCell, episode: int) -> Reasoner:
         if name == HUMAN:
@@ -131,7 +131,7 @@ class CachedClient:
         flight: InFlightCalls,
         budget: Budget,
         prices: Prices,
-        told: Callable[[], None],
+        notify: Callable[[], None],
     ) -> None:
         self._calls = calls
         self._cached = cached
@@ -139,7 +139,7 @@ class CachedClient:
         self._flight = flight
         self._budget = budget
         self._prices = prices
-        self._told = told
+        self._told = notify
 
     async def call(self, key: CallKey, request: Request) -> CallRecord:
         """Return what came of a call; once it returns, the call is on record.
@@ -195,7 +195,7 @@ class RecordedClient:
 
 
 def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | None = None) -> ReasonerFactory:
-    """Return minds that answer from the record of a run and open no socket.
+    """Return reasoners that answer from the record of a run and open no socket.
 
     Args:
         experiment: What is run.
@@ -204,8 +204,8 @@ def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | N
     """
 
     def found(cell: RunCell, episode: int) -> RecordedCalls | CopiedCalls:
-        one = calls.of(cell, episode)
-        return RecordedCalls(one) if source is None else CopiedCalls(one, source.of(cell, episode))
+        own = calls.of(cell, episode)
+        return RecordedCalls(own) if source is None else CopiedCalls(own, source.of(cell, episode))
 
     return ReasonerFactory(
         experiment,
@@ -224,14 +224,14 @@ def _form(experiment: ExperimentSpec, calls: CallStore, name: str) -> Form:
 
 def spent(calls: CallStore, prices: Prices, cell: RunCell | None = None, episode: int | None = None) -> Spent:
     """Return what the calls on record took; those that were made before a price was known, at what is known now."""
-    found = calls.spent(cell, episode)
-    if not found.usd.uncounted:
-        return found
+    total = calls.spent(cell, episode)
+    if not total.usd.uncounted:
+        return total
     usd = UsageTotal()
     for row in calls.rows(cell, episode):
         if row.finish is not None and not row.cached and row.model != HUMAN:
             usd = usd.plus(row.price(prices))
-    return found._replace(usd=usd)
+    return total._replace(usd=usd)
 
 
 @dataclass
@@ -282,7 +282,7 @@ class _Live:
 
 
 class ReasonerPlan(NamedTuple):
-    """What a run needs for its minds, found to be there before anything is written."""
+    """What a run needs for its reasoners, found to be there before anything is written."""
 
     endpoints: dict[str, Endpoint]
     """By the models' names."""
@@ -294,7 +294,7 @@ class ReasonerPlan(NamedTuple):
 
 
 def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) -> ReasonerPlan:
-    """See that the minds of a run can be used, as far as that shows without asking them.
+    """See that the reasoners of a run can be used, as far as that shows without asking them.
 
     Raises:
         UserError: A model, package, key, budget, cache, or file of prices cannot be used.
@@ -314,9 +314,9 @@ def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) 
     endpoints = {name: parse_endpoint(name) for name in names}
     for endpoint in endpoints.values():
         providers.check_installed(endpoint)
-    found = keys.find_keys(endpoints.values(), running.key_env)
+    known = keys.find_keys(endpoints.values(), running.key_env)
     secrets = {
-        name: keys.require_key(endpoint, found[endpoint.host].secret if endpoint.host in found else None)
+        name: keys.require_key(endpoint, known[endpoint.host].secret if endpoint.host in known else None)
         for name, endpoint in endpoints.items()
     }
     return ReasonerPlan(endpoints, secrets, prices, limits[0], people)
@@ -338,7 +338,7 @@ def _try(cache: Path) -> None:
 async def live(
     experiment: ExperimentSpec, folder: RunFolder, plan: ReasonerPlan, running: RunOptions, watch: RunMonitor
 ) -> AsyncIterator[ReasonerFactory]:
-    """Open the minds of a run, inside the event loop that runs it.
+    """Open the reasoners of a run, inside the event loop that runs it.
 
     Raises:
         UserError: The cache cannot be used.
@@ -368,7 +368,7 @@ async def live(
 
 
 def idle(experiment: ExperimentSpec) -> ReasonerFactory:
-    """Return the minds of a run in which nothing is left to ask."""
+    """Return the reasoners of a run in which nothing is left to ask."""
     return ReasonerFactory(experiment, _nowhere, _nowhere, _nowhere)
 
 

@@ -49,19 +49,19 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
         opened(folder, experiment) as brought,
         CallStore(folder.results_file, readonly=True) as calls,
     ):
-        memories, minds = RunMemories(memory, brought), recorded(experiment, calls)
+        memories, reasoners = RunMemories(memory, brought), recorded(experiment, calls)
         for cell, finished in rows.items():
             for row in finished:
                 old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
-                mind = minds.of(cell, row.episode)
-                events = completed(play(experiment, cell, row.episode, new, memories, mind)).events
+                reasoner = reasoners.of(cell, row.episode)
+                events = completed(play(experiment, cell, row.episode, new, memories, reasoner)).events
                 delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
                 if delta is not None:
                     memory.commit(cell.name, delta)
-                found = difference(old, new)
-                if found is None and summarise(events) != row.summary:
-                    found = "its row in results.sqlite says something else"
-                yield ReplayedEpisode(old, found)
+                changed = difference(old, new)
+                if changed is None and summarise(events) != row.summary:
+                    changed = "its row in results.sqlite says something else"
+                yield ReplayedEpisode(old, changed)
                 new.unlink()
 
 
@@ -82,11 +82,10 @@ def difference(old: Path, new: Path) -> str | None:
         raise
     except UserError:
         return "it is damaged, cut off or altered: put back a copy of it"
-    for one, other in zip(before, after, strict=False):
-        if one != other:
-            return (
-                f"record {one.seq} was {_around(encode(one), encode(other))}, now {_around(encode(other), encode(one))}"
-            )
+    for old_event, new_event in zip(before, after, strict=False):
+        if old_event != new_event:
+            was, is_now = encode(old_event), encode(new_event)
+            return f"record {old_event.seq} was {_around(was, is_now)}, now {_around(is_now, was)}"
     if len(before) != len(after):
         return f"it has {len(before)} records, now {len(after)}"
     return "its records are equal but its bytes are not: it was written by another version, or altered"

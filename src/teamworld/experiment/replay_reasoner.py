@@ -14,18 +14,18 @@ from teamworld.experiment.spec import ExperimentSpec
 from teamworld.reasoning.llm.keys import expand_home
 from teamworld.reasoning.registry import REPLAY
 
-#: What decides, beside the minds, how they are asked.
+#: What decides, beside the reasoners, how they are asked.
 _ASKED = ("answers", "retries", "sampling")
 #: What shows in every prompt, so that another run's record answers nothing where it differs.
 _SHOWN = ("world", "level", "max_steps", "instances")
 
 
 class RecalledExperiment(NamedTuple):
-    """An experiment with the minds of a recorded run."""
+    """An experiment with the reasoners of a recorded run."""
 
     experiment: ExperimentSpec
     source: RunFolder | None
-    """The run whose record answers; None where minds are asked."""
+    """The run whose record answers; None where reasoners are asked."""
 
 
 def replays(experiment: ExperimentSpec) -> bool:
@@ -34,7 +34,7 @@ def replays(experiment: ExperimentSpec) -> bool:
 
 
 def recall(experiment: ExperimentSpec, folder: RunFolder) -> RecalledExperiment:
-    """Put the minds of a recorded run in the place of ``replay``: those of ``folder`` itself, or of the one it names.
+    """Replace ``replay`` by the reasoners of a recorded run: that of ``folder`` itself, or the one it names.
 
     What else was chosen for the recorded run (form of the answers, retries, sampling) holds too, unless it is chosen
     anew.
@@ -64,7 +64,7 @@ def recall(experiment: ExperimentSpec, folder: RunFolder) -> RecalledExperiment:
 async def from_record(
     experiment: ExperimentSpec, folder: RunFolder, source: RunFolder
 ) -> AsyncIterator[ReasonerFactory]:
-    """Open the minds of a run that answers from a record: its own, or another one's that is copied into it."""
+    """Open the reasoners of a run that answers from a record: its own, or another one's that is copied into it."""
     with CallStore(folder.results_file) as calls:
         if source.path.resolve() == folder.path.resolve():
             yield recorded(experiment, calls)

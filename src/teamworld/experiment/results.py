@@ -120,11 +120,11 @@ class Results:
         """Return the finished episodes, of one cell or all, ordered by cell and episode."""
         where, values = ("WHERE cell = ?", (cell.name,)) if cell is not None else ("", ())
         with self._db.reading() as db:
-            found = db.execute(f"SELECT * FROM episodes {where} ORDER BY cell, episode", values).fetchall()
+            rows = db.execute(f"SELECT * FROM episodes {where} ORDER BY cell, episode", values).fetchall()
         try:
             return [
                 EpisodeRow(name, episode, method, seed, msgspec.json.decode(summary, type=Summary), digest, seconds)
-                for name, episode, method, seed, summary, digest, seconds in found
+                for name, episode, method, seed, summary, digest, seconds in rows
             ]
         except msgspec.DecodeError as error:
             raise UserError(f"{self._path} is damaged: {error}") from None

@@ -1,4 +1,4 @@
-"""Running an experiment: cells and episodes at the same time where minds are waited for, resuming where it stopped.
+"""Running an experiment: cells and episodes at the same time where reasoners are waited for, resuming where it stopped.
 
 At the end of an episode its log is finished and synced, then the memory's delta is committed,
 then the result row is written. A kill at any point leaves at most one episode to run again, and
@@ -98,12 +98,12 @@ def run(
         episodes = len(experiment.cells()) * experiment.episodes
         if nobody and (processes := process_pool.many(episodes, _WORTH, running.processes)) > 1:
             return _apart(experiment, folder, processes, progress)
-        minds: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(idle(experiment))
+        reasoners: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(idle(experiment))
         if source is not None:
-            minds = from_record(experiment, folder, source)
+            reasoners = from_record(experiment, folder, source)
         elif plan is not None:
-            minds = live(experiment, folder, plan, running, watch)
-        return completed(_run(experiment, folder, progress, minds))
+            reasoners = live(experiment, folder, plan, running, watch)
+        return completed(_run(experiment, folder, progress, reasoners))
 
 
 def _finished(experiment: ExperimentSpec, folder: RunFolder) -> bool:
@@ -133,12 +133,12 @@ def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
         return
     options = experiment.options[experiment.world]
     world = worlds.make(experiment.world, experiment.level, start.world_seed, experiment.max_steps, options)
-    now: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(dict(world.spec.options)))
+    current: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(dict(world.spec.options)))
     for name, then in start.world_options.items():
-        if name in now and now[name] != then:
+        if name in current and current[name] != then:
             raise UserError(
                 f"what {experiment.world}.{name} names has changed since the run in {folder.path} began (it was "
-                f"{then}, now {now[name]}): put back what it was, or start anew with another --out"
+                f"{then}, now {current[name]}): put back what it was, or start anew with another --out"
             )
 
 
@@ -159,7 +159,7 @@ def _apart(
 
 
 def run_cell(experiment: ExperimentSpec, folder: RunFolder, cell: RunCell) -> list[EpisodeRow]:
-    """Run what is missing of one cell whose minds ask nobody, in a folder that the caller holds; return its rows."""
+    """Run what is missing of one cell whose reasoners ask nobody, in a folder that the caller holds."""
 
     async def whole() -> list[EpisodeRow]:
         with (
@@ -187,9 +187,11 @@ async def _run(
         warm_start.opened(folder, experiment) as earlier,
     ):
         memories = RunMemories(memory, earlier)
-        async with opened as minds:
-            job = CellRunner(experiment, folder, results, memories, minds, progress, asyncio.Semaphore(minds.together))
-            if minds.together == 1:
+        async with opened as reasoners:
+            job = CellRunner(
+                experiment, folder, results, memories, reasoners, progress, asyncio.Semaphore(reasoners.together)
+            )
+            if reasoners.together == 1:
                 await one_by_one(job.run(cell) for cell in cells)
             else:
                 await all_of(job.run(cell) for cell in cells)
@@ -204,7 +206,7 @@ class CellRunner:
     folder: RunFolder
     results: Results
     memories: RunMemories
-    minds: ReasonerFactory
+    reasoners: ReasonerFactory
     progress: EpisodeCallback
     turn: asyncio.Semaphore
     """Held while an episode is played."""
@@ -227,7 +229,7 @@ class CellRunner:
         if learning:
             for number in missing:
                 await self._episode(cell, number)
-        elif self.minds.together == 1:
+        elif self.reasoners.together == 1:
             await one_by_one(self._episode(cell, number) for number in missing)
         else:
             await all_of(self._episode(cell, number) for number in missing)
@@ -256,8 +258,8 @@ class CellRunner:
             begun = time.perf_counter()
             path = self.folder.log(cell, episode)
             path.parent.mkdir(parents=True, exist_ok=True)
-            mind = self.minds.of(cell, episode)
-            events, digested = await play(self.experiment, cell, episode, path, self.memories, mind)
+            reasoner = self.reasoners.of(cell, episode)
+            events, digested = await play(self.experiment, cell, episode, path, self.memories, reasoner)
             delta = self._method(cell).learn(events)
             if delta is not None:
                 self.memories.learned.commit(cell.name, delta)

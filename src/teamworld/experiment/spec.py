@@ -181,18 +181,18 @@ class ExperimentSpec(BaseModel):
     @model_serializer(mode="wrap")
     def _as_ever(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out a protocol that is not named: files of such runs stay what they were before it could be."""
-        told: dict[str, Any] = plain(self)
-        return told if self.talk is not None else {name: told[name] for name in told if name != "talk"}
+        fields: dict[str, Any] = plain(self)
+        return fields if self.talk is not None else {name: fields[name] for name in fields if name != "talk"}
 
     @model_validator(mode="before")
     @classmethod
-    def _default_level(cls, given: object) -> object:
+    def _default_level(cls, fields: object) -> object:
         """Fill in the level that the world is played on unless told otherwise."""
-        if not isinstance(given, dict) or given.get("level") is not None:
-            return given
-        world = given.get("world", cls.model_fields["world"].default)
+        if not isinstance(fields, dict) or fields.get("level") is not None:
+            return fields
+        world = fields.get("world", cls.model_fields["world"].default)
         known = isinstance(world, str) and world in worlds.names()  # another is refused later, in its own words
-        return {**given, "level": worlds.module(world).DEFAULT_LEVEL} if known else given
+        return {**fields, "level": worlds.module(world).DEFAULT_LEVEL} if known else fields
 
     @field_validator("methods", "seeds")
     @classmethod
@@ -250,8 +250,8 @@ class ExperimentSpec(BaseModel):
         if self.protocol == "equal":
             filled["messages"] = rules[self.methods[0]].model_dump(mode="json")
         else:
-            given = {name: getattr(rules[self.methods[0]], name) for name in self.options.get("messages", {})}
-            filled |= {"messages": given} if any(given.values()) else {}
+            values = {name: getattr(rules[self.methods[0]], name) for name in self.options.get("messages", {})}
+            filled |= {"messages": values} if any(values.values()) else {}
         return self.protocol
 
     def _check_names(self, agents: Collection[str]) -> None:
@@ -260,15 +260,15 @@ class ExperimentSpec(BaseModel):
         Raises:
             UserError: One does not.
         """
-        found = router.parse_routes(self.reasoner)
+        routes = router.parse_routes(self.reasoner)
         bodiless = [name for label in self.methods for name in methods.method_class(label).respondents]
         respondents = list(dict.fromkeys([*agents, *bodiless]))
-        for share in found:
+        for share in routes:
             if share.respondent not in ("*", *respondents):
                 raise UserError(
                     f"--reasoner: no agent '{share.respondent}' in this run{suggest(share.respondent, respondents)}"
                 )
-        named = [("--reasoner", share.kinds) for share in found] + [("--sampling", kinds) for kinds in self.sampling]
+        named = [("--reasoner", share.kinds) for share in routes] + [("--sampling", kinds) for kinds in self.sampling]
         asked = list(methods.kinds(self.methods))
         for option, kinds in named:
             if kinds != "*" and not any(fnmatchcase(kind, kinds) for kind in asked):
@@ -307,21 +307,21 @@ class ExperimentSpec(BaseModel):
         return [RunCell(method, seed) for method in self.methods for seed in self.seeds]
 
 
-def build(given: Mapping[str, Any]) -> ExperimentSpec:
+def build(fields: Mapping[str, Any]) -> ExperimentSpec:
     """Return the experiment of some plain data.
 
     Raises:
         UserError: One line on the first thing wrong with it.
     """
     carried = {field.name for field in dataclasses.fields(RunOptions)}
-    for name in given:
+    for name in fields:
         if (field := str(name).replace("-", "_")) in carried:
             raise UserError(
                 f"'{name}' says how a run is carried out and is no part of an experiment: leave it out, and give "
                 f"--{field.replace('_', '-')} on the command line"
             )
     try:
-        return ExperimentSpec.model_validate(dict(given))
+        return ExperimentSpec.model_validate(dict(fields))
     except ValidationError as error:
         raise UserError(option_error("an experiment", ExperimentSpec, error)) from None
 

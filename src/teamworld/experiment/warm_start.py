@@ -65,9 +65,9 @@ def gather(experiment: ExperimentSpec) -> InitialMemories:
         brought = {}
         for cell in experiment.cells():
             if cell.method in learners:
-                found = _match(source, cell, held, {*memory.runs(), *(earlier.runs() if earlier else ())})
-                _same_tasks(source, found, held, cell, experiment)
-                deltas = (*(earlier.deltas(found.name) if earlier else ()), *memory.deltas(found.name))
+                match = _match(source, cell, held, {*memory.runs(), *(earlier.runs() if earlier else ())})
+                _same_tasks(source, match, held, cell, experiment)
+                deltas = (*(earlier.deltas(match.name) if earlier else ()), *memory.deltas(match.name))
                 brought[cell.name] = [
                     msgspec.structs.replace(delta, episode=number) for number, delta in enumerate(deltas, start=1)
                 ]
@@ -80,20 +80,22 @@ def _match(source: RunFolder, cell: RunCell, held: ExperimentSpec, runs: set[str
     kin = [label for label in held.methods if methods.method_of(label) == name]
     labels = [label for label in (cell.method, name) if label in kin] or (kin if len(kin) == 1 else [])
     for label in labels:
-        found = [RunCell(label, seed) for seed in held.seeds if RunCell(label, seed).name in runs]
-        if found:
-            return next((one for one in found if one.seed == cell.seed), found[0])
+        cells = [RunCell(label, seed) for seed in held.seeds if RunCell(label, seed).name in runs]
+        if cells:
+            return next((candidate for candidate in cells if candidate.seed == cell.seed), cells[0])
     raise UserError(f"{source.path} has no world model for {cell.method}; it has: {', '.join(sorted(runs)) or 'none'}")
 
 
 def _same_tasks(
-    source: RunFolder, found: RunCell, held: ExperimentSpec, cell: RunCell, experiment: ExperimentSpec
+    source: RunFolder, match: RunCell, held: ExperimentSpec, cell: RunCell, experiment: ExperimentSpec
 ) -> None:
     """Refuse a memory whose tasks go by other names: none of them would ever be found."""
-    theirs, ours = (one.get("task_identity") for one in (held.options[found.method], experiment.options[cell.method]))
+    theirs, ours = (
+        options.get("task_identity") for options in (held.options[match.method], experiment.options[cell.method])
+    )
     if theirs != ours:
         raise UserError(
-            f"{source.path} knows tasks of {found.method} by their {theirs}, {cell.method} by their {ours}: "
+            f"{source.path} knows tasks of {match.method} by their {theirs}, {cell.method} by their {ours}: "
             f"give both the same task_identity"
         )
 

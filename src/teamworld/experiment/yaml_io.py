@@ -39,17 +39,17 @@ def parse(text: str) -> object:
             by anchors stands wherever it is referred to.
         ValueError: A date or number is none.
     """
-    found: object = yaml.load(text, _Loader)
-    return found
+    content: object = yaml.load(text, _Loader)
+    return content
 
 
 def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     """Return how many values a node has; what stands in several places counts in each."""
-    found = sizes.get(id(node))
-    if found is not None:
-        if not found:
+    known = sizes.get(id(node))
+    if known is not None:
+        if not known:
             raise RefusedYaml("a value is a part of itself", node.start_mark)
-        return found
+        return known
     sizes[id(node)] = 0  # until it is known
     size = 1
     if isinstance(node, yaml.MappingNode):
@@ -68,7 +68,7 @@ def _check_keys(node: yaml.MappingNode) -> None:
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode):
             continue
-        told = (key.tag, key.value)
-        if told in lines:
-            raise RefusedYaml(f"{brief(key.value)} is given twice, first in line {lines[told]}", key.start_mark)
-        lines[told] = key.start_mark.line + 1
+        name = (key.tag, key.value)
+        if name in lines:
+            raise RefusedYaml(f"{brief(key.value)} is given twice, first in line {lines[name]}", key.start_mark)
+        lines[name] = key.start_mark.line + 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from teamworld.worlds.wildfire.levels import Instance, Level, Team
+from teamworld.worlds.wildfire.levels import Level, Team, WildfireInstance
 from teamworld.worlds.wildfire.physics import begin_incident
 from teamworld.worlds.wildfire.state import NOBODY, STOP, Cell, Incident, Terrain
 from tests.worlds.wildfire.maps import flat
@@ -14,7 +14,7 @@ from tests.worlds.wildfire.maps import flat
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.state import FireMode, Rules
+    from teamworld.worlds.wildfire.state import ActionRules, FireMode
 
 
 def scene(
@@ -29,7 +29,7 @@ def scene(
     spawn: tuple[int, int] = (10, 10),
     seed: int = 0,
     mode: FireMode = "reference",
-    rules: Rules | None = None,
+    rules: ActionRules | None = None,
     lines: tuple[tuple[Cell, ...], ...] = (),
     event_cells: tuple[tuple[Cell, ...], ...] = (),
     **parts: Any,
@@ -38,7 +38,7 @@ def scene(
     terrain = flat(40, trees=0) if terrain is None else terrain
     needs: dict[str, Any] = {"max_steps": 100, "clusters": max(1, len(clusters)), "per_cluster": 1, "targets": 1}
     level = Level(name="scene", task=task, size=terrain.size, team=team, **{**needs, **parts})  # type: ignore[arg-type]
-    instance = Instance(
+    instance = WildfireInstance(
         level=level,
         seed=seed,
         terrain=terrain.with_water(water),

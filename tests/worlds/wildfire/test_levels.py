@@ -15,9 +15,9 @@ from teamworld.worlds.wildfire.levels import (
     LEVELS,
     PRESETS,
     Event,
-    Instance,
     Level,
     Team,
+    WildfireInstance,
     describe_level,
     instance_for,
     level_for,
@@ -114,7 +114,7 @@ def in_middle(cell: Cell, share: float, size: int) -> bool:
     return all(edge <= k < size - edge for k in cell)
 
 
-def placed(instance: Instance) -> Iterator[Cell]:
+def placed(instance: WildfireInstance) -> Iterator[Cell]:
     """Yield everything that must not lie on the same cell."""
     yield instance.spawn
     yield from instance.water
@@ -124,7 +124,7 @@ def placed(instance: Instance) -> Iterator[Cell]:
         yield instance.fire
 
 
-def check(instance: Instance) -> None:
+def check(instance: WildfireInstance) -> None:
     """Fail if a placement breaks a rule that holds for all tasks."""
     level, terrain, n = instance.level, instance.terrain, instance.level.size
     assert terrain.size == n
@@ -211,7 +211,7 @@ def test_dynamic_levels_have_the_scripts_of_a12_3() -> None:
 
 
 def test_seeds_decide() -> None:
-    def told(instance: Instance) -> tuple[object, ...]:
+    def told(instance: WildfireInstance) -> tuple[object, ...]:
         return (instance.spawn, instance.targets, instance.target, instance.fire, instance.water, instance.clusters)
 
     for name in ("cut_trees_lines_small", "full_game@2026"):

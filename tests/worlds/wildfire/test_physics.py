@@ -36,7 +36,7 @@ from teamworld.worlds.wildfire.state import (
     SCOOP,
     SPRAY,
     STOP,
-    Rules,
+    ActionRules,
 )
 from tests.worlds.wildfire.incidents import check, do, same, scene
 from tests.worlds.wildfire.maps import douse, flat, rough
@@ -104,10 +104,10 @@ def some_actions(incident: Incident, rng: np.random.Generator) -> npt.NDArray[np
     return actions.astype(np.int32)
 
 
-EDITIONS = [Rules(), Rules(pick_up=4.0, refill=3, rescue_reach=4), Rules(burnt_kills=True)]
+EDITIONS = [ActionRules(), ActionRules(pick_up=4.0, refill=3, rescue_reach=4), ActionRules(burnt_kills=True)]
 
 
-def some_world(seed: int, fire_every: int, civilian_every: int, rules: Rules, chance: bool) -> Incident:
+def some_world(seed: int, fire_every: int, civilian_every: int, rules: ActionRules, chance: bool) -> Incident:
     """Return a small world with a bit of everything."""
     rng = np.random.default_rng(seed)
     terrain = rough(seed, size=14, relief_m=200.0)
@@ -141,7 +141,7 @@ def some_world(seed: int, fire_every: int, civilian_every: int, rules: Rules, ch
     chance=st.booleans(),
 )
 def test_steps_are_those_of_the_slow_reference(
-    seed: int, fire_every: int, civilian_every: int, rules: Rules, chance: bool
+    seed: int, fire_every: int, civilian_every: int, rules: ActionRules, chance: bool
 ) -> None:
     incident = some_world(seed, fire_every, civilian_every, rules, chance)
     slow, rng = SlowWorld.of(incident), np.random.default_rng(seed)
@@ -412,7 +412,7 @@ def test_water_puts_out_and_says_how_much() -> None:
     ("refill", "place", "fills"), [(0, (10, 11), False), (3, (10, 13), True), (3, (12, 13), False)]
 )
 def test_from_where_water_can_be_reached(refill: int, place: tuple[int, int], fills: bool) -> None:
-    incident = scene(team=ONE, water=(place,), rules=Rules(refill=refill))
+    incident = scene(team=ONE, water=(place,), rules=ActionRules(refill=refill))
     assert bool(go(incident, a1=(FILL, 0, 0)).effect[0]) == fills
 
 
@@ -494,14 +494,14 @@ def test_the_nearest_free_civilian_is_picked_up() -> None:
 
 @pytest.mark.parametrize(("pick_up", "taken"), [(3.0, False), (4.0, True)])
 def test_three_cells_are_too_far_in_2025(pick_up: float, taken: bool) -> None:
-    incident = scene(team=ONE, clusters=((13, 10),), civilian_every=10**6, rules=Rules(pick_up=pick_up))
+    incident = scene(team=ONE, clusters=((13, 10),), civilian_every=10**6, rules=ActionRules(pick_up=pick_up))
     assert bool(go(incident, a1=(LIFT, 0, 0)).effect[0]) == taken
 
 
 @pytest.mark.parametrize(("place", "reach", "state"), [((23, 17), 3, SAFE), ((24, 20), 3, FREE), ((24, 20), 4, SAFE)])
 def test_put_down_at_the_target_it_is_safe_and_elsewhere_free(place: tuple[int, int], reach: int, state: int) -> None:
     incident = scene(
-        team=ONE, clusters=((10, 10),), target=(20, 20), civilian_every=100, rules=Rules(rescue_reach=reach)
+        team=ONE, clusters=((10, 10),), target=(20, 20), civilian_every=100, rules=ActionRules(rescue_reach=reach)
     )
     go(incident, a1=(LIFT, 0, 0))
     while incident.units.place(0) != place:
@@ -560,7 +560,12 @@ def test_the_fire_kills_whoever_stands_where_it_comes() -> None:
 @pytest.mark.parametrize(("burnt_kills", "alive"), [(False, True), (True, False)])
 def test_burnt_out_ground_is_safe_unless_switched(burnt_kills: bool, alive: bool) -> None:
     incident = scene(
-        team=ONE, terrain=flat(40), task="both", fire=(12, 10), fire_every=500, rules=Rules(burnt_kills=burnt_kills)
+        team=ONE,
+        terrain=flat(40),
+        task="both",
+        fire=(12, 10),
+        fire_every=500,
+        rules=ActionRules(burnt_kills=burnt_kills),
     )
     douse(incident.land, np.array([incident.land.cell(12, 10)]))
     assert incident.land.inner(incident.land.burn)[10, 12] == BURNT_OUT

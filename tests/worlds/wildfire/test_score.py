@@ -22,8 +22,8 @@ from teamworld.worlds.wildfire.state import (
     LIFT,
     ON_FIRE,
     SAFE,
+    ActionRules,
     Cell,
-    Rules,
     rules_for,
 )
 from tests.worlds.wildfire.incidents import do, scene
@@ -125,7 +125,7 @@ def test_the_best_of_scouting_is_kept() -> None:
 @pytest.mark.parametrize(("riders_count", "points"), [(False, 1), (True, 2)])
 def test_transport_counts_who_is_on_the_ground(riders_count: bool, points: int) -> None:
     incident = scene(
-        team=Team(4, helicopters=1), task="transport", target=(20, 20), rules=Rules(riders_count=riders_count)
+        team=Team(4, helicopters=1), task="transport", target=(20, 20), rules=ActionRules(riders_count=riders_count)
     )
     assert physics.best_score(incident.level) == 4
     incident.units.x[:] = (20, 23, 24, 17, 20)
@@ -231,6 +231,6 @@ def test_counters_of_losses() -> None:
 
 
 def test_rules_of_the_editions() -> None:
-    assert rules_for("2025") == Rules()
-    assert rules_for("2026") == Rules(pick_up=4.0, refill=3, rescue_reach=4)
+    assert rules_for("2025") == ActionRules()
+    assert rules_for("2026") == ActionRules(pick_up=4.0, refill=3, rescue_reach=4)
     assert begin_incident(instance_for("full_game@2026", 0), 0).rules == rules_for("2026")

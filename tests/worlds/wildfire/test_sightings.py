@@ -13,7 +13,7 @@ from teamworld.errors import UserError
 from teamworld.worlds.wildfire import observe, physics
 from teamworld.worlds.wildfire.kernels import agents
 from teamworld.worlds.wildfire.kernels.agents import TILE
-from teamworld.worlds.wildfire.levels import Instance, Level, Team
+from teamworld.worlds.wildfire.levels import Level, Team, WildfireInstance
 from teamworld.worlds.wildfire.state import (
     BURNT_OUT,
     CARRIED,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def started(terrain: Terrain, team: Team, spawn: tuple[int, int] = (5, 5)) -> Incident:
     """Return an incident on a map, everybody in one cell, nothing burning."""
     level = Level(name="x", task="cut_sparse", size=terrain.size, team=team, targets=1, max_steps=50)
-    instance = Instance(level=level, seed=0, terrain=terrain, spawn=Cell(*spawn), targets=((Cell(0, 0),),))
+    instance = WildfireInstance(level=level, seed=0, terrain=terrain, spawn=Cell(*spawn), targets=((Cell(0, 0),),))
     return physics.begin_incident(instance, seed=0)
 
 

@@ -25,9 +25,9 @@ from teamworld.worlds.wildfire.state import (
     HELICOPTER,
     IGNITED,
     SAFE,
+    ActionRules,
     Cell,
     FireMode,
-    Rules,
     civilians_at,
     units_at,
 )
@@ -74,7 +74,7 @@ def test_one_rule_says_which_cell_a_position_is_in(at: float) -> None:
 )
 def test_rules_that_cannot_be(option: str, value: object, told: str) -> None:
     with pytest.raises(UserError, match=told):
-        Rules(**{option: value})  # type: ignore[arg-type]
+        ActionRules(**{option: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("mode", ["reference", "stochastic"])

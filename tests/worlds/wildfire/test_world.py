@@ -15,7 +15,7 @@ from teamworld.testing import check_world
 from teamworld.worlds.contract import StepResult
 from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire import world as module
-from teamworld.worlds.wildfire.levels import Event, Instance, Level, Task, Team
+from teamworld.worlds.wildfire.levels import Event, Level, Task, Team, WildfireInstance
 from teamworld.worlds.wildfire.skills import DETOUR
 from teamworld.worlds.wildfire.state import DEAD, Cell
 from teamworld.worlds.wildfire.world import WildfireOptions, WildfireWorld, make
@@ -45,7 +45,7 @@ def world(
         targets=len(lines), trees_per_line=len(lines[0]) if lines else 1,
     )  # fmt: skip
     terrain = flat(size, wind=(5.0, 0.0), trees=trees).with_water(places.get("water", ()))
-    made = Instance(level=level, seed=0, terrain=terrain, spawn=Cell(*spawn), event_cells=event_cells, **places)
+    made = WildfireInstance(level=level, seed=0, terrain=terrain, spawn=Cell(*spawn), event_cells=event_cells, **places)
     return WildfireWorld(made, "custom", 1_000, options or WildfireOptions())
 
 

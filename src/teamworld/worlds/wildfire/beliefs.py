@@ -65,14 +65,14 @@ NEAR: Final = 4.0
 # ---- what is not known
 
 
-def latent_variables(mission: Mission, given: Facts) -> tuple[LatentVariable, ...]:
+def latent_variables(mission: Mission, facts: Facts) -> tuple[LatentVariable, ...]:
     """Return where the fire is, where each cluster of civilians is, and where civilians are that were lost from sight.
 
     What nobody was told of is as likely in one cell that nobody has seen as in any other: a sector counts by these,
     and by all its cells once everything was seen. Of each cluster of which some are known one more is looked for at a
     time, near those.
     """
-    state = readable(state_of, given)
+    state = readable(state_of, facts)
     if state is None:
         return ()
     if "unknowns" not in state.memo:
@@ -137,7 +137,7 @@ def _cells(mission: Mission, sector: int) -> int:
 # ---- what is in sight
 
 
-def observation_probability(mission: Mission, fact: Fact, agent: AgentId, given: Facts) -> float:
+def observation_probability(mission: Mission, fact: Fact, agent: AgentId, facts: Facts) -> float:
     """Return how likely an agent perceives a fact if it is true.
 
     1 for what was announced to all, for what is its own, and for what is in the square that its kind reveals;
@@ -145,7 +145,7 @@ def observation_probability(mission: Mission, fact: Fact, agent: AgentId, given:
     less what was seen before; see ``base.beliefs.at_least``. That a part of a sector was not seen is in nobody's sight:
     it is likely for whoever does not see all of it.
     """
-    state = readable(state_of, given)
+    state = readable(state_of, facts)
     body = state.agents.get(agent) if state is not None else None
     if state is None or body is None or not is_cell(body.at):
         return 0.0
@@ -161,7 +161,7 @@ def observation_probability(mission: Mission, fact: Fact, agent: AgentId, given:
 
 
 def _announced(mission: Mission, fact: Fact, state: SymbolicState) -> bool:
-    """Whether all were told: where to work, and where fire, water and clusters are, unless these have to be found."""
+    """Return whether a fact is announced: places of work, and fire, water and clusters unless they have to be found."""
     if isinstance(fact.subject, str):
         return False
     kind, is_place = fact.subject.kind, fact.predicate in ("AT", "IN", "STATE")
@@ -230,7 +230,7 @@ def fire_steps(mission: Mission, ticks: int) -> float:
 
 
 def may_burn_within(mission: Mission, state: SymbolicState, at: Cell, ticks: int) -> bool:
-    """Whether the front is no further from a cell than it goes in that time: a cell a fire step, to eight neighbours.
+    """Return whether fire may reach a cell in that time: the front moves a cell a fire step, to eight neighbours.
 
     Walkers keep a cell away from fire that they know of, where they are careful.
     """
@@ -239,12 +239,12 @@ def may_burn_within(mission: Mission, state: SymbolicState, at: Cell, ticks: int
     return any(max(abs(x - at[0]), abs(y - at[1])) <= far for x, y in hot)
 
 
-def danger(mission: Mission, agent: AgentId, ticks: int, given: Facts) -> float:
+def danger(mission: Mission, agent: AgentId, ticks: int, facts: Facts) -> float:
     """Return how likely fire reaches an agent where it is within so many timesteps; 0 for whoever flies.
 
     1 where it burns beside the agent, ``SPREADS`` where the front is no further away than it goes in that time.
     """
-    state = readable(state_of, given)
+    state = readable(state_of, facts)
     body = state.agents.get(agent) if state is not None else None
     if state is None or body is None or body.aboard is not None or mission.kinds.get(agent) not in WALKERS:
         return 0.0
@@ -269,7 +269,7 @@ def conflict_cost(
     """Return the timesteps that are lost if two agents do both; the most, where several tests apply.
 
     Args:
-        mission: What everybody was told.
+        mission: The task and the rules of reach.
         first: What one does.
         second: What the other does.
         state: What is known.
@@ -303,7 +303,7 @@ def _option_place(option: Option, state: SymbolicState) -> Cell | None:
 
 
 def into_fire(mission: Mission, option: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
-    """Whether a walker would go where it burns, or where fire may be by the time it is there."""
+    """Return whether a walker would go where it burns, or where fire may be by the time it is there."""
     goal = goals.get(option.goal) if option.goal is not None else None
     walks = option.action.verb in _ON_FOOT or (goal is not None and goal.kind in _WALKED)
     if not walks or option.action.verb not in (*_ON_FOOT, "go_to"):
@@ -315,7 +315,7 @@ def into_fire(mission: Mission, option: Option, state: SymbolicState, goals: Map
 
 
 def _on_friends(mission: Mission, pours: Option, works: Option, state: SymbolicState) -> bool:
-    """Whether a helicopter that pours now is over somebody who works, or over the cell that is worked at."""
+    """Return whether a helicopter that pours now is over somebody who works, or over the cell that is worked at."""
     if pours.action.verb != "release" or works.action.verb not in _WORKING:
         return False
     above = [body.at for agent, body in state.agents.items() if mission.kinds.get(agent) == "helicopter" and body.water]
@@ -328,7 +328,7 @@ def _on_friends(mission: Mission, pours: Option, works: Option, state: SymbolicS
 def _is_duplicate(
     mission: Mission, first: Option, second: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
 ) -> bool:
-    """Whether both do what one suffices for."""
+    """Return whether both do what one suffices for."""
     goal = goals.get(first.goal) if first.goal is not None and first.goal == second.goal else None
     verbs, aims = {first.action.verb, second.action.verb}, (_aim(first), _aim(second))
     same = aims[0] is not None and aims[0] == aims[1]
@@ -361,7 +361,7 @@ def _waiting(mission: Mission, state: SymbolicState) -> int:
 
 
 def _unmatched(mission: Mission, waits: Option, flies: Option) -> bool:
-    """Whether one makes for the only helicopter, and that fights the fire: with water it takes nobody aboard."""
+    """Return whether one makes for the only helicopter, and that fights the fire: with water it takes nobody aboard."""
     only = mission.agents("helicopter") == [_aim(waits)]
     return only and waits.action.verb == "go_to" and flies.action.verb == "release"
 

@@ -353,7 +353,7 @@ def _spray_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: E
 
 
 def _is_clear(at: Cell, to: Cell, mission: Mission, state: SymbolicState) -> bool:
-    """Whether the straight way to where water can be taken does not lead through fire."""
+    """Return whether the straight way to where water can be taken does not lead through fire."""
     length = max(1, round(dist(at, to)))
     right, down = (to[0] - at[0]) / length, (to[1] - at[1]) / length
     way = range(max(1, length - mission.fill_reach))

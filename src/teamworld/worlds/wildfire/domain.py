@@ -50,13 +50,13 @@ NO_FIRE_NEAR = "not_near: no fire within three cells"
 
 
 class WildfireDomain(Domain):
-    """``contract.Domain`` for wildfire; pure, everything is computed from the facts given and the brief.
+    """``contract.Domain`` for wildfire; pure, everything is computed from the facts and the mission.
 
     With the facts of a view comes what was seen of the ground, cell by cell: ways are estimated and firebreaks laid
     by it. Facts of other origin do without.
 
     Args:
-        mission: What everybody was told.
+        mission: The task and the rules of reach.
     """
 
     def __init__(self, mission: Mission) -> None:
@@ -84,51 +84,51 @@ class WildfireDomain(Domain):
         """When fire harms agents."""
         return self._danger
 
-    def abilities(self, agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
+    def abilities(self, agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
-        state, kind = state_of(given), self.mission.kinds[agent]
+        state, kind = state_of(facts), self.mission.kinds[agent]
         key = "abilities", kind
         if key not in state.memo:
             state.memo[key] = schemas(kind, self.mission, state)
         known_schemas: tuple[ActionSchema, ...] = state.memo[key]
         return known_schemas
 
-    def goals(self, given: Facts) -> Sequence[Goal]:
+    def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return the goals of the task, those to be discovered once they are known."""
-        state = state_of(given)
+        state = state_of(facts)
         if "goals" not in state.memo:
             state.memo["goals"] = goals_in(self.mission, state)
         goals: Sequence[Goal] = state.memo["goals"]
         return goals
 
-    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+    def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
-        state = state_of(given)
+        state = state_of(facts)
         if agent not in state.agents:
             return [Option(WAIT, None, 1)]
         kind = self.mission.kinds[agent]
         proposals = {"firefighter": self._on_foot, "bulldozer": self._driving}.get(kind, self._flying)(
-            agent, state, given
+            agent, state, facts
         )
         options: dict[Action, GoalId | None] = {}
         for action, goal in (*proposals, *self._ways(agent, state), (WAIT, None)):
-            if action not in options and self.check_now(agent, action, given).ok:
+            if action not in options and self.check_now(agent, action, facts).ok:
                 options[action] = goal
         return [Option(act, goal, estimate_ticks(agent, act, self.mission, state)) for act, goal in options.items()]
 
-    def _open(self, given: Facts, *kinds: str) -> list[Goal]:
-        return [goal for goal in self.goals(given) if goal.state == "open" and goal.kind in kinds and goal.thing]
+    def _open(self, facts: Facts, *kinds: str) -> list[Goal]:
+        return [goal for goal in self.goals(facts) if goal.state == "open" and goal.kind in kinds and goal.thing]
 
-    def _on_foot(self, agent: AgentId, state: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _on_foot(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Iterator[tuple[Action, GoalId | None]]:
         body = state.agents[agent]
-        cuts = self._open(given, "cut")
+        cuts = self._open(facts, "cut")
         for goal in self._nearest(cuts, body.at, state):
             if goal.thing is not None and any(spot.at == body.at for spot in state.spots(goal.thing)):
                 yield Action("cut_all"), goal.id
                 yield from ((Action("cut", (count,)), goal.id) for count in range(1, (body.trees or 1)))
             if goal.thing is not None:
                 yield Action("go_to", (goal.thing,)), goal.id
-        for goal in self._open(given, "rescue", "guard"):
+        for goal in self._open(facts, "rescue", "guard"):
             members = state.members(goal.thing.id if goal.thing else 0)
             mine = body.holds in members
             if mine:
@@ -140,12 +140,12 @@ class WildfireDomain(Domain):
                 if near in members:
                     yield Action("pick_up"), goal.id
                 yield Action("go_to", (goal.thing,)), goal.id
-        for goal in self._open(given, "transport"):
+        for goal in self._open(facts, "transport"):
             yield Action("go_to", (Entity("zone", 0),)), goal.id
             helicopters = [teammate for teammate in state.agents if self.mission.kinds[teammate] == "helicopter"]
             yield from ((Action("go_to", (teammate,)), goal.id) for teammate in helicopters)
-        yield from self._fighting(agent, state, given, "spray_at")
-        fires = self._open(given, "suppress")
+        yield from self._fighting(agent, state, facts, "spray_at")
+        fires = self._open(facts, "suppress")
         if fires and body.trees:
             yield Action("cut_all"), fires[0].id
         for goal in fires:
@@ -154,42 +154,42 @@ class WildfireDomain(Domain):
                 if first is not None:
                     yield first, goal.id
 
-    def _driving(self, agent: AgentId, state: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _driving(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Iterator[tuple[Action, GoalId | None]]:
         at = state.agents[agent].at
-        for goal in self._nearest(self._open(given, "cut"), at, state):
+        for goal in self._nearest(self._open(facts, "cut"), at, state):
             if goal.thing is None:
                 continue
             yield Action("go_to", (goal.thing,)), goal.id
             left = [spot.at for spot in state.spots(goal.thing) if spot.trees]
             if left and at in (spot.at for spot in state.spots(goal.thing)):
                 yield Action("clear_to", (max(left, key=lambda cell: (dist(cell, at), cell)),)), goal.id
-        for goal in self._open(given, "suppress"):
+        for goal in self._open(facts, "suppress"):
             for plan in candidate_plans(self.mission, state, agent, goal):
                 yield from ((act, goal.id) for act in plan if act.verb in ("move_to", "clear_to"))
 
-    def _flying(self, agent: AgentId, state: SymbolicState, given: Facts) -> Iterator[tuple[Action, GoalId | None]]:
-        for goal in self._open(given, "scout"):
+    def _flying(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+        for goal in self._open(facts, "scout"):
             if goal.thing is not None:
                 yield Action("go_to", (goal.thing,)), goal.id
                 if is_near(agent, goal.thing, self.mission, state):
                     yield WAIT, goal.id
         if self.mission.kinds[agent] != "helicopter":
             return
-        transports = self._open(given, "transport", "suppress")
+        transports = self._open(facts, "transport", "suppress")
         goal_id = transports[0].id if transports else None
         yield Action("set_down"), goal_id
         yield Action("take_aboard"), goal_id
-        for goal in self._open(given, "transport"):
+        for goal in self._open(facts, "transport"):
             yield Action("go_to", (Entity("zone", 0),)), goal.id
             firefighters = [teammate for teammate in state.agents if self.mission.kinds[teammate] == "firefighter"]
             yield from ((Action("go_to", (teammate,)), goal.id) for teammate in firefighters[:FEW])
-        yield from self._fighting(agent, state, given, "release")
+        yield from self._fighting(agent, state, facts, "release")
 
     def _fighting(
-        self, agent: AgentId, state: SymbolicState, given: Facts, pour: str
+        self, agent: AgentId, state: SymbolicState, facts: Facts, pour: str
     ) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield what water is good for."""
-        for goal in self._open(given, "suppress"):
+        for goal in self._open(facts, "suppress"):
             if goal.thing is None:
                 continue
             yield Action(pour, () if pour == "release" else (goal.thing,)), goal.id
@@ -220,7 +220,7 @@ class WildfireDomain(Domain):
 
         return sorted(goals, key=far)[:FEW]
 
-    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
 
         Raises:
@@ -229,18 +229,18 @@ class WildfireDomain(Domain):
         if goal is not None and goal.kinds and self.mission.kinds[agent] not in goal.kinds:
             kind = self.mission.kinds[agent]
             raise UserError(f"{goal.id} is for {' or '.join(goal.kinds)}, and {agent} is a {kind}")
-        state = state_of(given)
+        state = state_of(facts)
         if agent not in state.agents:
             return [Plan((WAIT,), None if goal is None else goal.id)]
         plans = dict.fromkeys(candidate_plans(self.mission, state, agent, goal))
         return [Plan(actions, None if goal is None else goal.id) for actions in plans]
 
-    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+    def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action's preconditions hold, for a step of a plan.
 
         Generous: where an agent will stand and what it will see there nobody knows; see ``check_now``.
         """
-        state, verbs = state_of(given), {schema.verb: schema for schema in self.abilities(agent, given)}
+        state, verbs = state_of(facts), {schema.verb: schema for schema in self.abilities(agent, facts)}
         if action.verb not in verbs:
             return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
         try:
@@ -256,9 +256,9 @@ class WildfireDomain(Domain):
             return self._check_way(agent, whole, state)
         return self._check_act(agent, whole, state)
 
-    def check_now(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+    def check_now(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action can be done now: what is of no use is refused, too, which costs nothing."""
-        verdict, state = self.check(agent, action, given), state_of(given)
+        verdict, state = self.check(agent, action, facts), state_of(facts)
         body = state.agents.get(agent)
         if body is None or not (verdict.ok or verdict.word == "fire"):
             return verdict
@@ -346,22 +346,22 @@ class WildfireDomain(Domain):
         )
         return POSSIBLE if near else Verdict(False, "nobody_near")
 
-    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
-        """Return what to expect after an action that succeeds, team-mates playing their part."""
-        state = state_of(given)
-        if action.verb in ("wait", "talk") or agent not in state.agents or not self.check(agent, action, given).ok:
-            return given
-        whole = next(s for s in self.abilities(agent, given) if s.verb == action.verb).complete(action)
+    def predict(self, agent: AgentId, action: Action, facts: Facts) -> Facts:
+        """Return what to expect after an action that succeeds, teammates playing their part."""
+        state = state_of(facts)
+        if action.verb in ("wait", "talk") or agent not in state.agents or not self.check(agent, action, facts).ok:
+            return facts
+        whole = next(s for s in self.abilities(agent, facts) if s.verb == action.verb).complete(action)
         return expected_facts(expected_state(agent, whole, self.mission, state))
 
-    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated timesteps of an action, at least 1."""
-        return estimate_ticks(agent, action, self.mission, state_of(given))
+        return estimate_ticks(agent, action, self.mission, state_of(facts))
 
-    def _by_id(self, given: Facts) -> Mapping[GoalId, Goal]:
-        memo = state_of(given).memo
+    def _by_id(self, facts: Facts) -> Mapping[GoalId, Goal]:
+        memo = state_of(facts).memo
         if "by id" not in memo:
-            memo["by id"] = {goal.id: goal for goal in self.goals(given)}
+            memo["by id"] = {goal.id: goal for goal in self.goals(facts)}
         goals: Mapping[GoalId, Goal] = memo["by id"]
         return goals
 

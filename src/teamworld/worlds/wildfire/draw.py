@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from teamworld.worlds.wildfire.levels import Instance
+    from teamworld.worlds.wildfire.levels import WildfireInstance
     from teamworld.worlds.wildfire.state import Incident
 
     Codes = npt.NDArray[np.uint8]
@@ -61,7 +61,7 @@ DEFAULT_SIDE, SMALLEST = 800, 9
 MOST_LABELS = 30
 
 
-def static(instance: Instance) -> dict[str, Any]:
+def static(instance: WildfireInstance) -> dict[str, Any]:
     """Return what does not change, as plain data: the land as N strings of one hexadecimal digit a cell, its code."""
     digits = np.frombuffer(b"0123456789abcdef", np.uint8)[_untouched(instance)]
     level = instance.level
@@ -102,7 +102,7 @@ def snapshot(incident: Incident) -> dict[str, Any]:
     }
 
 
-def _untouched(instance: Instance) -> Codes:
+def _untouched(instance: WildfireInstance) -> Codes:
     """Return (N, N): the codes of the land before anything happens."""
     terrain = instance.terrain
     codes = terrain.trees + np.uint8(DRY)

@@ -30,7 +30,7 @@ from teamworld.worlds.base.vector import (
 )
 from teamworld.worlds.wildfire import draw, physics
 from teamworld.worlds.wildfire.kernels.agents import LENGTH, REASONS, SEEN_CIVILIAN
-from teamworld.worlds.wildfire.levels import Instance, Level, instance_for, level_for
+from teamworld.worlds.wildfire.levels import Level, WildfireInstance, instance_for, level_for
 from teamworld.worlds.wildfire.observe import agent_names, begin_sightings, observations
 from teamworld.worlds.wildfire.physics import begin_incident
 from teamworld.worlds.wildfire.state import GO_ANYWHERE, STOP, Cell, FireMode, units_at
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from teamworld.worlds.wildfire.observe import Sightings
     from teamworld.worlds.wildfire.physics import StepEffects
-    from teamworld.worlds.wildfire.state import Incident, Rules
+    from teamworld.worlds.wildfire.state import ActionRules, Incident
 
 
 #: Whose change is the reward: cut trees count as lost (as in the reference code), or only what burnt.
@@ -57,19 +57,19 @@ SEEDS = 2**31
 
 
 class EpisodeSettings(NamedTuple):
-    """What is played, and how; checked when made by ``episode_settings``."""
+    """The settings of an environment; checked when made by ``episode_settings``."""
 
     level: Level
-    instance: Instance | None
+    instance: WildfireInstance | None
     """Where everything is at the start of every episode; None to place each anew."""
     mode: FireMode
-    rules: Rules | None
+    rules: ActionRules | None
     score: ScoreName
     shared_map: bool
 
 
 class EpisodeStep(NamedTuple):
-    """What came of one step."""
+    """The result of one step."""
 
     reward: float
     """The change of the score."""
@@ -81,10 +81,10 @@ class EpisodeStep(NamedTuple):
 
 
 def episode_settings(
-    level: str | Level | Instance,
+    level: str | Level | WildfireInstance,
     *,
     mode: FireMode,
-    rules: Rules | None,
+    rules: ActionRules | None,
     score: str,
     shared_map: bool,
     max_steps: int | None,
@@ -98,9 +98,9 @@ def episode_settings(
         raise UserError(f"score must be one of {', '.join(get_args(ScoreName))}, got {brief(score)}")
     if not isinstance(shared_map, bool):
         raise UserError(f"shared_map must be True or False, got {brief(shared_map)}")
-    if not isinstance(level, (str, Level, Instance)):
+    if not isinstance(level, (str, Level, WildfireInstance)):
         raise UserError(f"a level is a name, a Level or an Instance, got {brief(level)}")
-    instance = level if isinstance(level, Instance) else None
+    instance = level if isinstance(level, WildfireInstance) else None
     chosen = instance.level if instance else level_for(level) if isinstance(level, str) else level
     assert isinstance(chosen, Level)
     if max_steps is not None:
@@ -172,12 +172,12 @@ Rows = dict[str, "npt.NDArray[np.float32]"]
 
 
 def parallel_env(
-    level: str | Level | Instance = "cut_trees_sparse_small",
+    level: str | Level | WildfireInstance = "cut_trees_sparse_small",
     *,
     mode: FireMode = "reference",
     score: ScoreName = "reference",
     shared_map: bool = True,
-    rules: Rules | None = None,
+    rules: ActionRules | None = None,
     max_steps: int | None = None,
     render_mode: RenderMode | None = None,
 ) -> WildfireEnv:
@@ -367,7 +367,7 @@ MAX_ENVS = 100_000
 
 
 def vector_env(
-    level: str | Level | Instance = "cut_trees_sparse_small",
+    level: str | Level | WildfireInstance = "cut_trees_sparse_small",
     *,
     num_envs: int = 1,
     observation: str = "rows",
@@ -375,7 +375,7 @@ def vector_env(
     mode: FireMode = "reference",
     score: ScoreName = "reference",
     shared_map: bool = True,
-    rules: Rules | None = None,
+    rules: ActionRules | None = None,
     max_steps: int | None = None,
 ) -> WildfireVectorEnv:
     """Make ``num_envs`` wildfire environments that are stepped together.

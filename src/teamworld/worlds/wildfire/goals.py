@@ -62,10 +62,10 @@ def distance_bucket(length: float, size: int) -> str:
 
 
 def goals_in(mission: Mission, state: SymbolicState, looked: bool | None = None) -> tuple[Goal, ...]:
-    """Return the goals as they stand in a scene, in a fixed order.
+    """Return the goals as they stand in a symbolic state, in a fixed order.
 
     Args:
-        mission: What everybody was told.
+        mission: The task and the rules of reach.
         state: What is known, or true.
         looked: In the truth, where all is known: whether what had to be found was found; None in what agents know.
     """
@@ -207,7 +207,7 @@ def _transport(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
 
 
 def _arrived(body: AgentState, mission: Mission, state: SymbolicState) -> bool:
-    """Whether a firefighter counts as transported."""
+    """Return whether a firefighter counts as transported."""
     there = state.zone is not None and in_zone(body.at, state.zone)
     return there and (body.aboard is None or mission.riders_count)
 
@@ -277,7 +277,7 @@ GoalStatus = Literal["open", "done", "lost"]
 
 
 class UnitsBefore(NamedTuple):
-    """What has to be known of the moment before a step."""
+    """The units before a step."""
 
     carries: npt.NDArray[np.int32]
     alive: npt.NDArray[np.bool_]
@@ -287,7 +287,7 @@ class UnitsBefore(NamedTuple):
 
 
 def copy_units(incident: Incident) -> UnitsBefore:
-    """Return it, copied."""
+    """Return the state of the units before a step, copied."""
     units = incident.units
     return UnitsBefore(
         units.carries.copy(), units.alive.copy(), units.places(), units.water.copy(), units.aboard.copy()
@@ -295,11 +295,11 @@ def copy_units(incident: Incident) -> UnitsBefore:
 
 
 class GoalTracker:
-    """Follows the goals from step to step.
+    """Tracks the goals from step to step.
 
     Args:
         incident: At the start.
-        mission: What everybody was told.
+        mission: The task and the rules of reach.
         names: The agents by row.
     """
 
@@ -327,12 +327,12 @@ class GoalTracker:
         return [GoalEvent(goal, "opened", 0.0, ()) for goal in new]
 
     def find(self, people: Set[int], *, fire: bool) -> None:
-        """Note civilians that somebody knows of, and whether somebody knows of a fire; it stays found."""
+        """Note discovered civilians, and whether a fire was discovered."""
         self._met.update(people)
         self._fire_seen |= fire
 
     def step(self, incident: Incident, start: UnitsBefore, effects: StepEffects, fires: Fires) -> tuple[GoalEvent, ...]:
-        """Return what the step did to the goals."""
+        """Return the goal events of the step."""
         events: list[GoalEvent] = []
         for goal, share, state, who in self._standing(incident, start, effects, fires):
             if goal in self._ended:

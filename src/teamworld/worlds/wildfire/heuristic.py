@@ -63,11 +63,11 @@ def scripted_plans(
     for agent in _choice_order(team, idle):
         team.state = states[agent]
         team.give(agent, *_plan(team, agent))
-    return {agent: team.given[agent] for agent in idle}
+    return {agent: team.assigned[agent] for agent in idle}
 
 
 def _choice_order(team: _Team, idle: list[AgentId]) -> list[AgentId]:
-    """Return who chooses first: whoever is nearest to something to cut; bulldozers before others, else in order."""
+    """Return the order of choice: bulldozers before others, then whoever is nearest to something to cut."""
     spots = [spot.at for spot in team.state.targets.values() if spot.trees]
 
     def rank(agent: AgentId) -> tuple[bool, float]:
@@ -80,17 +80,17 @@ def _choice_order(team: _Team, idle: list[AgentId]) -> list[AgentId]:
 
 @dataclass
 class _Team:
-    """What is known, and what everybody is at."""
+    """What is known, and the plans that run."""
 
     mission: Mission
     state: SymbolicState
     running: dict[AgentId, Plan]
     states: Mapping[AgentId, SymbolicState]
-    given: dict[AgentId, Plan] = field(default_factory=dict)
+    assigned: dict[AgentId, Plan] = field(default_factory=dict)
 
     def give(self, agent: AgentId, goal: str | None, *actions: Action) -> None:
         """Give an agent a plan."""
-        self.given[agent] = self.running[agent] = Plan(actions or (WAIT,), goal)
+        self.assigned[agent] = self.running[agent] = Plan(actions or (WAIT,), goal)
 
     def others(self, agent: AgentId) -> Iterable[Plan]:
         """Yield the plans of the others."""

@@ -104,7 +104,7 @@ class Fires:
         return self._oldest.get(fire, fire)
 
     def out(self, fire: int) -> bool:
-        """Whether nothing of a fire, and of those it has grown together with, is ignited or on fire any more."""
+        """Return whether nothing of a fire, and of those it has grown together with, is ignited or on fire any more."""
         land = self._incident.land
         if self._labels is None:
             return land.cells_burning == 0
@@ -248,7 +248,7 @@ class SeenMap:
         return bool((self.caught[:, 2] <= SEEN_EXTINGUISHING).any())
 
     def dangerous(self, at: Cell) -> bool:
-        """Whether a cell was last seen burning or smouldering, or lies beside one that was."""
+        """Return whether a cell was last seen burning or smouldering, or lies beside one that was."""
         if self._near is None:
             self._near = self._round()
         x0, y0, danger = self._near
@@ -287,7 +287,7 @@ NO_CELLS = np.zeros((0, 3), np.int64)
 
 
 class MapTracker:
-    """Keeps what one owner has seen of the ground, the team or one agent.
+    """Tracks what one owner, the team or one agent, has seen of the ground.
 
     Args:
         size: N, cells on a side of the map.
@@ -303,7 +303,7 @@ class MapTracker:
         self.ground = SeenMap({}, NO_CELLS, size, 0, keep=owner is None)
 
     def look(self, sightings: Sightings, agents: Iterable[int], t: int) -> npt.NDArray[np.int64]:
-        """Take in what the owner's agents see now.
+        """Update the map with what the owner's agents see now.
 
         Args:
             sightings: After their look.
@@ -424,11 +424,11 @@ def cluster_of(civilian: int, incident: Incident) -> int:
 
 
 class Knowledge:
-    """What an owner knows: the team if all share one map, else one agent.
+    """What an owner knows: the team if it shares one map, else one agent.
 
     Args:
         incident: At the start.
-        mission: What everybody was told.
+        mission: The task and the rules of reach.
         names: The agents by row.
         owner: The agent's row; None for the team.
     """
@@ -442,7 +442,7 @@ class Knowledge:
         self._trees = dict.fromkeys(self._targets, (3, 0))
         self._people: dict[int, tuple[Cell | None, CivilianStatus, int]] = {}
         self._was: dict[int, Cell] = {}
-        self._mates: dict[AgentId, tuple[AgentState, int]] = {}
+        self._teammates: dict[AgentId, tuple[AgentState, int]] = {}
         self._fires: set[int] = {0} if mission.known and incident.instance.fire is not None else set()
         self._water: dict[int, Cell] = {}
         self._clusters: dict[int, Cell] = {}
@@ -456,11 +456,11 @@ class Knowledge:
 
     @property
     def people(self) -> Set[int]:
-        """The civilians that it has seen or was told of."""
+        """The civilians that it has seen or that were announced."""
         return self._people.keys()
 
     def look(self, incident: Incident, sightings: Sightings, fires: Fires, living: LivingAgents) -> None:
-        """Take in what is seen now.
+        """Update what is known with what is seen now.
 
         Args:
             incident: What goes on.
@@ -473,7 +473,7 @@ class Knowledge:
         self._count(self._surveyor.look(sightings, rows, self.t))
         self._look_at_things(incident)
         self._look_at_people(incident)
-        agents = self._look_at_mates(living)
+        agents = self._look_at_teammates(living)
         sectors = {} if self.mission.known else self.mission.middles
         self.state = SymbolicState(
             agents=agents,
@@ -506,7 +506,7 @@ class Knowledge:
         """Return when a fact was perceived last; what was told holds now."""
         subject, value = fact.subject, fact.value
         if not isinstance(subject, Entity):
-            return self._mates[subject][1]
+            return self._teammates[subject][1]
         if fact.predicate == "BURNS" and isinstance(value, tuple):
             return self._surveyor.ground.date(value)
         if subject.kind == "target" and fact.predicate == "TREES":
@@ -542,21 +542,21 @@ class Knowledge:
                 self._people[number] = (None, last[1], last[2])  # it went away, nobody knows where
                 self._was[number] = last[0]
 
-    def _look_at_mates(self, living: LivingAgents) -> Mapping[AgentId, AgentState]:
+    def _look_at_teammates(self, living: LivingAgents) -> Mapping[AgentId, AgentState]:
         """Return whom it knows of: the team all that live; one agent those in sight, and others where it saw them."""
         if self.owner is None:
-            self._mates = {name: (body, self.t) for name, body in living.bodies.items()}
+            self._teammates = {name: (body, self.t) for name, body in living.bodies.items()}
         else:
             there = dict(zip(living.bodies, self._surveyor.sees(living.places).tolist(), strict=True))
-            last = np.array([body.at for body, _ in self._mates.values()], np.int64).reshape(-1, 2)
-            away = zip(self._mates, self._surveyor.sees(last).tolist(), strict=True)
+            last = np.array([body.at for body, _ in self._teammates.values()], np.int64).reshape(-1, 2)
+            away = zip(self._teammates, self._surveyor.sees(last).tolist(), strict=True)
             known = {name for name, seen in away if not seen} | {name for name, seen in there.items() if seen}
-            self._mates = {
-                name: (living.bodies[name], self.t) if there.get(name) else self._mates[name]
+            self._teammates = {
+                name: (living.bodies[name], self.t) if there.get(name) else self._teammates[name]
                 for name in self.names
                 if name in known
             }
-        return {name: body for name, (body, _) in self._mates.items()}
+        return {name: body for name, (body, _) in self._teammates.items()}
 
     def _look_at_fires(self, fires: Fires) -> dict[int, FireState]:
         """Return the fires known of: cells last seen burning, unless it was told that the fire is out.

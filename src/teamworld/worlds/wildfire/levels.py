@@ -449,7 +449,7 @@ TARGETS_APART: dict[Edition, int] = {"2025": 0, "2026": 1}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Instance:
+class WildfireInstance:
     """A level placed on a map: where everything is at the start."""
 
     level: Level
@@ -484,7 +484,7 @@ def instance_for(
     terrain: Terrain | None = None,
     relief_m: float = 890.0,
     cell_m: float = 30.0,
-) -> Instance:
+) -> WildfireInstance:
     """Return an instance; equal for equal arguments on every machine.
 
     Args:
@@ -528,10 +528,10 @@ class _Placement:
         self.along = np.arange(level.size)
         self.open = (terrain.land != WATER) & ~terrain.building  # where something can be put or stand
 
-    def place(self) -> Instance:
+    def place(self) -> WildfireInstance:
         """Return the instance, or raise ``_NoRoomError``."""
         self.spawn = self.draw(self.middle(SPAWN_MIDDLE) & self.open, "the spawn")
-        tasks: dict[Task, Callable[[], Instance]] = {
+        tasks: dict[Task, Callable[[], WildfireInstance]] = {
             "cut_sparse": self.sparse,
             "cut_lines": self.lines,
             "scout": self.scout,
@@ -545,21 +545,21 @@ class _Placement:
         instance = replace(instance, water=water, terrain=instance.terrain.with_water(water))
         return replace(instance, event_cells=tuple(self.event(event, instance) for event in self.level.events))
 
-    def instance(self, **parts: object) -> Instance:
+    def instance(self, **parts: object) -> WildfireInstance:
         """Return an instance of these parts."""
         base = {"level": self.level, "seed": self.seed, "terrain": self.terrain, "spawn": self.spawn}
-        return Instance(**{**base, **parts})  # type: ignore[arg-type]
+        return WildfireInstance(**{**base, **parts})  # type: ignore[arg-type]
 
     # Tasks
 
-    def sparse(self) -> Instance:
+    def sparse(self) -> WildfireInstance:
         """Targets with exactly 3 trees, far from the spawn in x and in y."""
         edition = self.level.edition
         dense = self.far_in_both(self.spawn, SPARSE_FROM_SPAWN[edition]) & (self.terrain.trees == MAX_TREES) & self.open
         cells = self.several(self.level.targets, dense, "targets with three trees", TARGETS_APART[edition])
         return self.instance(targets=tuple((cell,) for cell in cells))
 
-    def lines(self) -> Instance:
+    def lines(self) -> WildfireInstance:
         """Lines of exactly ``trees_per_line`` cells, planted with 3 trees each."""
         length, taken = self.level.trees_per_line, set[Cell]()
         lines = []
@@ -580,36 +580,36 @@ class _Placement:
         planted = self.terrain.planted(cell for line in lines for cell in line)
         return self.instance(targets=tuple(lines), terrain=planted)
 
-    def scout(self) -> Instance:
+    def scout(self) -> WildfireInstance:
         """A fire far from the spawn in x or in y."""
         return self.instance(fire=self.burning(self.far_in_one(self.spawn, SCOUT_FROM_SPAWN)))
 
-    def transport(self) -> Instance:
+    def transport(self) -> WildfireInstance:
         """A target far from the spawn in x and in y."""
         return self.instance(
             target=self.draw(self.far_in_both(self.spawn, TRANSPORT_FROM_SPAWN) & self.open, "a target")
         )
 
-    def contain(self) -> Instance:
+    def contain(self) -> WildfireInstance:
         """A fire in the middle, not beside the spawn."""
         return self.instance(
             fire=self.burning(self.middle(FIRE_MIDDLE) & self.far_in_one(self.spawn, CONTAIN_FROM_SPAWN))
         )
 
-    def rescue(self) -> Instance:
+    def rescue(self) -> WildfireInstance:
         """A target in the middle, clusters far from it and from the spawn."""
         target = self.draw(self.middle(TARGET_MIDDLE) & self.open, "a target")
         far = self.far_in_one(target, CLUSTER_FROM_TARGET) & self.far_in_one(self.spawn, CLUSTER_FROM_SPAWN)
         clusters = self.several(self.level.clusters, far & self.open, "clusters of civilians")
         return self.instance(target=target, clusters=tuple(clusters))
 
-    def both(self) -> Instance:
+    def both(self) -> WildfireInstance:
         """A fire in the middle far from the spawn, clusters far from the fire."""
         fire = self.burning(self.middle(BOTH_FIRE_MIDDLE) & self.far_in_one(self.spawn, BOTH_FIRE_FROM_SPAWN))
         far = self.far_in_both(fire, BOTH_CLUSTER_FROM_FIRE) & self.open
         return self.instance(fire=fire, clusters=tuple(self.several(self.level.clusters, far, "clusters of civilians")))
 
-    def event(self, event: Event, instance: Instance) -> tuple[Cell, ...]:
+    def event(self, event: Event, instance: WildfireInstance) -> tuple[Cell, ...]:
         """Return where an event happens."""
         free = self.free(instance)
         if event.kind == "civilians":
@@ -628,7 +628,7 @@ class _Placement:
         """Draw a cell where a fire can start."""
         return self.draw(mask & self.terrain.burnable & self.open, "a fire")
 
-    def free(self, instance: Instance) -> npt.NDArray[np.bool_]:
+    def free(self, instance: WildfireInstance) -> npt.NDArray[np.bool_]:
         """Return the open cells where nothing was placed."""
         free: npt.NDArray[np.bool_] = self.open.copy()
         places = [

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.levels import Edition, Instance
+    from teamworld.worlds.wildfire.levels import Edition, WildfireInstance
     from teamworld.worlds.wildfire.state import Incident, Land, Units
 
     F32: TypeAlias = npt.NDArray[np.float32]
@@ -132,7 +132,7 @@ class Sightings:
         return int(np.count_nonzero(seen))
 
     def look(self, incident: Incident) -> None:
-        """Take in what everybody alive sees now; call it after each step."""
+        """Update the maps with what every living agent sees now; call it after each step."""
         land, units, civilians = incident.land, incident.units, incident.civilians
         places = units.places()
         shown = (civilians.state == FREE) | (civilians.state == SAFE)
@@ -342,7 +342,7 @@ def manager_row(incident: Incident, sightings: Sightings) -> ManagerRow:
     return ManagerRow(TASK_CODES[level.task], level.size, counters, numbers[: room - room % 2])
 
 
-def parameters(instance: Instance) -> list[int]:
+def parameters(instance: WildfireInstance) -> list[int]:
     """Return the task's parameters (see the module)."""
     task, cells = instance.level.task, list[tuple[int, int]]()
     head = list[int]()

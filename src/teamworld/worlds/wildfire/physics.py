@@ -72,12 +72,12 @@ from teamworld.worlds.wildfire.state import (
     TICKS,
     TICKS_PER_TIMESTEP,
     WATER,
+    ActionRules,
     Civilians,
     FireMode,
     FireRules,
     Incident,
     Land,
-    Rules,
     Terrain,
     civilians_at,
     rules_for,
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from teamworld.worlds.wildfire.kernels.agents import StepNotes
-    from teamworld.worlds.wildfire.levels import Event, Instance, Level
+    from teamworld.worlds.wildfire.levels import Event, Level, WildfireInstance
     from teamworld.worlds.wildfire.state import Scalar
 
     #: Indices into the framed arrays.
@@ -98,7 +98,9 @@ if TYPE_CHECKING:
     I64: TypeAlias = npt.NDArray[np.int64]
 
 
-def begin_incident(instance: Instance, seed: int, mode: FireMode = "reference", rules: Rules | None = None) -> Incident:
+def begin_incident(
+    instance: WildfireInstance, seed: int, mode: FireMode = "reference", rules: ActionRules | None = None
+) -> Incident:
     """Return an instance before its first step, its fire lit.
 
     Args:
@@ -275,7 +277,7 @@ def due_events(incident: Incident) -> tuple[Event, ...]:
 
 
 def run_events(incident: Incident, notes: StepNotes) -> tuple[Event, ...]:
-    """Let everything happen that is due, in the order of the script; return it.
+    """Run the events that are due, in the order of the script; return them.
 
     Args:
         incident: What to change.
@@ -333,7 +335,7 @@ WORK_TICKS = 50
 
 
 class StepEffects(NamedTuple):
-    """What came of one timestep; A agents, C civilians as they are after it."""
+    """The effects of one timestep; A agents, C civilians as they are after it."""
 
     effect: npt.NDArray[np.bool_]
     """(A,): the world changed through its action."""

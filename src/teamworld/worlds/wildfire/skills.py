@@ -167,7 +167,7 @@ def thing_of(action: Action) -> Entity | str:
 
 
 def is_near(agent: AgentId, aim: Entity | str, mission: Mission, state: SymbolicState) -> bool:
-    """Whether an agent is where ``go_to`` a thing takes it, as far as the scene tells."""
+    """Return whether an agent is where ``go_to`` a thing takes it, as far as the state tells."""
     kind, at = mission.kinds[agent], state.agents[agent].at
     place = state.place(aim, at)
     if isinstance(aim, Entity) and aim.kind == "sector":
@@ -253,7 +253,7 @@ def steer(kind: str, at: Cell, goal: Cell, mission: Mission, state: SymbolicStat
 
 
 @dataclass
-class Skill:
+class RunningSkill:
     """A running action."""
 
     agent: AgentId
@@ -321,10 +321,10 @@ class Skill:
         """Judge the timestep that has just gone by; the agent is still there, and able.
 
         Args:
-            mission: What everybody was told.
+            mission: The task and the rules of reach.
             known: What the agent knows now.
             truth: What is true now.
-            primitive: What came of its primitive.
+            primitive: The effects of its primitive.
         """
         self.spent += 1
         self.felled += primitive.felled
@@ -370,7 +370,7 @@ class Skill:
 
 
 class PrimitiveResult(NamedTuple):
-    """What came of one agent's primitive in a timestep."""
+    """The effects of one agent's primitive in a timestep."""
 
     moved: bool
     effect: bool
@@ -463,7 +463,7 @@ def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: Symb
 
 
 def expected_state(agent: AgentId, action: Action, mission: Mission, state: SymbolicState) -> SymbolicState:
-    """Return the scene to expect after an action that can be done, if it succeeds."""
+    """Return the state to expect after an action that can be done, if it succeeds."""
     verb, body, kind = action.verb, state.agents[agent], mission.kinds[agent]
     place = destination(agent, action, mission, state)
     if verb == "go_to" and place is not None:

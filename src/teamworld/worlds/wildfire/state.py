@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.levels import Edition, Instance, Level, Team
+    from teamworld.worlds.wildfire.levels import Edition, Level, Team, WildfireInstance
 
 
 FireMode = Literal["reference", "stochastic"]
@@ -493,11 +493,11 @@ def civilians_at(clusters: tuple[Cell, ...], per_cluster: int) -> Civilians:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class ActionRules:
     """What agents may do, where editions and the reference code differ.
 
     ``rules_for(edition)`` has those of an edition. The last two are off in both; the reference code of July 2025 has
-    them on, and ``Rules(burnt_kills=True, riders_count=True)`` is as it was.
+    them on, and ``ActionRules(burnt_kills=True, riders_count=True)`` is as it was.
 
     Raises:
         UserError: If a value cannot be used.
@@ -521,20 +521,20 @@ class Rules:
         check_number("rescue_reach", self.rescue_reach, 0, 100)
 
 
-def rules_for(edition: Edition) -> Rules:
+def rules_for(edition: Edition) -> ActionRules:
     """Return the rules of an edition; 2026 reaches further."""
-    return Rules(pick_up=4.0, refill=3, rescue_reach=4) if edition == "2026" else Rules()
+    return ActionRules(pick_up=4.0, refill=3, rescue_reach=4) if edition == "2026" else ActionRules()
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Incident(_Copyable):
     """One running instance; ``physics.step`` changes it in place."""
 
-    instance: Instance
+    instance: WildfireInstance
     """What it started from."""
     seed: int
     """Names the generators of all chance in it: fire, civilians, events."""
-    rules: Rules
+    rules: ActionRules
     """What agents may do."""
     key: int
     """Key of the civilians' draws, 0 to 2**63 - 1."""

@@ -84,7 +84,7 @@ class FireState(NamedTuple):
 
     cells: tuple[Cell, ...] = ()
     origin: Cell | None = None
-    """Where it began, if that was told."""
+    """Where it began, if that was announced."""
     out: bool = False
     scar: tuple[Cell, ...] = ()
     """Cells that smoulder or are burnt out; one will do to find the place again."""
@@ -115,14 +115,14 @@ class SymbolicState:
     fires: Mapping[int, FireState] = field(default_factory=dict)
     people: Mapping[int, CivilianState] = field(default_factory=dict)
     clusters: Mapping[int, Cell] = field(default_factory=dict)
-    """Where clusters of civilians were said to be."""
+    """Announced places of clusters of civilians."""
     sectors: Mapping[int, Cell] = field(default_factory=dict)
     """The middle of each sector, where something has to be looked for."""
     unseen: Mapping[int, int] = field(default_factory=dict)
     """Per cent of a sector that nobody has seen; without those seen whole."""
     ground: SeenMap | None = field(default=None, compare=False, repr=False)
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What was worked out from it."""
+    """Results derived from it."""
 
     def line(self, number: int) -> list[TargetCell]:
         """Return the cells of a line, from one end to the other."""
@@ -174,13 +174,13 @@ class SymbolicState:
         return None
 
     def dangerous(self, at: Cell) -> bool:
-        """Whether a cell burns, smoulders or lies beside one that does, as far as is known."""
+        """Return whether a cell burns, smoulders or lies beside one that does, as far as is known."""
         if self.ground is not None:
             return self.ground.dangerous(at)
         return any(abs(x - at[0]) <= 1 and abs(y - at[1]) <= 1 for front in self.fires.values() for x, y in front.cells)
 
     def over_fire(self, at: Cell, fire: int) -> bool:
-        """Whether a cell is on fire, smoulders or is burnt out, as far as is known."""
+        """Return whether a cell is on fire, smoulders or is burnt out, as far as is known."""
         if self.ground is not None:
             return SEEN_ON_FIRE <= self.ground.code(at) <= SEEN_BURNT_OUT
         return fire in self.fires and at in (*self.fires[fire].cells, *self.fires[fire].scar)
@@ -192,14 +192,14 @@ def _nearest(cells: list[Cell], at: Cell) -> Cell | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Mission:
-    """What everybody was told before the first step, and the rules of reach."""
+    """The task as announced before the first step, and the rules of reach."""
 
     task: Task
     size: int
     kinds: Mapping[AgentId, str]
     horizon: int
     known: bool
-    """Whether they were told where fire, water and civilians are."""
+    """Whether the places of fire, water and civilians are announced."""
     clusters: int
     per_cluster: int
     fire_every: int
@@ -251,7 +251,7 @@ class Mission:
 
 
 def facts_of(state: SymbolicState) -> Iterator[Fact]:
-    """Yield what is the case in a scene."""
+    """Yield the facts that hold in a state."""
     for agent, body in state.agents.items():
         yield Fact(agent, "AT", body.at)
         if body.trees is not None:
@@ -291,21 +291,21 @@ def facts_of(state: SymbolicState) -> Iterator[Fact]:
         yield Fact(Entity("sector", number), "UNSEEN", percent)
 
 
-def state_of(given: Facts) -> SymbolicState:
-    """Return the scene that facts tell of; computed once for each collection."""
-    return given.derive(_read)
+def state_of(facts: Facts) -> SymbolicState:
+    """Return the state that facts describe; computed once for each collection."""
+    return facts.derive(_read)
 
 
 def expected_facts(state: SymbolicState) -> Facts:
-    """Return a scene's facts, made when somebody reads one."""
+    """Return the facts of a state, made when first read."""
     return Facts.later(lambda: facts_of(state), _read, state)
 
 
-def _read(given: Facts) -> SymbolicState:
+def _read(facts: Facts) -> SymbolicState:
     values: dict[tuple[str, str], dict[int, object]] = {}
     agents: dict[str, dict[str, object]] = {}
     burns: dict[str, dict[int, list[Cell]]] = {"BURNS": {}, "BURNT": {}}
-    for fact in given:
+    for fact in facts:
         if not _is_on_map(fact.value):
             continue
         if isinstance(fact.subject, str):
@@ -383,7 +383,7 @@ def _agent_state(parts: Mapping[str, object]) -> AgentState:
 
 
 def in_zone(at: Cell, zone: Cell) -> bool:
-    """Whether a cell counts as the zone: at most three cells away in x and in y."""
+    """Return whether a cell counts as the zone: at most three cells away in x and in y."""
     return abs(at[0] - zone[0]) <= 3 and abs(at[1] - zone[1]) <= 3
 
 

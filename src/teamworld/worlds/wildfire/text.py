@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.levels import Instance, Level
+    from teamworld.worlds.wildfire.levels import Level, WildfireInstance
     from teamworld.worlds.wildfire.observe import Sightings
     from teamworld.worlds.wildfire.state import Incident
     from teamworld.worlds.wildfire.world import WildfireView
@@ -110,7 +110,7 @@ DENSITIES = ((1, "no trees"), (5, "few trees"), (15, "light forest"), (25, "medi
 
 
 class NearbyTeammate(NamedTuple):
-    """A team-mate in the open, close enough to matter."""
+    """A teammate in the open, close enough to matter."""
 
     name: str
     kind: int
@@ -119,7 +119,7 @@ class NearbyTeammate(NamedTuple):
 
 
 class Weather(NamedTuple):
-    """What a crew feels of wind and slope where it stands."""
+    """Wind, height and moisture where an agent stands."""
 
     east: float
     """Wind speed to the east in m/s."""
@@ -271,7 +271,7 @@ class _Around:
         order = np.lexsort((right, down, right * right + down * down))
         return list(zip(right[order].tolist(), down[order].tolist(), strict=True))
 
-    def told(self, right: int, down: int) -> str:
+    def describe_place(self, right: int, down: int) -> str:
         """Return where a cell is: coordinates, distance and direction."""
         return f"({self.seen.x + right}, {self.seen.y + down}), {whither(right, down)}"
 
@@ -285,8 +285,8 @@ class _Around:
         for front in fronts[:MOST_FRONTS]:
             xs, ys = sorted(self.seen.x + right for right, _ in front), sorted(self.seen.y + down for _, down in front)
             lines.append(
-                f"nearest cell {self.told(*front[0])}, {_number(len(front), 'cell')} within x {xs[0]} to {xs[-1]}, "
-                f"y {ys[0]} to {ys[-1]}"
+                f"nearest cell {self.describe_place(*front[0])}, {_number(len(front), 'cell')} "
+                f"within x {xs[0]} to {xs[-1]}, y {ys[0]} to {ys[-1]}"
             )
         more = f"; and {len(fronts) - MOST_FRONTS} more" if len(fronts) > MOST_FRONTS else ""
         number = _number(len(fronts), "front")
@@ -297,12 +297,12 @@ class _Around:
         cells = self.of(code)
         if not cells:
             return f"I see no {thing}."
-        return f"{title}: {'; '.join(_some([self.told(*cell) for cell in cells]))}."
+        return f"{title}: {'; '.join(_some([self.describe_place(*cell) for cell in cells]))}."
 
     def nearest_of(self, title: str, *codes: int) -> str:
         """How many cells of a kind there are and where the nearest is; nothing if there is none."""
         cells = self.of(*codes)
-        return f"{title}: {_number(len(cells), 'cell')}, the nearest {self.told(*cells[0])}." if cells else ""
+        return f"{title}: {_number(len(cells), 'cell')}, the nearest {self.describe_place(*cells[0])}." if cells else ""
 
     def trees(self) -> str:
         """The density of trees by direction."""
@@ -406,7 +406,7 @@ _PRIMITIVES = {
 
 
 def view_text(incident: Incident, sightings: Sightings, row: int, view: WildfireView, form: str, weather: bool) -> str:
-    """Return what an agent sees as the describer tells it, and what else it was told; or its window as a grid.
+    """Return a description of what an agent sees and knows, or its window as a grid.
 
     Args:
         incident: What goes on.
@@ -451,7 +451,7 @@ def primitive_name(kind: str, command: Sequence[int]) -> str:
     return "go" if order == GO_ANYWHERE else "stop" if order < 0 else _PRIMITIVES[kind][order]
 
 
-def task_text(level: Level, instance: Instance) -> str:
+def task_text(level: Level, instance: WildfireInstance) -> str:
     """Return the task in words."""
     zone = "" if instance.target is None else f"({instance.target.x}, {instance.target.y})"
     people = f"{level.clusters} cluster{'s' * (level.clusters != 1)} of {level.per_cluster} civilians"

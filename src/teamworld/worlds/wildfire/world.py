@@ -50,20 +50,20 @@ from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe_level, instance_for, level_for, with_firefighters
 from teamworld.worlds.wildfire.observe import begin_sightings
 from teamworld.worlds.wildfire.physics import begin_incident
-from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, Skill, SkillResult
-from teamworld.worlds.wildfire.state import SIGHTS, Cell, FireMode, Rules, rules_for
+from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, RunningSkill, SkillResult
+from teamworld.worlds.wildfire.state import SIGHTS, ActionRules, Cell, FireMode, rules_for
 from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, expected_facts, facts_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.levels import Instance
+    from teamworld.worlds.wildfire.levels import WildfireInstance
     from teamworld.worlds.wildfire.physics import StepEffects
     from teamworld.worlds.wildfire.state import Incident
 
 
 @dataclass(eq=False)
-class Frame:
+class WildfireFrame:
     """One moment of the world, shared by all views of it."""
 
     t: int
@@ -96,10 +96,10 @@ class Frame:
 FORMS = ("plain", "grid")
 
 
-class WildfireView(FrameView[Frame]):
+class WildfireView(FrameView[WildfireFrame]):
     """``contract.View`` for wildfire; reading it after the world's next step raises ``StaleView``."""
 
-    def __init__(self, agent: AgentId, frame: Frame, current: Callable[[], Frame]) -> None:
+    def __init__(self, agent: AgentId, frame: WildfireFrame, current: Callable[[], WildfireFrame]) -> None:
         super().__init__(agent, frame, current)
         self._options: Sequence[Option] | None = None
 
@@ -120,7 +120,7 @@ class WildfireView(FrameView[Frame]):
 
     @property
     def state(self) -> SymbolicState:
-        """All that the agent knows, as a scene with what was seen of the ground."""
+        """All that the agent knows, as a symbolic state with what was seen of the ground."""
         return self._now.knowledge[self._agent].state
 
     @property
@@ -157,7 +157,7 @@ class WildfireView(FrameView[Frame]):
         return self._options
 
     def check(self, action: Action) -> Verdict:
-        """Whether the action's preconditions hold, by what the agent knows."""
+        """Return whether the action's preconditions hold, by what the agent knows."""
         return self._now.domain.check_now(self._agent, action, self.known)
 
     def text(self, form: str = "plain") -> str:
@@ -182,14 +182,14 @@ class WildfireWorld(World):
         options: See ``WildfireOptions``.
     """
 
-    def __init__(self, instance: Instance, level: str, horizon: int, options: WildfireOptions) -> None:
+    def __init__(self, instance: WildfireInstance, level: str, horizon: int, options: WildfireOptions) -> None:
 
         if horizon < 1:
             raise UserError(f"the horizon is a number of timesteps from 1, got {horizon}")
         task_level, self._options, self._instance = instance.level, options, instance
         horizon = min(horizon, task_level.max_steps) if options.limit else horizon
         rules = rules_for(task_level.edition)
-        self._rules = Rules(
+        self._rules = ActionRules(
             pick_up=rules.pick_up,
             refill=rules.refill,
             rescue_reach=rules.rescue_reach,
@@ -250,7 +250,7 @@ class WildfireWorld(World):
         self._fires = Fires(self._incident)
         self._over: EndReason | None = None
         self._total = self._main()
-        self._skills: dict[AgentId, Skill] = {}
+        self._skills: dict[AgentId, RunningSkill] = {}
         self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._names, ())
         if self._options.shared_map:
             team = Knowledge(self._incident, self._mission, self._names, None)
@@ -350,7 +350,7 @@ class WildfireWorld(World):
         for knowledge in dict.fromkeys(self._alive_knowledge()):
             knowledge.look(self._incident, self._sightings, self._fires, alive)
             self._ledger.find(knowledge.people, fire=bool(knowledge.state.fires))
-        self._frame = Frame(
+        self._frame = WildfireFrame(
             self._incident.t,
             self._spec.horizon,
             self._domain,
@@ -372,7 +372,7 @@ class WildfireWorld(World):
         ]
 
     def _order(self, agent: AgentId, order: Action) -> Verdict:
-        """Start what is ordered, unless it runs already; return whether it could start."""
+        """Start the action unless it runs already; return whether it could start."""
         running = self._skills.get(agent)
         whole = _completed(order, self._domain.abilities(agent, self._frame.known(agent)))
         if running is not None and running.action == whole:
@@ -383,7 +383,7 @@ class WildfireWorld(World):
         verdict = self._domain.check_now(agent, whole, self._frame.known(agent))
         if verdict.ok and whole != WAIT:
             kind = self._mission.kinds[agent]
-            self._skills[agent] = Skill(agent, self._row[agent], kind, whole, self._incident.t)
+            self._skills[agent] = RunningSkill(agent, self._row[agent], kind, whole, self._incident.t)
         return verdict
 
     def _command(self, name: AgentId) -> Command:
@@ -398,7 +398,7 @@ class WildfireWorld(World):
         commands: npt.NDArray[np.int64],
         effects: StepEffects,
     ) -> dict[AgentId, Outcome]:
-        """Judge what everybody did who was alive when the step began."""
+        """Return the outcome of every agent that was alive when the step began."""
         truth = work_state(self._incident, self._mission, self._names)
         above = rows_over_fire(self._incident) if self._mission.task == "scout" else []
         outcomes = {}
@@ -451,7 +451,7 @@ class WildfireWorld(World):
             del self._skills[name]
         return outcome._replace(status=result.status, reason=result.reason, constraint=result.constraint)
 
-    def _remember(self, skill: Skill, result: SkillResult) -> None:
+    def _remember(self, skill: RunningSkill, result: SkillResult) -> None:
         done = Outcome(skill.action, result.status, result.reason, result.constraint, start=skill.start)
         self._histories[skill.agent] += (done,)
 
@@ -481,7 +481,7 @@ def _cause_of_loss(effects: StepEffects, row: int) -> str:
 
 
 def _completed(order: Action, schemas: Iterable[ActionSchema]) -> Action:
-    """Return an order with what was left out; as it came where it fits no schema."""
+    """Return an action with left-out arguments filled in; unchanged where it fits no schema."""
     for schema in schemas:
         if schema.verb == order.verb:
             try:
@@ -492,7 +492,7 @@ def _completed(order: Action, schemas: Iterable[ActionSchema]) -> Action:
 
 
 def _no_effects(incident: Incident) -> StepEffects:
-    """Return a step in which nothing happened."""
+    """Return the effects of a step in which nothing happened."""
     agents, people = len(incident.units), len(incident.civilians)
     flags, counts = np.zeros(agents, np.bool_), np.zeros(agents, np.int32)
     none = np.zeros(people, np.bool_)
@@ -509,7 +509,7 @@ LEVELS: Mapping[str, str] = {name: describe_level(level) for name, level in _LEV
 
 
 class WildfireOptions(BaseModel):
-    """What can be set for wildfire."""
+    """The options of wildfire."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 

@@ -181,7 +181,7 @@ def arrays(incident: Incident) -> tuple[UnitArrays, CivilianArrays, LandArrays, 
 
 
 def notes_for(agents: int) -> StepNotes:
-    """Return an empty plan."""
+    """Return notes for a new timestep."""
     return StepNotes(np.zeros((agents, 10), np.int32), np.zeros((agents, 3)))
 
 

@@ -75,10 +75,7 @@ def latent_variables(mission: Mission, facts: Facts) -> tuple[LatentVariable, ..
     state = readable(state_of, facts)
     if state is None:
         return ()
-    if "unknowns" not in state.memo:
-        state.memo["unknowns"] = tuple(_latent_variables(mission, state))
-    latents: tuple[LatentVariable, ...] = state.memo["unknowns"]
-    return latents
+    return state.derived("latent", lambda: tuple(_latent_variables(mission, state)))
 
 
 def _latent_variables(mission: Mission, state: SymbolicState) -> Iterator[LatentVariable]:

@@ -64,11 +64,7 @@ class Firebreak(NamedTuple):
 
 def firebreak(mission: Mission, state: SymbolicState, fire: int) -> Firebreak | None:
     """Return the best rectangle round a fire; None where nobody knows where it is, or nothing burns."""
-    key = "ring", fire
-    if key not in state.memo:
-        state.memo[key] = _best_firebreak(mission, state, fire)
-    ring: Firebreak | None = state.memo[key]
-    return ring
+    return state.derived(("firebreak", fire), lambda: _best_firebreak(mission, state, fire))
 
 
 def fire_extent(mission: Mission, state: SymbolicState, fire: int) -> Rectangle | None:

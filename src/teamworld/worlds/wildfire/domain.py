@@ -87,19 +87,12 @@ class WildfireDomain(Domain):
     def abilities(self, agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
         state, kind = state_of(facts), self.mission.kinds[agent]
-        key = "abilities", kind
-        if key not in state.memo:
-            state.memo[key] = schemas(kind, self.mission, state)
-        known_schemas: tuple[ActionSchema, ...] = state.memo[key]
-        return known_schemas
+        return state.derived(("abilities", kind), lambda: schemas(kind, self.mission, state))
 
     def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return the goals of the task, those to be discovered once they are known."""
         state = state_of(facts)
-        if "goals" not in state.memo:
-            state.memo["goals"] = goals_in(self.mission, state)
-        goals: Sequence[Goal] = state.memo["goals"]
-        return goals
+        return state.derived("goals", lambda: goals_in(self.mission, state))
 
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
@@ -111,7 +104,7 @@ class WildfireDomain(Domain):
             agent, state, facts
         )
         options: dict[Action, GoalId | None] = {}
-        for action, goal in (*proposals, *self._ways(agent, state), (WAIT, None)):
+        for action, goal in (*proposals, *self._ways(agent, state, facts), (WAIT, None)):
             if action not in options and self.check_now(agent, action, facts).ok:
                 options[action] = goal
         return [Option(act, goal, estimate_ticks(agent, act, self.mission, state)) for act, goal in options.items()]
@@ -198,20 +191,14 @@ class WildfireDomain(Domain):
                 yield from ((Action("go_to", (Entity("water", number),)), goal.id) for number in state.water)
             yield Action("go_to", (goal.thing,)), goal.id
 
-    def _ways(self, agent: AgentId, state: SymbolicState) -> Iterator[tuple[Action, GoalId | None]]:
+    def _ways(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Iterator[tuple[Action, GoalId | None]]:
         """Yield ways to look around and ways out."""
         at = state.agents[agent].at
-        search = "search" if any(goal.id == "search" and goal.state == "open" for goal in self._all(state)) else None
+        search = "search" if self._open(facts, "search") else None
         for number in sorted(state.unseen, key=lambda n: (dist(state.sectors[n], at), n))[:FEW]:
             yield Action("go_to", (Entity("sector", number),)), search
         for plan in list(candidate_plans(self.mission, state, agent, None))[:1]:
             yield from ((act, None) for act in plan if act.verb == "move_to")
-
-    def _all(self, state: SymbolicState) -> Sequence[Goal]:
-        if "goals" not in state.memo:
-            state.memo["goals"] = goals_in(self.mission, state)
-        goals: Sequence[Goal] = state.memo["goals"]
-        return goals
 
     def _nearest(self, goals: list[Goal], at: Cell, state: SymbolicState) -> list[Goal]:
         def far(goal: Goal) -> tuple[float, str]:
@@ -359,11 +346,7 @@ class WildfireDomain(Domain):
         return estimate_ticks(agent, action, self.mission, state_of(facts))
 
     def _by_id(self, facts: Facts) -> Mapping[GoalId, Goal]:
-        memo = state_of(facts).memo
-        if "by id" not in memo:
-            memo["by id"] = {goal.id: goal for goal in self.goals(facts)}
-        goals: Mapping[GoalId, Goal] = memo["by id"]
-        return goals
+        return state_of(facts).derived("by id", lambda: {goal.id: goal for goal in self.goals(facts)})
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

@@ -8,6 +8,7 @@ snapshots of an episode.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from math import dist
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -256,19 +257,9 @@ def _both(mission: Mission, state: SymbolicState) -> Iterator[Goal]:
             status = "lost"
         elif out:
             status = "done"
-        yield Goal(
-            f"guard_{number}",
-            "guard",
-            goal.thing,
-            features=goal.features[:1],
-            weight=goal.weight,
-            capacity=goal.capacity,
-            kinds=goal.kinds,
-            units=size - lost if status == "open" else 0,
-            constraints=goal.constraints,
-            can_be_lost=True,
-            state=status,
-        )
+        left = size - lost if status == "open" else 0
+        features = goal.features[:1]
+        yield replace(goal, id=f"guard_{number}", kind="guard", features=features, units=left, state=status)
 
 
 #: How many of each constraint there are, or are needed.

@@ -271,11 +271,6 @@ def set_water(land: Land, x: int, y: int, present: bool = True) -> bool:
     return True
 
 
-def due_events(incident: Incident) -> tuple[Event, ...]:
-    """Return the events that happen at the beginning of the next timestep."""
-    return tuple(event for event in incident.level.events if event.t == incident.t)
-
-
 def run_events(incident: Incident, notes: StepNotes) -> tuple[Event, ...]:
     """Run the events that are due, in the order of the script; return them.
 
@@ -283,11 +278,11 @@ def run_events(incident: Incident, notes: StepNotes) -> tuple[Event, ...]:
         incident: What to change.
         notes: Where the deaths of agents are noted.
     """
-    for number, event in enumerate(incident.level.events):
-        if event.t == incident.t:
-            _run_event(incident, number, event, notes)
-            kill_on_fire(*arrays(incident), notes)
-    return due_events(incident)
+    due = [(number, event) for number, event in enumerate(incident.level.events) if event.t == incident.t]
+    for number, event in due:
+        _run_event(incident, number, event, notes)
+        kill_on_fire(*arrays(incident), notes)
+    return tuple(event for _, event in due)
 
 
 def _run_event(incident: Incident, number: int, event: Event, notes: StepNotes) -> None:

@@ -6,12 +6,12 @@ a state that the world made; it is no fact, for there would be thousands. Cells 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, dist
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
 from teamworld.worlds.contract import Relation
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from teamworld.worlds.wildfire.knowledge import SeenMap
     from teamworld.worlds.wildfire.levels import Edition, Task
 
+Result = TypeVar("Result")
 
-#: A sector of the map is at most this many cells wide: what a drone sees at once. A map has at most TILES a side.
+#: Most cells on a side of a sector, what a drone sees at once; most sectors on a side of a map.
 SECTOR_SIDE, MOST_SECTORS = 31, 10
 
 #: Cells of the largest map: a fire has many, and nothing else about a subject is said twice.
@@ -123,6 +124,12 @@ class SymbolicState:
     ground: SeenMap | None = field(default=None, compare=False, repr=False)
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     """Results derived from it."""
+
+    def derived(self, key: Hashable, derive: Callable[[], Result]) -> Result:
+        """Return what is derived from this state, computed once for each key."""
+        if key not in self.memo:
+            self.memo[key] = derive()
+        return cast("Result", self.memo[key])
 
     def line(self, number: int) -> list[TargetCell]:
         """Return the cells of a line, from one end to the other."""

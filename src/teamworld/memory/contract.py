@@ -53,13 +53,12 @@ class PlanInstance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TaskOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a task ended in an episode."""
+    """How a task ended in an episode, and at which tick it was done."""
 
     task: TaskKey
     goal: str
     success: bool
     end: int | None
-    """Tick at which it was done."""
     order: int | None
     """Rank among the tasks done, from 1."""
 
@@ -92,16 +91,14 @@ class StartRecord(NamedTuple):
 
 
 class GuideEntry(NamedTuple):
-    """The guidebook's line on one task."""
+    """The guidebook's line on one task; durations and starts are ticks of the successes."""
 
     attempts: int
     successes: int
     mean_duration: float | None
-    """Of the successes."""
     team: int | None
     """Recommended team size."""
     earliest_start: int | None
-    """Tick at which the first of the successes was begun."""
     latest_start: int | None
     verdict: Verdict
     about_now: StartRecord = StartRecord(0, 0)
@@ -109,14 +106,13 @@ class GuideEntry(NamedTuple):
 
 
 class PlanRecord(NamedTuple):
-    """The plan library's line on one plan or prototype."""
+    """The plan library's line on one plan or prototype; durations are ticks of the successes."""
 
     text: str
     """A lifted plan in written form, or a prototype."""
     attempts: int
     successes: int
     mean_duration: float | None
-    """Of the successes."""
     mean_team: float
 
 

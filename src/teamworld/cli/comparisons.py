@@ -67,7 +67,7 @@ def compare(
         What varies from setting to setting, as FIELD=VALUE,VALUE,...: level=n1,n2,n4 or cube.agents=1,2,4 for team
         sizes, reasoner=rules,rules:noise=0.2, instances=1,2,3, an option as OWNER.OPTION=...; may be repeated.
     metrics:
-        Ids with commas (see: teamworld metrics), or all. [default: those of a results table]
+        Names with commas (see: teamworld metrics), or all. [default: those of a results table]
     out:
         Folder of the comparison. [default: a name made from the arguments, under runs/]
     figures:

@@ -113,7 +113,7 @@ class Knowledge:
         return np.minimum(2 * seq, self._span - 1)
 
     @cached_property
-    def told(self) -> ToldFacts:
+    def told_facts(self) -> ToldFacts:
         """Facts that reached somebody else than their sender."""
         return ToldFacts.of(self._table, self.index)
 
@@ -123,13 +123,13 @@ class Knowledge:
 
     @cached_property
     def _told_series(self) -> TimeSeries:
-        facts = self.told
+        facts = self.told_facts
         return TimeSeries(self._series(facts.agent, facts.fact), 2 * facts.seq + 1, self._span)
 
     @cached_property
     def _begun(self) -> tuple[TimeSeries, Ints, Ints]:
         """What was newly perceived or told, by agent and by subject and predicate; with its facts and moments."""
-        sights, deliveries = self._table.sights, self.told
+        sights, deliveries = self._table.sights, self.told_facts
         new = sights.on & (sights.agent != NOBODY)
         agent = np.concatenate((sights.agent[new], deliveries.agent))
         fact = np.concatenate((sights.fact[new], deliveries.fact))
@@ -158,7 +158,7 @@ class Knowledge:
         perceived = (seen != NOBODY) & _of(self._table.sights.on, seen)
         since = np.maximum(
             np.where(seen != NOBODY, _of(self._moment, seen), NOBODY),
-            np.where(delivered != NOBODY, 2 * _of(self.told.seq, delivered) + 1, NOBODY),
+            np.where(delivered != NOBODY, 2 * _of(self.told_facts.seq, delivered) + 1, NOBODY),
         )
         begun, _, moments = self._begun
         last = begun.before(agent * len(self.facts) + self._key[fact], moment)

@@ -53,7 +53,7 @@ def withheld_information(table: EventTable) -> Value:
 def _is_held(table: EventTable) -> Flags:
     """Return for each told fact whether its recipient held it already."""
     knowledge = knowledge_of(table)
-    return knowledge.holds(knowledge.told.agent, knowledge.told.fact, knowledge.told.seq)
+    return knowledge.holds(knowledge.told_facts.agent, knowledge.told_facts.fact, knowledge.told_facts.seq)
 
 
 class Uptake(NamedTuple):
@@ -80,7 +80,7 @@ def taken_up(table: EventTable, by: tuple[type[PlanStart | Commit], ...] = (Plan
         by: What it can be taken up by.
     """
     knowledge = knowledge_of(table)
-    deliveries = knowledge.told
+    deliveries = knowledge.told_facts
     rows = np.flatnonzero(~_is_held(table))
     terms: dict[str, int] = {}
     of_fact = {

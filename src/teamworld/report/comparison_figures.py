@@ -273,7 +273,7 @@ def _profiles(samples: Sequence[Sample], caption: str, stem: Path) -> Path | Non
             if not shares:
                 continue
             style, place = look(index), layer(index, len(methods))
-            middle, low, high = ([one[at] for one in shares] for at in (0, 1, 2))
+            middle, low, high = ([interval[at] for interval in shares] for at in (0, 1, 2))
             axes.plot(
                 *(LEVELS, middle),
                 **style,

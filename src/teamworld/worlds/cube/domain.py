@@ -102,7 +102,8 @@ class CubeDomain(Domain):
         steps = {"up": row, "down": state.side - 1 - row, "left": col, "right": state.side - 1 - col}
         actions += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
         actions += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
-        return [Option(action, goal, self._estimate_steps(state, agent, action)) for action, goal in actions]
+        known = self.abilities(state)
+        return [Option(action, goal, _estimate_steps(state, agent, action, known)) for action, goal in actions]
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans for a goal, or for an agent that is not needed; see ``candidate_plans``.
@@ -141,28 +142,8 @@ class CubeDomain(Domain):
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated steps of an action, at least 1."""
-        return self._estimate_steps(read_state(facts), agent, action)
-
-    def _estimate_steps(self, state: SymbolicState, agent: AgentId, action: Action) -> int:
-        try:
-            action = self.abilities(state).complete(action)
-        except UserError:
-            return 1
-        if action.verb in ("move", "push_block", "yield_block"):
-            return count_of(action, 1)
-        if action.verb in ("idle", "talk"):
-            return count_of(action, 0)
-        block = block_of(action)
-        if action == WAIT or block is None:
-            return 1
-        face = word_of(action, 1)
-        steps = _steps_to_face(state, block, face)
-        if action.verb == "move_to_block":
-            return max(1, steps.get(agent, count_of(action, 2)))
-        need = count_of(action, 2) or min(len(state.agents), geometry.chain_weight(state, block, face))
-        coming = sorted(count for other, count in steps.items() if other != agent)[: need - 1]
-        late = coming[-1] if len(coming) >= need - 1 and coming else 0
-        return max(1, min(late + 1, count_of(action, 3)))
+        state = read_state(facts)
+        return _estimate_steps(state, agent, action, self.abilities(state))
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
@@ -197,6 +178,28 @@ def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[Acti
             yield Action("yield_block", (thing, 2))
         elif geometry.staging_cells(state, block, face) and actions.can_reach_face(state, agent, block, face):
             yield Action("move_to_block", (thing, face))
+
+
+def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known: ActionSchemas) -> int:
+    try:
+        action = known.complete(action)
+    except UserError:
+        return 1
+    if action.verb in ("move", "push_block", "yield_block"):
+        return count_of(action, 1)
+    if action.verb in ("idle", "talk"):
+        return count_of(action, 0)
+    block = block_of(action)
+    if action == WAIT or block is None:
+        return 1
+    face = word_of(action, 1)
+    steps = _steps_to_face(state, block, face)
+    if action.verb == "move_to_block":
+        return max(1, steps.get(agent, count_of(action, 2)))
+    need = count_of(action, 2) or min(len(state.agents), geometry.chain_weight(state, block, face))
+    coming = sorted(count for other, count in steps.items() if other != agent)[: need - 1]
+    late = coming[-1] if len(coming) >= need - 1 and coming else 0
+    return max(1, min(late + 1, count_of(action, 3)))
 
 
 def _steps_to_face(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int]:

@@ -263,12 +263,12 @@ class MoveToBlock(CubeSkill):
 
 def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
     """Return the rank of each aligned agent's cell, as ``targets`` ranks free cells."""
+    return compute_once(state.memo, ("ranks", block, face), lambda: _ranks(state, block, face))
+
+
+def _ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
     ends = geometry.lines(state, block, face)
-    return compute_once(
-        state.memo,
-        ("ranks", block, face),
-        lambda: {agent: (place, line.offset) for line in ends for place, agent in enumerate(line.agents)},
-    )
+    return {agent: (place, line.offset) for line in ends for place, agent in enumerate(line.agents)}
 
 
 def better_place(state: SymbolicState, agent: AgentId, block: int, face: str) -> str | None:

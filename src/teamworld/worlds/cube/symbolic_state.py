@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -91,9 +91,10 @@ class Blocks(dict[int, Square]):
 
 def compute_once(memo: dict[Any, Any], key: tuple[object, ...], compute: Callable[[], Computed]) -> Computed:
     """Return the value under a key of a memo, computed if it is not there yet."""
-    if key not in memo:
-        memo[key] = compute()
-    value: Computed = memo[key]
+    try:
+        value: Computed = memo[key]
+    except KeyError:
+        value = memo[key] = compute()
     return value
 
 
@@ -118,7 +119,7 @@ class SymbolicState:
     @property
     def block_map(self) -> Blocks:
         """The blocks with their memo."""
-        return cast("Blocks", self.blocks)
+        return self.blocks  # type: ignore[return-value]  # wrapped in __post_init__; called too often for a cast
 
     @property
     def open_blocks(self) -> Iterator[tuple[int, Square]]:

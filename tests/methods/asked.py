@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +16,13 @@ from teamworld.experiment.spec import RunCell
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.common.plan_answers import candidate_texts
+from teamworld.methods.contract import Method
 from teamworld.methods.drwell.questions import Chat, Draft, Negotiation
 from teamworld.reasoning.contract import Answer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import Prompt, render
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Event, LogWriter
+from teamworld.seeding import Streams
 from teamworld.worlds.contract import World
 
 #: Changes an answer before it is given.
@@ -82,15 +84,34 @@ def play(
     memory: WorldModel | None = None,
     rule: MessageRule | None = None,
     log: Path | None = None,
+    **options: Any,
 ) -> list[Event]:
     """Play an episode and return its log, which is also written to a file if one is given."""
-    options = methods.resolve(label, {}).model_dump()
-    setting = Setting(0, 0, 1, options, rule or MessageRule())
+    return play_method(world, mind, label, memory, rule, log, options=options)[0]
+
+
+def play_method(
+    world: World,
+    mind: Reasoner,
+    label: str = "drwell",
+    memory: WorldModel | None = None,
+    rule: MessageRule | None = None,
+    log: Path | None = None,
+    *,
+    episode: int = 1,
+    streams: Streams | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[list[Event], Method]:
+    """Play an episode; return its log and the method."""
+    filled = methods.resolve(label, {label: options or {}}).model_dump()
+    setting = Setting(0, 0, episode, filled, rule or MessageRule())
     with tempfile.TemporaryDirectory() as scratch, LogWriter(log or Path(scratch) / "log.jsonl.zst") as writer:
-        method, known = methods.make(label, options), memory or WorldModel()
-        asyncio.run(Episode(world, method, mind, known, writer, CELL.streams(1), setting).play())
+        method = methods.make(label, filled)
+        asyncio.run(
+            Episode(world, method, mind, memory or WorldModel(), writer, streams or CELL.streams(1), setting).play()
+        )
         writer.finish()
-        return writer.events
+        return list(writer.events), method
 
 
 def asked(

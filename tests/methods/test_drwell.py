@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from teamworld.episode.loop import Episode, Setting
-from teamworld.episode.messages import MessageRule
 from teamworld.language import parse_plan
 from teamworld.memory.contract import PlanInstance, Ranking
 from teamworld.memory.world_model import WorldModel
-from teamworld.methods import registry as methods
 from teamworld.methods.contract import Method
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.prompts import render
@@ -24,7 +19,6 @@ from teamworld.record import (
     Commit,
     EpisodeEnd,
     Event,
-    LogWriter,
     MessageSent,
     PlanEnd,
     PlanStart,
@@ -34,7 +28,7 @@ from teamworld.record import (
 )
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import World
+from tests.methods.asked import play_method
 
 
 class Spy(WorldModel):
@@ -73,31 +67,26 @@ def streams(*names: str | int) -> np.random.Generator:
 
 
 def play(
-    tmp_path: Path,
     name: str = "drwell",
     level: str = "paper-n2",
     horizon: int = 150,
     world_options: dict[str, object] | None = None,
     memory: WorldModel | None = None,
     reasoner: Reasoner | None = None,
-    **options: object,
-) -> tuple[list[Event], Method, World]:
+    **options: Any,
+) -> tuple[list[Event], Method]:
     world = worlds.make("cube", level, 0, horizon, world_options or {})
-    method = methods.make(name, options)
-    mind = reasoner or make_reasoner("rules", streams)
-    setting = Setting(0, 0, 1, options, MessageRule())
-    with LogWriter(tmp_path / "log.jsonl.zst") as log:
-        asyncio.run(Episode(world, method, mind, memory or WorldModel(), log, streams, setting).play())
-        log.finish()
-        return log.events, method, world
+    return play_method(
+        world, reasoner or make_reasoner("rules", streams), name, memory, streams=streams, options=options
+    )
 
 
 def of(events: list[Event], kind: type[Any]) -> Iterator[Any]:
     return (event for event in events if isinstance(event, kind))
 
 
-def test_each_meeting_proposes_in_turn_and_then_commits_in_turn(tmp_path: Path) -> None:
-    events, *_ = play(tmp_path)
+def test_each_meeting_proposes_in_turn_and_then_commits_in_turn() -> None:
+    events, _ = play()
     rooms: dict[int, list[MessageSent]] = {}
     for message in of(events, MessageSent):
         rooms.setdefault(message.room, []).append(message)
@@ -110,8 +99,8 @@ def test_each_meeting_proposes_in_turn_and_then_commits_in_turn(tmp_path: Path) 
         assert [message.agent for message in said[:half]] == sorted(message.agent for message in said[:half])
 
 
-def test_only_free_agents_meet(tmp_path: Path) -> None:
-    events, *_ = play(tmp_path, level="n8", horizon=60)
+def test_only_free_agents_meet() -> None:
+    events, _ = play(level="n8", horizon=60)
     # A waiting plan ends when its agent is called back into the room, in the step of the meeting.
     ended = {(event.agent, event.step) for event in of(events, PlanEnd)}
     running: set[str] = set()
@@ -124,8 +113,8 @@ def test_only_free_agents_meet(tmp_path: Path) -> None:
             assert event.agent not in running or (event.agent, event.step) in ended
 
 
-def test_every_commitment_is_released_once(tmp_path: Path) -> None:
-    events, *_ = play(tmp_path)
+def test_every_commitment_is_released_once() -> None:
+    events, _ = play()
     bound: dict[str, str] = {}
     for event in events:
         if isinstance(event, Commit):
@@ -137,10 +126,10 @@ def test_every_commitment_is_released_once(tmp_path: Path) -> None:
     assert events[-1] == next(of(events, EpisodeEnd))
 
 
-def test_what_is_learned_live_is_what_is_learned_from_the_log(tmp_path: Path) -> None:
+def test_what_is_learned_live_is_what_is_learned_from_the_log() -> None:
     for identity in ("id", "class"):
         memory = Spy()
-        events, method, _ = play(tmp_path, level="n4", memory=memory, task_identity=identity)
+        events, method = play(level="n4", memory=memory, task_identity=identity)
         delta = method.learn(events)
         assert delta is not None
         # The last plans end with the episode, when nobody watches any more.
@@ -151,15 +140,15 @@ def test_what_is_learned_live_is_what_is_learned_from_the_log(tmp_path: Path) ->
         assert all(("weight=" in key) == (identity == "class") for key in keys)
 
 
-def test_no_agent_is_given_the_views_of_another(tmp_path: Path) -> None:
-    events, *_ = play(tmp_path, level="n4", horizon=60)
+def test_no_agent_is_given_the_views_of_another() -> None:
+    events, _ = play(level="n4", horizon=60)
     assert list(of(events, ViewsShared)) == []
 
 
-def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path) -> None:
+def test_every_prompt_renders_and_shows_nothing_that_is_not_known() -> None:
     listening = Listening(make_reasoner("rules", streams))
-    play(tmp_path, reasoner=listening)
-    play(tmp_path, name="zero_shot", reasoner=listening)
+    play(reasoner=listening)
+    play(name="zero_shot", reasoner=listening)
     kinds = {question.kind for question, _ in listening.asked}
     assert kinds == {"drwell.propose", "drwell.commit", "drwell.draft", "drwell.revise", "zero_shot.plan"}
     for question, prompt in listening.asked:
@@ -168,30 +157,30 @@ def test_every_prompt_renders_and_shows_nothing_that_is_not_known(tmp_path: Path
         assert "object at" not in prompt
     # With a short sight the far blocks stand in no prompt before they were seen.
     blind = Listening(make_reasoner("rules", streams))
-    play(tmp_path, reasoner=blind, world_options={"view_radius": 2}, horizon=3)
+    play(reasoner=blind, world_options={"view_radius": 2}, horizon=3)
     assert blind.asked
     assert all("<block>(2)" not in prompt and "block_2" not in prompt for _, prompt in blind.asked)
 
 
-def test_no_rule_calls_the_scripted_team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_rule_calls_the_scripted_team(monkeypatch: pytest.MonkeyPatch) -> None:
     from teamworld.worlds.cube import domain
 
     def refuse(*_: object) -> None:
         raise AssertionError("a rule called the scripted team")
 
     monkeypatch.setattr(domain.CubeDomain, "plan_scripted_team", refuse)
-    play(tmp_path, horizon=40)
-    play(tmp_path, name="zero_shot", horizon=40)
+    play(horizon=40)
+    play(name="zero_shot", horizon=40)
     with pytest.raises(AssertionError, match="scripted team"):
-        play(tmp_path, name="greedy", horizon=40)
+        play(name="greedy", horizon=40)
 
 
-def test_noise_is_caught_asked_again_and_on_record(tmp_path: Path) -> None:
-    events, *_ = play(tmp_path, reasoner=make_reasoner("rules:noise=0.5", streams), horizon=100)
+def test_noise_is_caught_asked_again_and_on_record() -> None:
+    events, _ = play(reasoner=make_reasoner("rules:noise=0.5", streams), horizon=100)
     asked = list(of(events, QuestionAsked))
     assert {event.reasoner for event in asked} == {"rules:noise=0.5"}
     assert any(event.errors for event in asked)
-    sound, *_ = play(tmp_path, horizon=100)
+    sound, _ = play(horizon=100)
     assert not any(event.errors or event.fallback for event in of(sound, QuestionAsked))
 
 
@@ -205,15 +194,15 @@ class Mute:
 
 
 @pytest.mark.parametrize("name", ["drwell", "zero_shot"])
-def test_a_mind_that_never_answers_keeps_out_of_the_way_and_the_episode_ends(tmp_path: Path, name: str) -> None:
-    events, *_ = play(tmp_path, name=name, reasoner=Mute(), horizon=30)
+def test_a_mind_that_never_answers_keeps_out_of_the_way_and_the_episode_ends(name: str) -> None:
+    events, _ = play(name=name, reasoner=Mute(), horizon=30)
     assert next(of(events, EpisodeEnd)).reason == "horizon"
     assert all(event.fallback and len(event.errors) == 3 for event in of(events, QuestionAsked))
     assert not any(getattr(event, "effect", False) for event in events)
 
 
-def test_plans_in_the_log_are_in_the_language_and_reviewed(tmp_path: Path) -> None:
-    events, *_ = play(tmp_path)
+def test_plans_in_the_log_are_in_the_language_and_reviewed() -> None:
+    events, _ = play()
     plans = list(of(events, PlanStart))
     for event in plans:
         assert parse_plan(event.text).goal == event.goal
@@ -225,12 +214,12 @@ def test_plans_in_the_log_are_in_the_language_and_reviewed(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["drwell", "zero_shot", "greedy", "random"])
 @pytest.mark.parametrize("level", ["n1", "n2", "n4", "n8"])
-def test_every_method_runs_through_on_every_size(tmp_path: Path, name: str, level: str) -> None:
-    events, *_ = play(tmp_path, name=name, level=level, horizon=60)
+def test_every_method_runs_through_on_every_size(name: str, level: str) -> None:
+    events, _ = play(name=name, level=level, horizon=60)
     assert next(of(events, EpisodeEnd)).reason in {"all_done", "horizon"}
 
 
 @pytest.mark.parametrize("name", ["drwell", "zero_shot", "greedy", "random"])
-def test_every_method_runs_through_with_a_short_sight(tmp_path: Path, name: str) -> None:
-    events, *_ = play(tmp_path, name=name, level="n4", horizon=80, world_options={"view_radius": 3})
+def test_every_method_runs_through_with_a_short_sight(name: str) -> None:
+    events, _ = play(name=name, level="n4", horizon=80, world_options={"view_radius": 3})
     assert next(of(events, EpisodeEnd)).reason in {"all_done", "horizon"}

@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.language import parse_plan
@@ -27,9 +25,10 @@ from teamworld.methods.drwell.questions import Chat, Choose, NegotiationRecord, 
 from teamworld.methods.drwell.reflections import reflections
 from teamworld.reasoning.contract import Answer, BadAnswer, Question, Reasoner, Rejected, Reply
 from teamworld.reasoning.registry import make_reasoner
-from teamworld.record import Commit, EpisodeEnd, Event, LogWriter, MessageSent, PlanStart, QuestionAsked
+from teamworld.record import Commit, EpisodeEnd, Event, MessageSent, PlanStart, QuestionAsked
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import Goal
+from tests.methods.asked import play_method
 from tests.methods.test_drwell import Listening, Mute, Spy, of, streams
 
 ROUNDS, PLANNING = {"drwell.propose", "drwell.commit"}, {"drwell.draft", "drwell.revise"}
@@ -73,7 +72,6 @@ class Marked(Spy):
 
 
 def play(
-    tmp_path: Path,
     variant: str | None = None,
     *,
     level: str = "paper-n2",
@@ -83,18 +81,12 @@ def play(
     reasoner: Reasoner | None = None,
     world_options: Mapping[str, object] | None = None,
     rule: MessageRule | None = None,
-    **options: object,
+    **options: Any,
 ) -> tuple[list[Event], Method]:
     label = "drwell" if variant is None else f"drwell:{variant}"
-    filled = methods.resolve(label, {label: options}).model_dump()
-    method = methods.make(label, filled)
     world = worlds.make("cube", level, 0, horizon, world_options or {})
-    setting = Setting(0, 0, episode, filled, rule or MessageRule())
-    with LogWriter(tmp_path / "log.jsonl.zst") as log:
-        mind = reasoner or make_reasoner("rules", streams)
-        asyncio.run(Episode(world, method, mind, known or WorldModel(), log, streams, setting).play())
-        log.finish()
-        return log.events, method
+    reasoner = reasoner or make_reasoner("rules", streams)
+    return play_method(world, reasoner, label, known, rule, episode=episode, streams=streams, options=options)
 
 
 def test_every_variant_is_covered_here_and_is_what_its_options_say() -> None:
@@ -106,9 +98,9 @@ def test_every_variant_is_covered_here_and_is_what_its_options_say() -> None:
 
 
 @pytest.mark.parametrize("variant", ASKED)
-def test_who_is_asked_what_and_what_of_the_world_model_is_read(tmp_path: Path, variant: str) -> None:
+def test_who_is_asked_what_and_what_of_the_world_model_is_read(variant: str) -> None:
     memory, mind = Marked(), Listening(make_reasoner("rules", streams))
-    play(tmp_path, variant, known=memory, reasoner=mind)
+    play(variant, known=memory, reasoner=mind)
     kinds, guided, looks_up = ASKED[variant]
     assert {question.kind for question, _ in mind.asked} == kinds
     assert bool(memory.read["guide"]) == bool(memory.read["best"]) == guided
@@ -128,37 +120,37 @@ def test_who_is_asked_what_and_what_of_the_world_model_is_read(tmp_path: Path, v
             assert ("Record:" in prompt) == ("7777" in prompt) == guided
 
 
-def test_without_a_memory_nothing_is_written_or_learned(tmp_path: Path) -> None:
+def test_without_a_memory_nothing_is_written_or_learned() -> None:
     memory = Marked()
-    events, method = play(tmp_path, "no_memory", known=memory, horizon=150)
+    events, method = play("no_memory", known=memory, horizon=150)
     assert not memory.added
     assert not memory.read
     assert method.learn(events) is None
     assert not method.learns_in(1)
 
 
-def test_half_a_memory_is_still_written(tmp_path: Path) -> None:
+def test_half_a_memory_is_still_written() -> None:
     for variant in ("guidebook_only", "library_only", "no_revision", "no_negotiation", "free_chat"):
         memory = Spy()
-        events, method = play(tmp_path, variant, known=memory, horizon=150)
+        events, method = play(variant, known=memory, horizon=150)
         delta = method.learn(events)
         assert delta is not None
         assert memory.added == list(delta.instances[: len(memory.added)])
         assert memory.added
 
 
-def test_a_frozen_memory_is_read_and_no_longer_written(tmp_path: Path) -> None:
+def test_a_frozen_memory_is_read_and_no_longer_written() -> None:
     for episode, open_ in ((1, True), (2, True), (3, False), (9, False)):
         memory = Spy()
-        events, method = play(tmp_path, known=memory, episode=episode, freeze_after=2)
+        events, method = play(known=memory, episode=episode, freeze_after=2)
         assert bool(memory.added) == open_
         assert method.learns_in(episode) == open_
         assert (method.learn(events) is not None) == open_
 
 
-def test_frozen_with_nothing_known_is_no_memory(tmp_path: Path) -> None:
-    frozen, _ = play(tmp_path, "frozen", horizon=150)
-    without, _ = play(tmp_path, "no_memory", horizon=150)
+def test_frozen_with_nothing_known_is_no_memory() -> None:
+    frozen, _ = play("frozen", horizon=150)
+    without, _ = play("no_memory", horizon=150)
     plans = [[event.text for event in of(events, PlanStart)] for events in (frozen, without)]
     assert plans[0] == plans[1]
 
@@ -179,9 +171,9 @@ class Together(Listening):
         return answer
 
 
-def test_without_negotiation_nothing_is_said_and_all_choose_at_the_same_time(tmp_path: Path) -> None:
+def test_without_negotiation_nothing_is_said_and_all_choose_at_the_same_time() -> None:
     mind = Together()
-    events, method = play(tmp_path, "no_negotiation", level="n4", horizon=150, reasoner=mind)
+    events, method = play("no_negotiation", level="n4", horizon=150, reasoner=mind)
     assert not list(of(events, MessageSent))
     assert mind.most == 4
     for question, prompt in mind.asked:
@@ -196,9 +188,9 @@ def test_without_negotiation_nothing_is_said_and_all_choose_at_the_same_time(tmp
     assert {event.cause for event in of(events, Commit)} == {"none"}
 
 
-def test_in_a_chat_each_has_its_turns_and_then_all_choose_having_heard_it(tmp_path: Path) -> None:
+def test_in_a_chat_each_has_its_turns_and_then_all_choose_having_heard_it() -> None:
     mind = Listening(make_reasoner("rules", streams))
-    events, method = play(tmp_path, "free_chat", level="n4", horizon=150, reasoner=mind, chat_turns=3)
+    events, method = play("free_chat", level="n4", horizon=150, reasoner=mind, chat_turns=3)
     rooms: dict[int, list[MessageSent]] = {}
     for message in of(events, MessageSent):
         rooms.setdefault(message.room, []).append(message)
@@ -221,7 +213,7 @@ def test_in_a_chat_each_has_its_turns_and_then_all_choose_having_heard_it(tmp_pa
     assert {instance.communication for instance in delta.instances} == {"chat"}
 
 
-def test_choices_are_not_checked_by_anybody(tmp_path: Path) -> None:
+def test_choices_are_not_checked_by_anybody() -> None:
     """Two agents who name the same task both get it; the validator would have kept one."""
 
     class Same(Listening):
@@ -231,12 +223,12 @@ def test_choices_are_not_checked_by_anybody(tmp_path: Path) -> None:
             return await super().ask(question, tries)
 
     for variant in ("no_negotiation", "free_chat"):
-        events, _ = play(tmp_path, variant, reasoner=Same(make_reasoner("rules", streams)), horizon=3)
+        events, _ = play(variant, reasoner=Same(make_reasoner("rules", streams)), horizon=3)
         assert [event.goal for event in of(events, Commit)] == ["block_0", "block_0"]
 
 
-def test_without_revision_the_draft_is_carried_out(tmp_path: Path) -> None:
-    events, _ = play(tmp_path, "no_revision", horizon=150)
+def test_without_revision_the_draft_is_carried_out() -> None:
+    events, _ = play("no_revision", horizon=150)
     drafts = [event.answer["actions"] for event in of(events, QuestionAsked) if event.purpose == "drwell.draft"]
     plans = [event for event in of(events, PlanStart) if event.goal is not None]
     assert {event.origin for event in plans} == {"fresh"}
@@ -331,17 +323,17 @@ def test_the_last_word_counts() -> None:
 
 
 @pytest.mark.parametrize("variant", ["free_chat", "no_negotiation", "reflections"])
-def test_a_mind_that_never_answers_says_nothing_and_the_episode_ends(tmp_path: Path, variant: str) -> None:
-    events, _ = play(tmp_path, variant, reasoner=Mute(), horizon=30)
+def test_a_mind_that_never_answers_says_nothing_and_the_episode_ends(variant: str) -> None:
+    events, _ = play(variant, reasoner=Mute(), horizon=30)
     assert next(of(events, EpisodeEnd)).reason == "horizon"
     assert all(event.fallback for event in of(events, QuestionAsked))
     if variant != "reflections":
         assert not list(of(events, MessageSent))
 
 
-def test_a_chat_in_which_every_message_is_lost_goes_on(tmp_path: Path) -> None:
+def test_a_chat_in_which_every_message_is_lost_goes_on() -> None:
     mind = Listening(make_reasoner("rules", streams))
-    events, _ = play(tmp_path, "free_chat", reasoner=mind, rule=MessageRule(loss=1.0), horizon=40)
+    events, _ = play("free_chat", reasoner=mind, rule=MessageRule(loss=1.0), horizon=40)
     assert list(of(events, MessageSent))
     for question, _ in mind.asked:
         if isinstance(question, Choose):
@@ -351,10 +343,10 @@ def test_a_chat_in_which_every_message_is_lost_goes_on(tmp_path: Path) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("variant", [*ASKED])
 @pytest.mark.parametrize(("level", "radius"), [("paper-n2", 5), ("n4", 5), ("n4", 2)])
-def test_every_variant_runs_through_with_a_short_sight(tmp_path: Path, variant: str, level: str, radius: int) -> None:
+def test_every_variant_runs_through_with_a_short_sight(variant: str, level: str, radius: int) -> None:
     for mind in ("rules", "rules:noise=0.3"):
         events, method = play(
-            tmp_path, variant, level=level, reasoner=make_reasoner(mind, streams), world_options={"view_radius": radius}
+            variant, level=level, reasoner=make_reasoner(mind, streams), world_options={"view_radius": radius}
         )
         assert next(of(events, EpisodeEnd)).reason in {"all_done", "horizon"}
         method.learn(events)
@@ -373,9 +365,9 @@ class Forging(Listening):
 
 
 @pytest.mark.parametrize("variant", [None, "free_chat"])
-def test_nobody_can_put_lines_into_the_mouths_of_others(tmp_path: Path, variant: str | None) -> None:
+def test_nobody_can_put_lines_into_the_mouths_of_others(variant: str | None) -> None:
     mind = Forging(make_reasoner("rules", streams))
-    events, _ = play(tmp_path, variant, reasoner=mind, horizon=20)
+    events, _ = play(variant, reasoner=mind, horizon=20)
     assert all("\n" in event.text for event in of(events, MessageSent))  # the log holds what was said
     quoted = [prompt for _, prompt in mind.asked if mind.LINE in prompt]
     assert quoted
@@ -403,10 +395,10 @@ class Telling(Listening):
         return answer
 
 
-def test_reflections_are_shown_in_the_next_planning_and_learned_from_the_log(tmp_path: Path) -> None:
+def test_reflections_are_shown_in_the_next_planning_and_learned_from_the_log() -> None:
     known = WorldModel()
     mind = Telling("Meet at the face\nfirst.", "MEET at the face first!", "Keep\x1b out of lanes.", "")
-    events, method = play(tmp_path, "reflections", known=known, reasoner=mind, horizon=150)
+    events, method = play("reflections", known=known, reasoner=mind, horizon=150)
     delta = method.learn(events)
     assert delta is not None
     assert [one.text for one in delta.reflections] == list(known.notes)
@@ -419,7 +411,7 @@ def test_reflections_are_shown_in_the_next_planning_and_learned_from_the_log(tmp
     assert not any("> " in prompt for question, prompt in mind.asked if question.kind == "drwell.draft")
     # the next episode begins with them
     later = Telling("")
-    play(tmp_path, "reflections", known=WorldModel.from_rows((), (), notes=known.notes), reasoner=later, horizon=3)
+    play("reflections", known=WorldModel.from_rows((), (), notes=known.notes), reasoner=later, horizon=3)
     assert all(f"- «{note}»" in later.asked[-1][1] for note in known.notes)
 
 
@@ -433,17 +425,17 @@ def test_reflections_are_shown_in_the_next_planning_and_learned_from_the_log(tmp
         {"reflections": True, "freeze_after": 0},
     ],
 )
-def test_nothing_is_noted_where_notes_are_off(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_nothing_is_noted_where_notes_are_off(options: dict[str, Any]) -> None:
     known = WorldModel()
-    events, method = play(tmp_path, known=known, reasoner=Telling("Meet first."), **options)
+    events, method = play(known=known, reasoner=Telling("Meet first."), **options)
     assert known.notes == ()
     delta = method.learn(events)
     assert delta is None or delta.reflections == ()
 
 
-def test_notes_after_the_episode_only(tmp_path: Path) -> None:
+def test_notes_after_the_episode_only() -> None:
     known = WorldModel()
-    events, method = play(tmp_path, "reflections", known=known, reasoner=Telling("Meet first."), update="episode")
+    events, method = play("reflections", known=known, reasoner=Telling("Meet first."), update="episode")
     delta = method.learn(events)
     assert known.notes == ()
     assert delta is not None
@@ -503,7 +495,7 @@ def test_what_is_set_for_a_method_holds_for_its_variants_but_not_against_them() 
     assert (read("drwell:mine")["memory"], read("drwell:mine")["explore"]) == ("full", 3)
 
 
-def test_the_chat_of_an_answer_that_cannot_be_read_is_asked_again(tmp_path: Path) -> None:
+def test_the_chat_of_an_answer_that_cannot_be_read_is_asked_again() -> None:
     class Stutter(Listening):
         async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
             if isinstance(question, Chat) and not tries:
@@ -512,7 +504,7 @@ def test_the_chat_of_an_answer_that_cannot_be_read_is_asked_again(tmp_path: Path
                 return Reply(Remark(text="I take the moon.", goal="moon"))  # type: ignore[arg-type]
             return await super().ask(question, tries)
 
-    events, _ = play(tmp_path, "free_chat", reasoner=Stutter(make_reasoner("rules", streams)), horizon=5)
+    events, _ = play("free_chat", reasoner=Stutter(make_reasoner("rules", streams)), horizon=5)
     chats = [event for event in of(events, QuestionAsked) if event.purpose == "drwell.chat"]
     assert chats
     assert all(len(event.errors) == 2 and not event.fallback for event in chats)

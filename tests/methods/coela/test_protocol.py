@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
-from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
 from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
 from teamworld.methods.common.translation import Translation
@@ -25,7 +20,6 @@ from teamworld.record import (
     EpisodeStart,
     Event,
     GoalChange,
-    LogWriter,
     PlanEnd,
     PlanStart,
     QuestionAsked,
@@ -34,7 +28,7 @@ from teamworld.record import (
 )
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
-from tests.methods.asked import CELL, play, rules
+from tests.methods.asked import play, rules
 from tests.methods.coela.minds import Says, Scripted, always_sends, calls, never_sends, sent
 from tests.toy import ToyWorld
 
@@ -225,13 +219,7 @@ def test_the_action_history_keeps_the_newest() -> None:
 
 def _play(world: World, mind: Scripted, options: dict[str, Any], rule: MessageRule = NATIVE) -> list[Event]:
     """Play with options of the test's own."""
-    given = methods.resolve("coela", {"coela": options}).model_dump()
-    with tempfile.TemporaryDirectory() as folder, LogWriter(Path(folder) / "log.jsonl.zst") as log:
-        setting = Setting(0, 0, 1, given, rule)
-        method = methods.make("coela", given)
-        asyncio.run(Episode(world, method, mind, WorldModel(), log, CELL.streams(1), setting).play())
-        log.finish()
-        return list(log.events)
+    return play(world, mind, "coela", rule=rule, **options)
 
 
 # ---- 7: odd answers

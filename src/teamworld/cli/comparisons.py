@@ -129,7 +129,7 @@ def _run(settings: Sequence[GridRun], folder: Path, options: RunOptions, *, refe
     budget = SharedBudget(options, [part.folder for part in planned])
     with monitored(total, first, options, lines=lines) as (step, monitor):
         return comparison_runs.run_all(
-            settings, folder, references=references, silent=silent, progress=step, purse=budget, watch=monitor
+            settings, folder, references=references, silent=silent, progress=step, budget=budget, watch=monitor
         )
 
 

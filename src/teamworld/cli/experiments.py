@@ -220,7 +220,7 @@ def _run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *,
     with monitored(total, parts[0].experiment, options, lines=lines) as (step, monitor):
         for part in parts:
             folder = folders[part.name]
-            own = budget.running(folder, part.experiment)
+            own = budget.options_for(folder, part.experiment)
             done[part.name] = runner.run(part.experiment, folder, step, own, monitor)
     if as_json:
         dump({"grid": str(out), "runs": {part.name: [row.plain() for row in done[part.name]] for part in parts}})
@@ -319,9 +319,9 @@ def _planned_runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     """
     kind = grid.kind_of(folder)
     if kind == "evidence":
-        planned = evidence.planned(evidence.parsed(grid.told(folder)), folder)
+        planned = evidence.planned(evidence.parsed(grid.read_plan(folder)), folder)
     elif kind == "comparison":
-        settings = comparison_runs.settings(grid.told(folder))
+        settings = comparison_runs.settings(grid.read_plan(folder))
         parts = comparison_runs.planned(settings, folder, references=True, silent=None)
         planned = [(part.folder, part.experiment) for part in parts if not part.is_silent or part.folder.exists()]
     else:

@@ -15,7 +15,7 @@ _CHUNK = 65536
 class Keyboard:
     """Shows on standard error and reads lines of standard input; implements ``teamworld.reasoning.human.Terminal``.
 
-    A line is waited for in a thread: other minds go on meanwhile, and an interrupt ends the run at once. The thread
+    A line is waited for in a thread: other reasoners go on meanwhile, and an interrupt ends the run at once. The thread
     reads the file descriptor, not ``sys.stdin``, whose lock it would take along when the process ends.
 
     Args:

@@ -111,7 +111,7 @@ def run_all(
     references: bool,
     silent: Collection[str] | None,
     progress: Callable[[EpisodeRow], None],
-    purse: SharedBudget,
+    budget: SharedBudget,
     watch: RunMonitor,
 ) -> list[ComparisonRun]:
     """Run what is missing of a comparison, use again what is there, and return its runs.
@@ -122,7 +122,7 @@ def run_all(
         references: Whether random and scripted teams stand beside.
         silent: Methods that are run in silence too; None for all that talk, and the first.
         progress: Called with each episode.
-        purse: How runs are carried out, and the budget that they share.
+        budget: How runs are carried out, and the budget that they share.
         watch: Told how many calls are in flight.
 
     Raises:
@@ -131,7 +131,7 @@ def run_all(
 
     def play(part: ComparisonRun) -> Sequence[EpisodeRow]:
         parts.append(part)
-        return run(part.experiment, part.folder, progress, purse.running(part.folder, part.experiment), watch)
+        return run(part.experiment, part.folder, progress, budget.options_for(part.folder, part.experiment), watch)
 
     parts: list[ComparisonRun] = []
     for setting in places:

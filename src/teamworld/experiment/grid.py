@@ -111,9 +111,9 @@ def _with(rest: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of one run: those that all share, with its own values and options."""
     fields = {**rest, **{name: value for name, value in values.items() if name in AXES}}
     own = fields.get("options") or {}
-    if not isinstance(own, dict) or not all(isinstance(some, dict) for some in own.values()):
+    if not isinstance(own, dict) or not all(isinstance(part, dict) for part in own.values()):
         build(fields)  # which says what is wrong with them
-    options = {owner: dict(some) for owner, some in own.items()}
+    options = {owner: dict(part) for owner, part in own.items()}
     for name, value in values.items():
         if name not in AXES:
             owner, _, option = name.rpartition(".")
@@ -164,7 +164,7 @@ def kind_of(folder: Path) -> FolderKind | None:
     return next((kind for kind, name in _FILES.items() if (folder / name).exists()), None)
 
 
-def told(folder: Path) -> dict[str, Any]:
+def read_plan(folder: Path) -> dict[str, Any]:
     """Return what is run in a folder of several runs, as its file says."""
     kind = kind_of(folder)
     if kind is None:
@@ -180,7 +180,7 @@ def runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
     """
     kind = kind_of(folder)
     if kind == "grid":
-        for part in expand(told(folder)):
+        for part in expand(read_plan(folder)):
             yield folder / part.name, part.experiment
     elif kind is not None:
         for path in sorted(folder.rglob(EXPERIMENT_FILE)):

@@ -203,15 +203,15 @@ def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | N
         source: Those of another run, which are copied where they are asked for.
     """
 
-    def found(cell: RunCell, episode: int) -> RecordedCalls | CopiedCalls:
+    def calls_of(cell: RunCell, episode: int) -> RecordedCalls | CopiedCalls:
         own = calls.of(cell, episode)
         return RecordedCalls(own) if source is None else CopiedCalls(own, source.of(cell, episode))
 
     return ReasonerFactory(
         experiment,
-        lambda name, cell, episode: RecordedClient(found(cell, episode)),
+        lambda name, cell, episode: RecordedClient(calls_of(cell, episode)),
         lambda name: (source or calls).form(name) or "text",  # one that was asked nothing is asked nothing now
-        lambda cell, episode: PersonReasoner(ClosedTerminal(), found(cell, episode)),
+        lambda cell, episode: PersonReasoner(ClosedTerminal(), calls_of(cell, episode)),
     )
 
 

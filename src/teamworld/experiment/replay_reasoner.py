@@ -1,4 +1,4 @@
-"""Minds that answer from a record alone: ``--reasoner replay`` and ``replay:DIR``."""
+"""Reasoners that answer from a record alone: ``--reasoner replay`` and ``replay:DIR``."""
 
 from __future__ import annotations
 

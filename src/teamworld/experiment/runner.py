@@ -328,13 +328,13 @@ def completed(work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run(work)
     under_way: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
 
-    async def told() -> Result:
+    async def tracked() -> Result:
         under_way.append((asyncio.get_running_loop(), asyncio.current_task()))
         return await work
 
     with ThreadPoolExecutor(1) as pool:
         try:
-            return pool.submit(asyncio.run, told()).result()
+            return pool.submit(asyncio.run, tracked()).result()
         except KeyboardInterrupt:  # reaches this thread alone: without a word, the other would go on and spend
             for loop, task in under_way:
                 if task is not None:

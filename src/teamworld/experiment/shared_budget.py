@@ -33,7 +33,7 @@ class SharedBudget:
         self._running, self._folders = running, tuple(folders)
         self._limit = None if running.budget is None else budgets.parse_limit(running.budget)
 
-    def running(self, folder: Path, experiment: ExperimentSpec) -> RunOptions:
+    def options_for(self, folder: Path, experiment: ExperimentSpec) -> RunOptions:
         """Return how one of the runs is carried out: its budget is the whole one less what the others took.
 
         A run that asks no model, or has nothing left to ask, needs none.

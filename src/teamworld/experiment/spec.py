@@ -337,7 +337,7 @@ def load(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except RefusedYaml as error:
-        raise UserError(f"{path}: {error.told()}") from None
+        raise UserError(f"{path}: {error.describe()}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates that are none, bytes that are no text
         where = getattr(error, "problem_mark", None)
         place = f", line {where.line + 1}, column {where.column + 1}" if where is not None else ""

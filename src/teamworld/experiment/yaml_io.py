@@ -16,7 +16,7 @@ class RefusedYaml(yaml.MarkedYAMLError):
     def __init__(self, problem: str, mark: yaml.Mark) -> None:
         super().__init__(problem=problem, problem_mark=mark)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return where it is and what is wrong."""
         return "" if self.problem_mark is None else f"line {self.problem_mark.line + 1}: {self.problem}"
 

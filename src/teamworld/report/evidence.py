@@ -212,7 +212,7 @@ def make(
     ]
     parts += [page.about.strip() + "\n"] if page.about else []
     figures: list[Path] = []
-    purse = SharedBudget(running, [folder for folder, _ in planned(page, out)])
+    budget = SharedBudget(running, [folder for folder, _ in planned(page, out)])
     for section in page.sections:
         settings = page.settings(section, out)
         runs = comparison_runs.run_all(
@@ -221,7 +221,7 @@ def make(
             references=section.references,
             silent=section.silent,
             progress=progress,
-            purse=purse,
+            budget=budget,
             watch=watch,
         )
         measured = measurement.measure(runs, section.metrics, running.processes)

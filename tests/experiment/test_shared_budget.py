@@ -87,12 +87,12 @@ def test_where_nothing_is_left_nothing_begins(server: Peer, tmp_path: Path) -> N
     (asked, one), (_, other) = (
         (folder, experiment) for folder, experiment in grid.runs(out) if experiment.reasoner != "rules"
     )
-    purse = SharedBudget(RunOptions(budget="1tok"), [folder for folder, _ in grid.runs(out)])
+    budget = SharedBudget(RunOptions(budget="1tok"), [folder for folder, _ in grid.runs(out)])
     with pytest.raises(OutOfBudget, match="spent by the other runs"):
-        purse.running(tmp_path / "new", other)
-    assert purse.running(asked, one) == RunOptions()  # all its episodes are there: nothing is asked
-    assert purse.running(tmp_path / "new", other.model_copy(update={"reasoner": "rules"})) == RunOptions()
-    assert SharedBudget(RunOptions(), [asked]).running(asked, one) == RunOptions()
+        budget.options_for(tmp_path / "new", other)
+    assert budget.options_for(asked, one) == RunOptions()  # all its episodes are there: nothing is asked
+    assert budget.options_for(tmp_path / "new", other.model_copy(update={"reasoner": "rules"})) == RunOptions()
+    assert SharedBudget(RunOptions(), [asked]).options_for(asked, one) == RunOptions()
 
 
 def test_the_sections_of_a_page_share_one_budget(

@@ -1,6 +1,6 @@
 """The task's entities by index, and what is to be brought where.
 
-All of it comes from the roster of the task, the goals and the relations of the world; none tells where anything is.
+All of it comes from the entities of the task, the goals and the relations of the world; none says where things are.
 """
 
 from __future__ import annotations

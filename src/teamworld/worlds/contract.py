@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, GoalId, Measure, Measures, Plan, Term, show
 
-#: The constraints on a joint act, in the order in which the first unmet one is named (metrics spec D3).
+#: The constraints on a joint act, in the order in which the first unmet one is named.
 Constraint: TypeAlias = Literal["dependency", "capability", "participation", "spatial", "temporal"]
 
 #: Verbs that exist in every world. ``wait`` does nothing for one tick; ``talk`` pays for talking.

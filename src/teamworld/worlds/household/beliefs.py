@@ -1,6 +1,6 @@
 """What is open if so much is known, what would be seen, and what others' doings cost: the domain's part in beliefs.
 
-Priors go by the benchmark's rule of placement (household spec A12): each kind of furniture in which a thing may lie is
+Priors go by the benchmark's rule of placement: each kind of furniture in which a thing may lie is
 as likely as any other, pieces of one kind share alike, and rooms that nobody has explored count for the furniture that
 stands in rooms of their kind.
 """

@@ -1,4 +1,4 @@
-"""The household as a PettingZoo parallel environment (household spec A4-A8, A10)."""
+"""The household as a PettingZoo parallel environment."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def parallel_env(
         level: A level (``levels.LEVELS``): ``"dev"`` is another home and task at every reset, ``"dev-3"`` always the
             same one; or an episode of your own.
         agents: How many there are, 1 to 10.
-        sight: ``"room"``: agents see their room (A7); ``"cone"``: of it what lies ahead (A8, C11).
-        mode: ``"strict"``: agents handle what they see and are close to; ``"engine"``: they are put there (C6).
-        strict_put: Whether nothing can be put into a closed container (C7).
-        occlusion: With ``sight="cone"``: whether tall furniture hides what is behind it (C11).
+        sight: ``"room"``: agents see their room; ``"cone"``: of it what lies ahead.
+        mode: ``"strict"``: agents handle what they see and are close to; ``"engine"``: they are put there.
+        strict_put: Whether nothing can be put into a closed container.
+        occlusion: With ``sight="cone"``: whether tall furniture hides what is behind it.
         data: The folder, or the pickle, of the official set, for levels ``official-...``.
         max_steps: Steps after which an unfinished episode is truncated; those of the episode, 250, if None.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.

@@ -2,7 +2,7 @@
 
 A row stands for one node: the rooms first, then what the task is about (containers that are searched, things and
 furniture of the goal's classes), each by id. What an agent does not see now is a row of zeros but for ``known``, so
-nothing in its arrays depends on what is hidden (household spec A7, A8).
+nothing in its arrays depends on what is hidden.
 """
 
 from __future__ import annotations

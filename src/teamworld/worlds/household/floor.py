@@ -31,7 +31,7 @@ CELL, STEP = 10, 100
 STRAIGHT, ASLANT = 408, 577
 FAR: Final = 2**30
 
-# Metres, and square metres for the footprint (household spec, part B).
+# Metres, and square metres for the footprint (``docs/reference/worlds/household.md``).
 _SHARED, _WALL, _BODY = 0.25, 0.07, 0.2  # half of what neighbouring rooms share, thickness of a wall, half a body
 _THROUGH: Final = 0.45  # half the length of the strip through a door
 _LOW, _HIGH, _FOOTPRINT = 0.1, 1.8, 0.02  # heights between which a thing is in the way, and the least that is
@@ -77,7 +77,7 @@ class Floor:
         self._targets: dict[NodeId | tuple[float, float], int] = {}
 
     def room(self, at: Point) -> NodeId:
-        """Return the room a place is in: where several overlap, the one in which it lies deepest (A2)."""
+        """Return the room a place is in: where several overlap, the one in which it lies deepest."""
         x, z = at
         best, found = -math.inf, 0
         for at_x, at_z, half_x, half_z, room in self._rooms:
@@ -139,7 +139,7 @@ class Floor:
     def steps(self, at: Point, target: Target) -> int:
         """Return about how many steps lead to the end of the walk: its metres, rounded up.
 
-        A walk to a room ends earlier, at its door, and one to a thing as soon as it is CLOSE (A6).
+        A walk to a room ends earlier, at its door, and one to a thing as soon as it is CLOSE.
 
         Raises:
             OverflowError: If no path leads there; see :meth:`reach`.

@@ -1,4 +1,4 @@
-"""Homes and episodes of our own, by seed: the package needs no data to play (household spec A12, C24, C25).
+"""Homes and episodes of our own, by seed: the package needs no data to play.
 
 A home has four rooms, a chain or a star, with furniture along walls that one can walk round, and everyday things. An
 episode takes a task, lays what it may ask for in and on the furniture where the benchmark allows it, asks for some of
@@ -50,7 +50,7 @@ DEV: Final = range(0, 10_000)
 #: Seeds of homes and episodes to report; look at no other result before.
 TEST: Final = range(10_000, 20_000)
 
-#: Things that a goal asks for, at least and at most (A12).
+#: Things that a goal asks for, at least and at most.
 UNITS: Final = (3, 5)
 #: Tries before giving up. In 1,000 seeds no home took more than a few.
 ATTEMPTS: Final = 200
@@ -291,7 +291,7 @@ def _meet(one: Box, other: Box) -> bool:
 
 
 def _drawn(asked: Task, rng: np.random.Generator) -> tuple[list[str], dict[str, int]]:
-    """Draw which things there are, and how many of them the goal asks for (A12)."""
+    """Draw which things there are, and how many of them the goal asks for."""
     low, high = (1, 2) if len(asked.names) == 2 else (3, 5)
     while True:
         order = [asked.names[i] for i in rng.permutation(len(asked.names))]

@@ -24,7 +24,7 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True)
 class Predicates:
-    """All predicates of an episode: everybody knows them from the start (household spec A10)."""
+    """All predicates of an episode: everybody knows them from the start."""
 
     names: Names
 
@@ -45,7 +45,7 @@ class Predicates:
 
     @cached_property
     def target(self) -> Entity:
-        """Where all things are brought: one for all predicates (A10)."""
+        """Where all things are brought: one for all predicates."""
         return self.wanted[0].target
 
     @cached_property

@@ -1,6 +1,6 @@
 """What a home is: rooms, doors, furniture and things with their boxes, and an episode in it, as plain values.
 
-Everything here is as before the first step and never changes (household spec A2, A10, A12). Lengths are metres; x and z
+Everything here is as before the first step and never changes. Lengths are metres; x and z
 lie in the floor, y points up. All geometry goes by axis-aligned boxes.
 """
 
@@ -14,13 +14,13 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 NodeId: TypeAlias = int
 Relation: TypeAlias = Literal["ON", "INSIDE"]
 
-#: Classes in which goal things are searched for; all of them are closed at the start (A3).
+#: Classes in which goal things are searched for; all of them are closed at the start.
 SEARCHED: Final = ("bathroomcabinet", "kitchencabinet", "cabinet", "fridge", "stove", "dishwasher", "microwave")
-#: What agents are called, by id from 1 on (A1, C24).
+#: What agents are called, by id from 1 on.
 NAMES: Final = ("Alice", "Bob", "Carol", "Dave", "Eve", "Frank", "Grace", "Heidi", "Ivan", "Judy")
-#: The ids of agents are 1 to this; nodes of a home have larger ones (A2).
+#: The ids of agents are 1 to this; nodes of a home have larger ones.
 MOST_AGENTS: Final = 10
-#: Metres to which furniture reaches at least that hides things from who looks past it (C11).
+#: Metres to which furniture reaches at least that hides things from who looks past it.
 TALL: Final = 1.5
 
 
@@ -84,7 +84,7 @@ class Node(NamedTuple):
 
 
 class Door(NamedTuple):
-    """A way from one room to another; always open in all homes (A3)."""
+    """A way from one room to another; always open in all homes."""
 
     id: NodeId
     rooms: tuple[NodeId, NodeId]
@@ -128,7 +128,7 @@ class Home:
 
     @cached_property
     def shown(self) -> Mapping[NodeId, frozenset[NodeId]]:
-        """What can be seen from within each room: all there that is not in something closed, and all rooms (A7)."""
+        """What can be seen from within each room: all there that is not in something closed, and all rooms."""
 
         def visible(node: NodeId) -> Iterator[NodeId]:
             for child in self.contents.get(node, ()):
@@ -144,7 +144,7 @@ class Home:
 
     @cached_property
     def tall(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
-        """By room the furniture that can hide what is behind it, ascending: nobody carries it, and it is tall (C11)."""
+        """By room the furniture that can hide what is behind it, ascending: nobody carries it, and it is tall."""
         found: dict[NodeId, list[NodeId]] = {room: [] for room in self.rooms}
         for node in self.nodes.values():
             stands = node.category in ("Furniture", "Appliances") and not node.grabbable
@@ -164,7 +164,7 @@ class Home:
 
 
 class Need(NamedTuple):
-    """One predicate of the goal: at least so many things of a class ON or INSIDE one target (A10)."""
+    """One predicate of the goal: at least so many things of a class ON or INSIDE one target."""
 
     relation: Relation
     name: str
@@ -183,7 +183,7 @@ class Episode:
     home: Home
     needs: tuple[Need, ...]
     starts: tuple[NodeId, ...]
-    """The room in which each agent starts; of a larger team the others are drawn (C24)."""
+    """The room in which each agent starts; of a larger team the others are drawn."""
     recorded: tuple[tuple[tuple[float, float], ...], ...] = ()
     """For each agent the places (x, z) at which recorded runs began; empty if there are none."""
     steps: int = 250
@@ -207,10 +207,10 @@ _HUNG: Final = frozenset({"curtain", "curtains", "ceilinglamp", "walllamp", "doo
 def close(agent_box: Box, box: Box) -> bool:
     """Say whether two boxes are CLOSE; heights do not count.
 
-    They are when the middle of one is at most :data:`REACH` from the other box, either way round (A2).
+    They are when the middle of one is at most :data:`REACH` from the other box, either way round.
 
     Args:
-        agent_box: The character's box, 0.8 m wide and deep (C3).
+        agent_box: The character's box, 0.8 m wide and deep.
         box: The other's.
 
     Returns:
@@ -241,7 +241,7 @@ def around(
         boxes: Where the nodes in question are now, agents included.
         home: What the nodes are.
         holder: The container of each thing that lies in one. What lies in a container that is searched, open or not,
-            is CLOSE when the container is (A2, C28).
+            is CLOSE when the container is.
 
     Returns:
         The ids of those that are CLOSE.

@@ -434,7 +434,7 @@ def truth(names: Names, state: State, explored: Mapping[Entity, str]) -> Known:
 
 
 def _seen(names: Names, state: State, node: NodeId) -> Seen:
-    """Return a node as it is; of what lies on things in a container only the container counts (A2)."""
+    """Return a node as it is; of what lies on things in a container only the container counts."""
     entity, room, box = names.watched[node], names.room(state.room(node)), state.box(node)
     place: Place = ("IN", room)
     at, first = state.place(node), True

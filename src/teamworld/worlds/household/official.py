@@ -1,7 +1,7 @@
 """Reads the published C-WAH episodes and recordings: the neutral JSON, and the pickles they came from.
 
 Everything is checked field by field (``plain.py`` says what a file may hold), and what cannot be used is a
-:class:`~teamworld.errors.UserError` of one line. Formats: household spec A2, A10, A12.
+:class:`~teamworld.errors.UserError` of one line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from teamworld.errors import UserError, brief, suggest
 from teamworld.worlds.household.home import MOST_AGENTS, Box, Door, Episode, Home, Need, Node, NodeId, Relation
 from teamworld.worlds.household.plain import Part, parsed, unpickled
 
-#: Task numbers of the ten episodes that papers report, in their order (A12).
+#: Task numbers of the ten episodes that papers report, in their order.
 PUBLISHED: Final = (0, 5, 10, 16, 20, 26, 30, 32, 40, 49)
 #: Ends of file names that mean a pickle.
 PICKLES: Final = (".pik", ".pkl", ".pickle")
@@ -214,7 +214,7 @@ def _node(part: Part, fields: _Fields) -> Node:
 def _parent(
     graph: Part, nodes: Mapping[NodeId, Node], rooms: tuple[NodeId, ...], edges: _Edges, node: Node
 ) -> tuple[Relation, NodeId] | None:
-    """Find what a node lies in or on, so that all parents together are a tree (A2, normalisation)."""
+    """Find what a node lies in or on, so that all parents together are a tree (normalisation)."""
     inside = edges["INSIDE"].get(node.id, [])
     holders = [one for one in inside if one not in rooms]
     if len(holders) > 1:
@@ -329,7 +329,7 @@ def _joined(home: Home, start: NodeId) -> frozenset[NodeId]:
 
 
 def _open_way(home: Home, node: NodeId) -> bool:
-    """Whether an agent in the room can come to see a thing: all that encloses it can be opened (A7)."""
+    """Whether an agent in the room can come to see a thing: all that encloses it can be opened."""
     while node in home.parent:
         relation, node = home.parent[node]
         if relation == "INSIDE" and node not in home.rooms and not (home.nodes[node].opens or node in home.opened):

@@ -1,4 +1,4 @@
-"""One step of a home: what everybody tries, in order, with what keeps it from happening (household spec A4-A6, C4-C10).
+"""One step of a home: what everybody tries, in order, with what keeps it from happening.
 
 Each agent does one thing a step; agent 1 goes first. In ``strict`` mode an agent handles what it sees and is CLOSE to,
 as the agents of the reference do by themselves; in ``engine`` mode it is put where the thing can be handled.
@@ -26,11 +26,11 @@ VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
 #: What handles a thing; all else walks, turns, talks or waits.
 HANDLING: Final = ("grab", "open", "close", "putin", "putback")
 _PUTTING: Final = ("putin", "putback")
-#: Characters of a message that are delivered (A5).
+#: Characters of a message that are delivered.
 LONGEST_MESSAGE: Final = 500
-#: Degrees of a turn (A5).
+#: Degrees of a turn.
 TURN: Final = 30.0
-#: Walks in a row that lead nowhere, and metres that are nowhere (A4).
+#: Walks in a row that lead nowhere, and metres that are nowhere.
 STUCK_WALKS, STUCK_SPAN = 5, 0.5
 
 #: Why an action does nothing, and what that means.
@@ -77,7 +77,7 @@ class Done(NamedTuple):
     moved: bool = False
     """It stands elsewhere now."""
     redirected: NodeId | None = None
-    """The room to which it was sent instead, having walked on the spot (A4)."""
+    """The room to which it was sent instead, having walked on the spot."""
 
 
 class Happened(NamedTuple):
@@ -92,7 +92,7 @@ def step(state: State, acts: Mapping[AgentId, Act], rng: np.random.Generator) ->
     """Make one step; the state becomes the moment after it.
 
     All actions are judged by the moment before, since that is what agents know. Of those that can be done and name the
-    same thing first, one drawn by a fair coin is done (A4, C4, C24). The rest is done in the order of agents' numbers,
+    same thing first, one drawn by a fair coin is done. The rest is done in the order of agents' numbers,
     unless an action before it in this step has made it impossible.
 
     Args:
@@ -178,7 +178,7 @@ def _cannot_shut(state: State, _agent: AgentId, thing: NodeId) -> str:
 
 def _cannot_fill(state: State, _agent: AgentId, container: NodeId) -> str:
     if not (_opens(state, container) and state.home.nodes[container].container):
-        return "no_container"  # what cannot be opened would hide a thing for ever (A7)
+        return "no_container"  # what cannot be opened would hide a thing for ever
     return "closed" if state.rules.strict_put and container not in state.opened else ""
 
 
@@ -187,7 +187,7 @@ def _cannot_lay(state: State, _agent: AgentId, surface: NodeId) -> str:
 
 
 def _opens(state: State, node: NodeId) -> bool:
-    """Whether something can be opened; doors stay as they are (A3)."""
+    """Whether something can be opened; doors stay as they are."""
     return state.home.nodes[node].opens and state.home.nodes[node].category != "Doors"
 
 
@@ -202,7 +202,7 @@ def _contests(tried: Mapping[AgentId, Act], rng: np.random.Generator) -> dict[No
 
 
 def _handle(state: State, agent: AgentId, act: Act) -> Done:
-    """Do what can be done: go to where it is done, then do it (A5)."""
+    """Do what can be done: go to where it is done, then do it."""
     start = state.points[agent]
     thing = _reached(act)
     box = state.box(thing)
@@ -236,7 +236,7 @@ def _else(state: State, agent: AgentId, act: Act, rng: np.random.Generator) -> D
 
 
 def _walk(state: State, agent: AgentId, act: Act, rng: np.random.Generator) -> Done:
-    """Walk up to a metre; from where an agent has walked on the spot, towards a random room (A4-A6)."""
+    """Walk up to a metre; from where an agent has walked on the spot, towards a random room."""
     target, start, rooms = act.target, state.points[agent], state.home.rooms
     if target not in state.home.nodes and target not in state.points:
         return Done(act, "unknown")
@@ -311,8 +311,8 @@ def start(
 ) -> State:
     """Return the moment before the first step.
 
-    Agents start at random free places of their rooms (C2). Those beyond the rooms that the episode names start in rooms
-    drawn without repetition, then with (C24).
+    Agents start at random free places of their rooms. Those beyond the rooms that the episode names start in rooms
+    drawn without repetition, then with.
 
     Args:
         episode: The task.

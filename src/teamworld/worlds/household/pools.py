@@ -1,8 +1,8 @@
 """What homes of our own are made of: rooms, furniture, everyday things, and which things a task asks for.
 
 Sizes, furniture, everyday things and how many there are, are ours. Facts of the benchmark are restated: which classes a
-task may ask for and where it wants them (household spec A10), where they may lie at the start (A12), which furniture is
-searched (A3). All lengths here are whole centimetres, so that homes are the same on every machine.
+task may ask for and where it wants them, where they may lie at the start, which furniture is
+searched. All lengths here are whole centimetres, so that homes are the same on every machine.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ EVERYDAY: Final = (
 
 
 class Task(NamedTuple):
-    """What a task may ask for, and where it wants it (A10)."""
+    """What a task may ask for, and where it wants it."""
 
     short: str
     title: str
@@ -155,7 +155,7 @@ GOAL_ROOMS: Final[Mapping[str, str]] = {
     "coffeetable": "livingroom", "dishwasher": "kitchen", "kitchentable": "kitchen", "fridge": "kitchen",
 }  # fmt: skip
 
-#: Where what tasks ask for may lie at the start (A12), but for those below.
+#: Where what tasks ask for may lie at the start, but for those below.
 PLACES: Final[tuple[tuple[Relation, str], ...]] = (
     ("INSIDE", "kitchencabinet"), ("INSIDE", "cabinet"), ("INSIDE", "fridge"), ("INSIDE", "dishwasher"),
     ("INSIDE", "microwave"), ("ON", "coffeetable"), ("ON", "kitchentable"), ("ON", "bench"),

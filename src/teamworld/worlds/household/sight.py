@@ -1,4 +1,4 @@
-"""What an agent sees: all that is not hidden in its room (household spec A7), or what of it lies ahead (A8, C11)."""
+"""What an agent sees: all that is not hidden in its room, or what of it lies ahead."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 from teamworld.worlds.household.home import Box, NodeId, Point
 from teamworld.worlds.household.state import AgentId, State
 
-#: Half the angle of view, degrees (C11).
+#: Half the angle of view, degrees.
 HALF_VIEW: Final = 33.0
-#: Height from which agents look, metres (A8).
+#: Height from which agents look, metres.
 EYES: Final = 1.8
 
 
 def seen(state: State, agent: AgentId) -> frozenset[NodeId]:
-    """Return the nodes and agents that an agent sees in symbolic mode (A7), itself and all rooms among them.
+    """Return the nodes and agents that an agent sees in symbolic mode, itself and all rooms among them.
 
     It sees what is in its room and not in a closed container, and agents there with what they hold.
     """
@@ -23,10 +23,10 @@ def seen(state: State, agent: AgentId) -> frozenset[NodeId]:
 
 
 def cone(state: State, agent: AgentId) -> frozenset[NodeId]:
-    """Return what an agent sees in visual mode (C11), itself, what it holds and all rooms among it.
+    """Return what an agent sees in visual mode, itself, what it holds and all rooms among it.
 
     Of what the task is about, and of other agents, it sees what symbolic mode would show it and whose box's centre is
-    within 33 degrees of its heading, however far away within the room. Furniture hides nothing (A8) unless the rules
+    within 33 degrees of its heading, however far away within the room. Furniture hides nothing unless the rules
     have ``occlusion``; then see :func:`hidden`.
     """
     at, ahead = state.points[agent], state.headings[agent]
@@ -41,7 +41,7 @@ def cone(state: State, agent: AgentId) -> frozenset[NodeId]:
 
 
 def hidden(state: State, agent: AgentId, node: NodeId) -> bool:
-    """Whether tall furniture of an agent's room stands between its eyes and the middle of a node's box (C11).
+    """Whether tall furniture of an agent's room stands between its eyes and the middle of a node's box.
 
     What is CLOSE is never hidden: one leans to see it. Nor does a piece hide what lies in or on it, or has its middle
     within it, such as the toilet in a stall.

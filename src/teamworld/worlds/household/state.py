@@ -2,7 +2,7 @@
 
 A ``State`` keeps what differs from the home as it was at the start, so that a copy costs a few small tables. It is
 changed by its own methods alone; each keeps what is counted twice, such as what is seen in each room, in agreement.
-Facts: household spec A2, A4-A7.
+The facts stand in ``docs/reference/worlds/household.md``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ AgentId: TypeAlias = NodeId
 #: What a thing is INSIDE or ON.
 Place: TypeAlias = tuple[Relation, NodeId]
 
-#: Width, height and depth of an agent's box, metres (C3).
+#: Width, height and depth of an agent's box, metres.
 BODY: Final = (0.8, 1.8, 0.8)
 
 
@@ -26,18 +26,18 @@ class Rules(NamedTuple):
     """What may be chosen about the rules."""
 
     mode: Literal["strict", "engine"] = "strict"
-    """``strict``: what is not seen or not CLOSE cannot be handled, nor what was never seen be walked to (C6, C9);
+    """``strict``: what is not seen or not CLOSE cannot be handled, nor what was never seen be walked to;
     ``engine``: the agent is put where it can be handled, as the engine does."""
     strict_put: bool = False
-    """Nothing can be put into a closed container (C7)."""
+    """Nothing can be put into a closed container."""
     sight: Literal["room", "cone"] = "room"
-    """What an agent sees: its room (A7), or what of it is ahead (A8, C11)."""
+    """What an agent sees: its room, or what of it is ahead."""
     occlusion: bool = False
-    """Whether tall furniture hides what is behind it from who sees only what is ahead (C11)."""
+    """Whether tall furniture hides what is behind it from who sees only what is ahead."""
 
 
 class Hands(NamedTuple):
-    """What an agent holds; the right hand is filled first (A2)."""
+    """What an agent holds; the right hand is filled first."""
 
     right: NodeId | None = None
     left: NodeId | None = None
@@ -72,7 +72,7 @@ class State:
     floor: Floor
     rules: Rules
     watched: frozenset[NodeId]
-    """What the task is about: containers to be searched, and all of the classes of its things and targets (A8)."""
+    """What the task is about: containers to be searched, and all of the classes of its things and targets."""
     points: dict[AgentId, Point]
     """Where each agent is, ascending."""
     rooms: dict[AgentId, NodeId]
@@ -85,7 +85,7 @@ class State:
     holder: dict[NodeId, AgentId] = field(default_factory=dict)
     """Who holds each thing that is held."""
     said: dict[AgentId, str] = field(default_factory=dict)
-    """The messages of the last step; all agents hear them (A9)."""
+    """The messages of the last step; all agents hear them."""
     time: int = 0
     """Steps made."""
     known: dict[AgentId, frozenset[NodeId]] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class State:
     last: dict[AgentId, dict[NodeId, Box]] = field(default_factory=dict)
     """Where each agent saw last what has been moved since out of its sight."""
     trail: dict[AgentId, tuple[Point, ...]] = field(default_factory=dict)
-    """Up to five places to which the last walks in a row have led (A4)."""
+    """Up to five places to which the last walks in a row have led."""
     _place: dict[NodeId, Place] = field(default_factory=dict)
     _box: dict[NodeId, Box] = field(default_factory=dict)
     _contents: dict[NodeId, tuple[NodeId, ...]] = field(default_factory=dict)
@@ -173,7 +173,7 @@ class State:
         return False
 
     def close(self, agent: AgentId, node: NodeId) -> bool:
-        """Whether a node or another agent is CLOSE to an agent, or lies in a container to be searched that is (A2)."""
+        """Whether a node or another agent is CLOSE to an agent, or lies in a container to be searched that is."""
         own, nodes, place = body(self.points[agent]), self.home.nodes, self.place(node)
         if place is not None and place[0] == "INSIDE" and nodes[place[1]].name in SEARCHED:
             inside = close(own, self.box(place[1]))
@@ -182,7 +182,7 @@ class State:
         return inside or ((node not in nodes or can_be(nodes[node])) and close(own, self.box(node)))
 
     def shown(self, room: NodeId) -> frozenset[NodeId]:
-        """Return all that can be seen from within a room, and all rooms (A7)."""
+        """Return all that can be seen from within a room, and all rooms."""
         found = self._views.get(room)
         if found is None:
             inside = [agent for agent, at in self.rooms.items() if at == room]
@@ -191,7 +191,7 @@ class State:
         return found
 
     def missing(self, need: Need) -> int:
-        """Return how many things a predicate of a goal lacks; negative where there are more than asked for (A10)."""
+        """Return how many things a predicate of a goal lacks; negative where there are more than asked for."""
         found = self._missing.get(need)
         if found is None:
             nodes, place = self.home.nodes, (need.relation, need.target)
@@ -215,7 +215,7 @@ class State:
             self._views.pop(after, None)
 
     def grab(self, agent: AgentId, thing: NodeId) -> None:
-        """Let an agent take a thing that can be seen; what lay in or on it stays where it is (A5)."""
+        """Let an agent take a thing that can be seen; what lay in or on it stays where it is."""
         place, room = self.place(thing), self.room(thing)
         assert place is not None
         self._take(place[1], thing)
@@ -251,7 +251,7 @@ class State:
             )
             outer = self.place(onto)
             if outer is not None and outer[0] == "INSIDE" and outer[1] not in self.home.rooms:
-                place = outer  # what stands on things in a container is in the container (A2)
+                place = outer  # what stands on things in a container is in the container
         self._give(place, thing)
         self._views.pop(self.rooms[agent], None)
         if not self.closed(thing):
@@ -295,7 +295,7 @@ class State:
 
 
 def body(point: Point) -> Box:
-    """Return the box of an agent at a place (C3)."""
+    """Return the box of an agent at a place."""
     return Box(point.x, BODY[1] / 2, point.z, *BODY)
 
 

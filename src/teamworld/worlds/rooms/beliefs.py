@@ -1,6 +1,6 @@
 """What rooms say of beliefs: what is not known, what is in sight, and what two should not both do.
 
-See CoBel-World spec B3. A place is believed by the room: the middle cell of a room stands for all of it, and one look
+A place is believed by the room: the middle cell of a room stands for all of it, and one look
 shows all of a room.
 """
 

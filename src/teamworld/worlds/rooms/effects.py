@@ -13,7 +13,7 @@ from teamworld.worlds.rooms.state import State, ways
 
 
 def attempts(before: State, tried: Mapping[AgentId, Primitive], kinds: Mapping[AgentId, str]) -> Iterator[Attempt]:
-    """Yield the joint lifts of the step and what each had (metrics spec D2): those who want, are there, act now."""
+    """Yield the joint lifts of the step and what each had: those who want, are there, act now."""
     for number, thing in before.items.items():
         lifting = lifters(before, tried, number)
         if thing.weight < 2 or thing.state != "free" or not lifting:

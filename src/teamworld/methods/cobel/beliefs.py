@@ -27,7 +27,7 @@ from teamworld.methods.cobel.situation import (
     plan_options,
 )
 from teamworld.methods.contract import Message
-from teamworld.planning.fetch import HOLD
+from teamworld.planning.vocabulary import Vocabulary
 from teamworld.record import Believe, HeldBelief
 from teamworld.worlds.contract import BeliefDomain, LatentVariable, Outcome, View
 
@@ -119,6 +119,7 @@ class BeliefStore:
     """Order zero: what others told of the world."""
     ascribed: dict[AgentId, BeliefTable] = field(init=False)
     """Order one: what each teammate holds."""
+    words: Vocabulary = field(init=False)
     last_met: dict[AgentId, int] = field(default_factory=dict)
     """When it saw each teammate last."""
     carried: dict[Entity, AgentId] = field(default_factory=dict)
@@ -126,6 +127,7 @@ class BeliefStore:
     _cache: dict[AgentId, tuple[Hashable, Facts]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.words = Vocabulary(self.domain.relations)
         self.world = BeliefTable(self.schema)
         self.ascribed = {teammate: BeliefTable(self.schema) for teammate in self.teammates}
 
@@ -163,7 +165,7 @@ class BeliefStore:
 
     def observe(self, view: View) -> None:
         """Take in what the agent perceives: who was in sight has seen what it could see."""
-        placed = {fact.subject for fact in view.facts if fact.predicate == "AT"}
+        placed = {fact.subject for fact in view.facts if fact.predicate == self.words.at}
         self.last_met |= {teammate: view.t for teammate in self.teammates if teammate in placed}
         if self.shared:
             return
@@ -177,9 +179,11 @@ class BeliefStore:
 
     def _observe_hands(self, view: View) -> None:
         """Take what a teammate was seen with, and is seen without, to be where goals want it."""
-        in_hand = {fact.value for fact in view.facts if fact.predicate == HOLD}
-        near = {fact.subject for fact in view.facts if fact.predicate == "AT"}
-        lying = {fact.subject for fact in view.known if fact.predicate in ("IN", "INSIDE", "ON")}
+        words = self.words
+        places = words.room, words.container, words.surface
+        in_hand = {fact.value for fact in view.facts if fact.predicate == words.held}
+        near = {fact.subject for fact in view.facts if fact.predicate == words.at}
+        lying = {fact.subject for fact in view.known if fact.predicate in places}
         wanted = {dict(goal.features).get("thing"): goal for goal in view.goals if goal.thing is not None}
         news: list[BeliefEntry] = []
         for thing, teammate in list(self.carried.items()):
@@ -195,7 +199,7 @@ class BeliefStore:
         self.carried |= {
             fact.value: fact.subject
             for fact in view.facts
-            if fact.predicate == HOLD and fact.subject in self.teammates
+            if fact.predicate == words.held and fact.subject in self.teammates
             if isinstance(fact.value, Entity) and isinstance(fact.subject, str)
         }
         self.world.add(news)
@@ -322,7 +326,7 @@ class AgentState:
     def _observe_steps(self, view: View, team: Mapping[AgentId, str]) -> None:
         """Add up, for each teammate in sight, the ticks that its way since the last sight lost for each action."""
         facts = self.store.facts(view)
-        in_sight = {fact.subject for fact in view.facts if fact.predicate == "AT"}
+        in_sight = {fact.subject for fact in view.facts if fact.predicate == self.store.words.at}
         for teammate in (teammate for teammate in self.store.teammates if teammate in team):
             if teammate not in in_sight:
                 self._costs.pop(teammate, None)

@@ -25,7 +25,7 @@ from teamworld.methods.cobel.situation import (
     Subplan,
     plan_options,
 )
-from teamworld.planning.fetch import HOLD, carrying_capacity, wanted_kind
+from teamworld.planning.fetch import wanted_kind
 from teamworld.worlds.contract import WAIT, Domain, Option
 
 T = TypeVar("T")
@@ -52,10 +52,6 @@ REASONS: Final = 3
 WARNED_AHEAD: Final = 30
 #: Ticks that are lost with an agent that is lost: more than any message costs.
 LOST: Final = 1000.0
-#: How things are said to be in places.
-_PLACES: Final = ("IN", "INSIDE")
-#: Predicates that are not worth telling: where exactly something is, beside saying in what.
-_UNTOLD: Final = frozenset({"POSITION", "NEAR"})
 
 
 class Choice(NamedTuple, Generic[T]):
@@ -113,7 +109,7 @@ def untold_facts(situation: Situation) -> list[FactGroup]:
     Of each thing that goals are about, and of what they want any of, what is known of it; what the agent holds itself;
     and which places nothing is left in.
     """
-    facts, domain = situation.facts, situation.domain
+    facts, domain, words = situation.facts, situation.domain, situation.words
     goals = [goal for goal in situation.goals.values() if goal.state == "open"]
     wanted = {goal.thing for goal in goals if goal.thing is not None}
     latents = [
@@ -128,27 +124,31 @@ def untold_facts(situation: Situation) -> list[FactGroup]:
     groups: dict[object, list[Fact]] = {}
     for fact in facts:
         subject = fact.subject
-        if fact.predicate in _UNTOLD or fact in situation.inferred or not situation.schema.statable(fact):
+        is_exact = fact.predicate in (words.position, words.near)  # where it is exactly, beside saying in what
+        if is_exact or fact in situation.inferred or not situation.schema.statable(fact):
             continue
-        if subject == situation.agent and fact.predicate == HOLD:
+        if subject == situation.agent and fact.predicate == words.held:
             groups.setdefault(subject, []).append(fact)
         elif isinstance(subject, Entity) and (subject in wanted or subject.kind in kinds):
-            groups.setdefault(subject, []).extend((*_of_place(fact, facts), fact))
-        elif subject in places and fact.predicate not in ("IN", "INSIDE", "STATE"):
+            groups.setdefault(subject, []).extend((*_of_place(fact, situation), fact))
+        elif subject in places and fact.predicate not in (words.room, words.container, words.access):
             groups.setdefault(subject, []).append(fact)
     for group in list(groups.values()):  # who is told that a place was looked through is told all that matters in it
-        for fact in [fact for fact in group if fact.predicate in _PLACES and fact.value in groups]:
+        for fact in [
+            fact for fact in group if fact.predicate in (words.room, words.container) and fact.value in groups
+        ]:
             groups[fact.value].extend(group)
     held_by = situation.ascribed.values()
     distinct = [tuple(dict.fromkeys(group)) for group in groups.values()]
     return [group for group in distinct if any(fact not in held for fact in group for held in held_by)][:CONSIDERED]
 
 
-def _of_place(fact: Fact, facts: Facts) -> Iterable[Fact]:
+def _of_place(fact: Fact, situation: Situation) -> Iterable[Fact]:
     """Yield what is known of the place that a fact names, so that who is told of it can find it."""
-    if isinstance(fact.value, Entity) and fact.predicate in ("INSIDE", "ON"):
-        for predicate in ("IN", "STATE"):
-            value = facts.value(fact.value, predicate)
+    words = situation.words
+    if isinstance(fact.value, Entity) and fact.predicate in (words.container, words.surface):
+        for predicate in (words.room, words.access):
+            value = situation.facts.value(fact.value, predicate)
             if value is not None:
                 yield Fact(fact.value, predicate, value)
 
@@ -228,7 +228,7 @@ def _assess_by_rollout(situation: Situation, intents: Mapping[AgentId, Sequence[
 def _foreseen_share(situation: Situation) -> float:
     """Return the share of what is foreseen that comes true: of a teammate out of sight, the less the longer."""
     gone = {mate: situation.view.t - situation.last_met.get(mate, 0) for mate in situation.teammates}
-    met = (ticks for mate, ticks in gone.items() if situation.facts.value(mate, "AT") is not None)
+    met = (ticks for mate, ticks in gone.items() if situation.facts.value(mate, situation.words.at) is not None)
     return fsum(0.5 ** (ticks / FADES) for ticks in met) / len(gone)
 
 
@@ -291,9 +291,9 @@ def _forecasts(
 
 def _possible_hands(situation: Situation, teammate: AgentId) -> list[tuple[float, tuple[Fact, ...]]]:
     """Return what a teammate may have taken in hand since it was seen last, with probabilities."""
-    most, facts, t = carrying_capacity(situation.domain), situation.facts, situation.view.t
+    facts, words, t = situation.facts, situation.words, situation.view.t
     own = [fact for fact in facts if fact.subject == teammate]
-    if most < 2 or sum(fact.predicate == HOLD for fact in own) >= most:
+    if words.hands < 2 or sum(fact.predicate == words.held for fact in own) >= words.hands:
         return [(1.0, ())]
     last = max((facts.seen.get(fact, t) for fact in own), default=0)
     targets = {goal.thing for goal in situation.goals.values()}
@@ -302,7 +302,7 @@ def _possible_hands(situation: Situation, teammate: AgentId) -> list[tuple[float
     if not things or t <= last:
         return [(1.0, ())]
     chance = 1 - 0.5 ** ((t - last) / rollout.FIND)
-    return [(1 - chance, ()), *((chance / len(things), (Fact(teammate, HOLD, thing),)) for thing in things)]
+    return [(1 - chance, ()), *((chance / len(things), (Fact(teammate, words.held, thing),)) for thing in things)]
 
 
 class _Forecast:
@@ -338,7 +338,11 @@ class _Forecast:
                 self._left[action] = 1 - min(1.0, lost / max(1, min(prospect.first, planned.steps)))
         worked = (p.actions[0].args[0] for p in self._true.values() if p.goal is not None and p.actions[0].args)
         things = [thing for thing in worked if isinstance(thing, Entity)]
-        self._filled = {facts.value(thing, predicate) for thing in things for predicate in _PLACES}
+        self._filled = {
+            facts.value(thing, predicate)
+            for thing in things
+            for predicate in (situation.words.room, situation.words.container)
+        }
         self._held = Facts((*held, *taken), held.seen) if taken else held
         prior_ = self._prior(self._held, {})
         seen = {intent.subplan.actions[0]: intent.weight for intent in intents if intent.subplan.actions}

@@ -29,7 +29,8 @@ from teamworld.methods.cobel.fetch_simulator import (
     Walker,
 )
 from teamworld.methods.cobel.situation import IMPOSSIBLE_FACTS, Intent, Situation, kind_of, place_weights
-from teamworld.planning.fetch import HOLD, carrying_capacity, held_things, wanted_kind
+from teamworld.planning.fetch import held_things, wanted_kind
+from teamworld.planning.vocabulary import Vocabulary
 from teamworld.seeding import generator
 from teamworld.worlds.contract import WAIT, LatentVariable
 
@@ -47,7 +48,7 @@ FAR: Final = 5
 
 def applies(situation: Situation) -> bool:
     """Return whether the world is one in which agents fetch things and bring them to one place."""
-    return carrying_capacity(situation.domain) > 1 and _target(situation) is not None
+    return situation.words.hands > 1 and _target(situation) is not None
 
 
 def _target(situation: Situation) -> Entity | None:
@@ -74,21 +75,21 @@ class Rollout:
     ) -> None:
         target = _target(situation)
         assert target is not None
-        self._situation, self._target, self._capacity = situation, target, carrying_capacity(situation.domain)
+        self._situation, self._target, self._words = situation, target, situation.words
         self.travel = travel or TravelTimes(situation, target)
         facts, t = situation.facts, situation.view.t
-        self._items = {(thing, place): self._item(thing, place) for thing, place in _placed(facts)}
+        self._items = {(thing, place): self._item(thing, place) for thing, place in _placed(facts, self._words)}
         for teammate in situation.teammates:
             self._learn(situation.ascribed[teammate])
         self._self = self._walker(situation.agent, facts)
         self._teammates = {mate: self._walker(mate, situation.ascribed[mate]) for mate in situation.teammates}
         self._gone = {mate: t - situation.last_met.get(mate, 0) for mate in situation.teammates}
         self._within: dict[Entity, list[Entity]] = {}
-        for box, room in _pairs(facts, "IN"):
-            if facts.value(box, "STATE") is not None:
+        for box, room in _pairs(facts, self._words.room):
+            if facts.value(box, self._words.access) is not None:
                 self._within.setdefault(room, []).append(box)
         unseen = {place for latent in situation.latents for place in place_weights(latent)} - self._within.keys()
-        rooms = _rooms(facts)
+        rooms = _rooms(facts, self._words)
         self._inner = {room: Entity(INNER, room.id) for room in rooms if room in unseen}
         self._rooms = {inner: room for room, inner in self._inner.items()}
         self._within |= {room: [inner] for room, inner in self._inner.items()}
@@ -107,7 +108,7 @@ class Rollout:
 
     def _simulate(self, world: ImaginedWorld, news: News | None) -> int:
         walkers = [self._self.copy(), *(walker.copy() for walker in self._teammates.values())]
-        simulator = FetchSimulator(world, walkers, self._target, self._within, self._capacity, self._ticks)
+        simulator = FetchSimulator(world, walkers, self._target, self._within, self._words.hands, self._ticks)
         subplan = self._situation.subplan
         first = self._aim(self._self, subplan.actions[0]) if subplan is not None and subplan.actions else None
         return simulator.run(first, [0, *(-gone for gone in self._gone.values())], news)
@@ -129,28 +130,29 @@ class Rollout:
         for goal in domain.goals(facts):
             if goal.state == "open" and (kind := wanted_kind(goal)):
                 missing[kind] += goal.units
-        brought = {fact.subject for fact in facts if fact.value == self._target and fact.predicate in ("ON", "INSIDE")}
+        lies = self._words.surface, self._words.container
+        brought = {fact.subject for fact in facts if fact.value == self._target and fact.predicate in lies}
         places: dict[str, dict[Entity, float]] = {}
         for latent in domain.beliefs.latent_variables(facts):
             places.setdefault(self._kind(latent), place_weights(latent))
         return Walker(
             agent=agent,
             site=agent,
-            hands=[thing.kind for thing in held_things(agent, facts, HOLD)],
+            hands=[thing.kind for thing in held_things(agent, facts, self._words.held)],
             missing=missing,
             others=Counter(
                 fact.value.kind
-                for fact in facts.about(HOLD)
+                for fact in facts.about(self._words.held)
                 if fact.subject != agent and isinstance(fact.value, Entity)
             ),
             known=[
                 self._items.get((thing, place)) or self._item(thing, place)
-                for thing, place in _placed(facts)
+                for thing, place in _placed(facts, self._words)
                 if thing.kind in missing and thing not in brought
             ],
             places=places,
             finds=TARGET not in places,
-            room=room if isinstance(room := facts.value(agent, "AT"), Entity) else None,
+            room=room if isinstance(room := facts.value(agent, self._words.at), Entity) else None,
         )
 
     def _item(self, thing: Entity, place: Entity) -> Item:
@@ -184,12 +186,14 @@ class Rollout:
         situation = self._situation
         items, brought = list(self._self.known), list[str]()
         taken: dict[AgentId, list[str]] = {mate: [] for mate in situation.teammates}
-        home = situation.facts.value(self._target, "IN")
+        home = situation.facts.value(self._target, self._words.room)
         for latent in situation.latents:
             kind, weights = self._kind(latent), place_weights(latent)
             taker = None if kind == TARGET else self._taker(latent, rng.random())
             if taker is not None:
-                free = self._capacity - len(held_things(taker, situation.facts, HOLD)) - len(taken[taker])
+                free = (
+                    self._words.hands - len(held_things(taker, situation.facts, self._words.held)) - len(taken[taker])
+                )
                 (taken[taker] if free > 0 else brought).append(kind)
                 continue
             place = _pick(weights, rng.random())
@@ -260,7 +264,7 @@ class TravelTimes:
 
     def __init__(self, situation: Situation, target: Entity | None) -> None:
         self._situation, self._domain, self._agent = situation, situation.domain, situation.agent
-        self._target = target
+        self._target, self._words = target, situation.words
         self._actions: dict[Entity, tuple[Action, Facts]] = {}
         self._ticks: dict[tuple[Entity | AgentId, Entity], int] = {}
         self._standing: dict[Entity | AgentId, list[Fact]] = {}
@@ -272,7 +276,9 @@ class TravelTimes:
 
     def learn(self, facts: Facts) -> None:
         """Learn how to get to the places that some facts name; those known already stay."""
-        own = [fact for fact in self._situation.facts if fact.subject == self._agent and fact.predicate != HOLD]
+        own = [
+            fact for fact in self._situation.facts if fact.subject == self._agent and fact.predicate != self._words.held
+        ]
         bare = Facts((*(fact for fact in facts if fact.subject != self._agent), *own))
         for option in self._domain.options(self._agent, bare):
             place = option.action.args[0] if option.action.args else None
@@ -289,9 +295,11 @@ class TravelTimes:
             kind = wanted_kind(goal)
             if kind is None or goal.state != "open":
                 continue
-            loaded = Facts((*bare, Fact(self._agent, HOLD, Entity(kind, 1))))
+            loaded = Facts((*bare, Fact(self._agent, self._words.held, Entity(kind, 1))))
             for option in self._domain.options(self._agent, loaded):
-                if not held_things(self._agent, self._domain.predict(self._agent, option.action, loaded), HOLD):
+                if not held_things(
+                    self._agent, self._domain.predict(self._agent, option.action, loaded), self._words.held
+                ):
                     yield option.action, loaded
 
     def ticks(self, start: Entity | AgentId, end: Entity) -> int:
@@ -307,7 +315,7 @@ class TravelTimes:
         if start not in self._standing:
             self._standing[start] = self._stand(start, facts)
         if (start, id(facts)) not in self._there:  # the world reads each collection of facts once, and that takes long
-            elsewhere = (fact for fact in facts if fact.subject != self._agent or fact.predicate == HOLD)
+            elsewhere = (fact for fact in facts if fact.subject != self._agent or fact.predicate == self._words.held)
             self._there[start, id(facts)] = Facts((*self._standing[start], *elsewhere))
         return max(1, self._domain.estimate_steps(self._agent, action, self._there[start, id(facts)]))
 
@@ -319,16 +327,16 @@ class TravelTimes:
             action, known = self._actions[start]
             here = (fact for fact in self._domain.predict(self._agent, action, known) if fact.subject == self._agent)
         else:
-            here = _position(start, facts)
-        return [Fact(self._agent, f.predicate, f.value) for f in here if f.predicate in ("AT", "POSITION", "NEAR")]
+            here = self._position(start, facts)
+        places = self._words.at, self._words.position, self._words.near
+        return [Fact(self._agent, fact.predicate, fact.value) for fact in here if fact.predicate in places]
 
-
-def _position(place: Entity, facts: Facts) -> Iterator[Fact]:
-    """Yield where an agent is that is at a place for which there is no option."""
-    room, point = facts.value(place, "IN"), facts.value(place, "POSITION")
-    yield Fact(place, "AT", place if room is None else room)
-    if point is not None:
-        yield Fact(place, "POSITION", point)
+    def _position(self, place: Entity, facts: Facts) -> Iterator[Fact]:
+        """Yield where an agent is that is at a place for which there is no option."""
+        room, point = facts.value(place, self._words.room), facts.value(place, self._words.position)
+        yield Fact(place, self._words.at, place if room is None else room)
+        if point is not None:
+            yield Fact(place, self._words.position, point)
 
 
 def _pick(weights: Mapping[Entity, float], draw: float) -> Entity | None:
@@ -337,15 +345,16 @@ def _pick(weights: Mapping[Entity, float], draw: float) -> Entity | None:
     return list(weights)[min(bisect_left(sums, draw * sums[-1]), len(sums) - 1)] if sums else None
 
 
-def _placed(facts: Facts) -> Iterable[tuple[Entity, Entity]]:
+def _placed(facts: Facts, words: Vocabulary) -> Iterable[tuple[Entity, Entity]]:
     """Return things with where one has to look for them: a container, or the room that they lie in openly."""
-    return (dict(_pairs(facts, "IN")) | dict(_pairs(facts, "INSIDE"))).items()
+    return (dict(_pairs(facts, words.room)) | dict(_pairs(facts, words.container))).items()
 
 
-def _rooms(facts: Facts) -> list[Entity]:
+def _rooms(facts: Facts, words: Vocabulary) -> list[Entity]:
     """Return the places that are in no other one."""
-    placed = {thing for predicate in ("IN", "INSIDE", "ON") for thing, _ in _pairs(facts, predicate)}
-    points = (fact.subject for fact in facts.about("POSITION"))
+    predicates = words.room, words.container, words.surface
+    placed = {thing for predicate in predicates for thing, _ in _pairs(facts, predicate)}
+    points = (fact.subject for fact in facts.about(words.position))
     return [place for place in points if isinstance(place, Entity) and place not in placed]
 
 

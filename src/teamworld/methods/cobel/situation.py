@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet, Schema
 from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.contract import Message
+from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.contract import BeliefDomain, Goal, LatentVariable, Option, Outcome, View
 
 #: What a domain raises on facts that cannot be: a message may carry anything.
@@ -157,6 +158,11 @@ class Situation:
     def schema(self) -> Schema:
         """What facts can state."""
         return self.rules.schema
+
+    @cached_property
+    def words(self) -> Vocabulary:
+        """What the world calls what matters to agents that fetch things."""
+        return Vocabulary(self.domain.relations)
 
     @cached_property
     def entities(self) -> Sequence[Entity]:

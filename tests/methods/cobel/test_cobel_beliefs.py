@@ -12,7 +12,6 @@ from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Sc
 from teamworld.methods.cobel import inference, message_value
 from teamworld.methods.cobel.beliefs import BeliefEntry, BeliefStore, BeliefTable
 from teamworld.methods.cobel.inference import FLOOR
-from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.questions import (
     Assess,
     BeliefQuestion,
@@ -26,7 +25,7 @@ from teamworld.methods.cobel.questions import (
     Said,
     WriteMessage,
 )
-from teamworld.methods.cobel.situation import Announcement, Intent, Situation, Subplan, plan_options
+from teamworld.methods.cobel.situation import Announcement, CobelOptions, Intent, Situation, Subplan, plan_options
 from teamworld.methods.contract import Message
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
-from teamworld.methods.cobel.options import OPERATIONS, VARIANTS, CobelOptions
+from teamworld.methods.cobel.situation import OPERATIONS, VARIANTS, CobelOptions
 from teamworld.metrics.measure import measure
 from teamworld.metrics.table_reader import tabulate
 from teamworld.reasoning.contract import Question

@@ -23,8 +23,7 @@ from teamworld.methods.cobel.fetch_simulator import (
     News,
     Walker,
 )
-from teamworld.methods.cobel.options import CobelOptions
-from teamworld.methods.cobel.situation import Situation
+from teamworld.methods.cobel.situation import CobelOptions, Situation
 from teamworld.methods.contract import Message
 from teamworld.record import ActionStep
 from teamworld.testing.episodes import Scenario, play

@@ -12,8 +12,7 @@ import pytest
 from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema
 from teamworld.methods.cobel.message_value import others_can_say
 from teamworld.methods.cobel.method import Cobel
-from teamworld.methods.cobel.options import CobelOptions
-from teamworld.methods.cobel.situation import Announcement, Assessment, Situation, Subplan
+from teamworld.methods.cobel.situation import Announcement, Assessment, CobelOptions, Situation, Subplan
 from teamworld.record import MessageSent
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds

@@ -12,8 +12,7 @@ import pytest
 from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema
 from teamworld.methods.cobel.message_value import assess_danger, harm_probability
 from teamworld.methods.cobel.method import Cobel
-from teamworld.methods.cobel.options import CobelOptions
-from teamworld.methods.cobel.situation import Situation
+from teamworld.methods.cobel.situation import CobelOptions, Situation
 from teamworld.methods.contract import DecisionContext
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import BeliefDomain, World

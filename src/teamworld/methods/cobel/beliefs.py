@@ -16,11 +16,11 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet, Schema
-from teamworld.methods.cobel.options import CobelOptions
 from teamworld.methods.cobel.situation import (
     IMPOSSIBLE_FACTS,
     Announcement,
     BeliefUpdate,
+    CobelOptions,
     Situation,
     Subplan,
     kind_of,

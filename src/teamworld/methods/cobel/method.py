@@ -26,7 +26,6 @@ from teamworld.methods.cobel.message_value import (
     others_can_say,
     untold_facts,
 )
-from teamworld.methods.cobel.options import VARIANTS, CobelOptions
 from teamworld.methods.cobel.questions import (
     Assess,
     BeliefQuestion,
@@ -42,8 +41,10 @@ from teamworld.methods.cobel.questions import (
 )
 from teamworld.methods.cobel.rule_agreement import ProposeRules, ReviewRules, agree_on_rules
 from teamworld.methods.cobel.situation import (
+    VARIANTS,
     Announcement,
     Assessment,
+    CobelOptions,
     Intent,
     MessageDraft,
     NextAction,

@@ -18,7 +18,7 @@ from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.contract import BeliefDomain, Goal, LatentVariable, Option, Outcome, View
 
 #: What a domain raises on facts that cannot be: a message may carry anything.
-IMPOSSIBLE_FACTS: Final = (LookupError, ValueError, TypeError, ArithmeticError)
+IMPOSSIBLE_FACTS: Final = (LookupError, ValueError)
 
 
 # ---- what can be set

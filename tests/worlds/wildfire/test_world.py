@@ -139,7 +139,7 @@ def test_a_move_is_done_when_the_agent_is_there(team: Team, agent: str, trees: i
     assert taken == steps
     assert report.outcomes[agent].status == "done"
     assert here.view(agent).facts.value(agent, "AT") == (35, 5)
-    assert agent not in here._skills  # it decides in the very next timestep
+    assert agent not in here._executor.running  # it decides in the very next timestep
 
 
 def test_a_way_may_lead_to_the_corner_but_not_beyond() -> None:

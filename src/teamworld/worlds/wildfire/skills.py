@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import dist, inf
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from teamworld.language import Action, AgentId, Cell, Entity, Measures, Term
+from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.contract import ActionSchema, Constraint, Param
 from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_EXTINGUISHING, SEEN_IGNITED, WET
 from teamworld.worlds.wildfire.state import (
@@ -137,17 +138,6 @@ def _own_schemas(
             ActionSchema("release", (), "Release 1 water: it puts out or wets all within four cells."),
         )
     return ()
-
-
-class SkillResult(NamedTuple):
-    """How an action stands after a timestep."""
-
-    status: Literal["running", "done", "failed"] = "running"
-    reason: str = ""
-    constraint: Constraint | None = None
-
-
-RUNNING, DONE = SkillResult(), SkillResult("done")
 
 
 def cell_of(action: Action) -> Cell:
@@ -317,7 +307,7 @@ class RunningSkill:
 
     def result(
         self, mission: Mission, known: SymbolicState, truth: SymbolicState, primitive: PrimitiveResult
-    ) -> SkillResult:
+    ) -> Result:
         """Judge the timestep that has just gone by; the agent is still there, and able.
 
         Args:
@@ -346,27 +336,27 @@ class RunningSkill:
             return self._patient("no_way") if left else DONE
         if verb in ("cut", "cut_all"):
             if primitive.reason == "no_tree":
-                return SkillResult("failed", "no_tree", "dependency")
+                return Result("failed", "no_tree", "dependency")
             if not truth.agents[self.agent].trees:
                 return DONE
             if mission.careful and known.dangerous(at):
-                return SkillResult("failed", "fire", "spatial")
+                return Result("failed", "fire", "spatial")
             return DONE if verb == "cut" and self.felled >= int(str(self.action.args[0])) else RUNNING
         if primitive.reason:
-            return SkillResult("failed", primitive.reason, _WHY.get(primitive.reason))
+            return Result("failed", primitive.reason, _WHY.get(primitive.reason))
         return DONE
 
-    def _arrival(self, mission: Mission, known: SymbolicState) -> SkillResult:
+    def _arrival(self, mission: Mission, known: SymbolicState) -> Result:
         aim = thing_of(self.action)
         if is_near(self.agent, aim, mission, known):
             return DONE
         if known.place(aim, known.agents[self.agent].at) is None:
-            return SkillResult("failed", "not_there", "dependency")
+            return Result("failed", "not_there", "dependency")
         return self._patient("no_way")
 
-    def _patient(self, reason: str) -> SkillResult:
+    def _patient(self, reason: str) -> Result:
         lost = self.stuck >= PATIENCE or self.astray >= DETOUR
-        return SkillResult("failed", reason, "spatial") if lost else RUNNING
+        return Result("failed", reason, "spatial") if lost else RUNNING
 
 
 class PrimitiveResult(NamedTuple):

@@ -7,7 +7,7 @@ timestep, updates what is known, and judges every action.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
+from teamworld.worlds.base.executor import Executor, Result, complete_action
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import (
@@ -50,7 +51,7 @@ from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe_level, instance_for, level_for, with_firefighters
 from teamworld.worlds.wildfire.observe import begin_sightings
 from teamworld.worlds.wildfire.physics import begin_incident
-from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, RunningSkill, SkillResult
+from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, RunningSkill
 from teamworld.worlds.wildfire.state import SIGHTS, ActionRules, Cell, FireMode, rules_for
 from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, expected_facts, facts_of
 
@@ -250,8 +251,7 @@ class WildfireWorld(World):
         self._fires = Fires(self._incident)
         self._over: EndReason | None = None
         self._total = self._main()
-        self._skills: dict[AgentId, RunningSkill] = {}
-        self._histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(self._names, ())
+        self._executor: Executor[RunningSkill] = Executor(self._names)
         if self._options.shared_map:
             team = Knowledge(self._incident, self._mission, self._names, None)
             self._knowledge = dict.fromkeys(self._names, team)
@@ -294,7 +294,7 @@ class WildfireWorld(World):
             events = [*self._ledger.step(self._incident, start, effects, self._fires)]
         events = [*self._ledger.open(self._known_goals()), *events]
         outcomes = self._outcomes(orders, refused, start, commands, effects)
-        self._frame.histories = dict(self._histories)
+        self._frame.histories = self._executor.copy_histories()
         units = self._incident.units
         gone = {
             name: _cause_of_loss(effects, row)
@@ -355,7 +355,7 @@ class WildfireWorld(World):
             self._spec.horizon,
             self._domain,
             self._knowledge,
-            dict(self._histories),
+            self._executor.copy_histories(),
             self._shown,
         )
 
@@ -373,21 +373,19 @@ class WildfireWorld(World):
 
     def _order(self, agent: AgentId, order: Action) -> Verdict:
         """Start the action unless it runs already; return whether it could start."""
-        running = self._skills.get(agent)
-        whole = _completed(order, self._domain.abilities(agent, self._frame.known(agent)))
-        if running is not None and running.action == whole:
-            return Verdict(True)
-        if running is not None:
-            del self._skills[agent]
-            self._remember(running, SkillResult("failed", "interrupted"))
-        verdict = self._domain.check_now(agent, whole, self._frame.known(agent))
-        if verdict.ok and whole != WAIT:
-            kind = self._mission.kinds[agent]
-            self._skills[agent] = RunningSkill(agent, self._row[agent], kind, whole, self._incident.t)
-        return verdict
+        known = self._frame.known(agent)
+        whole = complete_action(order, self._domain.abilities(agent, known))
+
+        def check(action: Action) -> Verdict:
+            return self._domain.check_now(agent, action, known)
+
+        def make(action: Action) -> RunningSkill:
+            return RunningSkill(agent, self._row[agent], self._mission.kinds[agent], action, self._incident.t)
+
+        return self._executor.start(agent, whole, check, make)
 
     def _command(self, name: AgentId) -> Command:
-        skill = self._skills.get(name)
+        skill = self._executor.running.get(name)
         return STAY if skill is None else skill.command(self._mission, self._knowledge[name].state)
 
     def _outcomes(
@@ -433,27 +431,20 @@ class WildfireWorld(World):
         primitive: PrimitiveResult,
     ) -> Outcome:
         if refused is not None and order is not None:
-            outcome = outcome._replace(action=order, status="failed", reason=refused.word, legal=False)
-            self._histories[name] += (outcome,)
-            return outcome
-        skill = self._skills.get(name)
+            return self._executor.refuse(outcome, name, order, refused)
+        skill = self._executor.running.get(name)
         if skill is None:
             return outcome
         outcome = outcome._replace(action=skill.action, start=skill.start)
         if name not in truth.agents:
-            del self._skills[name]
+            del self._executor.running[name]
             return outcome._replace(status="failed", reason="burnt" if primitive.reason == "died" else "gone")
         result = skill.result(self._mission, self._knowledge[name].state, truth, primitive)
         if result.status == "running" and truth.agents[name].aboard is not None:
-            result = SkillResult("failed", "aboard")
+            result = Result("failed", "aboard")
         if result.status != "running":
-            self._remember(skill, result)
-            del self._skills[name]
+            self._executor.end(name, result)
         return outcome._replace(status=result.status, reason=result.reason, constraint=result.constraint)
-
-    def _remember(self, skill: RunningSkill, result: SkillResult) -> None:
-        done = Outcome(skill.action, result.status, result.reason, result.constraint, start=skill.start)
-        self._histories[skill.agent] += (done,)
 
     def _main(self) -> float:
         score = physics.score(self._incident)
@@ -478,17 +469,6 @@ class WildfireWorld(World):
 
 def _cause_of_loss(effects: StepEffects, row: int) -> str:
     return "burnt" if agents.REASONS[int(effects.reason[row])] == "died" else "lost"
-
-
-def _completed(order: Action, schemas: Iterable[ActionSchema]) -> Action:
-    """Return an action with left-out arguments filled in; unchanged where it fits no schema."""
-    for schema in schemas:
-        if schema.verb == order.verb:
-            try:
-                return schema.complete(order)
-            except UserError:
-                break  # the check says what is wrong with it
-    return order
 
 
 def _no_effects(incident: Incident) -> StepEffects:

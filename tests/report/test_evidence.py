@@ -96,10 +96,10 @@ def test_a_page_holds_every_section_with_its_tables_figures_and_verdicts(made: P
     assert "**No difference can be supported by 5 pairs in each place: there are 32 of them.**" in text
     assert "corrected for all 32 differences of this section" in text  # 4 methods, 4 places, 2 metrics
     assert "stand-in rules:noise=0.2: rules that err, no language model" in text
-    honest = next(line for line in text.splitlines() if line.startswith("| B13.rate"))
+    honest = next(line for line in text.splitlines() if line.startswith("| memory_rate_error "))
     assert honest.split("|")[2:4] == [" none ", " none "]
     assert "none" not in honest.split("|")[4]
-    assert "**B14.T Transfer, steps; n4**" in text
+    assert "**transfer_steps; n4**" in text
     linked = [part.split(")")[0] for part in text.split("](")[1:] if part.startswith("images/")]
     assert len(linked) == 3
     assert all((made / "runs" / name).stat().st_size > 1000 for name in linked)

@@ -108,13 +108,13 @@ def test_where_the_left_face_can_be_reached_most_plans_pass_a_dry_run(here: Symb
         if geometry.chain_weight(here, block, "left") > len(here.agents):
             continue
         assert len(passing) >= 6
-        full = next(
+        full = [
             plan
-            for plan in plans
+            for plan in plans  # left out where a teammate in the way lets it fail and enough others pass
             if [action.verb for action in plan.actions] == ["move_to_block", "rendezvous", "push_block"]
             and plan.actions[2].args[1] == goal.units
-        )
-        assert full in passing
+        ]
+        assert set(full) <= set(passing)
 
 
 def test_plans_come_in_the_order_of_their_texts_which_says_nothing() -> None:

@@ -93,8 +93,8 @@ def make(world: str, level: str, seed: int, horizon: int | None, options: Mappin
     Raises:
         UserError: There is no such world, level or option, or a value cannot be used.
     """
-    found = module(world)
-    return found.make(level, seed, found.DEFAULT_HORIZON if horizon is None else horizon, options)
+    world_module = module(world)
+    return world_module.make(level, seed, world_module.DEFAULT_HORIZON if horizon is None else horizon, options)
 
 
 def summary(world: str) -> str:

@@ -18,10 +18,10 @@ UNSEEN_TOO: Final = 0.9
 COMPASS: Final = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 
-def readable(read: Callable[[Facts], Scene], given: Facts) -> Scene | None:
+def readable(read: Callable[[Facts], Scene], facts: Facts) -> Scene | None:
     """Return what facts tell; None where nothing can be made of them, since somebody made them up."""
     try:
-        return read(given)
+        return read(facts)
     except (LookupError, ValueError, TypeError, ArithmeticError):
         return None
 

@@ -12,19 +12,19 @@ from teamworld.errors import UserError, suggest
 Options = TypeVar("Options", bound=BaseModel)
 
 
-def read_options(model: type[Options], given: Mapping[str, object], world: str) -> Options:
+def read_options(model: type[Options], values: Mapping[str, object], world: str) -> Options:
     """Return the options of a world.
 
     Args:
         model: What can be set.
-        given: What is set.
+        values: What is set.
         world: Name of the world, for what errors say.
 
     Raises:
         UserError: There is no such option, or a value cannot be used.
     """
     try:
-        return model.model_validate(dict(given))
+        return model.model_validate(dict(values))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))

@@ -76,12 +76,12 @@ def given_actions(actions: Mapping[str, Any], live: Sequence[str]) -> list[Any]:
         UserError: If it is no mapping with an action for each of them and for nobody else.
     """
     try:
-        given = [actions[agent] for agent in live]
-        complete = len(actions) == len(given)
+        in_order = [actions[agent] for agent in live]
+        complete = len(actions) == len(in_order)
     except (KeyError, TypeError, IndexError):
         complete = False
     if complete:
-        return given
+        return in_order
     names = list(actions) if hasattr(actions, "__iter__") else []
     missing = [agent for agent in live if agent not in names]
     unknown = [name for name in names if name not in live]
@@ -132,10 +132,10 @@ def reset_seeds(seed: object, num_envs: int, begun: bool, whole: Callable[[objec
     if seed is None:
         return [None] * num_envs if begun else [*range(num_envs)]
     if isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim):
-        seeds = [None if one is None else whole(one) for one in seed]
+        seeds = [None if value is None else whole(value) for value in seed]
         if len(seeds) != num_envs:
             raise UserError(f"expected one seed for each of the {num_envs} environments, got {len(seeds)}")
-        return seeds if begun else [env if one is None else one for env, one in enumerate(seeds)]
+        return seeds if begun else [env if value is None else value for env, value in enumerate(seeds)]
     first = whole(seed)
     return [first + env for env in range(num_envs)]
 

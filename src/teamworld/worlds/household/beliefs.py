@@ -51,20 +51,20 @@ def _values(thing: Entity, predicates: Predicates, known: Known) -> Iterator[Pos
     """Yield the places in which a thing may be, for which ``thing`` stands: rooms, and containers not looked into."""
     may, boxes = {kind for _, kind in places(thing.kind)}, predicates.unchecked(known)
     alike = Counter((box.kind, known.room.get(box)) for box in known.opened)
-    found = []
+    places_left = []
     for room in known.rooms:
         value = Fact(thing, "IN", room)
         if known.explored.get(room) != "all":
             seen = {box.kind for box in known.opened if known.room.get(box) == room}
             weight = sum(1.0 for kind in may - seen if STANDS.get(kind, room.kind) == room.kind)
             share = PART if known.explored.get(room) == "part" else 1.0
-            found.append(Possible(value, share * max(weight, UNLIKELY)))
+            places_left.append(Possible(value, share * max(weight, UNLIKELY)))
         for box in boxes:
             if known.room.get(box) == room:
                 weight = 1.0 if box.kind in may else UNLIKELY
-                found.append(Possible(Fact(thing, "INSIDE", box), weight / alike[box.kind, room], value))
+                places_left.append(Possible(Fact(thing, "INSIDE", box), weight / alike[box.kind, room], value))
     # Where everything was looked into, somebody has moved it meanwhile.
-    yield from found or (Possible(Fact(thing, "IN", room), 1.0) for room in known.rooms)
+    yield from places_left or (Possible(Fact(thing, "IN", room), 1.0) for room in known.rooms)
 
 
 def visible(fact: Fact, agent: AgentId, known: Known) -> float:
@@ -86,21 +86,23 @@ def visible(fact: Fact, agent: AgentId, known: Known) -> float:
     return float(known.room_of(fact.subject) == here)
 
 
-def clash(one: Option, other: Option, predicates: Predicates, known: Known) -> float:
+def clash(first: Option, other: Option, predicates: Predicates, known: Known) -> float:
     """Return the ticks that are lost if two agents do both: one of them goes for nothing."""
-    verbs = (one.action.verb, other.action.verb)
-    if WAIT in (one.action, other.action) or "deliver" in verbs:
+    verbs = (first.action.verb, other.action.verb)
+    if WAIT in (first.action, other.action) or "deliver" in verbs:
         return 0.0
-    lost = float(min(one.steps, other.steps))
-    if one.action == other.action:
-        place = one.action.args[0]
-        return lost * (_alone(place, predicates) if one.action.verb == "explore" and isinstance(place, Entity) else 1.0)
+    lost = float(min(first.steps, other.steps))
+    if first.action == other.action:
+        place = first.action.args[0]
+        return lost * (
+            _alone(place, predicates) if first.action.verb == "explore" and isinstance(place, Entity) else 1.0
+        )
     if set(verbs) == {"explore", "check"}:
-        room, box = (o.action.args[0] for o in sorted((one, other), key=lambda o: o.action.verb, reverse=True))
+        room, box = (o.action.args[0] for o in sorted((first, other), key=lambda o: o.action.verb, reverse=True))
         if isinstance(box, Entity) and known.room.get(box) == room:
             return lost / max(1, sum(known.room.get(other_box) == room for other_box in predicates.unchecked(known)))
-    if verbs == ("fetch", "fetch") and one.goal == other.goal and one.goal is not None:
-        return lost if predicates.missing(known).get(one.goal, 0) < 2 else 0.0
+    if verbs == ("fetch", "fetch") and first.goal == other.goal and first.goal is not None:
+        return lost if predicates.missing(known).get(first.goal, 0) < 2 else 0.0
     return 0.0
 
 

@@ -62,31 +62,31 @@ class HouseholdDomain(Domain):
         """What agents may know and believe."""
         return self._beliefs
 
-    def abilities(self, _agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
+    def abilities(self, _agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent can do."""
-        return schemas(self.names, self._known(given), turns=self.rules.sight == "cone")
+        return schemas(self.names, self._known(facts), turns=self.rules.sight == "cone")
 
-    def _known(self, given: Facts) -> Known:
-        known = believed(given)
-        return known if known.rooms is self.names.rooms else given.derive(self._with_rooms)
+    def _known(self, facts: Facts) -> Known:
+        known = believed(facts)
+        return known if known.rooms is self.names.rooms else facts.derive(self._with_rooms)
 
-    def _with_rooms(self, given: Facts) -> Known:
-        return replace(believed(given), rooms=self.names.rooms)  # all know them, whatever the facts leave out
+    def _with_rooms(self, facts: Facts) -> Known:
+        return replace(believed(facts), rooms=self.names.rooms)  # all know them, whatever the facts leave out
 
     # Goals.
 
-    def goals(self, given: Facts) -> Sequence[Goal]:
+    def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return one goal for each predicate."""
-        return self.predicates.goals(self._known(given))
+        return self.predicates.goals(self._known(facts))
 
     # What can be done.
 
-    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+    def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return what makes sense now: deliver, fetch, look into containers, look into rooms, wait."""
-        known = self._known(given)
-        found = [*self._work(agent, known), *self._search(agent, known), (WAIT, None)]
-        legal = dict.fromkeys(pair for pair in found if self.check(agent, pair[0], given).ok)
-        return [Option(action, goal, self.estimate_steps(agent, action, given)) for action, goal in legal]
+        known = self._known(facts)
+        candidates = [*self._work(agent, known), *self._search(agent, known), (WAIT, None)]
+        legal = dict.fromkeys(pair for pair in candidates if self.check(agent, pair[0], facts).ok)
+        return [Option(action, goal, self.estimate_steps(agent, action, facts)) for action, goal in legal]
 
     def _work(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
         hands, here = known.hands.get(agent, ()), known.at.get(agent)
@@ -119,15 +119,15 @@ class HouseholdDomain(Domain):
             new = sorted(others, key=lambda room: (known.last.get(room, 0), room.id))[:1]
         yield from ((Action("explore", (room,)), None) for room in new)
 
-    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans that bring a thing for the goal, or look for one; without a goal, what is useful at large."""
-        known = self._known(given)
-        found = list(self._standby(agent, known) if goal is None else self._bring(goal, agent, known))
-        legal = [actions for actions in dict.fromkeys(found) if actions]
+        known = self._known(facts)
+        plans = list(self._standby(agent, known) if goal is None else self._bring(goal, agent, known))
+        legal = [actions for actions in dict.fromkeys(plans) if actions]
         return [Plan(actions, None if goal is None else goal.id) for actions in legal]
 
     def _bring(self, goal: Goal, agent: AgentId, known: Known) -> Iterator[tuple[Action, ...]]:
-        wanted = next((one for one in self.predicates.wanted if one.id == goal.id), None)
+        wanted = next((predicate for predicate in self.predicates.wanted if predicate.id == goal.id), None)
         if wanted is None:
             return
         hands, here = known.hands.get(agent, ()), known.at.get(agent)
@@ -177,9 +177,9 @@ class HouseholdDomain(Domain):
 
     # Preconditions and effects.
 
-    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+    def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action's preconditions hold."""
-        known = self._known(given)
+        known = self._known(facts)
         form = self._form(action, known)
         if not form.ok or action.verb in ("wait", "talk", "turn"):
             return form
@@ -321,9 +321,9 @@ class HouseholdDomain(Domain):
 
     # Costs.
 
-    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated ticks of an action, at least 1; ways are estimated from straight lines."""
-        return self._ticks(agent, action, self._known(given))
+        return self._ticks(agent, action, self._known(facts))
 
     def _ticks(self, agent: AgentId, action: Action, known: Known) -> int:
         if action.verb == "talk":
@@ -345,12 +345,12 @@ class HouseholdDomain(Domain):
 
     def _metres(self, agent: AgentId, place: Entity, known: Known) -> float:
         """Return the estimated way of an agent to a place, metres."""
-        one = known.points.get(agent) or _middle(known.at.get(agent), known)
+        start = known.points.get(agent) or _middle(known.at.get(agent), known)
         other = known.rooms.get(place) or known.points.get(place) or _middle(known.room_of(place), known)
-        if one is None or other is None:
+        if start is None or other is None:
             return 5.0
         same = known.at.get(agent) == known.room_of(place)
-        return math.sqrt((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2) / 100 * (WITHIN if same else THROUGH)
+        return math.sqrt((start[0] - other[0]) ** 2 + (start[1] - other[1]) ** 2) / 100 * (WITHIN if same else THROUGH)
 
     # What is open, and what others may do.
 

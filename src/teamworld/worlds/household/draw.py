@@ -196,8 +196,8 @@ def _font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
     return ImageFont.load_default(max(size, 4))
 
 
-def _mix(one: Colour, other: Colour, share: float) -> Colour:
-    parts = ((int(one[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5))
+def _mix(first: Colour, other: Colour, share: float) -> Colour:
+    parts = ((int(first[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
 
 
@@ -239,7 +239,7 @@ def _draw_names(plan: _Plan, static: Static, snapshot: Snapshot) -> None:
         far, low = inner.x1 - inner.x0 - 2 * edge - long, inner.y1 - inner.y0 - 2 * edge - size
         corners = ((inner.x0 + edge + far * i / 6, inner.y0 + edge + low * j / 8) for j in range(9) for i in range(7))
         places = [_Area(x, y, x + long, y + size) for x, y in corners]
-        place = min(places, key=lambda one: sum(map(one.shared, pieces)))
+        place = min(places, key=lambda spot: sum(map(spot.shared, pieces)))
         tint = ROOMS.get(room["name"], ANY_ROOM)
         plan.words((place.x0, place.y0), room["name"], size, SOFT, "la", tint)
         taken.append(place)
@@ -284,11 +284,11 @@ def _tags(plan: _Plan, static: Static, snapshot: Snapshot) -> Iterator[_Tag]:
             box = boxes[place]
             middle = plan.spot((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
         else:
-            spots = [spot for found in kinds.values() for spot in found]
+            spots = [spot for numbers in kinds.values() for spot in numbers]
             middle = sum(x for x, _ in spots) / len(spots), sum(y for _, y in spots) / len(spots)
         places = _rows(plan, middle, len(kinds), faint, rooms.values())
-        for (need, found), at in zip(sorted(kinds.items()), places, strict=True):
-            yield _Tag(at, need, mark(static["needs"][need]["name"]), len(found), faint)
+        for (need, numbers), at in zip(sorted(kinds.items()), places, strict=True):
+            yield _Tag(at, need, mark(static["needs"][need]["name"]), len(numbers), faint)
 
 
 def _rows(plan: _Plan, middle: Spot, number: int, faint: bool, rooms: Iterable[_Area]) -> list[Spot]:

@@ -213,12 +213,12 @@ class HouseholdEnv(ParallelBase):
         if not self.agents or self._state is None or self._rng is None:
             begun = self._state is not None
             raise UserError(f"the episode {'is over' if begun else 'has not begun'}: call reset() before step()")
-        given, state, agents = given_actions(actions, self.agents), self._state, self.agents
+        choices, state, agents = given_actions(actions, self.agents), self._state, self.agents
         episode, _, table = self._played
-        for action in given:
+        for action in choices:
             if isinstance(action, bool) or not isinstance(action, (int, np.integer)) or not 0 <= action < ACTIONS:
                 raise UserError(f"an action is an integer from 0 to {ACTIONS - 1}, got {brief(action)}")
-        acts = {number: table.act(state, number, int(action)) for number, action in enumerate(given, 1)}
+        acts = {number: table.act(state, number, int(action)) for number, action in enumerate(choices, 1)}
         before = sum(max(0, state.missing(need)) for need in episode.needs)
         happened = physics.step(state, acts, self._rng)
         missing = sum(max(0, state.missing(need)) for need in episode.needs)
@@ -244,11 +244,11 @@ class HouseholdEnv(ParallelBase):
 
     def _observations(self) -> dict[str, Observation]:
         assert self._state is not None
-        found: dict[str, Observation] = {}
+        observations: dict[str, Observation] = {}
         for agent, number in self._id_of.items():
             seen, mask = self._played.table.look(self._state, number)
-            found[agent] = {"observation": seen, "action_mask": mask}
-        return found
+            observations[agent] = {"observation": seen, "action_mask": mask}
+        return observations
 
     def state(self) -> Floats:
         """Return the whole moment, also after the end: OWN of each agent, then all rows as if all were seen.

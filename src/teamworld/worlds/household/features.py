@@ -160,15 +160,15 @@ class Table:
         rows[seen, _HERE] = self._rooms[seen] == room if agent is not None else 0.0
         for node in self._loose.intersection(nodes):
             k, box, holder, place = self.row[node], state.box(node), state.holder.get(node), state.place(node)
-            told: dict[str, float] = {"x": box.x, "z": box.z, "inside": 0.0, "parent": 0.0}
+            values: dict[str, float] = {"x": box.x, "z": box.z, "inside": 0.0, "parent": 0.0}
             if agent is not None:
-                told["here"] = state.room(node) == room
+                values["here"] = state.room(node) == room
             if holder is not None:
                 hand = "right_hand" if state.hands[holder].right == node else "left_hand"
-                told[hand if agent in (None, holder) else "held_by_mate"] = 1.0
+                values[hand if agent in (None, holder) else "held_by_mate"] = 1.0
             elif place is not None:
-                told |= self._placed(place, state.home.rooms)
-            for name, value in told.items():
+                values |= self._placed(place, state.home.rooms)
+            for name, value in values.items():
                 rows[k, _AT[name]] = value
 
     def _placed(self, place: Place, rooms: Collection[NodeId]) -> dict[str, float]:
@@ -187,12 +187,12 @@ class Table:
                 x[k], z[k], width[k], depth[k] = _flat(state.box(node))
         at = state.points[agent]
         across, along = abs(at.x - x), abs(at.z - z)
-        found = np.zeros(len(nodes), np.bool_)
+        is_close = np.zeros(len(nodes), np.bool_)
         for wide, deep in ((width, depth), (BODY[0], BODY[2])):
             right, ahead = np.maximum(across - wide / 2, 0.0), np.maximum(along - deep / 2, 0.0)
-            found |= right * right + ahead * ahead <= REACH * REACH
-        found &= (across * across + along * along <= FAR * FAR) & ~self._never[seen]
-        close = {node for node, one in zip(nodes, found.tolist(), strict=True) if one}
+            is_close |= right * right + ahead * ahead <= REACH * REACH
+        is_close &= (across * across + along * along <= FAR * FAR) & ~self._never[seen]
+        close = {node for node, near in zip(nodes, is_close.tolist(), strict=True) if near}
         inside = {node for node in self._loose.intersection(nodes) if self._searched(state, node) in close}
         return [node for node in nodes if node in close or node in inside]
 

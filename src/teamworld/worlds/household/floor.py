@@ -111,12 +111,12 @@ class Floor:
         """
         key = (at, self._target(target))
         answers = self._grid.answers
-        found = answers.get(key)
-        if found is None:
+        cached = answers.get(key)
+        if cached is None:
             if len(answers) >= _ANSWERS:
                 answers.clear()
-            found = answers[key] = self._walked(at, key[1], STEP)[0]
-        return found
+            cached = answers[key] = self._walked(at, key[1], STEP)[0]
+        return cached
 
     def end(self, target: Target) -> Point:
         """Return where walks to a target end: the middle of the free cell of its room that is nearest to its middle."""
@@ -129,12 +129,12 @@ class Floor:
         """Return the length of the path to the end of the walk, metres; infinite where no path leads."""
         key = (at, self._target(target))
         lengths = self._grid.lengths
-        found = lengths.get(key)
-        if found is None:
+        cached = lengths.get(key)
+        if cached is None:
             if len(lengths) >= _ANSWERS:
                 lengths.clear()
-            found = lengths[key] = self._walked(at, key[1], FAR)[1] / 100
-        return found
+            cached = lengths[key] = self._walked(at, key[1], FAR)[1] / 100
+        return cached
 
     def steps(self, at: Point, target: Target) -> int:
         """Return about how many steps lead to the end of the walk: its metres, rounded up.
@@ -175,16 +175,16 @@ class Floor:
     def _target(self, target: Target) -> int:
         """Return the number of the cell at which walks to a target end, -1 if its room has none."""
         key = (target.x, target.z) if isinstance(target, Box) else target
-        found = self._targets.get(key)
-        if found is None:
+        cached = self._targets.get(key)
+        if cached is None:
             x, z, room = (*key, self.room(Point(*key))) if isinstance(key, tuple) else self._places[key]
             cells = self._cells_of[room]
             away = (self._xs[cells] + self._x - x * 100) ** 2 + (self._zs[cells] + self._z - z * 100) ** 2
-            found = int(cells[np.argmin(away)]) if cells.size else -1
+            cached = int(cells[np.argmin(away)]) if cells.size else -1
             if len(self._targets) >= _ANSWERS:
                 self._targets.clear()
-            self._targets[key] = found
-        return found
+            self._targets[key] = cached
+        return cached
 
     def _walked(self, at: Point, end: int, length: int) -> tuple[Point, float]:
         """Walk so many centimetres; return where one gets, and how far it was."""
@@ -262,12 +262,12 @@ class _Grid(NamedTuple):
 
     def field(self, end: int) -> Ints:
         """Return the length of the shortest path on the grid from each cell to one."""
-        found = self.fields.get(end)
-        if found is None:
+        cached = self.fields.get(end)
+        if cached is None:
             if len(self.fields) >= _FIELDS:
                 self.fields.clear()
-            found = self.fields[end] = _field(self.aside, end)
-        return found
+            cached = self.fields[end] = _field(self.aside, end)
+        return cached
 
 
 @lru_cache(maxsize=_GRIDS)

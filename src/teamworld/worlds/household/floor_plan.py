@@ -108,24 +108,26 @@ def rooms(rng: np.random.Generator) -> tuple[dict[str, Rect], list[Opening]]:
         long, short = (int(rng.integers(low // 10, high // 10 + 1)) * 10 for low, high in sides)
         sizes[name] = (long, short) if rng.integers(2) else (short, long)
     first = pairs[0][0]
-    found = {first: Rect(0, 0, *sizes[first])}
-    doors = [_joined(found, one, other, sizes[other], rng) for one, other in pairs]
-    return found, doors
+    placed = {first: Rect(0, 0, *sizes[first])}
+    doors = [_joined(placed, first_room, other, sizes[other], rng) for first_room, other in pairs]
+    return placed, doors
 
 
-def _joined(found: dict[str, Rect], one: str, other: str, size: tuple[int, int], rng: np.random.Generator) -> Opening:
+def _joined(
+    placed: dict[str, Rect], first: str, other: str, size: tuple[int, int], rng: np.random.Generator
+) -> Opening:
     """Put a room beside one that is there, with a door between them."""
-    base, most = found[one], max(size) // 10
+    base, most = placed[first], max(size) // 10
     for _ in range(40):
         wall, shift = int(rng.integers(4)), int(rng.integers(-most, most + 1)) * 10
         width, depth = (size[1], size[0]) if wall % 2 else size
         rect = base.at(wall, shift, -depth, width, depth)
         low, high = max(0, shift) + CORNER, min(base.side(wall), shift + width) - CORNER
-        if high < low or any(rect.meets(room) for room in found.values()):
+        if high < low or any(rect.meets(room) for room in placed.values()):
             continue
         door = base.at(wall, int(rng.integers(low // 5, high // 5 + 1)) * 5, 0, 0, 0)
-        found[other] = rect
-        return Opening((one, other), door.x0, door.z0, bool(wall % 2))
+        placed[other] = rect
+        return Opening((first, other), door.x0, door.z0, bool(wall % 2))
     raise Blocked(other)
 
 

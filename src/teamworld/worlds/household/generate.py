@@ -278,12 +278,12 @@ def _settled(
     return None
 
 
-def _meet(one: Box, other: Box) -> bool:
+def _meet(first: Box, other: Box) -> bool:
     """Whether two boxes share more than a millimetre."""
     return (
-        abs(one.x - other.x) < (one.width + other.width) / 2 - 1e-3
-        and abs(one.y - other.y) < (one.height + other.height) / 2 - 1e-3
-        and abs(one.z - other.z) < (one.depth + other.depth) / 2 - 1e-3
+        abs(first.x - other.x) < (first.width + other.width) / 2 - 1e-3
+        and abs(first.y - other.y) < (first.height + other.height) / 2 - 1e-3
+        and abs(first.z - other.z) < (first.depth + other.depth) / 2 - 1e-3
     )
 
 
@@ -326,7 +326,7 @@ def _scattered(
     for node in holders:
         by_name.setdefault(node.name, []).append(node)
     lying: dict[NodeId, list[Box]] = {}
-    found: list[tuple[str, Relation, NodeId, Box]] = []
+    things_placed: list[tuple[str, Relation, NodeId, Box]] = []
     for name in wanted:
         for _ in range(20):
             options = [place for place in places(name) if place[1] in by_name]
@@ -340,8 +340,8 @@ def _scattered(
             box = _settled(holder, relation, THINGS[name], there, rng)
             if box is not None:
                 there.append(box)
-                found.append((name, relation, holder.id, box))
+                things_placed.append((name, relation, holder.id, box))
                 break
         else:
             return None
-    return _with(base, found)
+    return _with(base, things_placed)

@@ -55,10 +55,10 @@ class Predicates:
 
     def goals(self, known: Known) -> tuple[Goal, ...]:
         """Return one goal for each predicate, as they stand if so much is known."""
-        found = []
+        goals = []
         for wanted in self.wanted:
             left = max(0, wanted.number - len(self.brought(wanted, known)))
-            found.append(
+            goals.append(
                 Goal(
                     wanted.id,
                     "put",
@@ -70,7 +70,7 @@ class Predicates:
                     state="open" if left else "done",
                 )
             )
-        return tuple(found)
+        return tuple(goals)
 
     def brought(self, wanted: Wanted, known: Known) -> list[Entity]:
         """Return the things of a predicate that are where they are wanted."""

@@ -43,14 +43,14 @@ def plans(
     """
     if not views:
         return {}
-    given = pooled(views)
-    known = believed(given)
+    facts = pooled(views)
+    known = believed(facts)
     taken = [action for plan in running.values() for action in plan.actions]
     held = [thing.kind for things in known.hands.values() for thing in things]
     fetched = [action.args[0].kind for action in taken if action.verb == "fetch" and isinstance(action.args[0], Entity)]
     chosen: dict[AgentId, Plan] = {}
     for agent in (agent for agent in views if agent not in running):
-        best = _best(domain, agent, given, views[agent], taken, [*held, *fetched])
+        best = _best(domain, agent, facts, views[agent], taken, [*held, *fetched])
         chosen[agent] = Plan((best.action,), best.goal)
         taken.append(best.action)
         if best.action.verb == "fetch" and isinstance(best.action.args[0], Entity):
@@ -59,14 +59,14 @@ def plans(
 
 
 def _best(
-    domain: HouseholdDomain, agent: AgentId, given: Facts, view: View, taken: list[Action], going: list[str]
+    domain: HouseholdDomain, agent: AgentId, facts: Facts, view: View, taken: list[Action], going: list[str]
 ) -> Option:
-    known = believed(given)
+    known = believed(facts)
     missing = {
         wanted.id: domain.predicates.missing(known).get(wanted.id, 0) - going.count(wanted.kind)
         for wanted in domain.predicates.wanted
     }
-    options = [option for option in domain.options(agent, given) if view.check(option.action).ok]
+    options = [option for option in domain.options(agent, facts) if view.check(option.action).ok]
     fresh = [option for option in options if option.action not in taken and option.action != WAIT]
     fetch = [o for o in fresh if o.action.verb == "fetch" and o.goal is not None and missing.get(o.goal, 0) > 0]
     deliver = [option for option in options if option.action.verb == "deliver"]

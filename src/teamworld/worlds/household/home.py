@@ -121,10 +121,10 @@ class Home:
     @cached_property
     def contents(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
         """What lies directly in or on each node that has something in or on it, ascending."""
-        found: dict[NodeId, list[NodeId]] = {}
+        contents: dict[NodeId, list[NodeId]] = {}
         for child, (_, parent) in self.parent.items():
-            found.setdefault(parent, []).append(child)
-        return {parent: tuple(sorted(children)) for parent, children in found.items()}
+            contents.setdefault(parent, []).append(child)
+        return {parent: tuple(sorted(children)) for parent, children in contents.items()}
 
     @cached_property
     def shown(self) -> Mapping[NodeId, frozenset[NodeId]]:
@@ -136,31 +136,31 @@ class Home:
                     yield child
                     yield from visible(child)
 
-        found: dict[NodeId, set[NodeId]] = {room: set(self.rooms) for room in self.rooms}
+        shown: dict[NodeId, set[NodeId]] = {room: set(self.rooms) for room in self.rooms}
         for room in self.rooms:
             for node in visible(room):
-                found[self.room[node]].add(node)
-        return {room: frozenset(nodes) for room, nodes in found.items()}
+                shown[self.room[node]].add(node)
+        return {room: frozenset(nodes) for room, nodes in shown.items()}
 
     @cached_property
     def tall(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
         """By room the furniture that can hide what is behind it, ascending: nobody carries it, and it is tall."""
-        found: dict[NodeId, list[NodeId]] = {room: [] for room in self.rooms}
+        pieces: dict[NodeId, list[NodeId]] = {room: [] for room in self.rooms}
         for node in self.nodes.values():
             stands = node.category in ("Furniture", "Appliances") and not node.grabbable
             if stands and node.box.y + node.box.height / 2 >= TALL and not node.name.startswith("curtain"):
-                found[self.room[node.id]].append(node.id)
-        return {room: tuple(nodes) for room, nodes in found.items()}
+                pieces[self.room[node.id]].append(node.id)
+        return {room: tuple(nodes) for room, nodes in pieces.items()}
 
     @cached_property
     def beside(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
         """For each room the rooms behind its doors, ascending."""
-        found: dict[NodeId, set[NodeId]] = {room: set() for room in self.rooms}
+        neighbours: dict[NodeId, set[NodeId]] = {room: set() for room in self.rooms}
         for door in self.doors:
-            one, other = door.rooms
-            found[one].add(other)
-            found[other].add(one)
-        return {room: tuple(sorted(others)) for room, others in found.items()}
+            first, other = door.rooms
+            neighbours[first].add(other)
+            neighbours[other].add(first)
+        return {room: tuple(sorted(others)) for room, others in neighbours.items()}
 
 
 class Need(NamedTuple):
@@ -246,7 +246,7 @@ def around(
     Returns:
         The ids of those that are CLOSE.
     """
-    found = set()
+    close_nodes = set()
     for node, box in boxes.items():
         container = holder.get(node)
         if container is not None and home.nodes[container].name in SEARCHED:
@@ -254,5 +254,5 @@ def around(
         else:
             near = False
         if near or ((node not in home.nodes or can_be(home.nodes[node])) and close(agent_box, box)):
-            found.add(node)
-    return frozenset(found)
+            close_nodes.add(node)
+    return frozenset(close_nodes)

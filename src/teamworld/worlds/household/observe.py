@@ -171,17 +171,17 @@ def _number(entity: Entity) -> int:
 def _facts(
     entity: Entity, place: Place | None, room: Entity | None, point: Cell, opened: bool | None
 ) -> tuple[Fact, ...]:
-    found = []
+    facts = []
     if place is not None and place[0] == "INSIDE":
-        found.append(Fact(entity, "INSIDE", place[1]))
+        facts.append(Fact(entity, "INSIDE", place[1]))
     elif room is not None:
-        found.append(Fact(entity, "IN", room))
+        facts.append(Fact(entity, "IN", room))
     if place is not None and place[0] == "ON":
-        found.append(Fact(entity, "ON", place[1]))
+        facts.append(Fact(entity, "ON", place[1]))
     if opened is not None:
-        found.append(Fact(entity, "STATE", "open" if opened else "closed"))
-    found.append(Fact(entity, "POSITION", point))
-    return tuple(found)
+        facts.append(Fact(entity, "STATE", "open" if opened else "closed"))
+    facts.append(Fact(entity, "POSITION", point))
+    return tuple(facts)
 
 
 def facts(known: Known) -> Facts:
@@ -189,12 +189,12 @@ def facts(known: Known) -> Facts:
     return Facts.later(lambda: facts_of(known), believed, known)
 
 
-def believed(given: Facts) -> Known:
+def believed(facts: Facts) -> Known:
     """Return what facts tell of; computed once for each collection. What cannot be is passed over."""
-    return given.derive(_read)
+    return facts.derive(_read)
 
 
-def _read(given: Facts) -> Known:
+def _read(facts: Facts) -> Known:
     rooms: dict[Entity, Cell] = {}
     explored: dict[Entity, str] = {}
     at: dict[AgentId, Entity] = {}
@@ -204,7 +204,7 @@ def _read(given: Facts) -> Known:
     room: dict[Entity, Entity] = {}
     opened: dict[Entity, bool] = {}
     near: dict[AgentId, frozenset[Entity]] = {}
-    for subject, predicate, value in ((fact.subject, fact.predicate, fact.value) for fact in given):
+    for subject, predicate, value in ((fact.subject, fact.predicate, fact.value) for fact in facts):
         if isinstance(subject, str):
             hands.setdefault(subject, ())
         if predicate == "POSITION" and isinstance(value, tuple):
@@ -230,7 +230,7 @@ def _read(given: Facts) -> Known:
     rooms = {one: middle for one, middle in points.items() if isinstance(one, Entity) and one not in placed}
     held = {thing for things in hands.values() for thing in things}
     rooms = {one: middle for one, middle in rooms.items() if one not in held}
-    last = {fact.subject: tick for fact, tick in given.seen.items()}
+    last = {fact.subject: tick for fact, tick in facts.seen.items()}
     for entity in placed:  # what was told without a position is somewhere in its room
         if entity not in points:
             where = places.get(entity, ("IN", entity))[1]

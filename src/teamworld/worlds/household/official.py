@@ -38,10 +38,10 @@ def episode(path: Path) -> Episode:
     Raises:
         UserError: If the file is not there, is damaged, holds anything but data, or its episode cannot be played.
     """
-    found = _file(path)
-    if len(found) != 1:
-        raise UserError(f"{path}: expected one episode, found {len(found)}; read them all with episodes()")
-    return found[0]
+    episodes_read = _file(path)
+    if len(episodes_read) != 1:
+        raise UserError(f"{path}: expected one episode, found {len(episodes_read)}; read them all with episodes()")
+    return episodes_read[0]
 
 
 def episodes(path: Path) -> tuple[Episode, ...]:
@@ -206,7 +206,7 @@ def _node(part: Part, fields: _Fields) -> Node:
         size.refuse(f"expected a size, found {brief(size.value)}")
     if part.whole("id") <= MOST_AGENTS:
         part.refuse(f"expected an id above {MOST_AGENTS} (the others are the agents'), found {part.whole('id')}")
-    properties = frozenset(one.as_text() for one in part.item("properties").items())
+    properties = frozenset(entry.as_text() for entry in part.item("properties").items())
     box = Box(x, y, z, width, height, depth)
     return Node(part.whole("id"), part.text("class_name"), part.text("category"), properties, box)
 
@@ -216,16 +216,18 @@ def _parent(
 ) -> tuple[Relation, NodeId] | None:
     """Find what a node lies in or on, so that all parents together are a tree (normalisation)."""
     inside = edges["INSIDE"].get(node.id, [])
-    holders = [one for one in inside if one not in rooms]
+    holders = [holder for holder in inside if holder not in rooms]
     if len(holders) > 1:
         graph.refuse(f"node {node.id} ({node.name}) lies in {len(holders)} containers: {brief(holders)}")
     if holders:
         return "INSIDE", holders[0]
     # Of several supports, furniture; what lies higher is no support, and so no two things carry each other.
-    below = [one for one in edges["ON"].get(node.id, []) if one not in rooms and nodes[one].box.y < node.box.y]
+    below = [
+        holder for holder in edges["ON"].get(node.id, []) if holder not in rooms and nodes[holder].box.y < node.box.y
+    ]
     if below:
-        return "ON", max(below, key=lambda one: (not nodes[one].grabbable, nodes[one].box.y, -one))
-    own = [one for one in inside if one in rooms]
+        return "ON", max(below, key=lambda holder: (not nodes[holder].grabbable, nodes[holder].box.y, -holder))
+    own = [holder for holder in inside if holder in rooms]
     return ("INSIDE", own[0]) if own else None
 
 
@@ -321,11 +323,11 @@ def _lies(home: Home, node: NodeId, need: Need) -> bool:
 
 
 def _joined(home: Home, start: NodeId) -> frozenset[NodeId]:
-    found, new = {start}, [start]
+    reached, new = {start}, [start]
     while new:
-        new = [room for one in new for room in home.beside[one] if room not in found]
-        found.update(new)
-    return frozenset(found)
+        new = [room for current in new for room in home.beside[current] if room not in reached]
+        reached.update(new)
+    return frozenset(reached)
 
 
 def _open_way(home: Home, node: NodeId) -> bool:

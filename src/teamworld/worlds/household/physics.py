@@ -272,7 +272,7 @@ def _face(state: State, agent: AgentId, start: Point, to: Point | Box) -> None:
 
 def _span(trail: Sequence[Point]) -> float:
     """Return the largest distance between any two of some places, metres."""
-    return max(dist(one, other) for one, other in combinations(trail, 2))
+    return max(dist(first, other) for first, other in combinations(trail, 2))
 
 
 def _moving(state: State, handling: Mapping[AgentId, Act]) -> dict[NodeId, Point | Box]:
@@ -327,7 +327,7 @@ def start(
     """
     if not 1 <= agents <= MOST_AGENTS:
         raise UserError(f"a home has 1 to {MOST_AGENTS} agents, got {agents}")
-    home, given = episode.home, at or {}
+    home, places = episode.home, at or {}
     starts = list(episode.starts[:agents])
     left = [room for room in home.rooms if room not in starts]
     while len(starts) < agents:
@@ -335,7 +335,7 @@ def start(
             left.pop(int(rng.integers(len(left)))) if left else home.rooms[int(rng.integers(len(home.rooms)))]
         )
     drawn = {agent: floor.random(room, rng) for agent, room in enumerate(starts, 1)}
-    points = {agent: given.get(agent, point) for agent, point in drawn.items()}
+    points = {agent: places.get(agent, point) for agent, point in drawn.items()}
     classes = {
         *SEARCHED,
         *(need.name for need in episode.needs),

@@ -54,13 +54,13 @@ class Part:
         """Go through a list."""
         if not isinstance(self.value, list | tuple | set | frozenset):
             self.refuse(f"expected a list, found {brief(self.value)}")
-        return (Part(one, str(at), self) for at, one in enumerate(self.value))
+        return (Part(value, str(at), self) for at, value in enumerate(self.value))
 
     def fields(self) -> Iterator[tuple[str, Part]]:
         """Go through a mapping."""
         if not isinstance(self.value, dict):
             self.refuse(f"expected a mapping, found {brief(self.value)}")
-        return ((str(name), Part(one, brief(name), self)) for name, one in self.value.items())
+        return ((str(name), Part(value, brief(name), self)) for name, value in self.value.items())
 
     def as_text(self) -> str:
         """Read a text that is not empty."""
@@ -78,10 +78,12 @@ class Part:
         """Read so many lengths in metres, all finite."""
         if not isinstance(self.value, list | tuple) or len(self.value) != length:
             self.refuse(f"expected {length} numbers, found {brief(self.value)}")
-        for one in self.value:
-            if isinstance(one, bool) or not isinstance(one, int | float) or not abs(one) < _FAR:  # NaN is not below
-                self.refuse(f"expected lengths in metres, found {brief(one)}")
-        return tuple(float(one) for one in self.value)
+        for number in self.value:
+            if (
+                isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) < _FAR
+            ):  # NaN is not below
+                self.refuse(f"expected lengths in metres, found {brief(number)}")
+        return tuple(float(number) for number in self.value)
 
     def as_pair(self) -> tuple[float, float]:
         """Read a place on the floor."""

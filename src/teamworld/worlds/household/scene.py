@@ -190,6 +190,6 @@ def check_version(static: Static, snapshot: Snapshot) -> None:
     Raises:
         UserError: It is of another one.
     """
-    for one in (static, snapshot):
-        if one.get("v") != VERSION:
-            raise UserError(f"expected a household picture of version {VERSION}, got {one.get('v')!r}")
+    for data in (static, snapshot):
+        if data.get("v") != VERSION:
+            raise UserError(f"expected a household picture of version {VERSION}, got {data.get('v')!r}")

@@ -32,12 +32,12 @@ def cone(state: State, agent: AgentId) -> frozenset[NodeId]:
     at, ahead = state.points[agent], state.headings[agent]
     candidates = seen(state, agent)
     watched = (*(candidates & state.watched), *(node for node in (*state.points, *state.holder) if node in candidates))
-    found = {agent, *state.hands[agent].things, *state.home.rooms}
+    visible = {agent, *state.hands[agent].things, *state.home.rooms}
     occlusion = state.rules.occlusion
     for node in watched:
         if _turn(ahead, at, state.box(node)) <= HALF_VIEW and not (occlusion and hidden(state, agent, node)):
-            found.add(node)
-    return frozenset(found)
+            visible.add(node)
+    return frozenset(visible)
 
 
 def hidden(state: State, agent: AgentId, node: NodeId) -> bool:

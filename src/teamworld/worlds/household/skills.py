@@ -32,11 +32,13 @@ def schemas(names: Names, known: Known, *, turns: bool) -> tuple[ActionSchema, .
         turns: Whether agents turn, for they see only what is ahead of them.
     """
     rooms = tuple(names.rooms)
-    told = {*known.points, *(thing for held in known.hands.values() for thing in held), *_targets(names)}
-    entities = sorted((one for one in told if isinstance(one, Entity) and one not in names.rooms), key=_order)
-    containers = tuple(one for one in entities if one in names.containers)
-    things = tuple(one for one in entities if one in names.things)
-    fixed = tuple(one for one in entities if one not in names.things)
+    subjects = {*known.points, *(thing for held in known.hands.values() for thing in held), *_targets(names)}
+    entities = sorted(
+        (subject for subject in subjects if isinstance(subject, Entity) and subject not in names.rooms), key=_order
+    )
+    containers = tuple(subject for subject in entities if subject in names.containers)
+    things = tuple(subject for subject in entities if subject in names.things)
+    fixed = tuple(subject for subject in entities if subject not in names.things)
     room, container = Param("room", "entity", rooms), Param("container", "entity", containers)
     thing = Param("thing", "entity", things)
     turn = ActionSchema("turn", (Param("side", "choice", ("left", "right")),), "Turn by 30 degrees.")

@@ -140,8 +140,8 @@ class State:
 
     def contents(self, node: NodeId) -> tuple[NodeId, ...]:
         """Return what lies directly INSIDE or ON a node; things only, no agents."""
-        found = self._contents.get(node)
-        return self.home.contents.get(node, ()) if found is None else found
+        cached = self._contents.get(node)
+        return self.home.contents.get(node, ()) if cached is None else cached
 
     def room(self, node: NodeId) -> NodeId:
         """Return the room that a node or an agent is in."""
@@ -183,21 +183,21 @@ class State:
 
     def shown(self, room: NodeId) -> frozenset[NodeId]:
         """Return all that can be seen from within a room, and all rooms."""
-        found = self._views.get(room)
-        if found is None:
+        cached = self._views.get(room)
+        if cached is None:
             inside = [agent for agent, at in self.rooms.items() if at == room]
             held = [thing for agent in inside for thing in self.hands[agent].things]
-            found = self._views[room] = self._shown[room].union(inside, held)
-        return found
+            cached = self._views[room] = self._shown[room].union(inside, held)
+        return cached
 
     def missing(self, need: Need) -> int:
         """Return how many things a predicate of a goal lacks; negative where there are more than asked for."""
-        found = self._missing.get(need)
-        if found is None:
+        cached = self._missing.get(need)
+        if cached is None:
             nodes, place = self.home.nodes, (need.relation, need.target)
             there = [thing for thing in self.contents(need.target) if nodes[thing].name == need.name]
-            found = self._missing[need] = need.number - sum(self.place(thing) == place for thing in there)
-        return found
+            cached = self._missing[need] = need.number - sum(self.place(thing) == place for thing in there)
+        return cached
 
     def done(self, needs: Sequence[Need]) -> bool:
         """Whether all predicates of a goal hold."""

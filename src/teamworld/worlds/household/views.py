@@ -28,10 +28,10 @@ class Frame:
 
     def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
         """Return what an agent perceives, what it remembers, and both; made when first asked for."""
-        found = self._parts.get(agent)
-        if found is None:
-            found = self._parts[agent] = self.memories[agent].parts(self.state)
-        return found
+        cached = self._parts.get(agent)
+        if cached is None:
+            cached = self._parts[agent] = self.memories[agent].parts(self.state)
+        return cached
 
 
 class HouseholdView(FactsView[Frame]):
@@ -57,11 +57,11 @@ class HouseholdView(FactsView[Frame]):
         """
         if form != "plain":
             raise UserError(f"a view of the household has no text form '{form}'{suggest(form, ['plain'])}")
-        known, now = believed(self.known), self._now
+        known, frame = believed(self.known), self._now
         lines = [f"Step {self.t} of {self.t + self.steps_left}. You are {self._agent}, in {known.at[self._agent]}."]
         lines.append(f"You hold {_listed(known.hands[self._agent]) or 'nothing'}.")
-        for goal in now.domain.predicates.goals(known):
-            wanted = next(one for one in now.domain.predicates.wanted if one.id == goal.id)
+        for goal in frame.domain.predicates.goals(known):
+            wanted = next(predicate for predicate in frame.domain.predicates.wanted if predicate.id == goal.id)
             on = "on" if wanted.relation == "ON" else "in"
             left = f"{goal.units} to go" if goal.state == "open" else "done"
             lines.append(f"Goal {goal.id}: {wanted.number} x {wanted.kind} {on} {wanted.target}; {left}.")
@@ -89,11 +89,11 @@ def _room(room: Entity, known: Known, agent: AgentId) -> Iterator[str]:
     else:
         here = " You are here." if known.at.get(agent) == room else ""
         yield f"{room}: {'explored' if known.explored[room] == 'all' else 'explored in part'}.{here}"
-    for entity in sorted((one for one, at in known.room.items() if at == room), key=lambda one: one.id):
+    for entity in sorted((thing for thing, at in known.room.items() if at == room), key=lambda thing: thing.id):
         seen = f", last seen at step {known.last[entity]}" if entity in known.last else ""
         relation, holder = known.places.get(entity, ("IN", room))
         where = f" on {holder}" if relation == "ON" else ""
         state = "" if entity not in known.opened else ", open" if known.opened[entity] else ", closed"
-        inside = [str(one) for one, place in known.places.items() if place == ("INSIDE", entity)]
+        inside = [str(thing) for thing, place in known.places.items() if place == ("INSIDE", entity)]
         holds = f", with {' and '.join(inside)} inside" if inside else ""
         yield f"- {entity}{where}{state}{holds}{seen}"

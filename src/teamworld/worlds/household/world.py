@@ -81,13 +81,13 @@ __all__ = [
 ]
 
 
-def _task(given: Episode, sight: str) -> str:
+def _task(episode: Episode, sight: str) -> str:
     """Return the task in words."""
-    nodes, needs = given.home.nodes, given.needs
+    nodes, needs = episode.home.nodes, episode.needs
     target = needs[0].target
     on = "on" if needs[0].relation == "ON" else "in"
     things = ", ".join(f"{need.number} x {need.name}" for need in needs)
-    title = TASKS[given.task].title if given.task in TASKS else given.task
+    title = TASKS[episode.task].title if episode.task in TASKS else episode.task
     see = "your own room" if sight == "room" else "what is ahead of you in your own room"
     return (
         f"{title[0].upper()}{title[1:]}: put {things} {on} {Entity(nodes[target].name, target)}. Any thing of the "
@@ -107,16 +107,16 @@ class HouseholdWorld(World):
         options: See ``HouseholdOptions``.
     """
 
-    def __init__(self, given: Episode, level: str, horizon: int, options: HouseholdOptions) -> None:
+    def __init__(self, start: Episode, level: str, horizon: int, options: HouseholdOptions) -> None:
         if horizon < 1:
             raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
-        if options.starts == "recorded" and not given.recorded:
+        if options.starts == "recorded" and not start.recorded:
             raise UserError(f"starts=recorded needs places of recorded runs, and level {level} has none: use random")
-        self.episode, self._options = given, options
+        self.episode, self._options = start, options
         self._rules = Rules(options.mode, options.strict_put, options.sight, options.occlusion)
-        self._floor = Floor(given.home)
+        self._floor = Floor(start.home)
         team = TEAM[: options.agents]
-        self._names = Names(given, team)
+        self._names = Names(start, team)
         self._domain = HouseholdDomain(self._names, self._rules)
         self._goal_ids = tuple(wanted.id for wanted in self._domain.predicates.wanted)
         self._spec = WorldSpec(
@@ -125,10 +125,10 @@ class HouseholdWorld(World):
             agents=team,
             kinds=dict.fromkeys(team, "person"),
             horizon=horizon,
-            task=_task(given, options.sight),
+            task=_task(start, options.sight),
             memory="agent",
             options=options.model_dump(mode="json"),
-            static=scene.static(given),
+            static=scene.static(start),
         )
         self.reset(0)
 
@@ -348,10 +348,10 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
         UserError: There is no such level or option, or a value or the data cannot be used.
     """
     chosen = read_options(HouseholdOptions, options, "household")
-    given = episode(level, seed, None if chosen.data is None else Path(chosen.data))
+    start = episode(level, seed, None if chosen.data is None else Path(chosen.data))
     if chosen.data is not None:  # a path is of one machine only
-        chosen = chosen.model_copy(update={"data": fingerprint(given)})
-    return HouseholdWorld(given, level, horizon, chosen)
+        chosen = chosen.model_copy(update={"data": fingerprint(start)})
+    return HouseholdWorld(start, level, horizon, chosen)
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
@@ -372,16 +372,16 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
                 break
 
 
-def _exchanged(given: Episode, one: NodeId, other: NodeId) -> Episode | None:
+def _exchanged(start: Episode, first: NodeId, second: NodeId) -> Episode | None:
     """Return the episode with two things in each other's place; None if that makes no difference."""
-    home = given.home
-    if home.nodes[one].name == home.nodes[other].name or home.parent[one] == home.parent[other]:
+    home = start.home
+    if home.nodes[first].name == home.nodes[second].name or home.parent[first] == home.parent[second]:
         return None
-    swap = {one: other, other: one}
+    swap = {first: second, second: first}
     nodes = {
         node: home.nodes[node]._replace(box=home.nodes[swap[node]].box) if node in swap else home.nodes[node]
         for node in home.nodes
     }
     parent = {node: home.parent[swap.get(node, node)] for node in home.parent}
     room = {node: home.room[swap.get(node, node)] for node in home.room}
-    return replace(given, home=replace(home, nodes=nodes, parent=parent, room=room))
+    return replace(start, home=replace(home, nodes=nodes, parent=parent, room=room))

@@ -20,14 +20,14 @@ from teamworld.worlds.rooms.state import House
 CARRIED: Final = 0.2
 
 
-def unknowns(house: House, given: Facts) -> tuple[LatentVariable, ...]:
+def unknowns(house: House, facts: Facts) -> tuple[LatentVariable, ...]:
     """Return where each thing is that is known of and was not where it had been seen, and those that nobody has seen.
 
     Things are numbered without gaps, and all are told of what was delivered: a number below a known one that nothing
     is known of is a thing that nobody has seen. Without such a gap one more is looked for, if there is one, as long as
     there are rooms that were never seen: how many things there are nobody was told. Rooms are alike; see ``CARRIED``.
     """
-    state = readable(believed, given)
+    state = readable(believed, facts)
     if state is None:
         return ()
     lost = [n for n, thing in state.items.items() if thing.cell is None and thing.state == "free"]
@@ -36,9 +36,9 @@ def unknowns(house: House, given: Facts) -> tuple[LatentVariable, ...]:
     gaps = list(islice((n for n in range(highest) if n not in state.items), len(rooms)))  # numbers may be made up
     new = gaps or [highest + 1][: len(rooms)]
     weights = {room: 1.0 if room in rooms else CARRIED for room in range(house.rooms)}
-    found = [_unknown(house, number, weights, (f"deliver_{number}",)) for number in lost]
-    found += [_unknown(house, number, dict.fromkeys(rooms, 1.0), ()) for number in new]
-    return tuple(found)
+    variables = [_unknown(house, number, weights, (f"deliver_{number}",)) for number in lost]
+    variables += [_unknown(house, number, dict.fromkeys(rooms, 1.0), ()) for number in new]
+    return tuple(variables)
 
 
 def _unknown(house: House, number: int, weights: Mapping[int, float], goals: tuple[GoalId, ...]) -> LatentVariable:
@@ -46,12 +46,12 @@ def _unknown(house: House, number: int, weights: Mapping[int, float], goals: tup
     return LatentVariable(f"item {number}", tuple(Possible(fact, weight) for fact, weight in at), goals)
 
 
-def visible(house: House, fact: Fact, agent: AgentId, given: Facts) -> float:
+def visible(house: House, fact: Fact, agent: AgentId, facts: Facts) -> float:
     """Return 1 for what is in the agent's room, or on the board for all to see; else 0.
 
     That a room was not seen is in nobody's sight; whoever is not in it is taken not to have seen it (0.9).
     """
-    state = readable(believed, given)
+    state = readable(believed, facts)
     if state is None or agent not in state.agents:
         return 0.0
     here, subject, value = _rooms(house, state.agents[agent]), fact.subject, fact.value
@@ -72,7 +72,7 @@ def _rooms(house: House, cell: object) -> frozenset[int]:
     return frozenset(house.rooms_at(cell)) if is_cell(cell) else frozenset()
 
 
-def clash(house: House, one: Option, other: Option, given: Facts) -> float:
+def clash(house: House, first: Option, other: Option, facts: Facts) -> float:
     """Return the ticks that are lost if two agents do both.
 
     ======================================================== ===========================================
@@ -83,24 +83,24 @@ def clash(house: House, one: Option, other: Option, given: Facts) -> float:
     one goes where it burns                                   ``SAFETY``: an agent is lost
     ======================================================== ===========================================
     """
-    state = readable(believed, given)
+    state = readable(believed, facts)
     if state is None:
         return 0.0
-    ways = [_first(option) for option in (one, other) if option.action.verb == "go"]
+    ways = [_first(option) for option in (first, other) if option.action.verb == "go"]
     if any(is_cell(cell) and cell in state.fire for cell in ways):
         return SAFETY
-    verbs, short = {one.action.verb, other.action.verb}, float(min(one.steps, other.steps))
-    if one.goal is not None and one.goal == other.goal and not verbs & {"wait", "talk"}:
-        kind, _, number = one.goal.partition("_")
+    verbs, short = {first.action.verb, other.action.verb}, float(min(first.steps, other.steps))
+    if first.goal is not None and first.goal == other.goal and not verbs & {"wait", "talk"}:
+        kind, _, number = first.goal.partition("_")
         if kind == "open":
             return short
         thing = next((thing for n, thing in state.items.items() if str(n) == number), None)
         if verbs == {"bring", "drop"} and thing is not None and len(thing.holders) > 1:
-            return float(max(one.steps, other.steps))
+            return float(max(first.steps, other.steps))
         return short if thing is not None and thing.weight == 1 else 0.0
-    if verbs != {"go"} or one.goal != other.goal:
+    if verbs != {"go"} or first.goal != other.goal:
         return 0.0
-    rooms = [_rooms(house, _first(option)) for option in (one, other)]
+    rooms = [_rooms(house, _first(option)) for option in (first, other)]
     return short if rooms[0] & rooms[1] & state.unseen else 0.0
 
 

@@ -56,13 +56,13 @@ class RoomsDomain(Domain):
         """What agents may know and believe."""
         return self._beliefs
 
-    def abilities(self, agent: AgentId, given: Facts) -> tuple[ActionSchema, ...]:
+    def abilities(self, agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
-        return schemas(self.kinds[agent], self.house, believed(given))
+        return schemas(self.kinds[agent], self.house, believed(facts))
 
-    def goals(self, given: Facts) -> Sequence[Goal]:
+    def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return one goal for each door shut at the start, and one for each known item."""
-        return self.goals_in(believed(given))
+        return self.goals_in(believed(facts))
 
     def goals_in(self, state: State) -> tuple[Goal, ...]:
         """Return the goals of a moment."""
@@ -99,41 +99,41 @@ class RoomsDomain(Domain):
             state={"delivered": "done", "lost": "lost"}.get(thing.state, "open"),  # type: ignore[arg-type]
         )
 
-    def options(self, agent: AgentId, given: Facts) -> Sequence[Option]:
+    def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
-        state = believed(given)
-        found: list[tuple[Action, GoalId | None]] = []
+        state = believed(facts)
+        candidates: list[tuple[Action, GoalId | None]] = []
         held, at = state.held(agent), state.agents[agent]
         if self.kinds[agent] == "scout":
             for number in sorted(state.shut):
                 side = self._side(number, state, at)
-                found.append((_go(side) if at != side else Action("open", (door(number),)), f"open_{number}"))
+                candidates.append((_go(side) if at != side else Action("open", (door(number),)), f"open_{number}"))
         elif held is not None:
             hold = Action("bring", (item(held), PATIENCE)), Action("drop")
-            found += [(action, f"deliver_{held}") for action in hold]
+            candidates += [(action, f"deliver_{held}") for action in hold]
         else:
             for number, thing in state.items.items():
                 if thing.state == "free" and thing.cell is not None:
                     act = Action("lift", (item(number), PATIENCE)) if at == thing.cell else _go(thing.cell)
-                    found.append((act, f"deliver_{number}"))
-        found += [
+                    candidates.append((act, f"deliver_{number}"))
+        candidates += [
             (_go(self.house.middle(room)), None) for room in range(self.house.rooms) if at != self.house.middle(room)
         ]
-        found.append((WAIT, None))
-        legal = (pair for pair in found if self.check(agent, pair[0], given).ok)
-        return [Option(action, goal, self.estimate_steps(agent, action, given)) for action, goal in legal]
+        candidates.append((WAIT, None))
+        legal = (pair for pair in candidates if self.check(agent, pair[0], facts).ok)
+        return [Option(action, goal, self.estimate_steps(agent, action, facts)) for action, goal in legal]
 
-    def candidate_plans(self, goal: Goal | None, agent: AgentId, given: Facts) -> Sequence[Plan]:
+    def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
 
         Raises:
             UserError: The agent's kind cannot work on the goal.
         """
-        state = believed(given)
+        state = believed(facts)
         if goal is not None and self.kinds[agent] not in goal.kinds:
             raise UserError(f"{goal.id} is for {' or '.join(goal.kinds)}, and {agent} is a {self.kinds[agent]}")
-        found = [] if goal is None or goal.thing is None else list(self._work(goal.thing.id, agent, state))
-        plans = dict.fromkeys(found or self._standby(agent, state))
+        action_lists = [] if goal is None or goal.thing is None else list(self._work(goal.thing.id, agent, state))
+        plans = dict.fromkeys(action_lists or self._standby(agent, state))
         return [Plan(actions, None if goal is None else goal.id) for actions in plans]
 
     def _work(self, number: int, agent: AgentId, state: State) -> Iterator[tuple[Action, ...]]:
@@ -195,9 +195,9 @@ class RoomsDomain(Domain):
         closed = state.closed(self.house)
         return place not in closed and state.agents[agent] in ways(self.house, place, closed)
 
-    def check(self, agent: AgentId, action: Action, given: Facts) -> Verdict:
+    def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action's preconditions hold."""
-        state, verbs = believed(given), {schema.verb: schema for schema in self.abilities(agent, given)}
+        state, verbs = believed(facts), {schema.verb: schema for schema in self.abilities(agent, facts)}
         if action.verb not in verbs:
             return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
         try:
@@ -252,9 +252,9 @@ class RoomsDomain(Domain):
         then = replace(state, agents=agents, items=items, shut=shut)
         return Facts(tuple(facts(then, self.house, range(self.house.rooms))))
 
-    def estimate_steps(self, agent: AgentId, action: Action, given: Facts) -> int:
+    def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated ticks of an action, at least 1."""
-        state = believed(given)
+        state = believed(facts)
         at = state.agents[agent]
         if action.verb == "go" and isinstance(place := action.args[0], tuple):
             speed = SPEED[self.kinds[agent]]

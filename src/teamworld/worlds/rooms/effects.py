@@ -28,15 +28,18 @@ def attempts(before: State, tried: Mapping[AgentId, Primitive], kinds: Mapping[A
 
 def events(before: State, after: State, start: Instance, tried: Mapping[AgentId, Primitive]) -> tuple[GoalEvent, ...]:
     """Return progress, as shares of the whole way that add up to 1; what was done, and what was lost."""
-    found, field = [], ways(start.house, start.house.table, frozenset())
+    goal_events, field = [], ways(start.house, start.house.table, frozenset())
     for number in sorted(before.shut - after.shut):
         who = tuple(agent for agent, act in tried.items() if act.verb == "open" and act.target == number)
-        found += [GoalEvent(f"open_{number}", "progress", 1.0, who), GoalEvent(f"open_{number}", "done", 0.0, who)]
+        goal_events += [
+            GoalEvent(f"open_{number}", "progress", 1.0, who),
+            GoalEvent(f"open_{number}", "done", 0.0, who),
+        ]
     for number, thing in after.items.items():
         was, first = before.items[number], start.state.items[number].cell
         goal, who = f"deliver_{number}", was.holders or thing.holders
         if was.cell is not None and thing.cell is not None and first is not None and was.cell != thing.cell:
-            found.append(GoalEvent(goal, "progress", (field[was.cell] - field[thing.cell]) / field[first], who))
+            goal_events.append(GoalEvent(goal, "progress", (field[was.cell] - field[thing.cell]) / field[first], who))
         if thing.state != was.state and thing.state in ("delivered", "lost"):
-            found.append(GoalEvent(goal, "done" if thing.state == "delivered" else "lost", 0.0, who))
-    return tuple(found)
+            goal_events.append(GoalEvent(goal, "done" if thing.state == "delivered" else "lost", 0.0, who))
+    return tuple(goal_events)

@@ -35,9 +35,9 @@ def plans(domain: RoomsDomain, views: Mapping[AgentId, View], running: Mapping[A
     """
     if not views:
         return {}
-    given = pooled(views)
+    facts = pooled(views)
     taken = Counter(plan.goal for plan in running.values())
-    goals = [goal for goal in domain.goals(given) if goal.state == "open" and not goal.prerequisites]
+    goals = [goal for goal in domain.goals(facts) if goal.state == "open" and not goal.prerequisites]
     chosen: dict[AgentId, Plan] = {}
     idle = [agent for agent, view in views.items() if agent not in running and view.is_able]
     for agent in idle:
@@ -45,12 +45,12 @@ def plans(domain: RoomsDomain, views: Mapping[AgentId, View], running: Mapping[A
         hands = sum(domain.kinds[mate] == kind for mate in idle if mate not in chosen)
 
         def rank(goal: Goal, agent: AgentId = agent, hands: int = hands) -> tuple[bool, bool, int, int, str]:
-            first = domain.candidate_plans(goal, agent, given)[0].actions[0]
+            first = domain.candidate_plans(goal, agent, facts)[0].actions[0]
             short = taken[goal.id] + hands < goal.quorum
-            return first.verb != "bring", short, -goal.quorum, domain.estimate_steps(agent, first, given), goal.id
+            return first.verb != "bring", short, -goal.quorum, domain.estimate_steps(agent, first, facts), goal.id
 
         free = [goal for goal in goals if kind in goal.kinds and taken[goal.id] < goal.capacity]
         goal = min(free, key=rank, default=None)
-        chosen[agent] = domain.candidate_plans(goal, agent, given)[0]
+        chosen[agent] = domain.candidate_plans(goal, agent, facts)[0]
         taken[chosen[agent].goal] += 1
     return chosen

@@ -64,13 +64,13 @@ class House:
 @lru_cache(maxsize=4096)
 def ways(house: House, end: Cell, closed: frozenset[Cell]) -> Mapping[Cell, int]:
     """Return the steps to ``end`` from each cell from which there is a way around the closed cells."""
-    found, edge = {end: 0}, [end]
+    distances, edge = {end: 0}, [end]
     for cell in edge:  # grows while it is gone through
         for step in house.beside(cell):
-            if step not in found and step not in closed:
-                found[step] = found[cell] + 1
+            if step not in distances and step not in closed:
+                distances[step] = distances[cell] + 1
                 edge.append(step)
-    return found
+    return distances
 
 
 class Item(NamedTuple):

@@ -104,11 +104,17 @@ def _model_file(path: Path) -> None:
         tiny.make(path)
 
 
+#: Pages that ``make site`` writes, which then checks all links and anchors.
+WRITTEN = {ROOT / "docs" / "reference" / name for name in ("levels.md", "commands.md")}
+
+
 def test_links_and_pictures_exist() -> None:
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "CONTRIBUTING.md"]
-    for page in pages:
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if page not in WRITTEN]
+    assert pages
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *pages):
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
-            assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
+            place = (page.parent / target).resolve()
+            assert "://" in target or place in WRITTEN or place.exists(), f"{page.name}: {target}"
 
 
 def test_the_readme_example_has_twenty_lines_or_so() -> None:

@@ -66,7 +66,7 @@ def state(incident: Incident) -> list[npt.NDArray[Any]]:
     units, folk, land = incident.units, incident.civilians, incident.land
     return [
         *(getattr(units, name) for name in ("x", "y", "alive", "water", "aboard", "carries")),
-        *(folk.x, folk.y, folk.state, incident.met, incident.found),
+        *(folk.x, folk.y, folk.state, incident.met, incident.water_found),
         *(land.burn, land.trees, land.land, land.building, land.wet_until, land.meters),
         land.caught[: land.cells_caught],
         np.array([incident.t, incident.scouts]),

@@ -131,14 +131,14 @@ def test_water_appears_and_can_be_taken() -> None:
         event_cells=((Cell(10, 10),),),
         clusters=((30, 30),),
     )
-    assert incident.found.tolist() == [False]
+    assert incident.water_found.tolist() == [False]
     step(incident, do(incident, a1=(FILL, 0, 0)))
     assert incident.units.water[0] == 0
-    assert incident.found.tolist() == [False]
+    assert incident.water_found.tolist() == [False]
     step(incident, do(incident, a1=(FILL, 0, 0)))
     assert incident.units.water[0] == 5
     assert incident.land.inner(incident.land.land)[10, 10] == WATER
-    assert incident.found.tolist() == [True]
+    assert incident.water_found.tolist() == [True]
 
 
 def test_growth_does_fire_steps_beside_the_clock_and_kills_on_its_way() -> None:

@@ -123,7 +123,7 @@ def begin_incident(
         units=units_at(instance.spawn, level.team),
         civilians=civilians,
         met=np.zeros(len(civilians), np.bool_),
-        found=np.zeros(len(instance.water_cells), np.bool_),
+        water_found=np.zeros(len(instance.water_cells), np.bool_),
     )
     note_scouted(incident)
     return incident
@@ -537,10 +537,10 @@ def note_scouted(incident: Incident) -> None:
         note_seen(
             units.kind, units.x, units.y, units.alive, civilians.x, civilians.y, civilians.state != DEAD, incident.met
         )
-    if len(incident.found):
+    if len(incident.water_found):
         cells = np.array(incident.instance.water_cells, np.int32)
         filled = land.inner(land.land)[cells[:, 1], cells[:, 0]] == WATER
-        note_seen(units.kind, units.x, units.y, units.alive, cells[:, 0], cells[:, 1], filled, incident.found)
+        note_seen(units.kind, units.x, units.y, units.alive, cells[:, 0], cells[:, 1], filled, incident.water_found)
     if incident.level.task == "scout":
         incident.scouts = max(incident.scouts, count_above_fire(incident))
 
@@ -596,7 +596,7 @@ def counters(incident: Incident, explored: int | None = None) -> Counters:
         firefighters_transported=count_transported(incident),
         civilians_scouted=int(np.count_nonzero(incident.met)),
         fire_scouts=count_fire_scouts(land, units.kind, units.x, units.y, units.alive),
-        water_scouted=int(np.count_nonzero(incident.found)),
+        water_scouted=int(np.count_nonzero(incident.water_found)),
         agents_destroyed=int(np.count_nonzero(~units.alive)),
         civilians_destroyed=int(np.count_nonzero(civilians.state == DEAD)),
         buildings_destroyed=land.buildings_lost,

@@ -544,7 +544,7 @@ class Incident(_Copyable):
     """A script that brings more of them puts longer arrays here."""
     met: npt.NDArray[np.bool_]
     """(C,): civilians that an agent has had in sight."""
-    found: npt.NDArray[np.bool_]
+    water_found: npt.NDArray[np.bool_]
     """(W,): water cells that an agent has had in sight, those of the level first, then those of its script."""
     scouts: int = 0
     """Most drones and helicopters that were above the fire at once."""

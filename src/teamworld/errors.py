@@ -19,8 +19,8 @@ class UserError(ValueError):
 
 def brief(value: object) -> str:
     """Return a value as a message quotes it: as Python writes it, cut where it is long."""
-    told = _BRIEF.repr(value)
-    return told if len(told) <= _SHOWN else f"{told[: _SHOWN - 3]}..."
+    text = _BRIEF.repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def suggest(name: str, known: list[str]) -> str:

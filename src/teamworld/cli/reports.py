@@ -185,8 +185,8 @@ def _measure_run(folder: RunFolder, *, as_json: bool) -> None:
     if as_json:
         plain = {m: {name: value._asdict() for name, value in values.items()} for m, values in by_method.items()}
         talk = {"talk": words} if (words := tables.talk(experiment)) else {}
-        mind = tables.describe_reasoner(experiment)
-        dump({"run": str(folder.path), "mind": mind, **talk, "methods": plain})
+        reasoner = tables.describe_reasoner(experiment)
+        dump({"run": str(folder.path), "mind": reasoner, **talk, "methods": plain})
     else:
         title = f"{experiment.world} {experiment.level}: {count} episode{'' if count == 1 else 's'}"
         print_table(metric_tables.of_run(by_method, title, tables.describe_reasoner_and_talk(experiment)))

@@ -125,13 +125,13 @@ def test_what_only_i_have_seen_never_becomes_what_others_hold(seed: int) -> None
         room = {agent: view.known.value(agent, "AT") for agent, view in views.items()}
         for agent, store in stores.items():
             store.observe(views[agent])
-            for mate in store.teammates:
-                pair = together.setdefault((agent, mate), set())
-                if room[agent] == room[mate]:
-                    pair |= set(views[agent].facts) & set(views[mate].facts)
-                held = set(store.ascribed[mate].entries)
+            for teammate in store.teammates:
+                pair = together.setdefault((agent, teammate), set())
+                if room[agent] == room[teammate]:
+                    pair |= set(views[agent].facts) & set(views[teammate].facts)
+                held = set(store.ascribed[teammate].entries)
                 learned += len(held - public)
-                assert held <= pair | public, (agent, mate)
+                assert held <= pair | public, (agent, teammate)
         orders = {}
         for agent, view in views.items():
             options = [option.action for option in view.options]

@@ -110,8 +110,8 @@ def test_calls_are_those_of_the_formula() -> None:
             assert calls["cobel.first_order"] == (agents - 1 if new or own else 0)
         elif isinstance(event, MessageSent):
             said[event.agent] += 1
-            for mate in event.recipients:
-                heard[mate] += 1
+            for teammate in event.recipients:
+                heard[teammate] += 1
 
 
 @pytest.mark.heavy

@@ -108,13 +108,13 @@ def test_who_is_told_that_a_place_is_empty_saves_the_way_if_the_team_waits_for_i
 
 def test_who_holds_the_last_thing_and_is_told_so_brings_it() -> None:
     looks = {"jug": {END: 1.0}}
-    mate = walker("Bob", site=FAR, hands=["cup"], missing=Counter(cup=1, jug=1), places=looks)
-    done = replace(mate, missing=Counter(cup=1))
+    teammate = walker("Bob", site=FAR, hands=["cup"], missing=Counter(cup=1, jug=1), places=looks)
+    done = replace(teammate, missing=Counter(cup=1))
     me = walker("Alice", missing=Counter(cup=1), others=Counter(cup=1))
     drawn = world(brought=("jug",))
-    assert ends(world(), me, mate) == 4 + 14
-    assert ends(world(), me, mate, told={"Bob": (mate, done)}) == 1 + 1 + 10
-    assert ends(drawn, walker("Alice", missing=Counter(cup=1)), mate) == 10  # who has brought the jug itself knows
+    assert ends(world(), me, teammate) == 4 + 14
+    assert ends(world(), me, teammate, told={"Bob": (teammate, done)}) == 1 + 1 + 10
+    assert ends(drawn, walker("Alice", missing=Counter(cup=1)), teammate) == 10  # who has brought the jug itself knows
 
 
 def test_of_two_who_go_for_one_thing_the_slower_finds_it_gone() -> None:
@@ -135,9 +135,9 @@ def test_where_things_are_brought_may_have_to_be_found_first() -> None:
 
 def test_what_mates_may_have_taken_or_brought_counts() -> None:
     me = walker("Alice", missing=Counter(cup=2), places={"cup": {FAR: 1.0}})
-    mate = walker("Bob", missing=Counter(cup=2), places={"cup": {FAR: 1.0}})
-    assert ends(world(taken={"Bob": ("cup",)}, brought=("cup",)), me, mate) < LATE
-    assert ends(world(brought=("cup", "cup")), me, mate) == 0
+    teammate = walker("Bob", missing=Counter(cup=2), places={"cup": {FAR: 1.0}})
+    assert ends(world(taken={"Bob": ("cup",)}, brought=("cup",)), me, teammate) < LATE
+    assert ends(world(brought=("cup", "cup")), me, teammate) == 0
 
 
 def test_who_is_in_the_room_sees_what_is_found_and_taken() -> None:
@@ -161,9 +161,9 @@ def test_who_is_in_the_room_sees_what_is_found_and_taken() -> None:
 def test_where_somebody_heads_is_known_to_those_who_see_it_set_out() -> None:
     cup = Item("cup", FAR, FAR)
     near = walker("Alice", site=MIDDLE, room=MIDDLE, missing=Counter(cup=1), known=[cup])
-    mate = walker("Bob", site=MIDDLE, room=MIDDLE, missing=Counter(cup=1), known=[cup])
+    teammate = walker("Bob", site=MIDDLE, room=MIDDLE, missing=Counter(cup=1), known=[cup])
     for room, aims in ((MIDDLE, False), (NEAR, True)):
-        play_ = FetchSimulator(world(cup), [near.copy(), replace(mate.copy(), room=room)], TABLE, {}, 2, ticks, 1.0)
+        play_ = FetchSimulator(world(cup), [near.copy(), replace(teammate.copy(), room=room)], TABLE, {}, 2, ticks, 1.0)
         play_._send(play_.walkers[0], cup, 0)
         assert (play_._choose(play_.walkers[1], 0) == cup) == aims
 
@@ -177,9 +177,9 @@ def test_a_way_takes_less_than_its_estimate_by_which_it_is_chosen() -> None:
 def test_who_was_never_seen_begins_in_some_room_and_sees_it() -> None:
     cup = Item("cup", FAR, FAR)
     me = walker("Alice", missing=Counter(cup=1))
-    mate = walker("Bob", missing=Counter(cup=1), places={"cup": {FAR: 1.0, BACK: 5.0}})
-    assert ends(world(cup, starts={"Bob": FAR}), me, mate) == 1 + 10
-    assert ends(world(cup), me, mate) == 6 + 16 + 1 + 10
+    teammate = walker("Bob", missing=Counter(cup=1), places={"cup": {FAR: 1.0, BACK: 5.0}})
+    assert ends(world(cup, starts={"Bob": FAR}), me, teammate) == 1 + 10
+    assert ends(world(cup), me, teammate) == 6 + 16 + 1 + 10
 
 
 PLACES = [TABLE, NEAR, MIDDLE, FAR, Entity("place", 107)]

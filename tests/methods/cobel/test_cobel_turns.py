@@ -35,13 +35,13 @@ def situation(me: AgentId, knows: Mapping[AgentId, bool], **more: Any) -> Situat
         team=dict.fromkeys((FIRST, SECOND, THIRD), "firefighter"),
         rules=RuleSet.of(Schema(here.domain.relations, here.spec.agents)),
         facts=known,
-        ascribed={mate: known if holds else Facts() for mate, holds in knows.items()},
+        ascribed={teammate: known if holds else Facts() for teammate, holds in knows.items()},
         **more,
     )
 
 
-def lacks(mate: AgentId, **more: Any) -> Assessment:
-    return Assessment(True, 9.0, lacking={mate: (BURNS,)}, **more)
+def lacks(teammate: AgentId, **more: Any) -> Assessment:
+    return Assessment(True, 9.0, lacking={teammate: (BURNS,)}, **more)
 
 
 def test_facts_are_left_to_who_holds_them_and_comes_first() -> None:

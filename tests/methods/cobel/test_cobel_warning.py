@@ -32,7 +32,7 @@ def situation(here: World, minds: Mapping[AgentId, Facts], given: Facts, **more:
     me = here.spec.agents[0]
     rules = RuleSet.of(Schema(here.domain.relations, here.spec.agents))
     rest: dict[str, Any] = {"view": here.view(me), "domain": here.domain, "options": options, "task": "", **more}
-    held = {mate: minds.get(mate, given) for mate in team if mate != me}
+    held = {teammate: minds.get(teammate, given) for teammate in team if teammate != me}
     return Situation(team=team, rules=rules, facts=given, ascribed=held, **rest)
 
 
@@ -53,9 +53,9 @@ class Burns:
 def case() -> tuple[World, Burns, AgentId]:
     """The first agent is far off; a firefighter stands two cells from the fire, and all others far away."""
     here = world()
-    mate = here.spec.agents[1]
-    assert here.spec.kinds[mate] == "firefighter"
-    return here, Burns(dict.fromkeys(here.spec.agents, (5, 5)) | {mate: (59, 59)}), mate
+    teammate = here.spec.agents[1]
+    assert here.spec.kinds[teammate] == "firefighter"
+    return here, Burns(dict.fromkeys(here.spec.agents, (5, 5)) | {teammate: (59, 59)}), teammate
 
 
 def test_worlds_that_harm_nobody_have_no_danger() -> None:
@@ -65,34 +65,34 @@ def test_worlds_that_harm_nobody_have_no_danger() -> None:
 
 
 def test_who_works_where_it_will_burn_and_does_not_know_is_warned(case: tuple[World, Burns, AgentId]) -> None:
-    here, burns, mate = case
+    here, burns, teammate = case
     known = burns.facts(*burns.fire)
     assert here.domain.danger is not None
-    assert here.domain.danger.harm_probability(mate, 10, known) == 1
-    now = situation(here, {mate: burns.facts()}, known)
-    now = _unseen(now, mate)
+    assert here.domain.danger.harm_probability(teammate, 10, known) == 1
+    now = situation(here, {teammate: burns.facts()}, known)
+    now = _unseen(now, teammate)
     found = assess_danger(now)
     assert found.speaks
-    assert tuple(found.lacking) == (mate,)
+    assert tuple(found.lacking) == (teammate,)
     assert set(found.facts) <= set(burns.fire)
     told = Facts((*burns.places, *found.facts))
-    assert here.domain.danger.harm_probability(mate, 10, told) == 1  # what it is told is enough
-    again = situation(here, {mate: told}, known)
-    assert not assess_danger(_unseen(again, mate)).speaks  # once is enough
+    assert here.domain.danger.harm_probability(teammate, 10, told) == 1  # what it is told is enough
+    again = situation(here, {teammate: told}, known)
+    assert not assess_danger(_unseen(again, teammate)).speaks  # once is enough
 
 
 def test_who_knows_newer_is_not_warned(case: tuple[World, Burns, AgentId]) -> None:
-    here, burns, mate = case
+    here, burns, teammate = case
     old = burns.facts(*burns.fire, tick=0)
     newer = burns.facts(*burns.out, tick=7)
-    assert not assess_danger(_unseen(situation(here, {mate: newer}, old), mate)).speaks
+    assert not assess_danger(_unseen(situation(here, {teammate: newer}, old), teammate)).speaks
     older = burns.facts(*burns.out, tick=-1)
-    assert assess_danger(_unseen(situation(here, {mate: older}, old), mate)).speaks
+    assert assess_danger(_unseen(situation(here, {teammate: older}, old), teammate)).speaks
 
 
 def test_who_sees_it_for_itself_is_not_warned(case: tuple[World, Burns, AgentId]) -> None:
-    here, burns, mate = case
-    assert not assess_danger(situation(here, {mate: burns.facts()}, burns.facts(*burns.fire))).speaks
+    here, burns, teammate = case
+    assert not assess_danger(situation(here, {teammate: burns.facts()}, burns.facts(*burns.fire))).speaks
 
 
 @pytest.mark.parametrize("gate", ["assess", "never"])
@@ -101,8 +101,8 @@ def test_who_sees_it_for_itself_is_not_warned(case: tuple[World, Burns, AgentId]
 def test_a_warning_is_above_the_own_cap_and_below_that_of_the_run(
     case: tuple[World, Burns, AgentId], gate: str, warn: bool, allowed: bool
 ) -> None:
-    here, burns, mate = case
-    now = _unseen(situation(here, {mate: burns.facts()}, burns.facts(*burns.fire)), mate)
+    here, burns, teammate = case
+    now = _unseen(situation(here, {teammate: burns.facts()}, burns.facts(*burns.fire)), teammate)
     method = Cobel(
         CobelOptions.model_validate({"engine": "exact", "cap": "episode", "most": 1, "gate": gate, "warn": warn})
     )
@@ -113,9 +113,9 @@ def test_a_warning_is_above_the_own_cap_and_below_that_of_the_run(
     assert method._assess_danger(moment, now).speaks == (allowed and warn and gate == "assess")
 
 
-def _unseen(now: Situation, mate: AgentId) -> Situation:
+def _unseen(now: Situation, teammate: AgentId) -> Situation:
     """Return the same with a team-mate that sees nothing of the fire: smoke, a ridge."""
-    return replace(now, domain=cast(BeliefDomain, Blind(now.domain, mate)))
+    return replace(now, domain=cast(BeliefDomain, Blind(now.domain, teammate)))
 
 
 class Blind:

@@ -449,13 +449,13 @@ class AgentState:
             team=team,
             rules=self.rules,
             facts=facts,
-            ascribed={mate: self.store.facts_of(mate, view) if is_kept else facts for mate in teammates},
+            ascribed={teammate: self.store.facts_of(teammate, view) if is_kept else facts for teammate in teammates},
             dialogue=tuple(self.dialogue),
             chat=tuple(self.chat),
             announced={who: plan for who, plan in self.announced.items() if who in team},
             own_announcement=self.own_announcement,
             yields_to=self._yields_to(tuple(team)),
-            regrets={mate: dict(self.regrets[mate]) for mate in teammates if mate in self.regrets},
+            regrets={teammate: dict(self.regrets[teammate]) for teammate in teammates if teammate in self.regrets},
             subplan=self.subplan,
             outcomes=tuple(outcome for outcome in view.history if self._is_of_subplan(outcome)),
             last_goal=self.last_goal,
@@ -479,7 +479,9 @@ class AgentState:
         """
         tables: dict[AgentId | None, dict[Fact, tuple[float, str]]] = {None: self._world_beliefs(situation)}
         if self.options.first_order and self.options.store == "tables":
-            tables |= {mate: self._ascribed_beliefs(situation, mate, untold) for mate in situation.teammates}
+            tables |= {
+                teammate: self._ascribed_beliefs(situation, teammate, untold) for teammate in situation.teammates
+            }
         for about, beliefs in tables.items():
             old = self._declared.get(about, {})
             new = [(fact, *belief) for fact, belief in beliefs.items() if old.get(fact) != belief]

@@ -402,7 +402,7 @@ def plan_beside_announcements(situation: Situation, *, intents: bool) -> Subplan
         if teammate in situation.yields_to
         for option in announced_options(situation, teammate, announcement)
     ]
-    silent = [mate for mate in situation.teammates if mate not in situation.announced] if intents else []
+    silent = [teammate for teammate in situation.teammates if teammate not in situation.announced] if intents else []
     return best_subplan(situation, [*announced, *_expected_intents(situation, silent)])
 
 
@@ -483,8 +483,8 @@ def _agent_ticks(situation: Situation, agent: AgentId, prospect: Prospect, other
     partners = [other for other in others if other.option.goal == goal]
     lost = fsum(other.weight * cost(prospect.option, other.option, situation.facts) for other in partners)
     if others and goal is not None:
-        mates = (mate for mate in situation.team if mate != agent)
-        arrivals = sorted(_arrival(situation, mate, goal, others) for mate in mates)[: prospect.need - 1]
+        teammates = (teammate for teammate in situation.team if teammate != agent)
+        arrivals = sorted(_arrival(situation, teammate, goal, others) for teammate in teammates)[: prospect.need - 1]
         late = arrivals[-1] if len(arrivals) == prospect.need - 1 else float(situation.view.steps_left)
         lost += max(0.0, late - ticks_to_goal(situation, agent, goal))
     return (prospect.ticks + lost) * max(1.0, prospect.need - _workers(others, goal))

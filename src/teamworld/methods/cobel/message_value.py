@@ -177,7 +177,7 @@ def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) ->
 def assess_all(situation: Situation) -> Assessment:
     """Return all that could be told, unassessed: for gates that do not ask what it is worth."""
     facts = _flat(untold_facts(situation))
-    lacking = {mate: situation.missing_from(mate, facts) for mate in situation.teammates}
+    lacking = {teammate: situation.missing_from(teammate, facts) for teammate in situation.teammates}
     return Assessment(False, lacking=lacking, announces=not _is_simulated(situation))
 
 
@@ -213,13 +213,15 @@ def _assess_by_rollout(situation: Situation, intents: Mapping[AgentId, Sequence[
     facts = _flat(choice.items)
     judge = rollout.Rollout(situation, intents, rollout.JUDGEMENT, team.travel)
     choice = choice._replace(gain=likely * judge.ticks_saved(facts))
-    lacking = {mate: lacks for mate in situation.teammates if (lacks := situation.missing_from(mate, facts))}
+    lacking = {
+        teammate: lacks for teammate in situation.teammates if (lacks := situation.missing_from(teammate, facts))
+    }
     return Assessment(
         speaks=choice.pays(threshold),
         saved=choice.gain,
-        reasons=tuple(f"{mate} does not know what I know of {_subjects(lacks)}" for mate, lacks in lacking.items())[
-            :REASONS
-        ],
+        reasons=tuple(
+            f"{teammate} does not know what I know of {_subjects(lacks)}" for teammate, lacks in lacking.items()
+        )[:REASONS],
         lacking=lacking,
         announces=False,  # to announce the next action as well was tried, and cost steps
     )
@@ -227,8 +229,8 @@ def _assess_by_rollout(situation: Situation, intents: Mapping[AgentId, Sequence[
 
 def _foreseen_share(situation: Situation) -> float:
     """Return the share of what is foreseen that comes true: of a teammate out of sight, the less the longer."""
-    gone = {mate: situation.view.t - situation.last_met.get(mate, 0) for mate in situation.teammates}
-    met = (ticks for mate, ticks in gone.items() if situation.facts.value(mate, situation.words.at) is not None)
+    gone = {teammate: situation.view.t - situation.last_met.get(teammate, 0) for teammate in situation.teammates}
+    met = (ticks for teammate, ticks in gone.items() if situation.facts.value(teammate, situation.words.at) is not None)
     return fsum(0.5 ** (ticks / FADES) for ticks in met) / len(gone)
 
 
@@ -238,28 +240,33 @@ def assess_by_forecast(situation: Situation, intents: Mapping[AgentId, Sequence[
     is_news = subplan.actions and subplan.actions[0] != WAIT and not (own and own.subplan == subplan)
     plan = plan_options(situation.domain, situation.agent, subplan, situation.facts)[:1]
     planned = plan[0] if plan and is_news and situation.options.foresee else None
-    forecasts = {mate: _forecasts(situation, mate, planned, intents.get(mate, ())) for mate in situation.teammates}
+    forecasts = {
+        teammate: _forecasts(situation, teammate, planned, intents.get(teammate, ()))
+        for teammate in situation.teammates
+    }
 
     def gains(facts: Sequence[Fact], *, announced: bool) -> dict[AgentId, float]:
         return {
-            mate: fsum(weight * forecast.gain(facts, announced=announced) for weight, forecast in weighted)
-            for mate, weighted in forecasts.items()
+            teammate: fsum(weight * forecast.gain(facts, announced=announced) for weight, forecast in weighted)
+            for teammate, weighted in forecasts.items()
         }
 
     facts = _choose_facts(situation, lambda facts: fsum(gains(facts, announced=True).values()))
     by_both, by_facts = gains(facts, announced=True), gains(facts, announced=False)
-    by_plan = {mate: by_both[mate] - by_facts[mate] for mate in situation.teammates}
+    by_plan = {teammate: by_both[teammate] - by_facts[teammate] for teammate in situation.teammates}
     saved = fsum(by_both.values())
-    ignorant = {mate: gain for mate, gain in by_facts.items() if gain > 0}
-    against = {mate: gain for mate, gain in by_plan.items() if gain > 0}
+    ignorant = {teammate: gain for teammate, gain in by_facts.items() if gain > 0}
+    against = {teammate: gain for teammate, gain in by_plan.items() if gain > 0}
     subjects = _subjects(facts)
-    reasons = [(gain, f"{mate} does not know what I know of {subjects}") for mate, gain in ignorant.items() if facts]
-    reasons += [(gain, f"{mate} may do {planned.action} too") for mate, gain in against.items() if planned]
+    reasons = [
+        (gain, f"{teammate} does not know what I know of {subjects}") for teammate, gain in ignorant.items() if facts
+    ]
+    reasons += [(gain, f"{teammate} may do {planned.action} too") for teammate, gain in against.items() if planned]
     return Assessment(
         speaks=saved > situation.options.theta + STEP + _price(facts),
         saved=saved,
         reasons=tuple(reason for _, reason in sorted(reasons, key=lambda entry: -entry[0])[:REASONS]),
-        lacking={mate: situation.missing_from(mate, facts) for mate in ignorant},
+        lacking={teammate: situation.missing_from(teammate, facts) for teammate in ignorant},
         against=tuple(against),
     )
 
@@ -356,7 +363,7 @@ class _Forecast:
         new = [fact for fact in facts if fact not in self._held]
         if not (new or (announced and self._left)):
             return 0.0
-        held = self._situation.told(self._teammate, new, self._held) if new else self._held
+        held = self._situation.facts_after_telling(self._teammate, new, self._held) if new else self._held
         return self._before - self._cost(held, announced=announced)
 
     def _cost(self, held: Facts, *, announced: bool) -> float:
@@ -424,9 +431,9 @@ def others_can_say(situation: Situation, assessment: Assessment) -> bool:
         return False
     facts, against = assessment.facts, assessment.against
     return any(
-        not situation.missing_from(mate, facts)
-        and (not against or (mate in against and mate not in situation.announced))
-        for mate in takewhile(lambda agent: agent != situation.agent, situation.team)
+        not situation.missing_from(teammate, facts)
+        and (not against or (teammate in against and teammate not in situation.announced))
+        for teammate in takewhile(lambda agent: agent != situation.agent, situation.team)
     )
 
 
@@ -442,7 +449,7 @@ def draft_message(situation: Situation, assessment: Assessment) -> MessageDraft:
     recipients: tuple[AgentId, ...] | None = None
     if options.to == "concerned" and len(situation.team) > 3:
         concerned = {*assessment.lacking, *assessment.against}
-        recipients = tuple(mate for mate in situation.teammates if mate in concerned) or None
+        recipients = tuple(teammate for teammate in situation.teammates if teammate in concerned) or None
     return MessageDraft(word_message(facts, plan), tuple(facts), plan, recipients)
 
 
@@ -463,9 +470,9 @@ def harm_probability(domain: Domain, agent: AgentId, facts: Facts) -> float:
 
 def assess_danger(situation: Situation) -> Assessment:
     """Return whom the agent has to warn, and by which facts: teammates in danger where they are who cannot know it."""
-    warnings = {mate: _warning(situation, mate) for mate in situation.teammates}
-    lacking = {mate: facts for mate, facts in warnings.items() if facts}
-    reasons = tuple(f"{mate} is in danger and does not know it" for mate in lacking)
+    warnings = {teammate: _warning(situation, teammate) for teammate in situation.teammates}
+    lacking = {teammate: facts for teammate, facts in warnings.items() if facts}
+    reasons = tuple(f"{teammate} is in danger and does not know it" for teammate in lacking)
     return Assessment(bool(lacking), LOST * len(lacking), reasons[:REASONS], lacking, announces=False)
 
 
@@ -477,7 +484,7 @@ def _warning(situation: Situation, teammate: AgentId) -> tuple[Fact, ...]:
         return harm_probability(situation.domain, teammate, facts)
 
     def learned(facts: Sequence[Fact]) -> float:
-        return danger_given(situation.told(teammate, facts))
+        return danger_given(situation.facts_after_telling(teammate, facts))
 
     if held is situation.facts or danger_given(situation.facts) <= danger_given(held):
         return ()

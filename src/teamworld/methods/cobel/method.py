@@ -152,8 +152,8 @@ class Cobel(Method):
         facts = state.store.facts(moment.views[agent])
         unread = [message for message in moment.inbox(agent) if message.id not in state.heard]
         if unread:
-            told = Facts((*facts, *(fact for message in unread for fact in message.facts)), facts.seen)
-            before, after = (harm_probability(self._domain, agent, held) for held in (facts, told))
+            facts_told = Facts((*facts, *(fact for message in unread for fact in message.facts)), facts.seen)
+            before, after = (harm_probability(self._domain, agent, held) for held in (facts, facts_told))
             if after > before:
                 return True
         return self._assess_danger(moment, self._situation(moment, agent)).speaks
@@ -237,8 +237,8 @@ class Cobel(Method):
                     if update.beliefs and self._infers and self._options.interrupt:
                         state.subplan = None
             if self._options.first_order:
-                for mate in situation.teammates:
-                    state.ascribe(mate, await self._solve(moment, ReadDialogue(situation, mate)), view.t)
+                for teammate in situation.teammates:
+                    state.ascribe(teammate, await self._solve(moment, ReadDialogue(situation, teammate)), view.t)
         state.dialogue.clear()
         return self._situation(moment, situation.agent)
 
@@ -262,8 +262,8 @@ class Cobel(Method):
             situation = self._situation(moment, situation.agent)
             intents = {}
             if options.foresee and options.gate == "assess":
-                for mate in situation.teammates:
-                    intents[mate] = await self._solve(moment, PredictIntents(situation, mate))
+                for teammate in situation.teammates:
+                    intents[teammate] = await self._solve(moment, PredictIntents(situation, teammate))
         assessment = await self._assess(moment, situation, intents)
         for prediction in _predictions(situation, intents, assessment):
             moment.note(prediction)
@@ -289,7 +289,7 @@ class Cobel(Method):
         if gate != "assess":
             sends = gate == "always" or state.rng.random() < self._options.rate
             return assess_all(situation)._replace(speaks=sends and may_speak)
-        frozen = {mate: tuple(likely) for mate, likely in intents.items()}
+        frozen = {teammate: tuple(likely) for teammate, likely in intents.items()}
         assessment = await self._solve(moment, Assess(situation, frozen))
         if may_speak and assessment.speaks and self._options.by("assess") == "exact":
             return assessment._replace(speaks=not self._defers(situation, assessment))
@@ -339,7 +339,9 @@ class Cobel(Method):
         if situation.subplan is None or not self._options.foresee or not self._options.keep:
             return False
         own = plan_options(self._domain, situation.agent, situation.subplan, facts)
-        theirs = [o for mate in fresh for o in announced_options(situation, mate, situation.announced[mate])]
+        theirs = [
+            o for teammate in fresh for o in announced_options(situation, teammate, situation.announced[teammate])
+        ]
         return any(self._domain.beliefs.conflict_cost(option, other, facts) > 0 for option in own for other in theirs)
 
     def _team(self, moment: DecisionContext) -> dict[AgentId, str]:
@@ -392,9 +394,9 @@ def _known_goals(view: View) -> tuple[object, ...]:
 def _announced_intents(situation: Situation) -> dict[AgentId, Sequence[Intent]]:
     """Return announced plans as intents: nothing is predicted beside them."""
     intents: dict[AgentId, Sequence[Intent]] = {}
-    for mate, announcement in situation.announced.items():
-        (option, *_) = announced_options(situation, mate, announcement)
-        intents[mate] = (Intent(mate, announcement.subplan, situation.options.kept, option.steps),)
+    for teammate, announcement in situation.announced.items():
+        (option, *_) = announced_options(situation, teammate, announcement)
+        intents[teammate] = (Intent(teammate, announcement.subplan, situation.options.kept, option.steps),)
     return intents
 
 
@@ -402,7 +404,7 @@ def _predictions(
     situation: Situation, intents: Mapping[AgentId, Sequence[Intent]], assessment: Assessment
 ) -> Iterator[Predict]:
     """Yield what the agent expects of teammates, for the record: their goals, the likeliest first, and conflicts."""
-    for mate, likely in intents.items():
+    for teammate, likely in intents.items():
         weights: dict[str, float] = {}
         for intent in likely:
             if intent.subplan.goal is not None:
@@ -410,11 +412,11 @@ def _predictions(
         if weights:
             goals = tuple(sorted(weights, key=lambda goal: -weights[goal]))
             top = min(1.0, weights[goals[0]])
-            yield Predict(agent=situation.agent, subject="partner_goal", about=mate, value=goals, confidence=top)
+            yield Predict(agent=situation.agent, subject="partner_goal", about=teammate, value=goals, confidence=top)
     if assessment.speaks and situation.subplan is not None:
         goal = situation.subplan.goal
-        for mate in assessment.against:
-            yield Predict(agent=situation.agent, subject="conflict", about=mate, value=goal)
+        for teammate in assessment.against:
+            yield Predict(agent=situation.agent, subject="conflict", about=teammate, value=goal)
 
 
 def _nearest_action(view: View) -> Action:

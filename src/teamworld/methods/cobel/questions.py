@@ -137,14 +137,14 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
 
     respondent: AgentId = field(init=False)
     views: Mapping[AgentId, View] = field(init=False)
-    now: Situation
+    situation: Situation
 
     operation: ClassVar[str]
     """The option that says whether it is asked or inferred."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "respondent", self.now.agent)
-        object.__setattr__(self, "views", {self.now.agent: self.now.view})
+        object.__setattr__(self, "respondent", self.situation.agent)
+        object.__setattr__(self, "views", {self.situation.agent: self.situation.view})
 
     @abstractmethod
     def infer(self) -> Result:
@@ -160,34 +160,38 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
 
     def context(self) -> dict[str, Any]:
         """Return the team, its task, the goals, and what the agent holds of the world."""
-        now = self.now
-        kinds = dict.fromkeys(now.team.values())
+        situation = self.situation
+        kinds = dict.fromkeys(situation.team.values())
         return {
             "agent": self.respondent,
-            "kind": now.view.kind,
-            "team": {kind: [agent for agent in now.team if now.team[agent] == kind] for kind in kinds},
-            "task": now.task,
-            "abilities": [schema for schema in now.view.abilities if schema.verb != "talk"],
-            "goals": [goal for goal in now.goals.values() if goal.state == "open"],
-            "progress": describe_beliefs(now, now.agent),
-            "steps_left": now.view.steps_left,
-            "subplan": now.subplan.text if now.subplan is not None else "",
+            "kind": situation.view.kind,
+            "team": {kind: [agent for agent in situation.team if situation.team[agent] == kind] for kind in kinds},
+            "task": situation.task,
+            "abilities": [schema for schema in situation.view.abilities if schema.verb != "talk"],
+            "goals": [goal for goal in situation.goals.values() if goal.state == "open"],
+            "progress": describe_beliefs(situation, situation.agent),
+            "steps_left": situation.view.steps_left,
+            "subplan": situation.subplan.text if situation.subplan is not None else "",
         }
 
     def text_store(self) -> list[tuple[str, str]]:
         """Return the dialogue, where that stands for what others know."""
-        return [(message.sender, message.text) for message in self.now.chat] if self.now.options.store == "text" else []
+        return (
+            [(message.sender, message.text) for message in self.situation.chat]
+            if self.situation.options.store == "text"
+            else []
+        )
 
     def ascribed(self, teammates: Iterable[AgentId]) -> dict[AgentId, Sequence[str]]:
         """Return what is believed that some teammates hold; nothing where the dialogue stands for it."""
-        options = self.now.options
+        options = self.situation.options
         is_kept = options.first_order and options.store == "tables"
-        return {mate: describe_beliefs(self.now, mate) for mate in teammates} if is_kept else {}
+        return {teammate: describe_beliefs(self.situation, teammate) for teammate in teammates} if is_kept else {}
 
 
 @dataclass(frozen=True)
 class _Updating(BeliefQuestion[Update, BeliefUpdate]):
-    mate: AgentId
+    teammate: AgentId
     answer: ClassVar[type[BaseModel]] = Update
     sampling: ClassVar[Sampling] = _READ
     order: ClassVar[int]
@@ -200,13 +204,15 @@ class _Updating(BeliefQuestion[Update, BeliefUpdate]):
     @property
     def holders(self) -> tuple[AgentId, ...]:
         """Who believes what is read: the agent; or the agent, that the teammate does."""
-        return (self.respondent,) if self.order == 0 else (self.respondent, self.mate)
+        return (self.respondent,) if self.order == 0 else (self.respondent, self.teammate)
 
     def context(self) -> dict[str, Any]:
         """Add the rules and what was said."""
         heard = [(message.sender, message.text, tuple(map(str, message.facts))) for message in self.said]
-        rules = [str(rule) for rule in self.now.rules.of_order(self.order)] if self.now.options.ruled else []
-        return super().context() | {"rules": rules, "said": heard, "mate": self.mate}
+        rules = (
+            [str(rule) for rule in self.situation.rules.of_order(self.order)] if self.situation.options.ruled else []
+        )
+        return super().context() | {"rules": rules, "said": heard, "mate": self.teammate}
 
     def rule(self, rng: np.random.Generator) -> Update:
         """Write what was said in the language of beliefs."""
@@ -219,12 +225,14 @@ class _Updating(BeliefQuestion[Update, BeliefUpdate]):
 
     def read(self, answer: Update) -> BeliefUpdate:
         """Return the beliefs of an answer that the rules admit, and the plan."""
-        beliefs = (read_line(line, self.now, self.holders) for line in answer.beliefs)
+        beliefs = (read_line(line, self.situation, self.holders) for line in answer.beliefs)
         facts = tuple(dict.fromkeys(belief.fact for belief in beliefs if belief is not None))
         if not answer.plan:
             return BeliefUpdate(facts)
-        goal = answer.goal if answer.goal in self.now.goals else None
-        return BeliefUpdate(facts, Subplan(read_steps(answer.plan, self.now), goal, " then ".join(answer.plan)[:300]))
+        goal = answer.goal if answer.goal in self.situation.goals else None
+        return BeliefUpdate(
+            facts, Subplan(read_steps(answer.plan, self.situation), goal, " then ".join(answer.plan)[:300])
+        )
 
     def fallback(self) -> Update:
         """Conclude nothing."""
@@ -248,7 +256,7 @@ class ReadMessage(_Updating):
 
     def infer(self) -> BeliefUpdate:
         """Return the facts that the message carries, and its plan."""
-        return inference.read_message(self.now, self.message)
+        return inference.read_message(self.situation, self.message)
 
 
 @dataclass(frozen=True)
@@ -265,13 +273,13 @@ class ReadDialogue(_Updating):
         """What was said between the two since the last cycle."""
         return [
             message
-            for message in self.now.dialogue
-            if self.mate == message.sender or message.recipients is None or self.mate in message.recipients
+            for message in self.situation.dialogue
+            if self.teammate == message.sender or message.recipients is None or self.teammate in message.recipients
         ]
 
     def infer(self) -> BeliefUpdate:
         """Return what the teammate said, and what was said to it."""
-        return inference.read_dialogue(self.now, self.mate)
+        return inference.read_dialogue(self.situation, self.teammate)
 
 
 @dataclass(frozen=True)
@@ -281,29 +289,29 @@ class _Planning(BeliefQuestion[Plans, Subplan]):
 
     def check(self, answer: Plans) -> str | None:
         """Refuse an answer of which no step can be read, or the first cannot start as far as the agent knows."""
-        actions = read_steps(answer.steps, self.now)
+        actions = read_steps(answer.steps, self.situation)
         if not actions:
             return "no step could be read: write one to three actions such as those you can do"
-        verdict = self.now.view.check(actions[0])
+        verdict = self.situation.view.check(actions[0])
         return None if verdict.ok else f"{actions[0]} cannot start: {verdict.reason}"
 
     def read(self, answer: Plans) -> Subplan:
         """Return the subplan of an answer."""
-        goal = answer.goal if answer.goal in self.now.goals else None
-        actions = read_steps(answer.steps, self.now)[: self.now.options.actions]
+        goal = answer.goal if answer.goal in self.situation.goals else None
+        actions = read_steps(answer.steps, self.situation)[: self.situation.options.actions]
         return Subplan(actions, goal, " then ".join(answer.steps)[:300])
 
     def fallback(self) -> Plans:
         """Take the nearest option."""
-        options = [option for option in self.now.view.options if option.action.verb not in ("wait", "talk")]
+        options = [option for option in self.situation.view.options if option.action.verb not in ("wait", "talk")]
         near = min(options, key=lambda option: option.steps, default=None)
         return Plans(steps=("wait()",) if near is None else (str(near.action),), goal=near.goal if near else None)
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Offer the options and the open goals."""
         if field == "goal":
-            return [*(goal.id for goal in self.now.goals.values() if goal.state == "open"), None]
-        return [str(option.action) for option in self.now.view.options] if field == "steps" else ()
+            return [*(goal.id for goal in self.situation.goals.values() if goal.state == "open"), None]
+        return [str(option.action) for option in self.situation.view.options] if field == "steps" else ()
 
 
 @dataclass(frozen=True)
@@ -316,12 +324,12 @@ class MakePlan(_Planning):
 
     def infer(self) -> Subplan:
         """Return what is worth most a tick, with what teammates may do counted in."""
-        return inference.plan_beside_intents(self.now)
+        return inference.plan_beside_intents(self.situation)
 
     def rule(self, rng: np.random.Generator) -> Plans:
         """Write what is worth most a tick by what the prompt shows, and the likeliest value of what is missing."""
-        subplan = inference.plan_alone(self.now)
-        tables = (distribution(latent) for latent in self.now.latents)
+        subplan = inference.plan_alone(self.situation)
+        tables = (distribution(latent) for latent in self.situation.latents)
         likely = [max(table, key=lambda entry: entry[1])[0] for table in tables if table]
         return Plans(
             steps=tuple(map(str, subplan.actions)),
@@ -340,16 +348,16 @@ class RemakePlan(_Planning):
 
     def context(self) -> dict[str, Any]:
         """Add the plans that were announced."""
-        announced = {mate: announcement.subplan.text for mate, announcement in self.now.announced.items()}
-        return super().context() | {"announced": announced, "first": sorted(self.now.yields_to)}
+        announced = {teammate: announcement.subplan.text for teammate, announcement in self.situation.announced.items()}
+        return super().context() | {"announced": announced, "first": sorted(self.situation.yields_to)}
 
     def infer(self) -> Subplan:
         """Return what is worth most a tick beside these plans and what the other teammates may do."""
-        return inference.plan_beside_announcements(self.now, intents=True)
+        return inference.plan_beside_announcements(self.situation, intents=True)
 
     def rule(self, rng: np.random.Generator) -> Plans:
         """Write what is worth most a tick beside these plans."""
-        subplan = inference.plan_beside_announcements(self.now, intents=False)
+        subplan = inference.plan_beside_announcements(self.situation, intents=False)
         return Plans(steps=tuple(map(str, subplan.actions)), goal=subplan.goal)
 
 
@@ -357,7 +365,7 @@ class RemakePlan(_Planning):
 class PredictIntents(BeliefQuestion[Guesses, Sequence[Intent]]):
     """Prediction of a teammate: in its place, what would I do next?"""
 
-    mate: AgentId
+    teammate: AgentId
     kind: ClassVar[str] = "cobel.intents"
     template: ClassVar[str] = "cobel/prompts/intents.md.j2"
     operation: ClassVar[str] = "intents"
@@ -366,12 +374,12 @@ class PredictIntents(BeliefQuestion[Guesses, Sequence[Intent]]):
 
     def context(self) -> dict[str, Any]:
         """Add what the teammate holds in its first person, as the agent believes; or the dialogue."""
-        theirs = self.ascribed([self.mate]).get(self.mate, ())
-        return super().context() | {"mate": self.mate, "theirs": theirs, "dialogue": self.text_store()}
+        theirs = self.ascribed([self.teammate]).get(self.teammate, ())
+        return super().context() | {"mate": self.teammate, "theirs": theirs, "dialogue": self.text_store()}
 
     def infer(self) -> Sequence[Intent]:
         """Return the likeliest of its options by what it holds."""
-        return inference.predict_intents(self.now, self.mate, INTENTS)
+        return inference.predict_intents(self.situation, self.teammate, INTENTS)
 
     def rule(self, rng: np.random.Generator) -> Guesses:
         """Write the likeliest of its options by what it holds."""
@@ -384,18 +392,18 @@ class PredictIntents(BeliefQuestion[Guesses, Sequence[Intent]]):
 
     def read(self, answer: Guesses) -> Sequence[Intent]:
         """Return what can be read of the intents, with the weights that were given or those of their ranks."""
-        guesses, situation, intents = answer.subplans[:INTENTS], self.now, list[Intent]()
+        guesses, situation, intents = answer.subplans[:INTENTS], self.situation, list[Intent]()
         weights = [guess.weight or 0.0 for guess in guesses]
         if sum(weights) <= 0 or any(guess.weight is None for guess in guesses):
             weights = list(WEIGHTS)
         scale = max(1.0, sum(weights[: len(guesses)]))
         for guess, weight in zip(guesses, weights, strict=False):
-            actions = read_steps(guess.steps, situation, self.mate)
+            actions = read_steps(guess.steps, situation, self.teammate)
             if actions:
                 goal = guess.goal if guess.goal in situation.goals else None
                 subplan = Subplan(actions[: situation.options.actions], goal)
-                (option, *_) = plan_options(situation.domain, self.mate, subplan, situation.ascribed[self.mate])
-                intents.append(Intent(self.mate, subplan, weight / scale, option.steps))
+                (option, *_) = plan_options(situation.domain, self.teammate, subplan, situation.ascribed[self.teammate])
+                intents.append(Intent(self.teammate, subplan, weight / scale, option.steps))
         return intents
 
     def check(self, answer: Guesses) -> str | None:
@@ -422,13 +430,13 @@ class Assess(BeliefQuestion[Judged, Assessment]):
 
     def context(self) -> dict[str, Any]:
         """Add what every teammate holds as the agent believes, and its likely subplans."""
-        likely = {mate: [intent.subplan.text for intent in intents] for mate, intents in self.intents.items()}
-        theirs = self.ascribed(self.now.teammates)
+        likely = {teammate: [intent.subplan.text for intent in intents] for teammate, intents in self.intents.items()}
+        theirs = self.ascribed(self.situation.teammates)
         return super().context() | {"minds": theirs, "likely": likely, "dialogue": self.text_store()}
 
     def infer(self) -> Assessment:
         """Return what a message would save, and of what."""
-        return message_value.assess(self.now, self.intents)
+        return message_value.assess(self.situation, self.intents)
 
     def rule(self, rng: np.random.Generator) -> Judged:
         """Write whether a message saves more ticks than it takes."""
@@ -441,14 +449,16 @@ class Assess(BeliefQuestion[Judged, Assessment]):
 
     def read(self, answer: Judged) -> Assessment:
         """Return the assessment, with the facts that the agent itself holds; what it made up is left out."""
-        lines = (read_line(line, self.now, (self.respondent,)) for line in answer.misaligned)
-        held = tuple(dict.fromkeys(line.fact for line in lines if line is not None and line.fact in self.now.facts))
-        lacking = {mate: self.now.missing_from(mate, held) for mate in self.now.teammates}
+        lines = (read_line(line, self.situation, (self.respondent,)) for line in answer.misaligned)
+        held = tuple(
+            dict.fromkeys(line.fact for line in lines if line is not None and line.fact in self.situation.facts)
+        )
+        lacking = {teammate: self.situation.missing_from(teammate, held) for teammate in self.situation.teammates}
         return Assessment(
             speaks=answer.answer == "yes",
             reasons=answer.reasons[:3],
-            lacking={mate: facts for mate, facts in lacking.items() if facts},
-            against=self.now.teammates if answer.answer == "yes" else (),
+            lacking={teammate: facts for teammate, facts in lacking.items() if facts},
+            against=self.situation.teammates if answer.answer == "yes" else (),
         )
 
     def fallback(self) -> Judged:
@@ -470,11 +480,11 @@ class WriteMessage(BeliefQuestion[Words, MessageDraft]):
     def context(self) -> dict[str, Any]:
         """Add what is to be told."""
         facts = tuple(map(str, self.assessment.facts))
-        return super().context() | {"facts": facts, "length": self.now.options.length}
+        return super().context() | {"facts": facts, "length": self.situation.options.length}
 
     def infer(self) -> MessageDraft:
         """Return the facts and the subplan, by a form."""
-        return message_value.draft_message(self.now, self.assessment)
+        return message_value.draft_message(self.situation, self.assessment)
 
     def rule(self, rng: np.random.Generator) -> Words:
         """Write the facts and the subplan, by a form."""
@@ -482,8 +492,8 @@ class WriteMessage(BeliefQuestion[Words, MessageDraft]):
 
     def read(self, answer: Words) -> MessageDraft:
         """Return the message, with all facts that it is about."""
-        plan = self.now.subplan if self.assessment.announces else None
-        return MessageDraft(answer.message.strip()[: self.now.options.length], self.assessment.facts, plan, None)
+        plan = self.situation.subplan if self.assessment.announces else None
+        return MessageDraft(answer.message.strip()[: self.situation.options.length], self.assessment.facts, plan, None)
 
     def check(self, answer: Words) -> str | None:
         """Refuse an empty message."""
@@ -507,18 +517,18 @@ class Ground(BeliefQuestion[Act, NextAction]):
     @property
     def actions(self) -> tuple[Action, ...]:
         """What is listed: what can start now, the subplan's own actions first."""
-        own = self.now.subplan.actions if self.now.subplan is not None else ()
-        listed = [action for action in own if self.now.view.check(action).ok]
-        listed += [complete_action(option.action, self.now.view) for option in self.now.view.options]
+        own = self.situation.subplan.actions if self.situation.subplan is not None else ()
+        listed = [action for action in own if self.situation.view.check(action).ok]
+        listed += [complete_action(option.action, self.situation.view) for option in self.situation.view.options]
         return tuple(dict.fromkeys(action for action in listed if action.verb != "talk"))
 
     def context(self) -> dict[str, Any]:
         """Add the subplan, what was done under it, and what can be done now."""
-        return super().context() | {"actions": self.actions, "past": self.now.outcomes, "keyword": DONE}
+        return super().context() | {"actions": self.actions, "past": self.situation.outcomes, "keyword": DONE}
 
     def infer(self) -> NextAction:
         """Return the subplan's next action that can start."""
-        return inference.next_action(self.now)
+        return inference.next_action(self.situation)
 
     def rule(self, rng: np.random.Generator) -> Act:
         """Write the subplan's next action that can start."""
@@ -527,12 +537,12 @@ class Ground(BeliefQuestion[Act, NextAction]):
     def read(self, answer: Act) -> NextAction:
         """Return the action of an answer: its written form, number or words; none where it says that all is done."""
         action = None if _is_done(answer) else self._action(answer)
-        subplan = self.now.subplan
+        subplan = self.situation.subplan
         goal = subplan.goal if subplan is not None and action in subplan.actions else None
         return NextAction(action, goal)
 
     def _action(self, answer: Act) -> Action | None:
-        return read_action(answer.answer, self.now.view, self.now.domain, self.actions)
+        return read_action(answer.answer, self.situation.view, self.situation.domain, self.actions)
 
     def check(self, answer: Act) -> str | None:
         """Refuse what is neither the keyword nor an action that can start."""
@@ -541,7 +551,7 @@ class Ground(BeliefQuestion[Act, NextAction]):
         action = self._action(answer)
         if action is None:
             return f"'{answer.answer[:80]}' is none of the listed actions, nor {DONE}"
-        verdict = self.now.view.check(action)
+        verdict = self.situation.view.check(action)
         return None if verdict.ok else f"{action} cannot start: {verdict.reason}"
 
     def fallback(self) -> Act:
@@ -549,7 +559,7 @@ class Ground(BeliefQuestion[Act, NextAction]):
         action = self.infer().action
         return Act(answer=DONE if action is None else str(action))
 
-    def offers(self, field: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Offer the listed actions, and that the subplan is done."""
         return [*map(str, self.actions), DONE] if field == "answer" else ()
 
@@ -631,7 +641,7 @@ def describe_beliefs(situation: Situation, host: AgentId) -> tuple[str, ...]:
         return _list_facts(about.pop(subject, []), facts, situation.view.t)
 
     lines = [f"I am {host}. {listed(host) or 'Nothing is known of where I am.'}"]
-    lines += [f"{mate}: {listed(mate) or 'not seen.'}" for mate in situation.team if mate != host]
+    lines += [f"{teammate}: {listed(teammate) or 'not seen.'}" for teammate in situation.team if teammate != host]
     is_self = host == situation.agent
     latents = situation.latents if is_self else situation.domain.beliefs.latent_variables(facts)
     wanted = {goal.thing for goal in situation.goals.values()}

@@ -82,8 +82,10 @@ class Rollout:
         for teammate in situation.teammates:
             self._learn(situation.ascribed[teammate])
         self._self = self._walker(situation.agent, facts)
-        self._teammates = {mate: self._walker(mate, situation.ascribed[mate]) for mate in situation.teammates}
-        self._gone = {mate: t - situation.last_met.get(mate, 0) for mate in situation.teammates}
+        self._teammates = {
+            teammate: self._walker(teammate, situation.ascribed[teammate]) for teammate in situation.teammates
+        }
+        self._gone = {teammate: t - situation.last_met.get(teammate, 0) for teammate in situation.teammates}
         self._within: dict[Entity, list[Entity]] = {}
         for box, room in _pairs(facts, self._words.room):
             if facts.value(box, self._words.access) is not None:
@@ -103,7 +105,7 @@ class Rollout:
         """Return the ticks by which the team is expected to be done earlier if teammates are told some facts."""
         if self._silent is None:
             self._silent = [self._simulate(world, None) for world in self._worlds]
-        news = {mate: (walker, self._told(mate, facts)) for mate, walker in self._teammates.items()}
+        news = {teammate: (walker, self._told(teammate, facts)) for teammate, walker in self._teammates.items()}
         return (sum(self._silent) - sum(self._simulate(world, news) for world in self._worlds)) / len(self._worlds)
 
     def _simulate(self, world: ImaginedWorld, news: News | None) -> int:
@@ -176,7 +178,7 @@ class Rollout:
         news = self._situation.missing_from(teammate, facts)
         if not news:
             return self._teammates[teammate]
-        held_then = self._situation.told(teammate, news)
+        held_then = self._situation.facts_after_telling(teammate, news)
         self._learn(held_then)
         return self._walker(teammate, held_then)
 
@@ -185,7 +187,7 @@ class Rollout:
     def _draw(self, intents: Mapping[AgentId, Sequence[Intent]], rng: np.random.Generator) -> ImaginedWorld:
         situation = self._situation
         items, brought = list(self._self.known), list[str]()
-        taken: dict[AgentId, list[str]] = {mate: [] for mate in situation.teammates}
+        taken: dict[AgentId, list[str]] = {teammate: [] for teammate in situation.teammates}
         home = situation.facts.value(self._target, self._words.room)
         for latent in situation.latents:
             kind, weights = self._kind(latent), place_weights(latent)
@@ -203,13 +205,17 @@ class Rollout:
                 if place in self._inner and rng.random() < CLOSED:
                     place = self._inner[place]
                 items.append(Item(kind, place, place, -situation.view.t))
-        starts = {mate: place for mate in situation.teammates if (place := self._start(mate, rng.random())) is not None}
-        near = [mate for mate in situation.teammates if not self._gone[mate] and mate not in starts]
+        starts = {
+            teammate: place
+            for teammate in situation.teammates
+            if (place := self._start(teammate, rng.random())) is not None
+        }
+        near = [teammate for teammate in situation.teammates if not self._gone[teammate] and teammate not in starts]
         return ImaginedWorld(
             items=tuple(items),
-            taken={mate: tuple(kinds) for mate, kinds in taken.items()},
+            taken={teammate: tuple(kinds) for teammate, kinds in taken.items()},
             brought=tuple(brought),
-            aims={mate: self._intended(mate, intents.get(mate, ()), rng.random()) for mate in near},
+            aims={teammate: self._intended(teammate, intents.get(teammate, ()), rng.random()) for teammate in near},
             home=home if isinstance(home, Entity) else None,
             starts=starts,
         )
@@ -226,14 +232,14 @@ class Rollout:
         a teammate has it: by odds against its lying where nobody has looked.
         """
         number = max(1, len(self._situation.latents))
-        chances = {mate: (1 - 0.5 ** (gone / FIND)) / number for mate, gone in self._gone.items()}
-        odds = {mate: chance / (1 - chance) if chance < 1 else 1e9 for mate, chance in chances.items()}
+        chances = {teammate: (1 - 0.5 ** (gone / FIND)) / number for teammate, gone in self._gone.items()}
+        odds = {teammate: chance / (1 - chance) if chance < 1 else 1e9 for teammate, chance in chances.items()}
         most, least = self._situation.searched.get(kind_of(latent), (1.0, 1.0))
         rest = draw * (sum(odds.values()) + (least / most if most > 0 else 1.0))
-        for mate, share in odds.items():
+        for teammate, share in odds.items():
             rest -= share
             if rest < 0:
-                return mate
+                return teammate
         return None
 
     def _intended(self, teammate: AgentId, intents: Sequence[Intent], draw: float) -> Aim | None:

@@ -84,7 +84,7 @@ class CobelOptions(BaseModel):
     kept: float = Field(default=0.9, ge=0, le=1, description="how likely an announced plan is kept to")
 
     @model_validator(mode="after")
-    def _text_is_for_minds(self) -> CobelOptions:
+    def _text_needs_reasoner(self) -> CobelOptions:
         inferred = [name for name in OPERATIONS if self.by(name) == "exact"]
         if self.store == "text" and inferred:
             raise ValueError(f"store=text leaves nothing to infer from: {inferred[0]} is a question too")
@@ -298,7 +298,7 @@ class Situation:
         held = self.ascribed[teammate]
         return tuple(fact for fact in facts if fact not in held)
 
-    def told(self, teammate: AgentId, facts: Sequence[Fact], base: Facts | None = None) -> Facts:
+    def facts_after_telling(self, teammate: AgentId, facts: Sequence[Fact], base: Facts | None = None) -> Facts:
         """Return what a teammate would hold once it is told some facts; what they exclude goes."""
         held = self.ascribed[teammate] if base is None else base
         gone = set(self.schema.displaced(held, facts))

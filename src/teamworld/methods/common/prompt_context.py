@@ -84,7 +84,7 @@ class Entry(NamedTuple):
 
     agent: AgentId
     kind: str
-    told: Mapping[str, Any]
+    perception: Mapping[str, Any]
     """Its perception, see ``scene_context``."""
     doing: str
     """What it is doing; empty for nothing."""

@@ -23,7 +23,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.household import draw, generate, official, physics, scene, sight
 from teamworld.worlds.household.env import parallel_env
 from teamworld.worlds.household.floor import Floor, Target
-from teamworld.worlds.household.physics import WAIT, Act
+from teamworld.worlds.household.physics import WAIT, PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
 
 if TYPE_CHECKING:
@@ -72,31 +72,31 @@ class Script:
         names = {need.name for need in self.episode.needs}
         return [node.id for node in self.episode.home.nodes.values() if node.name in names and node.grabbable]
 
-    def act(self, state: State, agent: int) -> Act:
+    def act(self, state: State, agent: int) -> PrimitiveAction:
         """Deliver what is held; take what is seen; else open the next container, then look into the next room."""
         view, held = sight.view(state, agent), state.hands[agent].things
         if held:
-            return self._there(state, agent, self.target, Act(self.verb, held[0], self.target))
+            return self._there(state, agent, self.target, PrimitiveAction(self.verb, held[0], self.target))
         for thing in self.goods:
             if thing in view and thing not in state.holder and (state.place(thing) or ("", 0))[1] != self.target:
-                return self._there(state, agent, thing, Act("grab", thing))
+                return self._there(state, agent, thing, PrimitiveAction("grab", thing))
         places = self.places[agent]
         while places and places[0] in state.opened:
             places.pop(0)
         if places:
-            return self._there(state, agent, places[0], Act("open", places[0]))
+            return self._there(state, agent, places[0], PrimitiveAction("open", places[0]))
         rooms = self.rooms[agent]
         while rooms and state.rooms[agent] == rooms[0]:
             rooms.pop(0)
-        return Act("walktowards", rooms[0]) if rooms else WAIT
+        return PrimitiveAction("walktowards", rooms[0]) if rooms else WAIT
 
-    def _there(self, state: State, agent: int, node: NodeId, then: Act) -> Act:
+    def _there(self, state: State, agent: int, node: NodeId, then: PrimitiveAction) -> PrimitiveAction:
         room = state.room(node)
         if state.rooms[agent] != room:
-            return Act("walktowards", room)
+            return PrimitiveAction("walktowards", room)
         if node not in (sight.view(state, agent) if state.close(agent, node) else state.known[agent]):
-            return Act("turnright")  # in visual mode: look around
-        return then if state.close(agent, node) else Act("walktowards", node)
+            return PrimitiveAction("turnright")  # in visual mode: look around
+        return then if state.close(agent, node) else PrimitiveAction("walktowards", node)
 
 
 def play(home: Home, seed: int, rules: Rules, moments: list[State] | None = None) -> int:
@@ -113,7 +113,7 @@ def play(home: Home, seed: int, rules: Rules, moments: list[State] | None = None
 
 def again(home: Home, seed: int) -> Callable[[], int]:
     """Play an episode; return what plays it again from what its agents did: the steps of the state alone."""
-    rng, script, acts = generator(seed, "bench"), Script(home.episode, AGENTS), list[dict[int, Act]]()
+    rng, script, acts = generator(seed, "bench"), Script(home.episode, AGENTS), list[dict[int, PrimitiveAction]]()
     state = physics.start(home.episode, home.floor, rng, agents=AGENTS)
     while state.time < home.episode.steps and not state.done(home.episode.needs):
         acts.append({agent: script.act(state, agent) for agent in state.points})

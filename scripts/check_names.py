@@ -40,7 +40,7 @@ WORDS: Final = {
     "journal": "event log",
     "roster": "entities",
 }
-#: Where such a word stays because it stands on disk: in logs, in recorded requests to models, in the grammar of belief rules.
+#: Where such a word stays because it stands on disk: in logs, in requests to models, in the grammar of belief rules.
 ON_DISK: Final = {
     ("src/teamworld/language/rules.py", "mate"),
     ("src/teamworld/methods/cobel/questions.py", "mate"),

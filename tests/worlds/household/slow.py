@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from teamworld.worlds.household.home import SEARCHED, Box, Home, NodeId, Point, can_be, close
-from teamworld.worlds.household.physics import Act
+from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import State, body
 
 Edge: TypeAlias = tuple[NodeId, str, NodeId]
@@ -90,7 +90,7 @@ class Graph:
             things.append(inside)
         return any(close(body(self.points[agent]), self.box(thing)) for thing in things)
 
-    def can(self, agent: NodeId, act: Act) -> bool:
+    def can(self, agent: NodeId, act: PrimitiveAction) -> bool:
         """Whether an agent can handle what it names."""
         nodes = self.home.nodes
         first, onto = nodes.get(act.target), nodes.get(act.onto)
@@ -115,7 +115,7 @@ class Graph:
             return onto.surface
         return onto.container and opens and not (self.rules.strict_put and act.onto not in self.opened)
 
-    def do(self, agent: NodeId, act: Act) -> None:
+    def do(self, agent: NodeId, act: PrimitiveAction) -> None:
         """Change the edges as an action does (A5)."""
         if act.verb == "open":
             self.opened.add(act.target)
@@ -135,7 +135,7 @@ class Graph:
         self.edges |= {(child, "INSIDE", room) for child in loose}
         self.edges |= {(thing, "HELD_LH" if right else "HELD_RH", agent), (thing, "INSIDE", room)}
 
-    def _release(self, act: Act) -> None:
+    def _release(self, act: PrimitiveAction) -> None:
         onto = act.onto
         self.edges = {edge for edge in self.edges if edge[0] != act.target}
         outer = self.above(onto)
@@ -147,7 +147,9 @@ class Graph:
             if outer in self.home.rooms:
                 self.edges.add((act.target, "ON", onto))
 
-    def step(self, after: State, acts: Mapping[NodeId, Act], won: Mapping[NodeId, NodeId]) -> dict[NodeId, bool]:
+    def step(
+        self, after: State, acts: Mapping[NodeId, PrimitiveAction], won: Mapping[NodeId, NodeId]
+    ) -> dict[NodeId, bool]:
         """Make the step that a state has made; return who could do what they tried of what handles things.
 
         Args:

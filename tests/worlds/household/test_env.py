@@ -25,13 +25,13 @@ from teamworld.worlds.household.env import HouseholdEnv, parallel_env
 from teamworld.worlds.household.features import (
     ACTIONS,
     FEATURES,
-    MATE,
     NEED,
     NEEDS,
     ON_ROWS,
     OWN,
     PLAIN,
     ROWS,
+    TEAMMATE,
     Table,
     length,
     nodes_of,
@@ -109,7 +109,7 @@ def test_what_an_agent_sees() -> None:
     assert own == pytest.approx([-1.6, 0.5, 0.0, 1.0, 0.1, 0.0])
     needs, rest = np.split(rest, [NEEDS * len(NEED)])
     assert needs.tolist() == [1, 0, 1, 0] + [0] * 8
-    mates = rest[: 2 * len(MATE)].reshape(2, -1)
+    mates = rest[: 2 * len(TEAMMATE)].reshape(2, -1)
     assert mates[0] == pytest.approx([1, 0.9, -0.7, 1.0, 0.0, 0.5], abs=1e-6)
     assert mates[1].tolist() == [0] * 6, "in another room"
     rows = nodes_of(seen)

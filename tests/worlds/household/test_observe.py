@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.language import Cell, Entity, Fact, Facts, parse_action, parse_fact
-from teamworld.worlds.household.observe import HEADINGS, Known, Memory, Place, believed, facts_of
+from teamworld.worlds.household.observe import HEADINGS, Known, Place, SightMemory, believed, facts_of
 from teamworld.worlds.household.world import HouseholdWorld, make
 from tests.worlds.household.homes import APPLE, CABINET, COFFEE, CUPCAKE, FRIDGE, KITCHEN, LIVING, STOVE, flat
 from tests.worlds.household.scenes import (
@@ -260,7 +260,7 @@ def test_a_cone_leaves_what_is_behind_unseen() -> None:
 def test_a_room_is_explored_after_a_turn_round_whatever_the_heading() -> None:
     here = world(AT_TABLE, sight="cone")
     for first in (0.0, 15.0, 14.99, 22.5, 45.0, 345.0):
-        memory = Memory(here._names, "Alice")
+        memory = SightMemory(here._names, "Alice")
         for turn in range(HEADINGS):
             before = believed_explored(memory, here)
             assert before == (None if turn == 0 else "part"), first
@@ -269,7 +269,7 @@ def test_a_room_is_explored_after_a_turn_round_whatever_the_heading() -> None:
         assert believed_explored(memory, here) == "all", first
 
 
-def believed_explored(memory: Memory, here: HouseholdWorld) -> str | None:
+def believed_explored(memory: SightMemory, here: HouseholdWorld) -> str | None:
     return memory.known(here._state).explored.get(Entity("kitchen", KITCHEN))
 
 

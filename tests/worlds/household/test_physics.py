@@ -15,7 +15,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.household import physics, sight
 from teamworld.worlds.household.floor import Floor
 from teamworld.worlds.household.home import NodeId, Point
-from teamworld.worlds.household.physics import HANDLING, WAIT, Act, Happened, Verb
+from teamworld.worlds.household.physics import HANDLING, WAIT, Happened, PrimitiveAction, Verb
 from teamworld.worlds.household.state import Hands, Rules, State
 from tests.worlds.household import homes
 from tests.worlds.household.homes import (
@@ -52,7 +52,7 @@ def begin(*points: Point, rules: Rules = Rules()) -> State:  # noqa: B008 - a va
     return physics.start(TEA, FLOOR, generator(0, "test"), agents=len(points), rules=rules, at=at)
 
 
-def do(state: State, *acts: Act) -> Happened:
+def do(state: State, *acts: PrimitiveAction) -> Happened:
     """Make one step."""
     return physics.step(state, dict(enumerate(acts, 1)), generator(state.time, "step"))
 
@@ -64,17 +64,19 @@ def reasons(happened: Happened) -> list[str]:
 
 def test_an_apple_goes_from_the_fridge_to_the_coffee_table() -> None:
     state = begin(BY_FRIDGE)
-    assert reasons(do(state, Act("open", FRIDGE))) == [""]
+    assert reasons(do(state, PrimitiveAction("open", FRIDGE))) == [""]
     assert APPLE in sight.seen(state, 1)
-    assert reasons(do(state, Act("grab", APPLE))) == [""]
+    assert reasons(do(state, PrimitiveAction("grab", APPLE))) == [""]
     assert state.hands[1] == Hands(right=APPLE)
     assert state.place(APPLE) is None
     for _ in range(30):
         if state.close(1, COFFEE):
             break
-        assert reasons(do(state, Act("walktowards", LIVING if state.rooms[1] == KITCHEN else COFFEE))) == [""]
+        assert reasons(do(state, PrimitiveAction("walktowards", LIVING if state.rooms[1] == KITCHEN else COFFEE))) == [
+            ""
+        ]
     assert state.rooms[1] == LIVING
-    assert reasons(do(state, Act("putback", APPLE, COFFEE))) == [""]
+    assert reasons(do(state, PrimitiveAction("putback", APPLE, COFFEE))) == [""]
     assert state.place(APPLE) == ("ON", COFFEE)
     assert state.room(APPLE) == LIVING
     assert state.hands[1] == Hands()
@@ -85,32 +87,37 @@ def test_an_apple_goes_from_the_fridge_to_the_coffee_table() -> None:
 @pytest.mark.parametrize(
     ("point", "before", "act", "reason"),
     [
-        (BY_TABLE, (), Act("grab", 99), "unknown"),
-        (BY_TABLE, (), Act("grab", 1), "unknown"),
-        (BY_TABLE, (), Act("walktowards", 99), "unknown"),
-        (BY_TABLE, (), Act("walktowards", WINE), "unseen"),
-        (BY_TABLE, (), Act("walktowards", COFFEE), "unseen"),
-        (BY_TABLE, (), Act("grab", WINE), "unseen"),
-        (BY_FRIDGE, (), Act("grab", APPLE), "unseen"),
-        (BY_FRIDGE, (), Act("grab", CUPCAKE), "not_close"),
-        (BY_FRIDGE, (), Act("open", KITCHEN), "not_close"),
-        (BY_FRIDGE, (), Act("grab", FRIDGE), "not_grabbable"),
-        (BY_TABLE, (), Act("open", TABLE), "not_openable"),
-        (Point(2.6, 0.0), (), Act("close", DOOR), "not_close"),
-        (BY_FRIDGE, (Act("open", FRIDGE),), Act("open", FRIDGE), "already_open"),
-        (BY_FRIDGE, (), Act("close", FRIDGE), "already_closed"),
-        (BY_TABLE, (Act("grab", PLATE), Act("grab", CUPCAKE)), Act("open", FRIDGE), "not_close"),
-        (BY_TABLE, (), Act("putback", PLATE, TABLE), "not_held"),
-        (BY_TABLE, (Act("grab", PLATE),), Act("putback", PLATE, PLATE), "held"),
-        (BY_TABLE, (Act("grab", PLATE),), Act("grab", PLATE), "held"),
-        (BY_TABLE, (Act("grab", CUPCAKE),), Act("putin", CUPCAKE, TABLE), "no_container"),
-        (BY_TABLE, (Act("grab", CUPCAKE),), Act("putin", CUPCAKE, FRIDGE), "not_close"),
-        (BY_COFFEE, (Act("grab", CRATE),), Act("putin", CRATE, SHELF), "not_close"),
-        (BY_TABLE, (Act("grab", CUPCAKE),), Act("putback", CUPCAKE, SWITCH), "not_close"),
+        (BY_TABLE, (), PrimitiveAction("grab", 99), "unknown"),
+        (BY_TABLE, (), PrimitiveAction("grab", 1), "unknown"),
+        (BY_TABLE, (), PrimitiveAction("walktowards", 99), "unknown"),
+        (BY_TABLE, (), PrimitiveAction("walktowards", WINE), "unseen"),
+        (BY_TABLE, (), PrimitiveAction("walktowards", COFFEE), "unseen"),
+        (BY_TABLE, (), PrimitiveAction("grab", WINE), "unseen"),
+        (BY_FRIDGE, (), PrimitiveAction("grab", APPLE), "unseen"),
+        (BY_FRIDGE, (), PrimitiveAction("grab", CUPCAKE), "not_close"),
+        (BY_FRIDGE, (), PrimitiveAction("open", KITCHEN), "not_close"),
+        (BY_FRIDGE, (), PrimitiveAction("grab", FRIDGE), "not_grabbable"),
+        (BY_TABLE, (), PrimitiveAction("open", TABLE), "not_openable"),
+        (Point(2.6, 0.0), (), PrimitiveAction("close", DOOR), "not_close"),
+        (BY_FRIDGE, (PrimitiveAction("open", FRIDGE),), PrimitiveAction("open", FRIDGE), "already_open"),
+        (BY_FRIDGE, (), PrimitiveAction("close", FRIDGE), "already_closed"),
+        (
+            BY_TABLE,
+            (PrimitiveAction("grab", PLATE), PrimitiveAction("grab", CUPCAKE)),
+            PrimitiveAction("open", FRIDGE),
+            "not_close",
+        ),
+        (BY_TABLE, (), PrimitiveAction("putback", PLATE, TABLE), "not_held"),
+        (BY_TABLE, (PrimitiveAction("grab", PLATE),), PrimitiveAction("putback", PLATE, PLATE), "held"),
+        (BY_TABLE, (PrimitiveAction("grab", PLATE),), PrimitiveAction("grab", PLATE), "held"),
+        (BY_TABLE, (PrimitiveAction("grab", CUPCAKE),), PrimitiveAction("putin", CUPCAKE, TABLE), "no_container"),
+        (BY_TABLE, (PrimitiveAction("grab", CUPCAKE),), PrimitiveAction("putin", CUPCAKE, FRIDGE), "not_close"),
+        (BY_COFFEE, (PrimitiveAction("grab", CRATE),), PrimitiveAction("putin", CRATE, SHELF), "not_close"),
+        (BY_TABLE, (PrimitiveAction("grab", CUPCAKE),), PrimitiveAction("putback", CUPCAKE, SWITCH), "not_close"),
     ],
 )
 def test_what_cannot_be_done_is_named_and_changes_nothing_but_the_time(
-    point: Point, before: tuple[Act, ...], act: Act, reason: str
+    point: Point, before: tuple[PrimitiveAction, ...], act: PrimitiveAction, reason: str
 ) -> None:
     state = begin(point)
     for one in before:
@@ -140,35 +147,35 @@ def snapshot(state: State) -> object:
 
 def test_two_hands_hold_two_things_the_right_one_first() -> None:
     state = begin(BY_TABLE)
-    do(state, Act("grab", CUPCAKE))
-    do(state, Act("grab", PLATE))
+    do(state, PrimitiveAction("grab", CUPCAKE))
+    do(state, PrimitiveAction("grab", PLATE))
     assert state.hands[1] == Hands(CUPCAKE, PLATE)
     state.put(1, Point(1.0, 0.8))
-    assert reasons(do(state, Act("grab", JUICE))) == ["hands_full"]
+    assert reasons(do(state, PrimitiveAction("grab", JUICE))) == ["hands_full"]
     state.put(1, BY_FRIDGE)
-    assert reasons(do(state, Act("open", FRIDGE))) == ["hands_full"]
-    assert reasons(do(state, Act("putin", CUPCAKE, FRIDGE))) == [""], "into a closed container (C7)"
+    assert reasons(do(state, PrimitiveAction("open", FRIDGE))) == ["hands_full"]
+    assert reasons(do(state, PrimitiveAction("putin", CUPCAKE, FRIDGE))) == [""], "into a closed container (C7)"
     assert state.hands[1] == Hands(None, PLATE)
     assert CUPCAKE not in sight.seen(state, 1)
-    do(state, Act("open", FRIDGE))
+    do(state, PrimitiveAction("open", FRIDGE))
     assert {CUPCAKE, APPLE} <= sight.seen(state, 1)
-    do(state, Act("grab", CUPCAKE))
+    do(state, PrimitiveAction("grab", CUPCAKE))
     assert state.hands[1] == Hands(CUPCAKE, PLATE)
 
 
 def test_strict_put_refuses_closed_containers() -> None:
     state = begin(BY_TABLE, rules=Rules(strict_put=True))
-    do(state, Act("grab", CUPCAKE))
+    do(state, PrimitiveAction("grab", CUPCAKE))
     state.put(1, BY_FRIDGE)
-    assert reasons(do(state, Act("putin", CUPCAKE, FRIDGE))) == ["closed"]
-    do(state, Act("open", FRIDGE))
-    assert reasons(do(state, Act("putin", CUPCAKE, FRIDGE))) == [""]
+    assert reasons(do(state, PrimitiveAction("putin", CUPCAKE, FRIDGE))) == ["closed"]
+    do(state, PrimitiveAction("open", FRIDGE))
+    assert reasons(do(state, PrimitiveAction("putin", CUPCAKE, FRIDGE))) == [""]
     assert state.place(CUPCAKE) == ("INSIDE", FRIDGE)
 
 
 def test_what_lay_on_a_thing_or_in_it_stays_when_it_is_taken() -> None:
     state = begin(BY_TABLE, BY_COFFEE)
-    do(state, Act("grab", PLATE), Act("grab", CRATE))
+    do(state, PrimitiveAction("grab", PLATE), PrimitiveAction("grab", CRATE))
     assert state.place(CUPCAKE) == ("INSIDE", KITCHEN)
     assert CUPCAKE in sight.seen(state, 1)
     assert state.place(PUDDING) == ("INSIDE", LIVING)
@@ -179,35 +186,37 @@ def test_what_lay_on_a_thing_or_in_it_stays_when_it_is_taken() -> None:
 
 def test_what_is_put_on_a_thing_in_a_container_is_in_the_container() -> None:
     state = begin(BY_TABLE)
-    for act in (Act("grab", PLATE), Act("grab", CUPCAKE)):
+    for act in (PrimitiveAction("grab", PLATE), PrimitiveAction("grab", CUPCAKE)):
         do(state, act)
     state.put(1, BY_FRIDGE)
-    do(state, Act("putin", PLATE, FRIDGE))
-    do(state, Act("open", FRIDGE))
-    assert reasons(do(state, Act("putback", CUPCAKE, PLATE))) == [""]
+    do(state, PrimitiveAction("putin", PLATE, FRIDGE))
+    do(state, PrimitiveAction("open", FRIDGE))
+    assert reasons(do(state, PrimitiveAction("putback", CUPCAKE, PLATE))) == [""]
     assert state.place(CUPCAKE) == ("INSIDE", FRIDGE)
-    do(state, Act("close", FRIDGE))
+    do(state, PrimitiveAction("close", FRIDGE))
     assert not {PLATE, CUPCAKE, APPLE} & sight.seen(state, 1)
 
 
 def test_engine_mode_puts_agents_where_things_can_be_handled() -> None:
     state = begin(Point(6.0, 0.4), rules=Rules(mode="engine"))
-    assert reasons(do(state, Act("open", FRIDGE))) == [""]
+    assert reasons(do(state, PrimitiveAction("open", FRIDGE))) == [""]
     assert state.rooms[1] == KITCHEN
     assert state.close(1, FRIDGE)
     state.put(1, BY_COFFEE)
-    happened = do(state, Act("grab", APPLE))
+    happened = do(state, PrimitiveAction("grab", APPLE))
     assert reasons(happened) == [""]
     assert happened.done[1].moved
     assert state.rooms[1] == KITCHEN
-    assert reasons(do(state, Act("grab", WINE))) == ["unseen"], "not through closed doors of cabinets"
+    assert reasons(do(state, PrimitiveAction("grab", WINE))) == ["unseen"], "not through closed doors of cabinets"
 
 
 def test_one_of_two_gets_what_both_name_and_each_does_so_about_half_of_the_times() -> None:
     won = []
     for seed in range(200):
         state = begin(BY_TABLE, Point(0.4, -0.7))
-        happened = physics.step(state, {1: Act("grab", CUPCAKE), 2: Act("grab", CUPCAKE)}, generator(seed, "coin"))
+        happened = physics.step(
+            state, {1: PrimitiveAction("grab", CUPCAKE), 2: PrimitiveAction("grab", CUPCAKE)}, generator(seed, "coin")
+        )
         (winner,) = happened.contested.values()
         loser = 3 - winner
         assert happened.done[loser].reason == "contested"
@@ -221,31 +230,39 @@ def test_one_of_two_gets_what_both_name_and_each_does_so_about_half_of_the_times
 def test_who_cannot_do_it_does_not_contest_it() -> None:
     for seed in range(20):
         state = begin(BY_TABLE, BY_COFFEE)
-        happened = physics.step(state, {1: Act("grab", CUPCAKE), 2: Act("grab", CUPCAKE)}, generator(seed, "coin"))
+        happened = physics.step(
+            state, {1: PrimitiveAction("grab", CUPCAKE), 2: PrimitiveAction("grab", CUPCAKE)}, generator(seed, "coin")
+        )
         assert reasons(happened) == ["", "unseen"]
         assert not happened.contested
 
 
 def test_two_things_into_one_container_are_no_conflict() -> None:
     state = begin(BY_TABLE, Point(0.4, -0.7))
-    do(state, Act("grab", CUPCAKE), Act("grab", PLATE))
+    do(state, PrimitiveAction("grab", CUPCAKE), PrimitiveAction("grab", PLATE))
     state.put(1, BY_FRIDGE)
     state.put(2, Point(-1.6, 2.0))
-    assert reasons(do(state, Act("putin", CUPCAKE, FRIDGE), Act("putin", PLATE, FRIDGE))) == ["", ""]
+    assert reasons(do(state, PrimitiveAction("putin", CUPCAKE, FRIDGE), PrimitiveAction("putin", PLATE, FRIDGE))) == [
+        "",
+        "",
+    ]
     assert state.contents(FRIDGE) == (APPLE, PLATE, CUPCAKE)
 
 
 def test_walking_is_no_conflict_and_a_shut_container_hides_what_the_next_would_take() -> None:
     state = begin(BY_FRIDGE, Point(-1.6, 2.0))
-    do(state, Act("open", FRIDGE))
-    assert reasons(do(state, Act("walktowards", FRIDGE), Act("walktowards", FRIDGE))) == ["", ""]
-    assert reasons(do(state, Act("close", FRIDGE), Act("grab", APPLE))) == ["", "unseen"]
+    do(state, PrimitiveAction("open", FRIDGE))
+    assert reasons(do(state, PrimitiveAction("walktowards", FRIDGE), PrimitiveAction("walktowards", FRIDGE))) == [
+        "",
+        "",
+    ]
+    assert reasons(do(state, PrimitiveAction("close", FRIDGE), PrimitiveAction("grab", APPLE))) == ["", "unseen"]
     assert state.place(APPLE) == ("INSIDE", FRIDGE)
 
 
 def test_a_message_is_heard_for_one_step_and_cut() -> None:
     state = begin(BY_FRIDGE, BY_COFFEE)
-    do(state, Act("send_message", text="x" * 600), WAIT)
+    do(state, PrimitiveAction("send_message", text="x" * 600), WAIT)
     assert state.said == {1: "x" * 500}
     do(state, WAIT, WAIT)
     assert state.said == {}
@@ -253,43 +270,43 @@ def test_a_message_is_heard_for_one_step_and_cut() -> None:
 
 def test_turns_are_of_thirty_degrees() -> None:
     state = begin(BY_FRIDGE)
-    do(state, Act("turnleft"))
+    do(state, PrimitiveAction("turnleft"))
     assert state.headings[1] == 330.0
     for _ in range(2):
-        do(state, Act("turnright"))
+        do(state, PrimitiveAction("turnright"))
     assert state.headings[1] == 30.0
 
 
 def test_who_walks_on_the_spot_five_times_is_sent_to_some_room() -> None:
     state = begin(BY_TABLE)
-    while do(state, Act("walktowards", TABLE)).done[1].moved:
+    while do(state, PrimitiveAction("walktowards", TABLE)).done[1].moved:
         pass
     sent = []
     for _ in range(6):
-        happened = do(state, Act("walktowards", TABLE))
+        happened = do(state, PrimitiveAction("walktowards", TABLE))
         sent.append(happened.done[1].redirected)
     assert [one for one in sent if one is not None]
     assert set(sent) <= {None, KITCHEN, LIVING}
     state = begin(BY_TABLE)
     for _ in range(10):
-        assert do(state, Act("walktowards", TABLE)).done[1].redirected is None
+        assert do(state, PrimitiveAction("walktowards", TABLE)).done[1].redirected is None
         do(state, WAIT)
 
 
 def test_a_walk_leads_to_where_the_agent_saw_a_thing_last() -> None:
     state = begin(BY_TABLE, Point(0.4, -0.7))
-    do(state, WAIT, Act("grab", CUPCAKE))
+    do(state, WAIT, PrimitiveAction("grab", CUPCAKE))
     state.put(1, Point(1.0, 0.8))
     for _ in range(12):
-        do(state, WAIT, Act("walktowards", LIVING))
+        do(state, WAIT, PrimitiveAction("walktowards", LIVING))
     assert state.rooms[2] == LIVING
     assert CUPCAKE not in sight.seen(state, 1)
     remembered = state.last[1][CUPCAKE]
     assert abs(remembered.x - 3.0) < 1.6, "where agent 2 left the kitchen"
     copied = state.copy()
     for _ in range(6):
-        do(state, Act("walktowards", CUPCAKE), Act("walktowards", CABINET))
-        do(copied, Act("walktowards", CUPCAKE), Act("walktowards", COFFEE))
+        do(state, PrimitiveAction("walktowards", CUPCAKE), PrimitiveAction("walktowards", CABINET))
+        do(copied, PrimitiveAction("walktowards", CUPCAKE), PrimitiveAction("walktowards", COFFEE))
         if state.rooms[1] == LIVING:
             break
         assert state.points[1] == copied.points[1], "does not depend on where the cupcake really is"
@@ -310,14 +327,14 @@ def test_starts_lie_in_the_rooms_of_the_episode_and_more_agents_fill_others() ->
 IDS = (0, 1, 2, 99, *FLAT.nodes)
 
 
-def trying(state: State, rng: np.random.Generator) -> dict[NodeId, Act]:
+def trying(state: State, rng: np.random.Generator) -> dict[NodeId, PrimitiveAction]:
     """Draw what agents try: now and then anything at all, else mostly what can be done."""
     acts = {}
     for agent in state.points:
         verbs: list[Verb] = ["grab", "open", "close", "putin", "putback", "walktowards", "wait"]
         verb = verbs[int(rng.integers(len(verbs)))]
         held = state.hands[agent].things
-        tries = [Act(verb, int(a), int(b)) for a, b in rng.choice(IDS, (20, 2))]
+        tries = [PrimitiveAction(verb, int(a), int(b)) for a, b in rng.choice(IDS, (20, 2))]
         if held and verb in ("putin", "putback"):
             tries = [act._replace(target=held[0]) for act in tries]
         fit = [act for act in tries if not physics.refusal(state, agent, act)]
@@ -381,11 +398,13 @@ def test_the_same_seed_and_acts_give_the_same_events(seed: int, agents: int) -> 
 
 def test_no_book_comes_out_of_a_shelf_that_cannot_be_opened_and_none_goes_in() -> None:
     state = begin(BY_COFFEE)
-    do(state, Act("grab", CRATE))
+    do(state, PrimitiveAction("grab", CRATE))
     state.put(1, Point(5.0, 1.2))
-    assert reasons(do(state, Act("putin", CRATE, SHELF))) == ["no_container"], "it would never be seen again"
+    assert reasons(do(state, PrimitiveAction("putin", CRATE, SHELF))) == ["no_container"], (
+        "it would never be seen again"
+    )
     state = begin(Point(5.0, 1.2))
     assert SHELF in sight.seen(state, 1)
     assert BOOK not in sight.seen(state, 1)
-    assert reasons(do(state, Act("grab", BOOK))) == ["unseen"]
+    assert reasons(do(state, PrimitiveAction("grab", BOOK))) == ["unseen"]
     assert STOVE in sight.seen(begin(BY_TABLE), 1)

@@ -12,7 +12,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.household import physics, sight
 from teamworld.worlds.household.floor import Floor
 from teamworld.worlds.household.home import NodeId, Point
-from teamworld.worlds.household.physics import HANDLING, WAIT, Act, Done
+from teamworld.worlds.household.physics import HANDLING, WAIT, Done, PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household.data import episodes, needs_data, traces
 from tests.worlds.household.traces import Trace, TraceStep, trace
@@ -29,13 +29,13 @@ def floor(task: int) -> Floor:
     return Floor(episodes()[task].home)
 
 
-def recorded(run: Trace, number: int) -> dict[NodeId, Act]:
+def recorded(run: Trace, number: int) -> dict[NodeId, PrimitiveAction]:
     """Return what was done in a step; who lost a contested grab, as the next step tells, waits."""
     step: TraceStep = run.steps[number]
     acts = {}
     for one in step.agents:
         first, second, *_ = (*one.action.ids, 0, 0) if one.action else (0, 0)
-        acts[one.id] = Act(ACTS[one.action.verb], first, second) if one.action else WAIT
+        acts[one.id] = PrimitiveAction(ACTS[one.action.verb], first, second) if one.action else WAIT
     grabs = [act.target for act in acts.values() if act.verb == "grab"]
     if len(grabs) == 2 and grabs[0] == grabs[1]:
         held = {one.id: one.held for one in run.steps[number + 1].agents}

@@ -13,7 +13,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.household import generate, physics, scene
 from teamworld.worlds.household.floor import Floor
 from teamworld.worlds.household.home import SEARCHED, Episode, Need
-from teamworld.worlds.household.physics import Act
+from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household import homes
 from tests.worlds.household.data import episodes, needs_data
@@ -30,7 +30,9 @@ def play(episode: Episode, seed: int, steps: int, agents: int = 2) -> State:
         for agent in state.points:
             verb = ("walktowards", "open", "grab", "putin", "putback", "close")[rng.integers(6)]
             node, held = nodes[rng.integers(len(nodes))], state.hands[agent].things
-            acts[agent] = Act(verb, held[0], node) if verb.startswith("put") and held else Act(verb, node)  # type: ignore[arg-type]
+            acts[agent] = (
+                PrimitiveAction(verb, held[0], node) if verb.startswith("put") and held else PrimitiveAction(verb, node)
+            )  # type: ignore[arg-type]
         physics.step(state, acts, rng)
     return state
 

@@ -15,7 +15,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.household import generate, physics, sight
 from teamworld.worlds.household.floor import Floor
 from teamworld.worlds.household.home import Episode, NodeId, Point
-from teamworld.worlds.household.physics import Act
+from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household import homes
 from tests.worlds.household.data import episodes, needs_data
@@ -33,7 +33,7 @@ def begin(*points: Point, sees: str = "cone") -> State:
     return physics.start(TEA, FLOOR, generator(0, "test"), agents=len(points), rules=rules, at=at)
 
 
-def reason(state: State, act: Act) -> str:
+def reason(state: State, act: PrimitiveAction) -> str:
     """Make one step of agent 1; return why it did nothing."""
     return physics.step(state, {1: act}, generator(0, "step")).done[1].reason
 
@@ -83,7 +83,7 @@ def test_twelve_turns_show_all_of_the_room_each_thing_two_or_three_times(x: int,
     for _ in range(12):
         for node in sight.view(state, 1) & state.watched:
             times[node] = times.get(node, 0) + 1
-        assert reason(state, Act("turnleft")) == ""
+        assert reason(state, PrimitiveAction("turnleft")) == ""
     assert state.headings[1] == heading
     assert times.keys() == sight.seen(state, 1) & state.watched
     assert set(times.values()) <= {2, 3}, "as in the recorded scans (A8)"
@@ -93,25 +93,25 @@ def test_in_visual_mode_one_handles_what_is_ahead_and_faces_what_one_goes_to() -
     state = begin(Point(-1.0, 1.9))
     state.headings[1] = 90.0
     assert FRIDGE not in sight.view(state, 1)
-    assert reason(state, Act("open", FRIDGE)) == "unseen"
-    assert reason(state, Act("walktowards", FRIDGE)) == "unseen", "never seen so far"
+    assert reason(state, PrimitiveAction("open", FRIDGE)) == "unseen"
+    assert reason(state, PrimitiveAction("walktowards", FRIDGE)) == "unseen", "never seen so far"
     for _ in range(6):
-        reason(state, Act("turnleft"))
+        reason(state, PrimitiveAction("turnleft"))
     assert state.headings[1] == 270.0
     assert FRIDGE in sight.view(state, 1)
-    assert reason(state, Act("open", FRIDGE)) == ""
+    assert reason(state, PrimitiveAction("open", FRIDGE)) == ""
     assert APPLE in sight.view(state, 1), "the step turns to what it handles"
-    assert reason(state, Act("walktowards", LIVING)) == ""
+    assert reason(state, PrimitiveAction("walktowards", LIVING)) == ""
     assert not {APPLE, FRIDGE} & sight.view(state, 1)
-    assert reason(state, Act("walktowards", FRIDGE)) == "", "seen before"
+    assert reason(state, PrimitiveAction("walktowards", FRIDGE)) == "", "seen before"
 
 
 def test_a_walk_that_has_ended_turns_to_its_target() -> None:
     state = begin(Point(0.0, 1.0))
     for _ in range(12):
-        reason(state, Act("turnleft"))
+        reason(state, PrimitiveAction("turnleft"))
     for _ in range(4):
-        assert reason(state, Act("walktowards", STOVE)) == ""
+        assert reason(state, PrimitiveAction("walktowards", STOVE)) == ""
     assert STOVE in sight.view(state, 1)
 
 

@@ -28,7 +28,7 @@ def option(text: str, goal: str | None = None, ticks: int = 3) -> Option:
     return Option(parse_action(text), goal, ticks)
 
 
-def clash(state: State, one: Option, other: Option) -> float:
+def conflict_cost(state: State, one: Option, other: Option) -> float:
     """Return what is lost, which is the same the other way round."""
     lost = DOMAIN.beliefs.conflict_cost(one, other, told(state))
     assert lost == DOMAIN.beliefs.conflict_cost(other, one, told(state))
@@ -41,33 +41,33 @@ def clash(state: State, one: Option, other: Option) -> float:
 def test_two_for_a_thing_that_one_can_carry_lose_the_shorter_way() -> None:
     state = State(AGENTS, {0: Item(1, (4, 4)), 1: Item(2, (4, 2))})
     ways = option("go((4, 4))", "deliver_0", 3), option("go((4, 4))", "deliver_0", 5)
-    assert clash(state, *ways) == 3
-    assert clash(state, option("lift(<item>(0), 8)", "deliver_0", 1), ways[1]) == 1
+    assert conflict_cost(state, *ways) == 3
+    assert conflict_cost(state, option("lift(<item>(0), 8)", "deliver_0", 1), ways[1]) == 1
     heavy = option("go((4, 2))", "deliver_1", 3), option("lift(<item>(1), 8)", "deliver_1", 5)
-    assert clash(state, *heavy) == 0  # it takes both
-    assert clash(state, ways[0], heavy[0]) == 0
+    assert conflict_cost(state, *heavy) == 0  # it takes both
+    assert conflict_cost(state, ways[0], heavy[0]) == 0
 
 
 def test_who_puts_down_what_two_carry_loses_what_the_other_has_before_it() -> None:
     state = State(AGENTS, {1: Item(2, (1, 1), ("agent_0", "agent_1"), "held")})
     bring, drop = option("bring(<item>(1), 8)", "deliver_1", 9), option("drop()", "deliver_1", 1)
-    assert clash(state, bring, drop) == 9
-    assert clash(state, bring, bring) == 0
+    assert conflict_cost(state, bring, drop) == 9
+    assert conflict_cost(state, bring, bring) == 0
 
 
 def test_one_door_is_opened_by_one_and_one_unseen_room_looked_into_by_one() -> None:
     state = State(AGENTS, {}, shut=frozenset({1}), unseen=frozenset({1}))
     opens = option("open(<door>(1))", "open_1", 1)
-    assert clash(state, opens, option("go((2, 10))", "open_1", 6)) == 1
-    assert clash(state, option("go((2, 8))"), option("go((0, 7))", ticks=2)) == 2
-    assert clash(state, option("go((2, 2))"), option("go((2, 2))")) == 0  # that room was seen
-    assert clash(state, option("go((2, 8))"), option("go((2, 14))")) == 0
+    assert conflict_cost(state, opens, option("go((2, 10))", "open_1", 6)) == 1
+    assert conflict_cost(state, option("go((2, 8))"), option("go((0, 7))", ticks=2)) == 2
+    assert conflict_cost(state, option("go((2, 2))"), option("go((2, 2))")) == 0  # that room was seen
+    assert conflict_cost(state, option("go((2, 8))"), option("go((2, 14))")) == 0
 
 
 def test_to_go_where_it_burns_costs_more_than_any_message() -> None:
     state = State(AGENTS, {}, fire={(4, 0): 3})
-    assert clash(state, option("go((4, 0))"), Option(WAIT, None, 1)) == SAFETY
-    assert clash(state, option("go((3, 0))"), Option(talk(2), None, 2)) == 0
+    assert conflict_cost(state, option("go((4, 0))"), Option(WAIT, None, 1)) == SAFETY
+    assert conflict_cost(state, option("go((3, 0))"), Option(talk(2), None, 2)) == 0
 
 
 # ---- what is not known

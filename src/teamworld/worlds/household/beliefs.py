@@ -86,7 +86,7 @@ def visible(fact: Fact, agent: AgentId, known: Known) -> float:
     return float(known.room_of(fact.subject) == here)
 
 
-def clash(first: Option, other: Option, predicates: Predicates, known: Known) -> float:
+def conflict_cost(first: Option, other: Option, predicates: Predicates, known: Known) -> float:
     """Return the ticks that are lost if two agents do both: one of them goes for nothing."""
     verbs = (first.action.verb, other.action.verb)
     if WAIT in (first.action, other.action) or "deliver" in verbs:
@@ -134,4 +134,4 @@ class HouseholdBeliefs:
 
     def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
         """Return the steps that are lost if two agents do both."""
-        return clash(first, second, self._predicates, self._read(facts))
+        return conflict_cost(first, second, self._predicates, self._read(facts))

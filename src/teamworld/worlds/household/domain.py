@@ -1,4 +1,4 @@
-"""The rules that everybody knows: goals, options, recipes, preconditions, expected effects, costs, and what is open."""
+"""The rules that everybody knows: goals, options, candidate plans, preconditions, effects, costs, and what is open."""
 
 from __future__ import annotations
 
@@ -283,11 +283,11 @@ class HouseholdDomain(Domain):
     def _near(self, agent: AgentId, thing: Entity, known: Known) -> bool:
         return self.rules.mode == "engine" or thing in known.near.get(agent, ())
 
-    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
+    def predict(self, agent: AgentId, action: Action, known_facts: Facts) -> Facts:
         """Return what to expect after an action that succeeds."""
-        if action.verb in ("wait", "talk", "turn") or not self.check(agent, action, given).ok:
-            return given
-        known = self._known(given)
+        if action.verb in ("wait", "talk", "turn") or not self.check(agent, action, known_facts).ok:
+            return known_facts
+        known = self._known(known_facts)
         if action.verb == "deliver":
             return facts(self._delivered(agent, known))
         thing = first(action)

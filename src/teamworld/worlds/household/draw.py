@@ -328,15 +328,15 @@ def _draw_agents(plan: _Plan, static: Static, snapshot: Snapshot) -> None:
 
 def _apart(spots: Sequence[Spot], least: float) -> list[Spot]:
     """Move those who stand on one another aside."""
-    found: list[Spot] = []
+    separated: list[Spot] = []
     for x, y in spots:
         at = (x, y)
         for k in range(1, 7):
-            if all((at[0] - a) ** 2 + (at[1] - b) ** 2 >= least**2 * 0.5 for a, b in found):
+            if all((at[0] - a) ** 2 + (at[1] - b) ** 2 >= least**2 * 0.5 for a, b in separated):
                 break
             at = (x + least * cos(k * 1.05), y + least * sin(k * 1.05))
-        found.append(at)
-    return found
+        separated.append(at)
+    return separated
 
 
 def _draw_legend(plan: _Plan, static: Static, snapshot: Snapshot) -> None:
@@ -348,13 +348,13 @@ def _draw_legend(plan: _Plan, static: Static, snapshot: Snapshot) -> None:
     verb = "on" if need["relation"] == "ON" else "into"
     plan.words((x, y), f"{verb} the {names.get(need['target'], 'target')}:", size, TARGET_RIM, "lm")
     plan.words((plan.width - x, y), f"step {snapshot['t']} of {static['steps']}", size, SOFT, "rm")
-    for k, (one, missing) in enumerate(zip(static["needs"], snapshot["missing"], strict=True)):
+    for k, (needed, missing) in enumerate(zip(static["needs"], snapshot["missing"], strict=True)):
         left, down = x + (k % plan.columns) * plan.width / 2, y + line * (k // plan.columns + 1)
-        plan.tag(_Tag((left + 9 * plan.unit, down), k, mark(one["name"]), 1))
-        words = f"{one['name']}  {one['number'] - missing} of {one['number']}"
+        plan.tag(_Tag((left + 9 * plan.unit, down), k, mark(needed["name"]), 1))
+        words = f"{needed['name']}  {needed['number'] - missing} of {needed['number']}"
         plan.words((left + 25 * plan.unit, down), words, size, SOFT if missing == 0 else INK, "lm")
         start = left + 33 * plan.unit + plan.length(words, size)
-        for unit in range(one["number"]):
-            done = unit < one["number"] - missing
+        for unit in range(needed["number"]):
+            done = unit < needed["number"] - missing
             at = (start + unit * 13 * plan.unit, down)
             plan.disc(at, 4.6 * plan.unit, TARGET_RIM if done else PAPER, TARGET_RIM, 1.3 * plan.unit)

@@ -98,7 +98,7 @@ class HouseholdEnv(ParallelBase):
     done spends the step.
 
     **Observations**: ``{"observation": float32, "action_mask": int8}``. The first is one row of numbers (``rows``):
-    the agent itself, the goal, its mates, then 48 rows of nodes; ``rows.nodes_of`` returns these. What the agent does
+    the agent itself, the goal, its teammates, then 48 rows of nodes; ``rows.nodes_of`` returns these. What the agent does
     not see is 0. The mask tells which actions the agent knows to be possible.
 
     **Rewards**: all get the number of things newly in place, negative where some were taken away again.
@@ -186,13 +186,13 @@ class HouseholdEnv(ParallelBase):
             self._next, self._draws = int(seed), generator(int(seed), "household", "later")
         if self._draws is None:
             self._draws = generator(0, "household", "later")
-        now, self._next = self._next, int(self._draws.integers(SEEDS))
-        self._played = self._find(now)
-        self._rng = generator(now, "household", "play")
+        current, self._next = self._next, int(self._draws.integers(SEEDS))
+        self._played = self._find(current)
+        self._rng = generator(current, "household", "play")
         self._state = physics.start(
             self._played.episode,
             self._played.floor,
-            generator(now, "household", "starts"),
+            generator(current, "household", "starts"),
             agents=len(self.possible_agents),
             rules=self._rules,
         )

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from teamworld.errors import UserError
 from teamworld.worlds.household import physics, sight
 from teamworld.worlds.household.home import FAR, REACH, SEARCHED, Box, Episode, NodeId, Relation, can_be
-from teamworld.worlds.household.physics import Act
+from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import BODY, Place
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ ROWS, NEEDS = 48, 6
 #: Of the agent itself: metres, its heading, the share of the steps that is gone, and of its hands that are full.
 OWN: Final = ("x", "z", "sin_heading", "cos_heading", "time", "hands")
 #: Of each mate, by id; all 0 while it is not seen.
-MATE: Final = ("seen", "x", "z", "sin_heading", "cos_heading", "hands")
+TEAMMATE: Final = ("seen", "x", "z", "sin_heading", "cos_heading", "hands")
 #: Of each predicate of the goal: things asked for, and whether they go INSIDE the target.
 NEED: Final = ("number", "inside")
 #: Of each node: flags are 0 or 1; x and z are metres; ``parent`` is (row + 1) / ROWS of what it is in or on, 0 for none
@@ -52,7 +52,7 @@ _KNOWN, _OPEN, _CLOSE, _HERE = (_AT[name] for name in ("known", "open", "close",
 
 def length(agents: int) -> int:
     """Return the numbers of an observation in a team of so many."""
-    return len(OWN) + NEEDS * len(NEED) + (agents - 1) * len(MATE) + ROWS * len(FEATURES)
+    return len(OWN) + NEEDS * len(NEED) + (agents - 1) * len(TEAMMATE) + ROWS * len(FEATURES)
 
 
 def nodes_of(observation: Floats) -> Floats:
@@ -98,24 +98,24 @@ class Table:
         self._fixed = np.zeros((len(self.nodes), len(FEATURES)), np.float32)
         for row, number in enumerate(self.nodes):
             node = home.nodes[number]
-            told = {
+            features = {
                 "seen": 1, "known": 1, "room": number in home.rooms, "container": node.name in SEARCHED,
                 "target": number in targets, "thing": node.grabbable, "x": node.box.x, "z": node.box.z,
             }  # fmt: skip
             if node.name in names:
-                told[f"need_{names.index(node.name)}"] = 1
+                features[f"need_{names.index(node.name)}"] = 1
             if node.name in SEARCHED:
-                told[node.name] = 1
+                features[node.name] = 1
             if number in home.parent:
-                told |= self._placed(home.parent[number], home.rooms)
-            for name, value in told.items():
+                features |= self._placed(home.parent[number], home.rooms)
+            for name, value in features.items():
                 self._fixed[row, _AT[name]] = value
 
     def look(self, state: State, agent: AgentId) -> tuple[Floats, Mask]:
         """Return what an agent sees, and which actions it knows to be possible.
 
         Returns:
-            ``length`` numbers: OWN, NEEDS x NEED, mates x MATE, ROWS x FEATURES. And (ACTIONS,) int8, 1 or 0: it knows
+            ``length`` numbers: OWN, NEEDS x NEED, teammates x TEAMMATE, ROWS x FEATURES. And (ACTIONS,) int8, 1 or 0: it knows
             where it can go, to what it sees or saw; and, of what it sees, what it can open, grab or put things on.
         """
         view = sight.view(state, agent)
@@ -123,12 +123,12 @@ class Table:
         out[: len(OWN)] = self._own(state, agent)
         at = len(OWN) + self._wanted.size
         out[len(OWN) : at] = self._wanted.reshape(-1)
-        for mate in state.points:
-            if mate != agent:
-                if mate in view:
-                    x, z, right, ahead, _, hands = self._own(state, mate)
-                    out[at : at + len(MATE)] = 1.0, x, z, right, ahead, hands
-                at += len(MATE)
+        for teammate in state.points:
+            if teammate != agent:
+                if teammate in view:
+                    x, z, right, ahead, _, hands = self._own(state, teammate)
+                    out[at : at + len(TEAMMATE)] = 1.0, x, z, right, ahead, hands
+                at += len(TEAMMATE)
         rows = nodes_of(out)
         known = [self.row[node] for node in state.known[agent] & self._mine]
         rows[known, _KNOWN] = 1.0
@@ -216,30 +216,30 @@ class Table:
             if node in state.holder:
                 continue
             if kind.grabbable and hands.free:
-                grab[row] = not physics.refusal(state, agent, Act("grab", node))
+                grab[row] = not physics.refusal(state, agent, PrimitiveAction("grab", node))
             if kind.opens and hands.free and node not in state.opened:
-                open_[row] = not physics.refusal(state, agent, Act("open", node))
+                open_[row] = not physics.refusal(state, agent, PrimitiveAction("open", node))
             if hands.things and (kind.container or kind.surface):
                 put[row] = not physics.refusal(state, agent, self._put(state, agent, node))
         return mask
 
-    def act(self, state: State, agent: AgentId, action: int) -> Act:
+    def act(self, state: State, agent: AgentId, action: int) -> PrimitiveAction:
         """Return what an action means now; what names a row without a node is refused as unknown."""
         if action < len(PLAIN):
-            return Act(("wait", "turnleft", "turnright")[action])
+            return PrimitiveAction(("wait", "turnleft", "turnright")[action])
         verb, row = divmod(action - len(PLAIN), ROWS)
         node = self.nodes[row] if row < len(self.nodes) else 0
         if ON_ROWS[verb] == "put":
             return self._put(state, agent, node)
-        return Act(("walktowards", "open", "grab")[verb], node)
+        return PrimitiveAction(("walktowards", "open", "grab")[verb], node)
 
-    def _put(self, state: State, agent: AgentId, onto: NodeId) -> Act:
+    def _put(self, state: State, agent: AgentId, onto: NodeId) -> PrimitiveAction:
         """Return how the thing in the right hand, or else the left one, is put in or on something."""
         held = state.hands[agent].things
         kind = state.home.nodes.get(onto)
         inside = kind is not None and kind.container and kind.opens
         relation = self._relation.get(onto, "INSIDE" if inside else "ON")
-        return Act("putin" if relation == "INSIDE" else "putback", held[0] if held else 0, onto)
+        return PrimitiveAction("putin" if relation == "INSIDE" else "putback", held[0] if held else 0, onto)
 
 
 def _flat(box: Box) -> tuple[float, float, float, float]:

@@ -1,6 +1,6 @@
 """How one walks through a home: free space, rooms, and steps of one metre along shortest paths.
 
-The walking model of the household spec, part B: a grid of cells of 0.1 m; free is what lies inside a room and away from
+The walking model of the page on the household: a grid of cells of 0.1 m; free is what lies inside a room and away from
 its walls, furniture and things, and a strip through each door. Paths are shortest on the grid, with eight neighbours
 and no cut corners, and straightened by line of sight. Places are whole centimetres and lengths on the grid whole
 numbers, so that equal questions have equal answers on every machine.
@@ -79,14 +79,14 @@ class Floor:
     def room(self, at: Point) -> NodeId:
         """Return the room a place is in: where several overlap, the one in which it lies deepest."""
         x, z = at
-        best, found = -math.inf, 0
+        best, nearest = -math.inf, 0
         for at_x, at_z, half_x, half_z, room in self._rooms:
             depth, other = half_x - abs(x - at_x), half_z - abs(z - at_z)
             if other < depth:
                 depth = other
             if depth > best:
-                best, found = depth, room
-        return found
+                best, nearest = depth, room
+        return nearest
 
     def cell(self, x: float, z: float) -> Cell:
         """Return the free cell a place is in, or the one nearest to it."""

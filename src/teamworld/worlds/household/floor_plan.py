@@ -244,8 +244,8 @@ def _try(floor: Floor, names: Iterable[str]) -> None:
 
 def _some(floor: Floor, **chances: float) -> list[str]:
     """Draw which pieces there are; a chance above 1 means one and perhaps another."""
-    found = [name for name, chance in chances.items() for number in range(2) if floor.rng.random() < chance - number]
-    return [found[i] for i in floor.rng.permutation(len(found))]
+    names = [name for name, chance in chances.items() for number in range(2) if floor.rng.random() < chance - number]
+    return [names[i] for i in floor.rng.permutation(len(names))]
 
 
 def _desk(floor: Floor) -> int:

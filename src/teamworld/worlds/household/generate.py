@@ -204,7 +204,7 @@ def _built(
 
 def _stocked(base: Home, rng: np.random.Generator) -> Home:
     """Add the everyday things."""
-    found: list[tuple[str, Relation, NodeId, Box]] = []
+    placed: list[tuple[str, Relation, NodeId, Box]] = []
     for node in base.nodes.values():
         for stock in (stock for stock in EVERYDAY if stock.holder == node.name):
             lying = _boxes(base, node.id)
@@ -214,8 +214,8 @@ def _stocked(base: Home, rng: np.random.Generator) -> Home:
                 box = _settled(node, stock.relation, THINGS[name], lying, rng)
                 if box is not None:
                     lying.append(box)
-                    found.append((name, stock.relation, node.id, box))
-    return _with(base, found)
+                    placed.append((name, stock.relation, node.id, box))
+    return _with(base, placed)
 
 
 def _boxes(base: Home, holder: NodeId) -> list[Box]:

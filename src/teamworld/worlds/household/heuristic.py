@@ -18,14 +18,16 @@ def pooled(views: Mapping[AgentId, View]) -> Facts:
     latest: dict[Entity | str, tuple[int, list[Fact]]] = {}
     explored: dict[Fact, None] = {}
     for view in views.values():
-        told: dict[Entity | str, tuple[int, list[Fact]]] = {}
+        by_subject: dict[Entity | str, tuple[int, list[Fact]]] = {}
         seen = view.recall.seen
         for fact in view.known:
             if fact.predicate == "EXPLORED":
                 explored[fact] = None
             elif fact.predicate != "NEAR" or fact.subject == view.agent:
-                told.setdefault(fact.subject, (seen.get(fact, view.t), []))[1].append(fact)
-        latest |= {subject: found for subject, found in told.items() if found[0] > latest.get(subject, (-1,))[0]}
+                by_subject.setdefault(fact.subject, (seen.get(fact, view.t), []))[1].append(fact)
+        latest |= {
+            subject: sighting for subject, sighting in by_subject.items() if sighting[0] > latest.get(subject, (-1,))[0]
+        }
     facts = [fact for _, told_of in latest.values() for fact in told_of]
     held = {fact.value for fact in facts if fact.predicate == "HOLD"}
     known = (fact for fact in facts if fact.subject not in held)
@@ -81,7 +83,7 @@ def _best(
     verbs = ("check", "explore") if any(n > 0 for n in missing.values()) else ("explore",) if lost else ()
     search = [o for o in fresh if o.action.verb in verbs]
     near = [option for option in fetch if option.steps <= 8] if deliver else fetch
-    for some in (near, deliver, fetch, search):
-        if some:
-            return min(some, key=lambda option: (option.steps, str(option.action)))
+    for choices in (near, deliver, fetch, search):
+        if choices:
+            return min(choices, key=lambda option: (option.steps, str(option.action)))
     return Option(WAIT, None, 1)

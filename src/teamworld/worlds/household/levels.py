@@ -75,11 +75,11 @@ def _published(number: int, data: Path | None) -> Episode:
             f"level official-{number} needs the data of the C-WAH test set, which this package has not: give its "
             "folder as the option data"
         )
-    found = _all(data)
-    for one in found:
-        if one.name.startswith(f"task{number:02d}_"):
-            return one
-    names = ", ".join(one.name for one in found)
+    episodes = _all(data)
+    for published in episodes:
+        if published.name.startswith(f"task{number:02d}_"):
+            return published
+    names = ", ".join(published.name for published in episodes)
     raise UserError(f"{data}: expected an episode of task {number}, found {names}")
 
 

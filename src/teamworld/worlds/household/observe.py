@@ -140,25 +140,25 @@ class Known:
 # Facts.
 
 
-def facts_of(known: Known, *, now: bool = True, past: bool = True) -> Iterator[Fact]:
+def facts_of(known: Known, *, present: bool = True, past: bool = True) -> Iterator[Fact]:
     """Yield the facts of what is known: of what is perceived now, of what is remembered, or both."""
     last = known.last
     for agent, held in known.hands.items():
-        if past if agent in last else now:
+        if past if agent in last else present:
             if agent in known.at:
                 yield Fact(agent, "AT", known.at[agent])
             if agent in known.points:
                 yield Fact(agent, "POSITION", known.points[agent])
             yield from (Fact(agent, "HOLD", thing) for thing in held)
             yield from (Fact(agent, "NEAR", thing) for thing in sorted(known.near.get(agent, ()), key=_number))
-    if now:
+    if present:
         for room, middle in known.rooms.items():
             yield Fact(room, "POSITION", middle)
     for room, how in known.explored.items():
-        if past if room in last else now:
+        if past if room in last else present:
             yield Fact(room, "EXPLORED", how)
     for entity in known.points:
-        if isinstance(entity, Entity) and entity not in known.rooms and (past if entity in last else now):
+        if isinstance(entity, Entity) and entity not in known.rooms and (past if entity in last else present):
             place, within = known.places.get(entity), known.room.get(entity)
             yield from _facts(entity, place, within, known.points[entity], known.opened.get(entity))
 
@@ -227,9 +227,9 @@ def _read(facts: Facts) -> Known:
             elif predicate == "NEAR":
                 near[subject] = near.get(subject, frozenset()) | {value}
     placed = {*places, *room, *opened}
-    rooms = {one: middle for one, middle in points.items() if isinstance(one, Entity) and one not in placed}
+    rooms = {holder: middle for holder, middle in points.items() if isinstance(holder, Entity) and holder not in placed}
     held = {thing for things in hands.values() for thing in things}
-    rooms = {one: middle for one, middle in rooms.items() if one not in held}
+    rooms = {holder: middle for holder, middle in rooms.items() if holder not in held}
     last = {fact.subject: tick for fact, tick in facts.seen.items()}
     for entity in placed:  # what was told without a position is somewhere in its room
         if entity not in points:
@@ -264,13 +264,13 @@ class Met(NamedTuple):
 
 
 @dataclass
-class Memory:
+class SightMemory:
     """What one agent has seen, and when: it stays until it is seen otherwise, or is not where it should be seen."""
 
     names: Names
     agent: AgentId
     t: int = 0
-    now: frozenset[NodeId] = frozenset()
+    visible: frozenset[NodeId] = frozenset()
     """What it sees, of what the task is about."""
     records: dict[NodeId, Seen] = field(default_factory=dict)
     last: dict[NodeId, int] = field(default_factory=dict)
@@ -291,14 +291,14 @@ class Memory:
         self.turned[here] = self.turned.get(here, frozenset()) | {int(state.headings[number] * HEADINGS / 360)}
         if view is not self._view:  # where nothing changes the same set is seen again
             watched = self.names.watched
-            now = frozenset(node for node in view if node in watched and node not in state.holder)
-            for node in self.now - now:
+            visible = frozenset(node for node in view if node in watched and node not in state.holder)
+            for node in self.visible - visible:
                 self.last[node] = t - 1
-            for node in now:
+            for node in visible:
                 self.last.pop(node, None)
                 self.records[node] = _seen(self.names, state, node)
-            self.now, self._view = now, view
-            for node in [node for node in self.records if node not in now and self._amiss(state, number, node)]:
+            self.visible, self._view = visible, view
+            for node in [node for node in self.records if node not in visible and self._amiss(state, number, node)]:
                 del self.records[node]
                 self.last.pop(node, None)
         self._meet(state, number, view, t)
@@ -324,7 +324,7 @@ class Memory:
 
     def shut_in(self, state: State, node: NodeId) -> None:
         """Note what the agent itself has put into something closed, where it does not see it."""
-        if node in self.names.watched and node not in self.now:
+        if node in self.names.watched and node not in self.visible:
             self.records[node], self.last[node] = _seen(self.names, state, node), self.t - 1
 
     def shut(self, node: NodeId) -> bool:
@@ -335,7 +335,7 @@ class Memory:
 
     def _meet(self, state: State, number: NodeId, view: frozenset[NodeId], t: int) -> None:
         here = self.names.room(state.rooms[number])
-        shown = {*self.now, *(thing for thing, holder in state.holder.items() if holder in view)}
+        shown = {*self.visible, *(thing for thing, holder in state.holder.items() if holder in view)}
         for other, point in state.points.items():
             name = self.names.name(other)
             if other in view:
@@ -360,28 +360,30 @@ class Memory:
             for room, turned in sorted(self.turned.items())
         }
         records = [self.records[node] for node in sorted(self.records)]
-        points: dict[Entity | AgentId, Cell] = {name: one.point for name, one in met.items() if one.point is not None}
+        points: dict[Entity | AgentId, Cell] = {
+            name: sighting.point for name, sighting in met.items() if sighting.point is not None
+        }
         points |= {seen.entity: seen.point for seen in records}
         last: dict[Entity | AgentId, int] = {names.watched[node]: t for node, t in self.last.items()}
-        last |= {name: one.t for name, one in met.items() if one.t < self.t}
+        last |= {name: sighting.t for name, sighting in met.items() if sighting.t < self.t}
         last |= {names.room(room): t for room, t in sorted(self.left.items())}
         return Known(
             rooms=names.rooms,
             explored=explored,
-            at={name: one.room for name, one in met.items() if one.room is not None},
+            at={name: sighting.room for name, sighting in met.items() if sighting.room is not None},
             points=points,
-            hands={name: one.held for name, one in met.items()},
+            hands={name: sighting.held for name, sighting in met.items()},
             places={seen.entity: seen.place for seen in records},
             room={seen.entity: seen.room for seen in records if seen.place[0] != "INSIDE"},
             opened={seen.entity: seen.opened for seen in records if seen.opened is not None},
-            near={self.agent: near(names, state, number, self.now)},
+            near={self.agent: near(names, state, number, self.visible)},
             last=last,
         )
 
     def parts(self, state: State) -> tuple[Facts, Facts, Facts]:
         """Return what is perceived now, what was perceived before, and both."""
         known = self.known(state)
-        past = tuple(facts_of(known, now=False)) if known.last else ()
+        past = tuple(facts_of(known, present=False)) if known.last else ()
         ticks = {fact: known.last[fact.subject] for fact in past}
         whole = facts(known)
         whole.seen = ticks
@@ -396,12 +398,12 @@ def _now(known: Known) -> Known:
     return replace(
         known,
         at={agent: room for agent, room in known.at.items() if agent not in last},
-        points={one: point for one, point in known.points.items() if one not in last},
+        points={entity: point for entity, point in known.points.items() if entity not in last},
         hands={agent: held for agent, held in known.hands.items() if agent not in last},
         explored={room: how for room, how in known.explored.items() if room not in last},
-        places={one: place for one, place in known.places.items() if one not in last},
-        room={one: room for one, room in known.room.items() if one not in last},
-        opened={one: opened for one, opened in known.opened.items() if one not in last},
+        places={entity: place for entity, place in known.places.items() if entity not in last},
+        room={entity: room for entity, room in known.room.items() if entity not in last},
+        opened={entity: opened for entity, opened in known.opened.items() if entity not in last},
         last={},
     )
 

@@ -66,14 +66,14 @@ def episodes(path: Path) -> tuple[Episode, ...]:
     if not place.is_file():
         raise UserError(f"{path}: expected the folder of the C-WAH data with index.json, found none there")
     listed = parsed(place).item("episodes")
-    found = []
+    loaded = []
     for entry in listed.items():
         name = entry.text("file")
         file = path / name
         if not file.resolve().is_relative_to(path.resolve()):
             entry.refuse(f"expected a file of the folder, found {brief(name)}")
-        found.append(episode(file))
-    return tuple(found)
+        loaded.append(episode(file))
+    return tuple(loaded)
 
 
 def _file(path: Path) -> tuple[Episode, ...]:
@@ -84,8 +84,8 @@ def _file(path: Path) -> tuple[Episode, ...]:
     whole = unpickled(path)
     if isinstance(whole.value, dict):
         return (_original(whole),)
-    found = tuple(_original(record) for record in whole.items())
-    return found if found else whole.refuse("expected episodes, found none")
+    loaded = tuple(_original(record) for record in whole.items())
+    return loaded if loaded else whole.refuse("expected episodes, found none")
 
 
 class _Fields(NamedTuple):
@@ -104,12 +104,14 @@ def _neutral(part: Part) -> Episode:
     agents = list(part.item("agents").items())
     needs = []
     home = _home(part, part.item("graph"), _NEUTRAL)
-    for one in part.item("goal").items():
-        need = Need(_relation(one), one.text("object_class"), one.whole("target_id"), one.whole("count"))
+    for predicate in part.item("goal").items():
+        need = Need(
+            _relation(predicate), predicate.text("object_class"), predicate.whole("target_id"), predicate.whole("count")
+        )
         needs.append(need)
-        if need.target in home.nodes and home.nodes[need.target].name != one.text("target_class"):
+        if need.target in home.nodes and home.nodes[need.target].name != predicate.text("target_class"):
             name = home.nodes[need.target].name
-            one.refuse(f"expected {one.text('target_class')} as node {need.target}, found {name}")
+            predicate.refuse(f"expected {predicate.text('target_class')} as node {need.target}, found {name}")
     return _playable(
         part,
         Episode(
@@ -157,12 +159,12 @@ def _original(part: Part) -> Episode:
 def _home(part: Part, graph: Part, fields: _Fields) -> Home:
     nodes: dict[NodeId, Node] = {}
     opened = set()
-    for one in graph.item("nodes").items():
-        node = _node(one, fields)
+    for record in graph.item("nodes").items():
+        node = _node(record, fields)
         if node.id in nodes:
-            one.refuse(f"expected every id once, found {node.id} twice")
+            record.refuse(f"expected every id once, found {node.id} twice")
         nodes[node.id] = node
-        if node.opens and any(state.value == "OPEN" for state in one.item("states").items()):
+        if node.opens and any(state.value == "OPEN" for state in record.item("states").items()):
             opened.add(node.id)
     nodes = dict(sorted(nodes.items()))
     rooms = tuple(node.id for node in nodes.values() if node.category == "Rooms")
@@ -172,8 +174,8 @@ def _home(part: Part, graph: Part, fields: _Fields) -> Home:
         if max(abs(box.x) + box.width, abs(box.z) + box.depth) > _WIDEST or min(box.width, box.depth) < 2:
             graph.refuse(f"expected rooms of 2 m or more within {_WIDEST:.0f} m, found {brief(tuple(box))}")
     edges: dict[str, dict[NodeId, list[NodeId]]] = {name: {} for name in sorted(_RELATIONS)}
-    for one in graph.item("edges").items():
-        start, name, end = (one.item(field) for field in fields.edge)
+    for record in graph.item("edges").items():
+        start, name, end = (record.item(field) for field in fields.edge)
         for side in (start, end):
             if side.as_whole() not in nodes:
                 side.refuse(f"the edge leads to node {side.value}, which is not in the graph")
@@ -183,9 +185,9 @@ def _home(part: Part, graph: Part, fields: _Fields) -> Home:
         if end.as_whole() not in ends:
             ends.append(end.as_whole())
     parent = {
-        node.id: found
+        node.id: inside
         for node in nodes.values()
-        if node.id not in rooms and (found := _parent(graph, nodes, rooms, edges, node))
+        if node.id not in rooms and (inside := _parent(graph, nodes, rooms, edges, node))
     }
     return Home(
         name=f"apartment_{part.whole('env_id')}",
@@ -243,10 +245,10 @@ def _room(
         chain.append(parent[chain[-1]][1])
         if len(set(chain)) < len(chain):
             graph.refuse(f"node {node} lies in or on itself by way of {brief(chain[1:])}")
-    told = [one for one in inside.get(node, []) if one in rooms]
-    if node not in rooms and (len(told) > 1 or (not told and chain[-1] not in rooms)):
-        graph.refuse(f"expected node {node} in one room, found it in {len(told)}")
-    return told[0] if told and node not in rooms else chain[-1]
+    containing = [room for room in inside.get(node, []) if room in rooms]
+    if node not in rooms and (len(containing) > 1 or (not containing and chain[-1] not in rooms)):
+        graph.refuse(f"expected node {node} in one room, found it in {len(containing)}")
+    return containing[0] if containing and node not in rooms else chain[-1]
 
 
 def _door(
@@ -258,16 +260,16 @@ def _door(
     box = nodes[node].box
     # The door's own box is square; the jamb round it is thin across the wall.
     jambs = [
-        one.box
-        for one in nodes.values()
-        if one.name == "doorjamb" and abs(one.box.x - box.x) + abs(one.box.z - box.z) < 0.2
+        node_box.box
+        for node_box in nodes.values()
+        if node_box.name == "doorjamb" and abs(node_box.box.x - box.x) + abs(node_box.box.z - box.z) < 0.2
     ]
     if jambs:
         across_x = jambs[0].width < jambs[0].depth
     else:
-        one, other = nodes[between[0]].box, nodes[between[1]].box
-        apart_x = abs(one.x - other.x) - (one.width + other.width) / 2
-        across_x = apart_x > abs(one.z - other.z) - (one.depth + other.depth) / 2
+        node_box, other = nodes[between[0]].box, nodes[between[1]].box
+        apart_x = abs(node_box.x - other.x) - (node_box.width + other.width) / 2
+        across_x = apart_x > abs(node_box.z - other.z) - (node_box.depth + other.depth) / 2
     return Door(node, (between[0], between[1]), box.x, box.z, across_x)
 
 

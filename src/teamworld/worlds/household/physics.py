@@ -53,7 +53,7 @@ REASONS: Final[Mapping[str, str]] = {
 }
 
 
-class Act(NamedTuple):
+class PrimitiveAction(NamedTuple):
     """What one agent tries in one step."""
 
     verb: Verb = "wait"
@@ -65,13 +65,13 @@ class Act(NamedTuple):
     """``send_message``."""
 
 
-WAIT: Final = Act()
+WAIT: Final = PrimitiveAction()
 
 
 class Done(NamedTuple):
     """What became of one agent's action."""
 
-    act: Act
+    act: PrimitiveAction
     reason: str = ""
     """Why it did nothing, a word of ``REASONS``; empty if it was done."""
     moved: bool = False
@@ -88,7 +88,7 @@ class Happened(NamedTuple):
     """What several tried to handle, and who did."""
 
 
-def step(state: State, acts: Mapping[AgentId, Act], rng: np.random.Generator) -> Happened:
+def step(state: State, acts: Mapping[AgentId, PrimitiveAction], rng: np.random.Generator) -> Happened:
     """Make one step; the state becomes the moment after it.
 
     All actions are judged by the moment before, since that is what agents know. Of those that can be done and name the
@@ -122,7 +122,7 @@ def step(state: State, acts: Mapping[AgentId, Act], rng: np.random.Generator) ->
     return Happened(done, won)
 
 
-def refusal(state: State, agent: AgentId, act: Act) -> str:
+def refusal(state: State, agent: AgentId, act: PrimitiveAction) -> str:
     """Return why an agent cannot handle something now, a word of ``REASONS``; empty if it can."""
     if act.verb not in HANDLING:
         return ""
@@ -142,7 +142,7 @@ def refusal(state: State, agent: AgentId, act: Act) -> str:
     )(state, agent, reach)
 
 
-def _reached(act: Act) -> NodeId:
+def _reached(act: PrimitiveAction) -> NodeId:
     """Return what has to be within reach: what is put onto or into, else what is named first."""
     return act.onto if act.verb in _PUTTING else act.target
 
@@ -191,7 +191,7 @@ def _opens(state: State, node: NodeId) -> bool:
     return state.home.nodes[node].opens and state.home.nodes[node].category != "Doors"
 
 
-def _contests(tried: Mapping[AgentId, Act], rng: np.random.Generator) -> dict[NodeId, AgentId]:
+def _contests(tried: Mapping[AgentId, PrimitiveAction], rng: np.random.Generator) -> dict[NodeId, AgentId]:
     """Draw who handles each thing that several name first."""
     naming: dict[NodeId, list[AgentId]] = {}
     for agent, act in tried.items():
@@ -201,7 +201,7 @@ def _contests(tried: Mapping[AgentId, Act], rng: np.random.Generator) -> dict[No
     }
 
 
-def _handle(state: State, agent: AgentId, act: Act) -> Done:
+def _handle(state: State, agent: AgentId, act: PrimitiveAction) -> Done:
     """Do what can be done: go to where it is done, then do it."""
     start = state.points[agent]
     thing = _reached(act)
@@ -222,7 +222,7 @@ def _handle(state: State, agent: AgentId, act: Act) -> Done:
     return Done(act, moved=state.points[agent] != start)
 
 
-def _else(state: State, agent: AgentId, act: Act, rng: np.random.Generator) -> Done:
+def _else(state: State, agent: AgentId, act: PrimitiveAction, rng: np.random.Generator) -> Done:
     """Walk, turn, talk or wait."""
     if act.verb == "walktowards":
         return _walk(state, agent, act, rng)
@@ -235,7 +235,7 @@ def _else(state: State, agent: AgentId, act: Act, rng: np.random.Generator) -> D
     return Done(act)
 
 
-def _walk(state: State, agent: AgentId, act: Act, rng: np.random.Generator) -> Done:
+def _walk(state: State, agent: AgentId, act: PrimitiveAction, rng: np.random.Generator) -> Done:
     """Walk up to a metre; from where an agent has walked on the spot, towards a random room."""
     target, start, rooms = act.target, state.points[agent], state.home.rooms
     if target not in state.home.nodes and target not in state.points:
@@ -275,7 +275,7 @@ def _span(trail: Sequence[Point]) -> float:
     return max(dist(first, other) for first, other in combinations(trail, 2))
 
 
-def _moving(state: State, handling: Mapping[AgentId, Act]) -> dict[NodeId, Point | Box]:
+def _moving(state: State, handling: Mapping[AgentId, PrimitiveAction]) -> dict[NodeId, Point | Box]:
     """Return where all is that may be elsewhere after the step."""
     before: dict[NodeId, Point | Box] = dict(state.points)
     for thing, agent in state.holder.items():

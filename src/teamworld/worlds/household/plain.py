@@ -41,14 +41,14 @@ class Part:
 
     def item(self, *names: str | int) -> Part:
         """Go down to a field, or by several to one deeper."""
-        found = self
+        value = self
         for name in names:
-            if not isinstance(found.value, dict):
-                found.refuse(f"expected a mapping with {name!r}, found {brief(found.value)}")
-            if name not in found.value:
-                found.refuse(f"expected {name!r}, found only {brief(list(found.value))}")
-            found = Part(found.value[name], str(name), found)
-        return found
+            if not isinstance(value.value, dict):
+                value.refuse(f"expected a mapping with {name!r}, found {brief(value.value)}")
+            if name not in value.value:
+                value.refuse(f"expected {name!r}, found only {brief(list(value.value))}")
+            value = Part(value.value[name], str(name), value)
+        return value
 
     def items(self) -> Iterator[Part]:
         """Go through a list."""
@@ -174,8 +174,8 @@ class _Standin:
     def __init__(self, make: Callable[..., object]) -> None:
         self._make = make
 
-    def __call__(self, *given: object) -> object:
-        return self._make(*given)
+    def __call__(self, *arguments: object) -> object:
+        return self._make(*arguments)
 
     def __setstate__(self, state: object) -> NoReturn:
         raise pickle.UnpicklingError("a change to a function")  # else a pickle could set what it likes
@@ -200,7 +200,7 @@ def _encoded(text: object = None, encoding: object = "latin1") -> bytes:
 
 
 def _collection(make: Callable[[list[object] | tuple[object, ...]], object]) -> _Standin:
-    return _Standin(lambda given=(): make(given if isinstance(given, list | tuple) else ()))
+    return _Standin(lambda items=(): make(items if isinstance(items, list | tuple) else ()))
 
 
 #: Names that pickles of plain data use, and what stands for each. Mappings are filled after they are made.

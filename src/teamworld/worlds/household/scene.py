@@ -167,7 +167,7 @@ def text(static: Static, snapshot: Snapshot) -> str:
 
 def _list_places(static: Static, snapshot: Snapshot) -> Iterator[str]:
     """Say what the goal asks for, who is where with what, and where each thing is."""
-    names = {one["id"]: f"{one['name']} {one['id']}" for one in (*static["rooms"], *static["furniture"])}
+    names = {listed["id"]: f"{listed['name']} {listed['id']}" for listed in (*static["rooms"], *static["furniture"])}
     for need, missing in zip(static["needs"], snapshot["missing"], strict=True):
         target = names.get(need["target"], str(need["target"]))
         yield f"{need['number']} {need['name']} {need['relation']} {target}: {missing} missing"

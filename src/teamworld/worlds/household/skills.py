@@ -10,8 +10,8 @@ from teamworld.language import Action, AgentId, Entity, Measures
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.contract import ActionSchema, Param
 from teamworld.worlds.household.home import NodeId
-from teamworld.worlds.household.observe import HEADINGS, Known, Memory, Names
-from teamworld.worlds.household.physics import WAIT, Act, Done, Verb
+from teamworld.worlds.household.observe import HEADINGS, Known, Names, SightMemory
+from teamworld.worlds.household.physics import WAIT, Done, PrimitiveAction, Verb
 from teamworld.worlds.household.state import State
 
 MEASURES: Final[Measures] = {
@@ -89,46 +89,46 @@ class Skill:
     spent: int = 0
     turned: int = 0
 
-    def act(self, state: State, memory: Memory) -> Act:
+    def act(self, state: State, memory: SightMemory) -> PrimitiveAction:
         """Return what to do in this tick."""
         number, verb = self.names.number(self.agent), self.action.verb
         if verb in ("wait", "talk"):
-            return Act("send_message") if verb == "talk" else WAIT
+            return PrimitiveAction("send_message") if verb == "talk" else WAIT
         if verb == "turn":
-            return Act("turnleft" if self.action.args[0] == "left" else "turnright")
+            return PrimitiveAction("turnleft" if self.action.args[0] == "left" else "turnright")
         if verb == "deliver":
             return self._deliver(state, memory, number)
         target = first(self.action).id
         if verb == "explore":
             return self._explore(state, number, target)
         if verb == "go":
-            return Act("walktowards", target)
+            return PrimitiveAction("walktowards", target)
         if verb == "put":
             return put(self.names, target, self.action.args[1])
         if verb in ONCE or self._within_reach(state, memory, number, target):
-            return Act({"check": "open", "fetch": "grab"}.get(verb, verb), target)  # type: ignore[arg-type]
-        return Act("walktowards", target)
+            return PrimitiveAction({"check": "open", "fetch": "grab"}.get(verb, verb), target)  # type: ignore[arg-type]
+        return PrimitiveAction("walktowards", target)
 
-    def _within_reach(self, state: State, memory: Memory, number: NodeId, target: NodeId) -> bool:
-        return target in memory.now and state.close(number, target)
+    def _within_reach(self, state: State, memory: SightMemory, number: NodeId, target: NodeId) -> bool:
+        return target in memory.visible and state.close(number, target)
 
-    def _explore(self, state: State, number: NodeId, room: NodeId) -> Act:
+    def _explore(self, state: State, number: NodeId, room: NodeId) -> PrimitiveAction:
         if state.rules.sight == "cone" and state.rooms[number] == room:
             middle = state.floor.end(room)
             if state.points[number] == middle or self.turned:
                 self.turned += 1
-                return Act("turnleft")
-        return Act("walktowards", room)
+                return PrimitiveAction("turnleft")
+        return PrimitiveAction("walktowards", room)
 
-    def _deliver(self, state: State, memory: Memory, number: NodeId) -> Act:
+    def _deliver(self, state: State, memory: SightMemory, number: NodeId) -> PrimitiveAction:
         need, hands = self.names.episode.needs[0], state.hands[number]
         if not self._within_reach(state, memory, number, need.target):
-            return Act("walktowards", need.target)
+            return PrimitiveAction("walktowards", need.target)
         if need.relation == "INSIDE" and need.target not in state.opened and hands.free:
-            return Act("open", need.target)
+            return PrimitiveAction("open", need.target)
         return put(self.names, hands.things[0], self.names.watched[need.target])
 
-    def result(self, done: Done, state: State, memory: Memory) -> Result:
+    def result(self, done: Done, state: State, memory: SightMemory) -> Result:
         """Judge the tick that has just gone by."""
         self.spent += 1
         number, verb = self.names.number(self.agent), self.action.verb
@@ -145,12 +145,12 @@ class Skill:
             return self._explored(state, number, target)
         if verb == "go" and target in state.home.rooms:
             return DONE if state.rooms[number] == target else RUNNING
-        if verb == "check" and target in memory.now and target in state.opened:
+        if verb == "check" and target in memory.visible and target in state.opened:
             return DONE
         if verb == "fetch" and target in state.hands[number].things:
             return DONE
         if target not in memory.records:
-            held = {thing.id for mate in memory.met.values() for thing in mate.held}
+            held = {thing.id for teammate in memory.met.values() for thing in teammate.held}
             return Result("failed", "held" if target in held else "gone")
         if verb in ("fetch", "go") and memory.shut(target):
             return Result("failed", "closed")
@@ -162,12 +162,12 @@ class Skill:
         return DONE if state.rooms[number] == room else RUNNING
 
 
-def put(names: Names, thing: NodeId, place: object) -> Act:
+def put(names: Names, thing: NodeId, place: object) -> PrimitiveAction:
     """Return the act of putting a thing into a container or on something."""
     if not isinstance(place, Entity):
         raise TypeError(f"{place} is no place")
     inside = place in names.containers and not _lays(names, place)
-    return Act("putin" if inside else "putback", thing, place.id)
+    return PrimitiveAction("putin" if inside else "putback", thing, place.id)
 
 
 def _lays(names: Names, place: Entity) -> bool:

@@ -10,7 +10,7 @@ from teamworld.language import AgentId, Entity, Facts
 from teamworld.worlds.base.views import FactsView
 from teamworld.worlds.contract import Outcome
 from teamworld.worlds.household.domain import HouseholdDomain
-from teamworld.worlds.household.observe import Known, Memory, believed
+from teamworld.worlds.household.observe import Known, SightMemory, believed
 from teamworld.worlds.household.state import State
 
 
@@ -22,7 +22,7 @@ class Frame:
     horizon: int
     domain: HouseholdDomain
     state: State
-    memories: Mapping[AgentId, Memory]
+    memories: Mapping[AgentId, SightMemory]
     histories: Mapping[AgentId, tuple[Outcome, ...]]
     _parts: dict[AgentId, tuple[Facts, Facts, Facts]] = field(default_factory=dict)
 
@@ -67,11 +67,11 @@ class HouseholdView(FactsView[Frame]):
             lines.append(f"Goal {goal.id}: {wanted.number} x {wanted.kind} {on} {wanted.target}; {left}.")
         for room in known.rooms:
             lines += _room(room, known, self._agent)
-        for mate in (agent for agent in known.hands if agent != self._agent):
-            where = known.at.get(mate)
-            seen = f", last seen at step {known.last[mate]}" if mate in known.last else ""
+        for teammate in (agent for agent in known.hands if agent != self._agent):
+            where = known.at.get(teammate)
+            seen = f", last seen at step {known.last[teammate]}" if teammate in known.last else ""
             place = "somewhere else" if where is None else f"in {where}"
-            lines.append(f"{mate} is {place} and holds {_listed(known.hands[mate]) or 'nothing'}{seen}.")
+            lines.append(f"{teammate} is {place} and holds {_listed(known.hands[teammate]) or 'nothing'}{seen}.")
         for outcome in self.history[-5:]:
             why = f" ({outcome.reason})" if outcome.reason else ""
             lines.append(f"You did {outcome.action}, begun at step {outcome.start}: {outcome.status}{why}.")

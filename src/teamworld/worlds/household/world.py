@@ -33,7 +33,7 @@ from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.floor import Floor
 from teamworld.worlds.household.home import Episode, NodeId, Point
 from teamworld.worlds.household.levels import LEVELS, episode
-from teamworld.worlds.household.observe import TEAM, Memory, Names, facts_of, truth
+from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_of, truth
 from teamworld.worlds.household.official import fingerprint
 from teamworld.worlds.household.pools import TASKS
 from teamworld.worlds.household.skills import Skill
@@ -167,7 +167,7 @@ class HouseholdWorld(World):
         self._t = 0
         self._over: EndReason | None = None
         self._executor = Executor[Skill](self._spec.agents, self._options.feedback)
-        self._memories = {agent: Memory(self._names, agent) for agent in self._spec.agents}
+        self._memories = {agent: SightMemory(self._names, agent) for agent in self._spec.agents}
         self._first = self._left = self._missing()
         self._look()
 
@@ -217,9 +217,9 @@ class HouseholdWorld(World):
         points, number = self._state.points, self._names.number(sender)
         x, z = points[number]
         return tuple(
-            self._names.name(mate)
-            for mate, at in points.items()
-            if mate != number and (at.x - x) ** 2 + (at.z - z) ** 2 <= reach**2
+            self._names.name(teammate)
+            for teammate, at in points.items()
+            if teammate != number and (at.x - x) ** 2 + (at.z - z) ** 2 <= reach**2
         )
 
     def goals(self) -> Sequence[Goal]:
@@ -323,17 +323,17 @@ def goal_events(
         happened: What agents did.
     """
     acts = {agent: done.act for agent, done in happened.done.items() if not done.reason}
-    for goal, need, whole, was, now in zip(goals, names.episode.needs, first, before, after, strict=True):
-        if was == now:
+    for goal, need, whole, lacked, left in zip(goals, names.episode.needs, first, before, after, strict=True):
+        if lacked == left:
             continue
-        verbs = ("putin", "putback") if now < was else ("grab",)
+        verbs = ("putin", "putback") if left < lacked else ("grab",)
         who = tuple(
             names.name(agent)
             for agent, act in acts.items()
             if act.verb in verbs and act.onto in (0, need.target) and _is_of_kind(names, act.target, need.name)
         )
-        yield GoalEvent(goal, "progress", (was - now) / (whole or need.number), who)
-        if now == 0:
+        yield GoalEvent(goal, "progress", (lacked - left) / (whole or need.number), who)
+        if left == 0:
             yield GoalEvent(goal, "done", 0.0, who)
 
 
@@ -356,19 +356,19 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
     """Yield pairs of instances that an agent cannot tell apart: two things out of its sight have changed places."""
-    given, options = episode(level, seed), HouseholdOptions()
+    placed, options = episode(level, seed), HouseholdOptions()
 
     def world(of: Episode) -> HouseholdWorld:
         return HouseholdWorld(of, level, DEFAULT_HORIZON, options)
 
-    one = world(given)
-    for number, agent in enumerate(one.spec.agents, 1):
-        room = one.episode.home.room
-        hidden = [thing.id for thing in one._names.things if room[thing.id] != given.starts[number - 1]]
+    unchanged = world(placed)
+    for number, agent in enumerate(unchanged.spec.agents, 1):
+        room = unchanged.episode.home.room
+        hidden = [thing.id for thing in unchanged._names.things if room[thing.id] != placed.starts[number - 1]]
         for first, second in combinations(sorted(hidden), 2):
-            other = _exchanged(given, first, second)
-            if other is not None and bool(np.array_equal(Floor(other.home).free, one._floor.free)):
-                yield IndistinguishablePair(world(given), world(other), agent)
+            other = _exchanged(placed, first, second)
+            if other is not None and bool(np.array_equal(Floor(other.home).free, unchanged._floor.free)):
+                yield IndistinguishablePair(world(placed), world(other), agent)
                 break
 
 

@@ -72,7 +72,7 @@ def _rooms(house: House, cell: object) -> frozenset[int]:
     return frozenset(house.rooms_at(cell)) if is_cell(cell) else frozenset()
 
 
-def clash(house: House, first: Option, other: Option, facts: Facts) -> float:
+def conflict_cost(house: House, first: Option, other: Option, facts: Facts) -> float:
     """Return the ticks that are lost if two agents do both.
 
     ======================================================== ===========================================
@@ -128,4 +128,4 @@ class RoomsBeliefs:
 
     def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
         """Return the steps that are lost if two agents do both."""
-        return clash(self._house, first, second, facts)
+        return conflict_cost(self._house, first, second, facts)

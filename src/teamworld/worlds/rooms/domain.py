@@ -1,4 +1,4 @@
-"""The rules that everybody knows: goals, options, recipes, preconditions, expected effects, costs."""
+"""The rules that everybody knows: goals, options, candidate plans, preconditions, expected effects, costs."""
 
 from __future__ import annotations
 
@@ -228,11 +228,11 @@ class RoomsDomain(Domain):
             return Verdict(False, f"gone: {thing.state if thing.state != 'free' else 'nobody knows where it is'}")
         return POSSIBLE if thing.cell == at else Verdict(False, f"not_there: it is at {thing.cell}")
 
-    def predict(self, agent: AgentId, action: Action, given: Facts) -> Facts:
-        """Return what to expect after an action that succeeds, team-mates playing their part."""
-        if not self.check(agent, action, given).ok:
-            return given
-        state, number = believed(given), number_of(action)
+    def predict(self, agent: AgentId, action: Action, known_facts: Facts) -> Facts:
+        """Return what to expect after an action that succeeds, if teammates play their part."""
+        if not self.check(agent, action, known_facts).ok:
+            return known_facts
+        state, number = believed(known_facts), number_of(action)
         held, agents, items, shut = state.held(agent), dict(state.agents), dict(state.items), state.shut
         if action.verb == "go":
             agents[agent] = cell_of(action)
@@ -248,7 +248,7 @@ class RoomsDomain(Domain):
         elif action.verb == "open" and number is not None:
             shut = shut - {number}
         else:
-            return given
+            return known_facts
         then = replace(state, agents=agents, items=items, shut=shut)
         return Facts(tuple(facts(then, self.house, range(self.house.rooms))))
 

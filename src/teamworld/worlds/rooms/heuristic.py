@@ -17,13 +17,13 @@ def pooled(views: Mapping[AgentId, View]) -> Facts:
     """Return what agents know together: of each thing what was seen last; a room is unseen if nobody saw it."""
     latest: dict[Entity | str, tuple[int, list[Fact]]] = {}
     for view in views.values():
-        told: dict[Entity | str, tuple[int, list[Fact]]] = {}
+        by_subject: dict[Entity | str, tuple[int, list[Fact]]] = {}
         for fact in view.known:
-            told.setdefault(fact.subject, (view.recall.seen.get(fact, view.t), []))[1].append(fact)
-        latest |= {subject: seen for subject, seen in told.items() if seen[0] > latest.get(subject, (-1,))[0]}
+            by_subject.setdefault(fact.subject, (view.recall.seen.get(fact, view.t), []))[1].append(fact)
+        latest |= {subject: seen for subject, seen in by_subject.items() if seen[0] > latest.get(subject, (-1,))[0]}
     rooms = [set(view.facts.about("UNSEEN")) for view in views.values()]
     unseen = set.intersection(*rooms) if rooms else set()
-    facts = (fact for _, told in latest.values() for fact in told)
+    facts = (fact for _, by_subject in latest.values() for fact in by_subject)
     return Facts(tuple(fact for fact in facts if fact.predicate != "UNSEEN" or fact in unseen))
 
 
@@ -42,7 +42,7 @@ def plans(domain: RoomsDomain, views: Mapping[AgentId, View], running: Mapping[A
     idle = [agent for agent, view in views.items() if agent not in running and view.is_able]
     for agent in idle:
         kind = domain.kinds[agent]
-        hands = sum(domain.kinds[mate] == kind for mate in idle if mate not in chosen)
+        hands = sum(domain.kinds[teammate] == kind for teammate in idle if teammate not in chosen)
 
         def rank(goal: Goal, agent: AgentId = agent, hands: int = hands) -> tuple[bool, bool, int, int, str]:
             first = domain.candidate_plans(goal, agent, facts)[0].actions[0]

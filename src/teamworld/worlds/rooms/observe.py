@@ -61,14 +61,14 @@ def facts(state: State, house: House, rooms: Collection[int]) -> Iterator[Fact]:
         yield Fact(Entity("room", number), "UNSEEN", house.middle(number))
 
 
-def believed(given: Facts) -> State:
+def believed(facts: Facts) -> State:
     """Return the moment that facts tell of; computed once for each collection."""
-    return given.derive(_read)
+    return facts.derive(_read)
 
 
-def _read(given: Facts) -> State:
+def _read(stated: Facts) -> State:
     known: dict[str, dict[Entity | str, object]] = {"AT": {}, "HOLD": {}, "WEIGHT": {}, "STATE": {}, "UNSEEN": {}}
-    for fact in given:
+    for fact in stated:
         known[fact.predicate][fact.subject] = fact.value
     at, states = known["AT"], known["STATE"]
     things = {}
@@ -87,13 +87,13 @@ def _read(given: Facts) -> State:
 
 
 @dataclass
-class Memory:
+class RoomMemory:
     """What one agent has seen, and when: a fact stays until its subject or its place is seen otherwise."""
 
     house: House
     rooms: set[int] = field(default_factory=set)
     """Rooms that it has been in."""
-    now: tuple[Fact, ...] = ()
+    perceived: tuple[Fact, ...] = ()
     past: dict[Fact, int] = field(default_factory=dict)
     """What is out of its sight, with the tick of last sight."""
 
@@ -102,10 +102,10 @@ class Memory:
         here = self.house.rooms_at(state.agents[agent])
         self.rooms.update(here)
         unseen = frozenset(range(self.house.rooms)) - self.rooms
-        before = self.past | {fact: t - 1 for fact in self.now if fact.predicate != "UNSEEN"}
+        before = self.past | {fact: t - 1 for fact in self.perceived if fact.predicate != "UNSEEN"}
         perceived = State(state.agents, state.items, state.shut, state.fire, overcome=state.overcome, unseen=unseen)
-        self.now = tuple(facts(perceived, self.house, here))
-        seen = {fact.subject for fact in self.now}
+        self.perceived = tuple(facts(perceived, self.house, here))
+        seen = {fact.subject for fact in self.perceived}
         # Whatever should be in sight and is not: it is elsewhere now, and what else is known of it may stand.
         moved = {
             fact.subject
@@ -123,4 +123,8 @@ class Memory:
     @property
     def parts(self) -> tuple[Facts, Facts, Facts]:
         """What is perceived now, what was perceived before, and both."""
-        return Facts(self.now), Facts(tuple(self.past), self.past), Facts((*self.now, *self.past), self.past)
+        return (
+            Facts(self.perceived),
+            Facts(tuple(self.past), self.past),
+            Facts((*self.perceived, *self.past), self.past),
+        )

@@ -56,7 +56,7 @@ def step(state: State, house: House, tried: Mapping[AgentId, Primitive], catches
     for agent, act in acts.items():
         held = state.held(agent)
         team = (agent,) if held is None else state.items[held].holders
-        if act.verb != "go" or agent != team[0] or any(acts[mate].verb != "go" for mate in team):
+        if act.verb != "go" or agent != team[0] or any(acts[teammate].verb != "go" for teammate in team):
             continue  # what two hold goes where the first of them leads, if both go
         for cell in act.path if len(team) == 1 else act.path[:1]:
             if cell in house.beside(agents[agent]) and cell not in walls:

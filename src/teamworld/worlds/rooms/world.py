@@ -27,7 +27,7 @@ from teamworld.worlds.contract import (
 from teamworld.worlds.rooms import effects, physics
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
-from teamworld.worlds.rooms.observe import Memory, believed, facts
+from teamworld.worlds.rooms.observe import RoomMemory, believed, facts
 from teamworld.worlds.rooms.skills import Skill
 from teamworld.worlds.rooms.state import State
 from teamworld.worlds.rooms.views import Frame, RoomsView
@@ -112,7 +112,7 @@ class RoomsWorld(World):
         self._over: EndReason | None = None
         self._delivered = 0.0
         self._executor = Executor[Skill](self._spec.agents)
-        self._memories = {agent: Memory(self._placed.house) for agent in self._spec.agents}
+        self._memories = {agent: RoomMemory(self._placed.house) for agent in self._spec.agents}
         self._look()
 
     def view(self, agent: AgentId) -> RoomsView:
@@ -159,8 +159,8 @@ class RoomsWorld(World):
         """Return the other living agents at most ``reach`` steps away, walls or not, in the order of the agents."""
         self._living(sender)
         (row, col), agents = self._state.agents[sender], self._state.agents
-        near = {mate for mate, cell in agents.items() if abs(cell[0] - row) + abs(cell[1] - col) <= reach}
-        return tuple(mate for mate in agents if mate != sender and (math.isinf(reach) or mate in near))
+        near = {teammate for teammate, cell in agents.items() if abs(cell[0] - row) + abs(cell[1] - col) <= reach}
+        return tuple(teammate for teammate in agents if teammate != sender and (math.isinf(reach) or teammate in near))
 
     def goals(self) -> Sequence[Goal]:
         """Return all goals as they stand, items that nobody found too."""
@@ -269,6 +269,6 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
             other = placed._replace(
                 state=State(state.agents, {**state.items, number: thing._replace(cell=cell)}, state.shut, state.fire)
             )
-            one, two = (RoomsWorld(given, level, DEFAULT_HORIZON, RoomsOptions()) for given in (placed, other))
-            yield IndistinguishablePair(one, two, agent)
+            first, second = (RoomsWorld(start, level, DEFAULT_HORIZON, RoomsOptions()) for start in (placed, other))
+            yield IndistinguishablePair(first, second, agent)
             break

@@ -30,9 +30,8 @@ def play(episode: Episode, seed: int, steps: int, agents: int = 2) -> State:
         for agent in state.points:
             verb = ("walktowards", "open", "grab", "putin", "putback", "close")[rng.integers(6)]
             node, held = nodes[rng.integers(len(nodes))], state.hands[agent].things
-            acts[agent] = (
-                PrimitiveAction(verb, held[0], node) if verb.startswith("put") and held else PrimitiveAction(verb, node)
-            )  # type: ignore[arg-type]
+            targets = (held[0], node) if verb.startswith("put") and held else (node,)
+            acts[agent] = PrimitiveAction(verb, *targets)  # type: ignore[arg-type]
         physics.step(state, acts, rng)
     return state
 

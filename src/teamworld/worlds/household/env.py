@@ -98,8 +98,8 @@ class HouseholdEnv(ParallelBase):
     done spends the step.
 
     **Observations**: ``{"observation": float32, "action_mask": int8}``. The first is one row of numbers (``rows``):
-    the agent itself, the goal, its teammates, then 48 rows of nodes; ``features.nodes_of`` returns these. What the agent
-    does not see is 0. The mask tells which actions the agent knows to be possible.
+    the agent itself, the goal, its teammates, then 48 rows of nodes; ``features.nodes_of`` returns these. What the
+    agent does not see is 0. The mask tells which actions the agent knows to be possible.
 
     **Rewards**: all get the number of things newly in place, negative where some were taken away again.
 

@@ -115,8 +115,8 @@ class Table:
         """Return what an agent sees, and which actions it knows to be possible.
 
         Returns:
-            ``length`` numbers: OWN, NEEDS x NEED, teammates x TEAMMATE, ROWS x FEATURES. And (ACTIONS,) int8, 1 or 0: it
-            knows where it can go, to what it sees or saw; and, of what it sees, what it can open, grab or put things on.
+            ``length`` numbers: OWN, NEEDS x NEED, teammates x TEAMMATE, ROWS x FEATURES. And (ACTIONS,) int8, 1 or 0:
+            the agent knows where it can go, to what it sees or saw, and what in sight it can open, grab or put things on.
         """
         view = sight.view(state, agent)
         out = np.zeros(length(len(state.points)), np.float32)

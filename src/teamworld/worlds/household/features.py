@@ -116,7 +116,7 @@ class Table:
 
         Returns:
             ``length`` numbers: OWN, NEEDS x NEED, teammates x TEAMMATE, ROWS x FEATURES. And (ACTIONS,) int8, 1 or 0:
-            the agent knows where it can go, to what it sees or saw, and what in sight it can open, grab or put things on.
+            the agent knows where it can go, to what it sees or saw; what in sight it can open, grab or put on.
         """
         view = sight.view(state, agent)
         out = np.zeros(length(len(state.points)), np.float32)

@@ -33,6 +33,7 @@ lint: $(DEV_STAMP)
 	$(PY) -m ruff format --check $(CHECKED)
 	$(PY) -m mypy --strict $(wildcard src tests)
 	$(VENV)/bin/lint-imports
+	$(PY) scripts/check_names.py
 
 format: $(DEV_STAMP)
 	$(PY) -m ruff check --fix $(CHECKED)

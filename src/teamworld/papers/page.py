@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -35,13 +35,6 @@ class Reproduction(NamedTuple):
     """The main results, for a terminal."""
 
 
-class Figure(NamedTuple):
-    """A figure with its caption."""
-
-    path: Path
-    caption: str
-
-
 @cache
 def data(paper: PaperName, name: str) -> Any:  # noqa: ANN401  (the shape is the file's)
     """Return the content of a YAML file of a paper: ``published`` or ``claims``."""
@@ -66,11 +59,6 @@ def write(paper: PaperName, out: Path, command: str, **values: Any) -> Path:
         The page.
     """
     page = out / PAGE
-
-    def picture(figure: Figure) -> str:
-        name = figure.path.relative_to(out).as_posix()
-        return f"![{figure.caption.split('. ')[0]}]({name})\n\n*{figure.caption}*"
-
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: files(__package__).joinpath(name).read_text("utf-8")),
         undefined=jinja2.StrictUndefined,
@@ -83,6 +71,12 @@ def write(paper: PaperName, out: Path, command: str, **values: Any) -> Path:
     template = environment.get_template(f"{paper}/page.md.j2")
     page.write_text(template.render(title=title(paper), command=command, **values), "utf-8")
     return page
+
+
+def picture(name: str, caller: Callable[[], str]) -> str:
+    """Return a figure of the page's folder with the caption that a template's call block holds."""
+    caption = " ".join(caller().split())
+    return f"![{caption.split('. ')[0]}](figures/{name}.png)\n\n*{caption}*\n"
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -6,7 +6,7 @@ Set-up of the paper: the published layout for two agents, ten episodes in a row,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,9 +21,9 @@ from teamworld.memory.drawing import draw_stages
 from teamworld.memory.store import MemoryStore
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.drwell import figures
-from teamworld.papers.drwell.claims import METHODS, Floats, Runs, RunsByMethod, Trend, judge
+from teamworld.papers.drwell.claims import METHODS, Floats, Runs, RunsByMethod, judge
 from teamworld.papers.drwell.figures import Commitments, Strip
-from teamworld.papers.page import Figure, Reproduction, check_folder, data, plain, write
+from teamworld.papers.page import Reproduction, check_folder, data, plain, write
 from teamworld.reasoning.human import Terminal
 from teamworld.record import (
     Commit,
@@ -89,27 +89,6 @@ class Timeline(NamedTuple):
     """All calls of the episode."""
     chain: int
     """Calls in the longest dependent chain of the whole episode."""
-
-
-#: By method, the episodes of each seed in order.
-Timelines = Mapping[str, Sequence[Sequence[Timeline]]]
-
-
-class Result(NamedTuple):
-    """Everything that figures and page show."""
-
-    experiment: ExperimentSpec
-    paper: Published
-    timelines: Timelines
-    ours: RunsByMethod
-    trends: Sequence[Trend]
-    clock: Clock
-
-    @property
-    def seeds(self) -> str:
-        """The seeds in words."""
-        first, last = self.experiment.seeds[0], self.experiment.seeds[-1]
-        return f"{len(self.experiment.seeds)} seeds ({first}–{last})" if last > first else f"seed {first}"
 
 
 def published() -> Published:
@@ -183,14 +162,57 @@ def reproduce(out: Path, plan: DrWellPlan, command: str, progress: Progress = la
     timelines = {method: _read(folder, experiment, method) for method in METHODS}
     ours = {method: runs_of(episodes, clock) for method, episodes in timelines.items()}
     trends = judge(paper.runs, ours, paper.reading_error)
-    result = Result(experiment, paper, timelines, ours, trends, clock)
-    drawn = _draw(out / "figures", folder, result)
-    return Reproduction(
-        _write(out, command, result, drawn),
-        tuple(figure.path for figure in drawn.values()),
-        _numbers(result),
-        tuple(f"{trend.number}  {trend.claim}: {trend.ours.word} ({trend.ours.text})" for trend in trends),
+    first, last = experiment.seeds[0], experiment.seeds[-1]
+    seeds = f"{len(experiment.seeds)} seeds ({first}–{last})" if last > first else f"seed {first}"
+    drawn = _draw(out / "figures", folder, seeds, clock, paper, timelines["drwell"][0], ours)
+    page = write(
+        "drwell",
+        out,
+        command,
+        reasoner=describe_reasoner(experiment),
+        experiment=experiment,
+        seeds=seeds,
+        clock=clock,
+        trends=trends,
+        steps=_value_rows(paper.runs, ours, lambda runs: runs.steps, 0),
+        seconds=_value_rows(paper.runs, ours, lambda runs: runs.seconds, 1),
+        calls=[_mean_calls(method, timelines[method]) for method in METHODS],
     )
+    numbers = {
+        "paper": "drwell",
+        "level": experiment.level,
+        "reasoner": experiment.reasoner,
+        "mind": describe_reasoner(experiment),
+        "seeds": list(experiment.seeds),
+        "episodes": experiment.episodes,
+        "max_steps": experiment.max_steps,
+        "assumed": {"latency_s": clock.call, "step_s": clock.step},
+        "published": plain({"runs": paper.runs, "commitments": paper.commitments}),
+        "ours": plain(
+            {
+                "runs": ours,
+                "commitments": _by_episode(timelines["drwell"], "strips"),
+                "calls": {method: _by_episode(timelines[method], "calls") for method in METHODS},
+                "chain": {method: _by_episode(timelines[method], "chain") for method in METHODS},
+            }
+        ),
+        "trends": [
+            {
+                "number": trend.number,
+                "claim": trend.claim,
+                "rule": trend.rule,
+                "paper": {"verdict": trend.paper.word, "text": trend.paper.text},
+                "ours": {"verdict": trend.ours.word, "text": trend.ours.text, "by_seed": list(trend.ours.holds)},
+            }
+            for trend in trends
+        ],
+    }
+    lines = (f"{trend.number}  {trend.claim}: {trend.ours.word} ({trend.ours.text})" for trend in trends)
+    return Reproduction(page, drawn, numbers, tuple(lines))
+
+
+def _by_episode(timelines: Sequence[Sequence[Timeline]], name: str) -> list[list[Any]]:
+    return [[getattr(episode, name) for episode in episodes] for episodes in timelines]
 
 
 # ---- logs
@@ -314,110 +336,62 @@ def runs_of(timelines: Sequence[Sequence[Timeline]], clock: Clock) -> Runs:
     return Runs(completed, steps, seconds)
 
 
-# ---- figures, page, numbers
+# ---- figures and tables
 
 
-def _draw(target: Path, folder: RunFolder, result: Result) -> dict[str, Figure]:
-    """Draw everything; return the figures by name."""
+def _draw(
+    target: Path,
+    folder: RunFolder,
+    seeds: str,
+    clock: Clock,
+    paper: Published,
+    episodes: Sequence[Timeline],
+    ours: RunsByMethod,
+) -> tuple[Path, ...]:
+    """Draw everything; ``episodes`` are those of the first seed."""
     target.mkdir(parents=True, exist_ok=True)
-    experiment, paper, clock = result.experiment, result.paper, result.clock
-    reasoner, seed, seeds = describe_reasoner(experiment), experiment.seeds[0], result.seeds
+    experiment = folder.experiment()
+    seed, limit = experiment.seeds[0], experiment.max_steps
     short = "rules" if experiment.reasoner.startswith("rules") else experiment.reasoner
-    setting = f"CUBE {experiment.level}, n = 2, at most {experiment.max_steps} steps; ours: {reasoner}"
-    shown = f"bars and lines: median of {seeds}, whiskers: quartiles" if len(experiment.seeds) > 1 else seeds
-    first = result.timelines["drwell"][0]
-    values = [runs.seconds for runs in (*paper.runs.values(), *result.ours.values())]
-    top = float(np.ceil(max(part[np.isfinite(part)].max(initial=1.0) for part in values) / 10) * 10)
-    title = f"World model of DR. WELL, seed {seed}; {reasoner}"
+    steps, seconds = (
+        [{method: getattr(runs, name) for method, runs in by_method.items()} for by_method in (paper.runs, ours)]
+        for name in ("steps", "seconds")
+    )
+    finite = [values[np.isfinite(values)] for by_method in seconds for values in by_method.values()]
+    top = float(np.ceil(max(values.max(initial=1.0) for values in finite) / 10) * 10)
+    ends = [max((limit if step is None else step for step in e.done.values()), default=limit) for e in episodes]
     with MemoryStore(folder.memory_file, readonly=True) as memory:
         deltas = memory.deltas(RunCell("drwell", seed).name)
+    title = f"World model of DR. WELL, seed {seed}; {describe_reasoner(experiment)}"
     draw_stages(deltas, target / "world_model.svg", title=title)
-    return {
-        "completion": Figure(
-            figures.completion(paper.runs, result.ours, seed, short, target / "c1_completion"),
-            f"Completion of each block in each episode. ✓ complete, × incomplete; right: share of {seeds}. {setting}.",
-        ),
-        "steps": Figure(
-            figures.bars(
-                {method: runs.steps for method, runs in paper.runs.items()},
-                {method: runs.steps for method, runs in result.ours.items()},
-                ("published, LLM", f"ours, {short}, {seeds}"),
-                "steps at completion",
-                experiment.max_steps,
-                target / "c2_steps",
-            ),
-            f"Environment steps at completion; ∞ (hatched) is not completed. Ours: {shown}. {setting}.",
-        ),
-        "seconds": Figure(
-            figures.bars(
-                {method: runs.seconds for method, runs in paper.runs.items()},
-                {method: runs.seconds for method, runs in result.ours.items()},
-                ("published, LLM, wall clock", f"ours, {short}, simulated at {clock.call:g} s a call"),
-                "seconds at completion",
-                top,
-                target / "c3_seconds",
-            ),
-            f"Seconds at completion. Published: wall clock. Ours: simulated, not measured, from {clock.call:g} s a "
-            f"call in the longest dependent chain and {clock.step:.3g} s a step, both assumed; {shown}. {setting}.",
-        ),
-        "commitments": Figure(
-            figures.strips(
-                paper.commitments,
-                tuple(episode.strips for episode in first),
-                [_length(episode, experiment.max_steps) for episode in first],
-                ("DR. WELL: published, LLM", f"DR. WELL: ours, seed {seed}, {short}"),
-                experiment.max_steps,
-                target / "c4_commitments",
-            ),
-            f"What each agent is committed to over an episode; the number is the block. {setting}.",
-        ),
-        "world model": Figure(
-            draw_stages(deltas, target / "world_model.png", title=title),
-            f"The world model's graph as it grows over the episodes, seed {seed}. {setting}.",
-        ),
-    }
-
-
-def _length(episode: Timeline, limit: int) -> int:
-    return max((limit if step is None else step for step in episode.done.values()), default=limit)
-
-
-def _write(out: Path, command: str, result: Result, drawn: Mapping[str, Figure]) -> Path:
-    trends = [
-        (t.number, t.claim, t.rule, f"{t.paper.text}: {t.paper.word}", t.ours.text, f"**{t.ours.word}**")
-        for t in result.trends
-    ]
-    count = max(runs.steps.shape[2] for runs in (*result.paper.runs.values(), *result.ours.values()))
-    return write(
-        "drwell",
-        out,
-        command,
-        reasoner=describe_reasoner(result.experiment),
-        experiment=result.experiment,
-        seeds=result.seeds,
-        call_time=result.clock.call,
-        step_time=result.clock.step,
-        figures=drawn,
-        trends=trends,
-        columns=["", *map(str, range(1, count + 1))],
-        steps=_values(result, lambda runs: runs.steps, 0, count),
-        seconds=_values(result, lambda runs: runs.seconds, 1, count),
-        calls=[_calls(method, result.timelines[method]) for method in METHODS],
+    step_titles = ("published, LLM", f"ours, {short}, {seeds}")
+    second_titles = ("published, LLM, wall clock", f"ours, {short}, simulated at {clock.call:g} s a call")
+    strip_titles = ("DR. WELL: published, LLM", f"DR. WELL: ours, seed {seed}, {short}")
+    strips = tuple(episode.strips for episode in episodes)
+    return (
+        figures.completion(paper.runs, ours, seed, short, target / "c1_completion"),
+        figures.bars(*steps, step_titles, "steps at completion", limit, target / "c2_steps"),
+        figures.bars(*seconds, second_titles, "seconds at completion", top, target / "c3_seconds"),
+        figures.strips(paper.commitments, strips, ends, strip_titles, limit, target / "c4_commitments"),
+        draw_stages(deltas, target / "world_model.png", title=title),
     )
 
 
-def _calls(method: str, timelines: Sequence[Sequence[Timeline]]) -> tuple[str, str, str]:
+def _mean_calls(method: str, timelines: Sequence[Sequence[Timeline]]) -> tuple[str, str, str]:
     episodes = [episode for by_seed in timelines for episode in by_seed]
     calls, chain = (sum(getattr(episode, name) for episode in episodes) / len(episodes) for name in ("calls", "chain"))
     return figures.LABELS[method], f"{calls:.1f}", f"{chain:.1f}"
 
 
-def _values(result: Result, field: Callable[[Runs], Floats], digits: int, columns: int) -> list[list[str]]:
+def _value_rows(
+    paper: RunsByMethod, ours: RunsByMethod, field: Callable[[Runs], Floats], digits: int
+) -> list[list[str]]:
     """Return rows of published values over ours, the median with quartiles."""
+    columns = max(field(runs).shape[2] for runs in (*paper.values(), *ours.values()))
     rows = []
     for method in METHODS:
-        for block in range(field(result.paper.runs[method]).shape[1]):
-            for name, runs in (("published", result.paper.runs), ("ours", result.ours)):
+        for block in range(field(paper[method]).shape[1]):
+            for name, runs in (("published", paper), ("ours", ours)):
                 low, middle, high = (part[block] for part in figures.quartiles(field(runs[method])))
                 cells = [_cell(*values, digits) for values in zip(low, middle, high, strict=True)]
                 label = f"{figures.LABELS[method]}, block {block}, {name}"
@@ -428,43 +402,3 @@ def _values(result: Result, field: Callable[[Runs], Floats], digits: int, column
 def _cell(low: float, middle: float, high: float, digits: int) -> str:
     texts = ["∞" if np.isinf(value) else f"{value:.{digits}f}" for value in (low, middle, high)]
     return texts[1] if texts[0] == texts[2] else f"{texts[1]} ({texts[0]}–{texts[2]})"
-
-
-def _numbers(result: Result) -> dict[str, Any]:
-    experiment, timelines = result.experiment, result.timelines
-
-    def counts(name: str) -> dict[str, Any]:
-        return {
-            method: [[getattr(episode, name) for episode in episodes] for episodes in timelines[method]]
-            for method in METHODS
-        }
-
-    return {
-        "paper": "drwell",
-        "level": experiment.level,
-        "reasoner": experiment.reasoner,
-        "mind": describe_reasoner(experiment),
-        "seeds": list(experiment.seeds),
-        "episodes": experiment.episodes,
-        "max_steps": experiment.max_steps,
-        "assumed": {"latency_s": result.clock.call, "step_s": result.clock.step},
-        "published": plain({"runs": result.paper.runs, "commitments": result.paper.commitments}),
-        "ours": plain(
-            {
-                "runs": result.ours,
-                "commitments": [[episode.strips for episode in episodes] for episodes in timelines["drwell"]],
-                "calls": counts("calls"),
-                "chain": counts("chain"),
-            }
-        ),
-        "trends": [
-            {
-                "number": trend.number,
-                "claim": trend.claim,
-                "rule": trend.rule,
-                "paper": {"verdict": trend.paper.word, "text": trend.paper.text},
-                "ours": {"verdict": trend.ours.word, "text": trend.ours.text, "by_seed": list(trend.ours.holds)},
-            }
-            for trend in result.trends
-        ],
-    }

@@ -11,13 +11,13 @@ from teamworld.errors import UserError
 from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.spec import RunCell
+from teamworld.papers.claims import Check
 from teamworld.papers.page import data
 from teamworld.papers.wildfire import LABELS, METHODS, OTHER_METHODS, WildfirePlan, choose
 from teamworld.papers.wildfire.scores import (
     IDLE,
     VERDICTS,
     EpisodeScore,
-    LevelCheck,
     Reported,
     checks,
     competencies,
@@ -199,7 +199,7 @@ def test_the_mean_competency_is_the_mean_of_the_competencies() -> None:
 # ---- checks
 
 
-def verdicts(found: Sequence[LevelCheck], number: str) -> set[str]:
+def verdicts(found: Sequence[Check], number: str) -> set[str]:
     return {one.verdict for one in found if one.number == number}
 
 

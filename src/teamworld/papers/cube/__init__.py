@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,9 +15,9 @@ from teamworld.experiment import run
 from teamworld.experiment.results import EpisodeRow
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.cube import figures
-from teamworld.papers.cube.costs import ActionCost, StepCost, action_cost, machine, step_costs_apart
+from teamworld.papers.cube.costs import VERBS, ActionCost, StepCost, action_cost, machine, step_costs_apart
 from teamworld.papers.cube.figures import Actions, Band, Bands, Baselines, Scaling
-from teamworld.papers.page import Figure, Reproduction, check_folder, data, plain, write
+from teamworld.papers.page import Reproduction, check_folder, data, plain, write
 from teamworld.reasoning.human import Terminal
 from teamworld.report.figure_style import need
 
@@ -90,22 +90,6 @@ class Costs(msgspec.Struct):
     actions: dict[int, list[ActionCost]]
 
 
-class CubeResult(NamedTuple):
-    """Everything that figures and page show."""
-
-    plan: CubePlan
-    paper: CubePaper
-    rows: EpisodeRows
-    ours: Bands
-    steps: list[StepCost]
-    actions: list[ActionCost]
-    machine: dict[str, str]
-
-    def band(self, measure: str, planner: str, column: int) -> Band:
-        """Return a published value or ours of the size in this column."""
-        return {**self.paper.baselines.measures[measure], **self.ours[measure]}[planner][column]
-
-
 def job(options: PaperOptions, out: Path, command: str, terminal: Terminal | None) -> Job:
     """Return the reproduction that the options ask for."""
     plan = QUICK if options.quick else CubePlan()
@@ -130,22 +114,49 @@ def reproduce(out: Path, plan: CubePlan, command: str, progress: Progress = lamb
     paper = published()
     rows = _run(out, plan, paper.baselines.limit, progress)
     costs = _measure(out / "measured.json", plan, progress)
-    result = CubeResult(
-        plan,
-        paper,
-        rows,
-        bands_of(rows, plan.sizes),
-        [cost for n in plan.step_sizes for cost in costs.steps[n]],
-        [cost for n in plan.action_sizes for cost in costs.actions[n]],
-        costs.machine,
+    ours = bands_of(rows, plan.sizes)
+    bands = {measure: {**paper.baselines.measures[measure], **ours[measure]} for measure in figures.MEASURES}
+    steps = [cost for n in plan.step_sizes for cost in costs.steps[n]]
+    actions = [cost for n in plan.action_sizes for cost in costs.actions[n]]
+    layouts = {
+        n: {row.method: {name: _value(row, name) for name in figures.MEASURES} for row in rows_of_size}
+        for n, rows_of_size in rows.paper.items()
+    }
+    seeds = [FIRST_SEED + index for index in range(plan.seeds)]
+    target = out / "figures"
+    target.mkdir(parents=True, exist_ok=True)
+    drawn = (
+        figures.baselines(paper.baselines, ours, target / "baselines"),
+        figures.scaling(paper.scaling, steps, target / "scaling"),
+        figures.actions(paper.actions, actions, target / "actions"),
     )
-    drawn = _draw(out / "figures", result)
-    return Reproduction(
-        _write(out, command, result, drawn),
-        tuple(figure.path for figure in drawn.values()),
-        _numbers(result),
-        tuple(_lines(result)),
+    page = write(
+        "cube",
+        out,
+        command,
+        plan=plan,
+        published=paper,
+        seeds=", ".join(map(str, seeds)),
+        machine=", ".join(f"{name} {value}" for name, value in costs.machine.items()),
+        planners=figures.LINES,
+        bands=bands,
+        band_text=_text,
+        layouts=layouts,
+        steps=steps,
+        actions={(cost.verb, cost.n): 1e3 * cost.seconds for cost in actions},
+        verbs=VERBS,
     )
+    numbers = {
+        "paper": "cube",
+        "reasoner": "rules",
+        "seeds": seeds,
+        "sizes": list(plan.sizes),
+        "max_steps": paper.baselines.limit,
+        "machine": costs.machine,
+        "published": plain(paper),
+        "ours": plain({"baselines": ours, "seed_42_layout": layouts, "scaling": steps, "actions": actions}),
+    }
+    return Reproduction(page, drawn, numbers, tuple(_lines(plan, paper, bands, steps)))
 
 
 # ---- runs and measurements
@@ -202,7 +213,7 @@ def _measure(file: Path, plan: CubePlan, progress: Progress) -> Costs:
         progress(f"measuring steps of {n} agents")
     for n in plan.action_sizes:
         if n not in costs.actions:
-            costs.actions[n] = [action_cost(n, verb, plan.window / 3) for verb in figures.VERB_LABELS]
+            costs.actions[n] = [action_cost(n, verb, plan.window / 3) for verb in VERBS]
             _keep(file, costs)
         progress(f"measuring actions of {n} agents")
     return costs
@@ -222,64 +233,11 @@ def _keep(file: Path, costs: Costs) -> None:
     os.replace(draft, file)
 
 
-# ---- figures, page, numbers
-
-
-def _draw(target: Path, result: CubeResult) -> dict[str, Figure]:
-    """Draw everything; return the figures by name."""
-    target.mkdir(parents=True, exist_ok=True)
-    paper = result.paper
-    seeds = ", ".join(str(FIRST_SEED + index) for index in range(result.plan.seeds))
-    return {
-        "baselines": Figure(
-            figures.baselines(paper.baselines, result.ours, target / "baselines"),
-            f"Baselines by number of agents, at most {paper.baselines.limit} steps; lines: mean, bands: smallest to "
-            f"largest. Published: n = 1, 2, 4, 8, three runs. Ours: seeds {seeds}, one episode each, scripted "
-            "team and built-in rules, no language model; run time is wall clock on this machine.",
-        ),
-        "scaling": Figure(
-            figures.scaling(paper.scaling, result.steps, target / "scaling"),
-            "Cost of a step through PettingZoo with observations, n = 2 to 256; lines: mean, bands: standard "
-            "deviation over steps, cut at a third of the mean on the logarithmic axis. Ours: wall clock on this "
-            "machine, one process a size, stepping without a pause. The published policy and pauses are not known.",
-        ),
-        "actions": Figure(
-            figures.actions(paper.actions, result.actions, target / "actions"),
-            "Time of each macro-action, n = 1 to 256. Ours: wall clock on this machine, seconds of a symbolic step "
-            "over the number of agents while all do the action. The published definition is not known and may differ.",
-        ),
-    }
-
-
-def _write(out: Path, command: str, result: CubeResult, drawn: Mapping[str, Figure]) -> Path:
-    return write(
-        "cube",
-        out,
-        command,
-        machine=", ".join(f"{name} {value}" for name, value in result.machine.items()),
-        **drawn,
-        baseline_rows=list(_baseline_rows(result)),
-        scaling_rows=[_scaling_row(result.paper.scaling, cost) for cost in result.steps],
-        least_load=min((cost.cpu for cost in result.steps), default=100.0),
-        action_columns=["n", *map(str, result.plan.action_sizes)],
-        action_rows=list(_action_rows(result)),
-    )
-
-
-def _baseline_rows(result: CubeResult) -> Iterator[list[str]]:
-    blocks = result.paper.baselines.blocks
-    for column, n in enumerate(result.plan.sizes):
-        for planner, line in figures.LINES.items():
-            completed, steps, seconds = (
-                _text(result.band(measure, planner, column), digits)
-                for measure, digits in (("completed", 2), ("steps", 0), ("seconds", 2))
-            )
-            layout = next((row for row in result.rows.paper[n] if row.method == planner), None)
-            cells = [f"{_value(layout, name):.0f}" if layout else "" for name in ("completed", "steps")]
-            yield [str(n), line.label, f"{completed} of {blocks[column]}", steps, seconds, *cells]
+# ---- texts
 
 
 def _text(band: Band, digits: int) -> str:
+    """Return a mean with its range, or the mean alone where all values are equal."""
     mean, low, high = (_short(value, digits) for value in band)
     return mean if low == high else f"{mean} ({low}–{high})"
 
@@ -289,69 +247,16 @@ def _short(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _scaling_row(paper: Scaling, cost: StepCost) -> list[str]:
-    column = paper.sizes.index(cost.n)
-    published, memory = paper.seconds[column], paper.gigabytes[column]
-    return [
-        str(cost.n),
-        cost.policy,
-        f"{1e3 * published:.2f}",
-        f"{1e3 * cost.mean:.3f} ± {1e3 * cost.std:.3f}",
-        f"{published / cost.mean:.0f} x",
-        f"{1 / cost.mean:,.0f}",
-        f"{memory:.2f}",
-        "none" if cost.gigabytes is None else f"{cost.gigabytes:.2f}",
-        "none" if cost.gigabytes is None else f"{cost.gigabytes / memory:.1f} x",
-        f"{paper.cpu[column]:.0f}",
-        f"{cost.cpu:.0f}",
-        str(cost.steps),
-    ]
-
-
-def _action_rows(result: CubeResult) -> Iterator[list[str]]:
-    sizes, paper = result.plan.action_sizes, result.paper.actions
-    ours = {(cost.verb, cost.n): 1e3 * cost.seconds for cost in result.actions}
-    for verb, label in figures.VERB_LABELS.items():
-        theirs = dict(zip(paper.sizes, paper.seconds[verb], strict=True))
-        yield [f"{label}, published, ms", *(f"{1e3 * theirs[n]:.1f}" for n in sizes)]
-        yield [f"{label}, ours, ms an agent and step", *(f"{ours[verb, n]:.3f}" for n in sizes)]
-        yield [f"{label}, ours, ms a step of all", *(f"{ours[verb, n] * n:.2f}" for n in sizes)]
-
-
-def _lines(result: CubeResult) -> Iterator[str]:
+def _lines(plan: CubePlan, paper: CubePaper, bands: Bands, steps: Sequence[StepCost]) -> Iterator[str]:
     """Yield the main results for a terminal."""
-    for column, n in enumerate(result.plan.sizes):
-        teams = []
-        for planner in ("heuristic", *METHODS):
-            blocks, steps = (result.band(name, planner, column) for name in ("completed", "steps"))
-            label = figures.LINES[planner].label
-            teams.append(f"{label} {_text(blocks, 1)} blocks, {_text(steps, 0)} steps")
-        yield f"n = {n}, {result.paper.baselines.blocks[column]} block(s): {'; '.join(teams)}"
-    for cost in result.steps:
+    for column, n in enumerate(plan.sizes):
+        teams = [
+            f"{figures.LINES[planner].label} {_text(bands['completed'][planner][column], 1)} blocks, "
+            f"{_text(bands['steps'][planner][column], 0)} steps"
+            for planner in ("heuristic", *METHODS)
+        ]
+        yield f"n = {n}, {paper.baselines.blocks[column]} block(s): {'; '.join(teams)}"
+    for cost in steps:
         if cost.policy == "random" and cost.n in (10, 256):
-            theirs = result.paper.scaling.seconds[result.paper.scaling.sizes.index(cost.n)]
-            yield f"n = {cost.n}, random: {1e3 * cost.mean:.3f} ms a step, published {1e3 * theirs:.2f} ms"
-
-
-def _numbers(result: CubeResult) -> dict[str, Any]:
-    layouts = {
-        n: {row.method: {name: _value(row, name) for name in figures.MEASURES} for row in rows}
-        for n, rows in result.rows.paper.items()
-    }
-    return {
-        "paper": "cube",
-        "reasoner": "rules",
-        "seeds": [FIRST_SEED + index for index in range(result.plan.seeds)],
-        "sizes": list(result.plan.sizes),
-        "max_steps": result.paper.baselines.limit,
-        "machine": result.machine,
-        "published": plain(result.paper),
-        "ours": plain(
-            {
-                "baselines": result.ours,
-                "seed_42_layout": layouts,
-                "scaling": result.steps,
-                "actions": result.actions,
-            }
-        ),
-    }
+            published_time = paper.scaling.seconds[paper.scaling.sizes.index(cost.n)]
+            yield f"n = {cost.n}, random: {1e3 * cost.mean:.3f} ms a step, published {1e3 * published_time:.2f} ms"

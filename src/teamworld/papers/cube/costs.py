@@ -26,8 +26,15 @@ from teamworld.worlds.cube.symbolic_state import agent_name, entity
 from teamworld.worlds.cube.world import CubeWorld
 
 POLICIES = ("random", "always right")
-#: The macro-actions of the published heat map, by our names (its Wait is idle).
-VERBS = ("move_to_block", "push_block", "rendezvous", "idle", "wait_agents", "yield_block")
+#: The macro-actions of the published heat map, by our names, with the published names.
+VERBS = {
+    "move_to_block": "MoveToBlock",
+    "push_block": "Push",
+    "rendezvous": "Rendezvous",
+    "idle": "Wait",
+    "wait_agents": "WaitAgents",
+    "yield_block": "YieldFace",
+}
 _WARM_UP, _LEAST, _MOST = 50, 50, 5000  # steps
 _DRAWN = 256  # random joint actions, drawn before the clock starts
 _LONG = 1_000_000  # ticks: no time-out in a measurement

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from teamworld.papers.cube.costs import POLICIES, ActionCost, StepCost
+from teamworld.papers.cube.costs import POLICIES, VERBS, ActionCost, StepCost
 from teamworld.report.figure_style import COLOURS, MARKERS, WIDTH, bare, figure, save
 
 if TYPE_CHECKING:
@@ -63,15 +63,6 @@ class Actions(NamedTuple):
 
 #: What is measured of a baseline, with the words for its axis.
 MEASURES = {"completed": "blocks delivered", "steps": "steps", "seconds": "run time (s)"}
-#: The published names of the macro-actions.
-VERB_LABELS = {
-    "move_to_block": "MoveToBlock",
-    "push_block": "Push",
-    "rendezvous": "Rendezvous",
-    "idle": "Wait",
-    "wait_agents": "WaitAgents",
-    "yield_block": "YieldFace",
-}
 
 
 class Line(NamedTuple):
@@ -202,7 +193,7 @@ def _heat(axes: Axes, values: Floats, verbs: Sequence[str], sizes: Sequence[int]
                   color="white" if norm(max(value, 0.005)) < 0.55 else "black")  # fmt: skip
     axes.set_title(title)
     axes.set_xticks(range(len(sizes)), list(map(str, sizes)))
-    axes.set_yticks(range(len(verbs)), [VERB_LABELS[verb] for verb in verbs])
+    axes.set_yticks(range(len(verbs)), [VERBS[verb] for verb in verbs])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return shown

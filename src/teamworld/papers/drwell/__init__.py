@@ -354,7 +354,7 @@ def _draw(
     seed, limit = experiment.seeds[0], experiment.max_steps
     short = "rules" if experiment.reasoner.startswith("rules") else experiment.reasoner
     steps, seconds = (
-        [{method: getattr(runs, name) for method, runs in by_method.items()} for by_method in (paper.runs, ours)]
+        tuple({method: getattr(runs, name) for method, runs in by_method.items()} for by_method in (paper.runs, ours))
         for name in ("steps", "seconds")
     )
     finite = [values[np.isfinite(values)] for by_method in seconds for values in by_method.values()]
@@ -370,8 +370,8 @@ def _draw(
     strips = tuple(episode.strips for episode in episodes)
     return (
         figures.completion(paper.runs, ours, seed, short, target / "c1_completion"),
-        figures.bars(*steps, step_titles, "steps at completion", limit, target / "c2_steps"),
-        figures.bars(*seconds, second_titles, "seconds at completion", top, target / "c3_seconds"),
+        figures.bars(steps, step_titles, "steps at completion", limit, target / "c2_steps"),
+        figures.bars(seconds, second_titles, "seconds at completion", top, target / "c3_seconds"),
         figures.strips(paper.commitments, strips, ends, strip_titles, limit, target / "c4_commitments"),
         draw_stages(deltas, target / "world_model.png", title=title),
     )

@@ -77,14 +77,11 @@ def _share(value: float) -> str:
     return "1" if value == 1 else "0" if value == 0 else f"{value:.2f}".lstrip("0").rstrip("0")
 
 
-def bars(
-    paper: Mapping[str, Floats], ours: Mapping[str, Floats], titles: tuple[str, str], unit: str, top: float, stem: Path
-) -> Path:
+def bars(values: Sequence[Mapping[str, Floats]], titles: tuple[str, str], unit: str, top: float, stem: Path) -> Path:
     """Draw steps or seconds: a bar for each block and episode, infinity as a hatched bar over a break of the axis.
 
     Args:
-        paper: By method, (1, blocks, episodes).
-        ours: By method, (seeds, blocks, episodes).
+        values: The published values and ours; by method, (seeds, blocks, episodes).
         titles: What stands over the published panels, and over ours.
         unit: What the axis counts.
         top: End of the finite part of the axis.
@@ -93,8 +90,8 @@ def bars(
     with figure(WIDTH, 3.9) as drawn:
         grid = drawn.subplots(2, 2, sharey=True)
         for row, method in zip(grid, METHODS, strict=True):
-            for axes, values, title in zip(row, (paper[method], ours[method]), titles, strict=True):
-                _bar_panel(axes, values, top)
+            for axes, by_method, title in zip(row, values, titles, strict=True):
+                _bar_panel(axes, by_method[method], top)
                 axes.set_title(f"{LABELS[method]}: {title}")
             row[0].set_ylabel(unit)
         for axes in grid[-1]:

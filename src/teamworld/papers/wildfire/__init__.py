@@ -14,16 +14,15 @@ from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.message_protocol import MessageProtocol
 from teamworld.experiment.spec import RunCell
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
-from teamworld.papers.page import NOTHING, Figure, Reproduction, check_folder, data, plain, write
+from teamworld.papers.claims import Check
+from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, plain, write
 from teamworld.papers.wildfire.scores import (
     IDLE,
     SCRIPTED,
     VERDICTS,
     EpisodeScore,
-    LevelCheck,
     ScoresByLevel,
     checks,
-    claim,
     competencies,
     difference,
     episode_score,
@@ -127,7 +126,7 @@ class WildfireResult(NamedTuple):
     seeds: Mapping[str, Sequence[Seed]]
     """By method, what competencies are counted from."""
     competence: Table
-    checks: Sequence[LevelCheck]
+    checks: Sequence[Check]
     talk: str
     """Protocol and rules of messages in words."""
 
@@ -211,17 +210,8 @@ def reproduce(out: Path, plan: WildfirePlan, command: str, progress: Progress = 
         "; ".join(filter(None, dict.fromkeys(talks))),
     )
     drawn = draw(out / "figures", result)
-    return Reproduction(
-        _write(out, command, result, drawn),
-        tuple(figure.path for figure in drawn.values()),
-        _numbers(result),
-        tuple(_line(check) for check in result.checks),
-    )
-
-
-def _line(check: LevelCheck) -> str:
-    method = f", {check.method}" if check.method else ""
-    return f"{check.number}  {check.level}{method}: {check.claim}: {check.verdict} ({check.numbers})"
+    page = _write(out, command, result)
+    return Reproduction(page, drawn, _numbers(result), tuple(check.line for check in result.checks))
 
 
 def _run(
@@ -248,31 +238,19 @@ def _run(
 # ---- figures
 
 
-def draw(target: Path, result: WildfireResult) -> dict[str, Figure]:
-    """Draw both figures; return them by name."""
+def draw(target: Path, result: WildfireResult) -> tuple[Path, ...]:
+    """Draw both figures."""
     target.mkdir(parents=True, exist_ok=True)
     panels = {method: LABELS[method] for method in result.compared}
-    model = data("wildfire", "published")["reasoner"]
     legend = "ours: rules, no language model; 95 % interval"
     low = 0.0 if all(result.best.values()) else -0.5
     ticks = {"0": 0.0, "½": 0.5, "1": 1.0}
     score_axis = DotAxis("share of the best: score, or damage averted", (low, 1.0), ticks)
     competency_axis = DotAxis("competency score", (0.0, 1.0), ticks)
-    setting = f"Ours: {result.plan.seeds_in_words}, {_REASONER}; published: {model}, other maps and seeds"
-    return {
-        "scores": Figure(
-            draw_dots(_share_lines(result), panels, score_axis, legend, target / "scores"),
-            "Scores as shares of the best. Above the line: score over the best possible one. Below it, where a fire is "
-            "fought: the share of the damage of doing nothing that does not happen, cut trees counted as lost; left of "
-            f"0 is worse than doing nothing, an arrow is off the axis. {setting}.",
-        ),
-        "competencies": Figure(
-            draw_dots(_competency_lines(result), panels, competency_axis, legend, target / "competencies"),
-            "Behavioural Competency Scores. 0 is doing nothing, 1 the best possible; only means over the competencies "
-            "are published, and shown where all 17 levels were run. * provisional: of the full game alone, and not in "
-            f"the mean. {setting}.",
-        ),
-    }
+    return (
+        draw_dots(_share_lines(result), panels, score_axis, legend, target / "scores"),
+        draw_dots(_competency_lines(result), panels, competency_axis, legend, target / "competencies"),
+    )
 
 
 def _mark(value: float | None) -> list[tuple[PublishedMark, float]]:
@@ -331,74 +309,33 @@ def _published_means() -> dict[str, float]:
 # ---- page
 
 
-def _write(out: Path, command: str, result: WildfireResult, drawn: Mapping[str, Figure]) -> Path:
-    content = data("wildfire", "published")
+def _write(out: Path, command: str, result: WildfireResult) -> Path:
+    published_content = data("wildfire", "published")
+    checks_by_number: dict[str, dict[str, list[Check]]] = {}
+    for check in result.checks:
+        checks_by_number.setdefault(check.number, {}).setdefault(str(check.level), []).append(check)
     return write(
         "wildfire",
         out,
         command,
-        model=content["reasoner"],
-        seeds=result.plan.seeds_in_words,
-        talk=result.talk,
-        verdicts=list(VERDICTS),
-        summary=_summary(result.checks),
-        checklist=_checklist(result.checks),
-        figures=drawn,
-        competence=result.competence,
-        competence_columns=[LABELS.get(name, name) for name in result.competence.columns],
-        means=_means(result, content["reasoner"]),
-        means_source=content["mean_competency"]["source"],
-        levels=[_level(level, result) for level in result.scores],
+        result=result,
+        published=published_content,
+        model=published_content["reasoner"],
+        reasoner=_REASONER,
+        verdicts=VERDICTS,
+        verdict_counts=Counter((check.number, check.verdict) for check in result.checks),
+        checks_by_number=checks_by_number,
+        claims=data("wildfire", "claims")["claims"],
+        labels=LABELS,
+        means={method: mean_competency(result.seeds.get(method, ())) for method in result.compared},
+        interval_text=_interval,
+        presets={level: level_for(level) for level in result.scores},
+        describe_level=describe_level,
+        level_rows={
+            level: [_row(level, method, scores, result.best[level]) for method in methods(scores)]
+            for level, scores in result.scores.items()
+        },
     )
-
-
-def _summary(results: Sequence[LevelCheck]) -> list[list[str]]:
-    """Return how often each claim holds."""
-    rows = []
-    for number in dict.fromkeys(check.number for check in results):
-        counts = Counter(check.verdict for check in results if check.number == number)
-        rows.append([number, claim(number), *(str(counts[verdict]) for verdict in VERDICTS)])
-    return rows
-
-
-class ClaimTable(NamedTuple):
-    """One claim on all levels."""
-
-    heading: str
-    columns: list[str]
-    rows: list[list[str]]
-
-
-def _checklist(results: Sequence[LevelCheck]) -> list[ClaimTable]:
-    """Return a table for each claim; of methods, with a column for each."""
-    tables = []
-    for number in dict.fromkeys(check.number for check in results):
-        by_level: dict[str, list[LevelCheck]] = {}
-        for check in results:
-            if check.number == number:
-                by_level.setdefault(check.level, []).append(check)
-        words = claim(number)
-        numbers = data("wildfire", "claims")["claims"][number].get("numbers", "")
-        first = next(iter(by_level.values()))
-        columns = ["level", *(LABELS[check.method] if check.method else "ours" for check in first)]
-        rows = [[level, *(f"{c.numbers}: **{c.verdict}**" for c in row)] for level, row in by_level.items()]
-        tables.append(ClaimTable(f"{number}. {words[0].upper()}{words[1:]}{numbers}.", columns, rows))
-    return tables
-
-
-def _means(result: WildfireResult, model: str) -> list[list[str]]:
-    rows = []
-    for method in result.compared:
-        own, theirs = mean_competency(result.seeds.get(method, ())), _published_means().get(method)
-        rows.append(
-            [
-                LABELS[method],
-                _interval(own, "{:.2f}".format),
-                NOTHING if own is None else str(own.n),
-                NOTHING if theirs is None else f"{theirs:.2f}",
-            ]
-        )
-    return rows
 
 
 def _interval(interval: Interval | None, text: Callable[[float], str] = points) -> str:
@@ -406,37 +343,6 @@ def _interval(interval: Interval | None, text: Callable[[float], str] = points) 
         return "none"
     bounds = f" [{text(interval.low)}, {text(interval.high)}]" if interval.n > 1 else ""
     return f"{text(interval.mean)}{bounds}"
-
-
-class LevelTable(NamedTuple):
-    """The part of the page on one level."""
-
-    name: str
-    description: str
-    command: str
-    columns: list[str]
-    rows: list[list[str]]
-
-
-def _level(level: str, result: WildfireResult) -> LevelTable:
-    top, scores, content = result.best[level], result.scores[level], data("wildfire", "published")
-    earlier = level in published("earlier")
-    columns = [
-        "method",
-        *(["score"] if top else ["score_reference", "score_burnt"]),
-        *("sd", "n", "steps", "messages", "questions"),
-        f"published, {content['reasoner']} ({content['final']['year']})",
-        *([f"earlier ({content['earlier']['year']})"] if earlier else []),
-        "− do nothing",
-        "− scripted",
-    ]
-    own, limit = level_for(level), result.plan.limit(level)
-    cut = "" if limit == own.max_steps else f" (the level's own limit is {own.max_steps})"
-    scale = f"best score {top:g}" if top else "best score 0: damage is counted"
-    both = "" if top else "; sd and differences are of score_reference, which counts cut trees as lost"
-    description = f"{describe_level(own)}. Step limit used: {limit}{cut}; {scale}{both}."
-    rows = [_row(level, method, scores, top) for method in methods(scores)]
-    return LevelTable(level, description, result.plan.command(level), columns, rows)
 
 
 def _row(level: str, method: str, scores: Sequence[EpisodeScore], top: float) -> list[str]:
@@ -504,17 +410,7 @@ def _numbers(result: WildfireResult) -> dict[str, Any]:
             "mean": {method: plain(mean_competency(seeds.get(method, ()))) for method in result.compared},
             "published_mean": {"mind": content["reasoner"], **content["mean_competency"]},
         },
-        "checks": [
-            {
-                "number": check.number,
-                "claim": check.claim,
-                "method": check.method,
-                "level": check.level,
-                "found": check.numbers,
-                "verdict": check.verdict,
-            }
-            for check in result.checks
-        ],
+        "checks": [check.to_json() for check in result.checks],
     }
 
 

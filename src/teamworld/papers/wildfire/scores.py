@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
 from teamworld.metrics.summary import Summary
+from teamworld.papers.claims import Check
 from teamworld.papers.page import data
 from teamworld.record import Event, StepDone
 from teamworld.report.competence import COMPETENCIES, PROVISIONAL, Competency, Seed, shown_by, values
@@ -271,29 +272,12 @@ def _bounded(strata: Mapping[str, Sequence[Ratio]]) -> Interval | None:
 # ---- claims
 
 
-class LevelCheck(NamedTuple):
-    """One claim on one level."""
-
-    number: str
-    method: str | None
-    """Which of the paper's methods it is about; None if none."""
-    level: str
-    numbers: str
-    verdict: str
-    """One of ``VERDICTS``."""
-
-    @property
-    def claim(self) -> str:
-        """The claim in words."""
-        return claim(self.number)
-
-
 def claim(number: str) -> str:
     """Return a claim in words."""
     return str(data("wildfire", "claims")["claims"][number]["claim"])
 
 
-def checks(scores: ScoresByLevel, best: Mapping[str, float]) -> list[LevelCheck]:
+def checks(scores: ScoresByLevel, best: Mapping[str, float]) -> list[Check]:
     """Judge every claim on every level that it is about.
 
     Args:
@@ -303,7 +287,7 @@ def checks(scores: ScoresByLevel, best: Mapping[str, float]) -> list[LevelCheck]
     return list(_judge(scores, best))
 
 
-def _judge(scores: ScoresByLevel, best: Mapping[str, float]) -> Iterator[LevelCheck]:
+def _judge(scores: ScoresByLevel, best: Mapping[str, float]) -> Iterator[Check]:
     claims = data("wildfire", "claims")
     fires = [level for level in scores if not best[level]]
     for level in (level for level in scores if best[level]):
@@ -313,15 +297,15 @@ def _judge(scores: ScoresByLevel, best: Mapping[str, float]) -> Iterator[LevelCh
     for level in (level for level in claims["small"] if level in scores):
         for method in _compared(scores[level]):
             numbers = difference(scores[level], method, SCRIPTED, _reference, claims["half"])
-            yield LevelCheck("3", method, level, *_verdict(numbers, strict=False))
+            yield Check("3", claim("3"), *_verdict(numbers, strict=False), level, method)
     for number, value in (("4a", _spared), ("4b", _reference)):
         for level in fires:
             numbers = difference(scores[level], SCRIPTED, IDLE, value)
-            yield LevelCheck(number, None, level, *_verdict(numbers, strict=True))
+            yield Check(number, claim(number), *_verdict(numbers, strict=True), level)
     for level in fires:
         for method in _compared(scores[level]):
             numbers = difference(scores[level], method, IDLE, lambda score: score.burnt)
-            yield LevelCheck("5", method, level, *_verdict(numbers, strict=True))
+            yield Check("5", claim("5"), *_verdict(numbers, strict=True), level, method)
 
 
 def _compared(scores: Sequence[EpisodeScore]) -> list[str]:
@@ -336,9 +320,9 @@ def _spared(score: EpisodeScore) -> float:
     return 0.0 - (score.destroyed or 0.0)
 
 
-def _count(number: str, level: str, holds: Sequence[bool]) -> LevelCheck:
+def _count(number: str, level: str, holds: Sequence[bool]) -> Check:
     verdict = "holds" if all(holds) else "does not hold"
-    return LevelCheck(number, None, level, f"{sum(holds)} of {len(holds)} seeds", verdict)
+    return Check(number, claim(number), f"{sum(holds)} of {len(holds)} seeds", verdict, level)
 
 
 def _verdict(result: Paired | None, *, strict: bool) -> tuple[str, str]:

@@ -17,10 +17,10 @@ from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
+from teamworld.papers.claims import Check
 from teamworld.papers.cwah.teams import (
     EpisodesByRow,
     Strata,
-    TeamCheck,
     TeamEpisode,
     TeamMeans,
     TeamRow,
@@ -37,7 +37,7 @@ from teamworld.papers.cwah.teams import (
     saved,
     team_episode,
 )
-from teamworld.papers.page import NOTHING, Figure, Reproduction, check_folder, data, plain, write
+from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, plain, write
 from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning.human import HUMAN, Terminal
 from teamworld.report.dot_plot import DotAxis, DotLine, PublishedMark, draw_dots
@@ -145,7 +145,7 @@ class CwahResult(NamedTuple):
         return by_level if self.split is None else one_stratum
 
     @property
-    def checks(self) -> list[TeamCheck]:
+    def checks(self) -> list[Check]:
         """What the episodes show."""
         return checks(self.episodes, self.strata, official=self.split is None)
 
@@ -292,7 +292,7 @@ def reproduce(out: Path, plan: CwahPlan, command: str, progress: Progress = lamb
     )
     drawn = draw(out / "figures", result) if importlib.util.find_spec("matplotlib") else None
     page = _write(out, command, result, drawn)
-    return Reproduction(page, () if drawn is None else (drawn.path,), _numbers(result), _lines(result))
+    return Reproduction(page, () if drawn is None else (drawn,), _numbers(result), _lines(result))
 
 
 def _place(episode: TeamEpisode) -> tuple[int, int]:
@@ -397,81 +397,40 @@ def _published_cells(row: TeamRow) -> list[str]:
     return ["; ".join(texts) or NOTHING, ablation, earlier]
 
 
-def _pair(values: Sequence[int]) -> str:
-    return " / ".join(f"{value:,}" for value in values)
-
-
-def _table_cells(column: dict[str, Any]) -> list[str]:
-    """Return a team's tasks and mean in the main table, symbolic / visual."""
-    return [*map(_pair, zip(column["symbolic"], column["visual"], strict=True)), _pair(column["mean"])]
-
-
-def _published_rows() -> dict[str, list[list[str]]]:
-    """Return the rows of the tables of published values."""
-    values = data("cwah", "published")
-    table = [
-        [c["team"], c["mind"] or "a planner", *_table_cells(c), _pair(c["tokens"]) if "tokens" in c else NOTHING]
-        for c in values["table"]["columns"].values()
-    ]
-    earlier = []
-    for team in values["earlier"]["rows"].values():
-        cells = [str(team["symbolic"]), str(team["visual"])]
-        if "saved" in team:
-            cells = [f"{cell} ({100 * s:.0f} % saved)" for cell, s in zip(cells, team["saved"], strict=True)]
-        earlier.append([team["team"], team["mind"] or "a planner", *cells])
-    spent = [
-        [name, str(s["steps"]), str(s["calls"]), f"{s['prompt']:,}", f"{s['completion']:,}",
-         f"{s['prompt'] + s['completion']:,}", f"{s['messages']:,}"]
-        for name, s in values["spent"]["rows"].items()
-    ]  # fmt: skip
-    return {"published_rows": table, "earlier_rows": earlier, "spent_rows": spent}
-
-
 # ---- figure and page
 
 
-def draw(target: Path, result: CwahResult) -> Figure:
+def draw(target: Path, result: CwahResult) -> Path:
     """Draw the average steps of each team."""
     lines = []
     for row in result.shown:
-        theirs = {} if result.split else published(row)
+        values = {} if result.split else published(row)
         marks = [(next(mark for name, mark in _MARKS.items() if source.startswith(name)), value)
-                 for source, value in theirs.items()]  # fmt: skip
+                 for source, value in values.items()]  # fmt: skip
         lines.append(DotLine(row.name, {"": mean(result.of(row), result.strata).steps}, {"": marks}))
     target.mkdir(parents=True, exist_ok=True)
-    hollow = "" if result.split else " Hollow: published, symbolic observation; no interval was published."
-    return Figure(
-        draw_dots(lines, {"": ""}, DotAxis("average steps of an episode"), "ours, 95 % interval", target / "steps"),
-        f"Average steps of each team, fewer are better. Dots: ours, {result.seeds}, with 95 % intervals, no language "
-        f"model unless the table says so.{hollow}",
-    )
+    return draw_dots(lines, {"": ""}, DotAxis("average steps of an episode"), "ours, 95 % interval", target / "steps")
 
 
-def _write(out: Path, command: str, result: CwahResult, figure: Figure | None) -> Path:
-    tasks = official_tasks()
-    several = any(len({episode.seed for episode in own}) > 1 for own in result.episodes.values())
+def _write(out: Path, command: str, result: CwahResult, figure: Path | None) -> Path:
     columns, rows = teams(result)
     return write(
         "cwah",
         out,
         command,
+        result=result,
         official=result.split is None,
-        seeds=result.seeds,
-        reasoner=result.reasoner,
-        cap=result.cap,
-        checks=[list(check) for check in result.checks],
+        has_several_seeds=any(len({episode.seed for episode in own}) > 1 for own in result.episodes.values()),
         team_columns=columns,
         team_rows=rows,
-        resampled="seeds resampled within episodes" if result.split is None and several else "episodes resampled",
         horizon=horizon(),
-        figure=figure,
-        tasks=data("cwah", "published")["tasks"],
-        task_rows=_task_rows(result),
+        has_figure=figure is not None,
+        official_tasks=official_tasks(),
+        task_steps=lambda row: mean_steps_by_task(result.of(row), _level_tasks()),
+        episode_steps=lambda row: mean_steps(result.of(row)),
+        mean_of=lambda row: mean(result.of(row), result.strata).steps.mean,
         difference_rows=_difference_rows(result),
-        episode_columns=["mean steps", *(f"{number} {task}" for number, task in tasks.items())],
-        episode_rows=_episode_rows(result),
         published=data("cwah", "published"),
-        **_published_rows(),
     )
 
 
@@ -514,30 +473,6 @@ def _level_tasks() -> dict[str, str]:
     return {f"official-{number}": task for number, task in official_tasks().items()}
 
 
-def _task_rows(result: CwahResult) -> list[list[str]]:
-    if result.split is not None:
-        return []
-    values = data("cwah", "published")
-    rows = []
-    for row in result.shown:
-        steps = mean_steps_by_task(result.of(row), _level_tasks())
-        own = mean(result.of(row), result.strata).steps
-        cells = [*(f"{steps[task]:.0f}" for task in values["tasks"]), f"{own.mean:.0f}"]
-        rows.append([f"ours: {row.name}", result.decider(row), *cells])
-    columns = values["table"]["columns"].values()
-    return [*rows, *([f"published: {c['team']}", c["mind"] or "a planner", *_table_cells(c)] for c in columns)]
-
-
-def _episode_rows(result: CwahResult) -> list[list[str]]:
-    if result.split is not None:
-        return []
-    rows = []
-    for row in result.shown:
-        steps = mean_steps(result.of(row))
-        rows.append([row.name, *(f"{steps[level]:.0f}" for level in _level_tasks())])
-    return rows
-
-
 def _difference_rows(result: CwahResult) -> list[list[str]]:
     wanted = (("MHP x2", "steps"), ("CoELA", "steps"), ("CoELA", "messages"), ("full", "steps"), ("full", "messages"))
     rows = []
@@ -570,7 +505,7 @@ def _lines(result: CwahResult) -> tuple[str, ...]:
         line[1] = result.short_decider(row)
     widths = [max(len(line[at]) for line in cells) for at in range(len(used))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
-    verdicts = [f"{check.number}  {check.claim}: {check.verdict} ({check.numbers})" for check in result.checks]
+    verdicts = [check.line for check in result.checks]
     episodes = "ten official episodes" if result.split is None else "generated episodes"
     head = (
         f"C-WAH, {episodes}, {result.seeds}. Reasoners: {result.reasoner}. Planner, script, exact inference and rules "
@@ -589,10 +524,7 @@ def _numbers(result: CwahResult) -> dict[str, Any]:
         "mind": result.reasoner,
         "cap": result.cap,
         "rows": [_row_numbers(result, row) for row in result.rows],
-        "checks": [
-            {"number": check.number, "claim": check.claim, "found": check.numbers, "verdict": check.verdict}
-            for check in result.checks
-        ],
+        "checks": [check.to_json() for check in result.checks],
         "published": {
             "table": {
                 "source": values["table"]["source"],

@@ -10,6 +10,7 @@ from teamworld.errors import UserError, suggest
 from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.methods import registry
 from teamworld.metrics.definition import Value
+from teamworld.papers.claims import Check
 from teamworld.papers.page import data
 from teamworld.report.statistics import Interval, Paired, paired, stratified_interval
 
@@ -38,7 +39,7 @@ class TeamRow(NamedTuple):
     method: str
     """Its label."""
     by: str
-    """What decides: a planner, a script, exact inference, or reasoners ("minds") that are asked."""
+    """What decides: a planner, a script, exact inference, or reasoners (in the file: "minds") that are asked."""
     agents: int = 2
     full: str | None = None
     table: tuple[str, ...] = ()
@@ -285,17 +286,7 @@ def difference(
 # ---- claims
 
 
-class TeamCheck(NamedTuple):
-    """One claim."""
-
-    number: str
-    claim: str
-    numbers: str
-    verdict: str
-    """One of ``VERDICTS``."""
-
-
-def checks(episodes: EpisodesByRow, strata: Strata, *, official: bool) -> list[TeamCheck]:
+def checks(episodes: EpisodesByRow, strata: Strata, *, official: bool) -> list[Check]:
     """Judge every claim whose rows were run.
 
     Args:
@@ -306,17 +297,17 @@ def checks(episodes: EpisodesByRow, strata: Strata, *, official: bool) -> list[T
     return [*(_level_checks(episodes, strata) if official else ()), *_comparison_checks(episodes, strata)]
 
 
-def _level_checks(episodes: EpisodesByRow, strata: Strata) -> Iterator[TeamCheck]:
+def _level_checks(episodes: EpisodesByRow, strata: Strata) -> Iterator[Check]:
     for claim in data("cwah", "claims")["levels"]:
         if own := episodes.get(_key(*claim["row"])):
             means = mean(own, strata)
             low, high = claim["steps"]
             numbers = f"{means.steps.mean:.1f} steps, {means.failures} of {means.runs} failed"
             holds = low <= means.steps.mean <= high and not means.failures
-            yield TeamCheck(claim["number"], claim["claim"], numbers, VERDICTS[0 if holds else 1])
+            yield Check(claim["number"], claim["claim"], numbers, VERDICTS[0 if holds else 1])
 
 
-def _comparison_checks(episodes: EpisodesByRow, strata: Strata) -> Iterator[TeamCheck]:
+def _comparison_checks(episodes: EpisodesByRow, strata: Strata) -> Iterator[Check]:
     for claim in data("cwah", "claims")["comparisons"]:
         own, other = (episodes.get(_key(label), ()) for label in claim["rows"])
         result = difference(own, other, strata, claim["value"])
@@ -326,7 +317,7 @@ def _comparison_checks(episodes: EpisodesByRow, strata: Strata) -> Iterator[Team
         holds = result.n > 1 and (result.high <= 0 if at_most else result.high < 0)
         fails = result.n > 1 and (result.low > 0 if at_most else result.low >= 0)
         numbers = f"{result.difference:+.2f} [{result.low:+.2f}, {result.high:+.2f}], {result.n} pairs"
-        yield TeamCheck(claim["number"], claim["claim"], numbers, VERDICTS[0 if holds else 1 if fails else 2])
+        yield Check(claim["number"], claim["claim"], numbers, VERDICTS[0 if holds else 1 if fails else 2])
 
 
 def _key(label: str, agents: int = 2) -> str:

@@ -50,6 +50,8 @@ PAGES = [
 SERVER = "http://localhost:8000/v1"
 #: What repeats itself takes too long here; so many rounds, and steps of an episode, show the same.
 ROUNDS = {"--seeds": 2, "--episodes": 3, "--max-steps": 30}
+#: Options by a word of the command: fewer runs of a paper, and fewer steps where a model is asked for each answer.
+FEWER = {"--quick": ("--seeds", "1"), "--reasoner": ("--max-steps", "30")}
 LLAMA = find_spec("llama_cpp") is not None and find_spec("gguf") is not None
 
 
@@ -92,8 +94,10 @@ def test_the_code_of_a_page_runs(
 
 def fewer(command: list[str]) -> list[str]:
     """Return the command with fewer rounds."""
-    asked = zip(["", *command], command, strict=False)
-    return [str(min(int(word), ROUNDS[name])) if name in ROUNDS and word.isdigit() else word for name, word in asked]
+    options = [option for word, option in FEWER.items() if word in command and option[0] not in command]
+    words = [*command, *(word for option in options for word in option if command[0] in ("run", "reproduce"))]
+    pairs = zip(["", *words], words, strict=False)
+    return [str(min(int(word), ROUNDS[name])) if name in ROUNDS and word.isdigit() else word for name, word in pairs]
 
 
 def _model_file(path: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_run_does_not_go_on_with_other_prompts(server: Peer, tmp_path: Path, m
     changed = {"zero_shot/prompts/plan.md.j2", "drwell/prompts/propose.md.j2"}
     assert changed <= set(now)
     monkeypatch.setattr(
-        "teamworld.experiment.folder.versions",
+        "teamworld.experiment.folder.template_versions",
         lambda: {name: info._replace(hash="0") if name in changed else info for name, info in now.items()},
     )
     asked = server.stats()["requests"]
@@ -227,7 +227,7 @@ def kill(*arguments):
     if len(added) == int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)
 EpisodeCalls.add = kill
-given = {"reasoner": sys.argv[1], "methods": ["drwell"], "level": "n4", "max_steps": 30, "episodes": 2}
+given = {"reasoner": sys.argv[1], "methods": ["drwell"], "level": "n4", "max_steps": 30, "episodes": 1}
 run(build(given), Path(sys.argv[2]))
 """
 
@@ -235,7 +235,7 @@ run(build(given), Path(sys.argv[2]))
 @pytest.mark.heavy
 def test_a_killed_run_asks_only_what_is_not_answered(server: Peer, tmp_path: Path) -> None:
     server.set(seconds=0.02)
-    experiment = plain(server, level="n4", episodes=2)
+    experiment = plain(server, level="n4", episodes=1)
     run(experiment, tmp_path / "whole")
     asked = server.stats()["completions"]
     server.reset()

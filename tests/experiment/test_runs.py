@@ -159,9 +159,9 @@ main(arguments)
 @pytest.mark.heavy
 def test_kill_at_several_moments_then_the_same_command(tmp_path: Path) -> None:
     """Inside an episode and between its last steps; benchmarks/durability.py kills at fifty moments."""
-    run("cube", method=["drwell", "zero_shot"], episodes=10, max_steps=120, out=tmp_path / "quiet")
+    run("cube", method=["drwell", "zero_shot"], episodes=4, max_steps=60, out=tmp_path / "quiet")
     folder = tmp_path / "run"
-    arguments = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "10", "--max-steps", "120"]
+    arguments = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "4", "--max-steps", "60"]
     begun = [sys.executable, "-m", "teamworld", *arguments, "--out", str(folder)]
     for moment in (
         ("teamworld.experiment.folder", "RunFolder", "claim", "1"),

@@ -53,7 +53,7 @@ HUGE: Final[Mapping[str, tuple[str, ...]]] = {
 #: Steps of the short form's episodes.
 HORIZON: Final = 20
 #: Levels with steps so slow that the short form makes fewer.
-SLOW_LEVELS: Final[Mapping[str, int]] = {"full_game": 4}
+SLOW_LEVELS: Final[Mapping[str, int]] = {"full_game": 2, "rescue_civilians_search_and_rescue": 10}
 #: Indistinguishable pairs of a level that are played, and the steps of these episodes.
 PAIRS, PAIR_STEPS = 2, 5
 #: The checks of a method in a world, each with what it demands in one line.

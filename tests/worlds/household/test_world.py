@@ -62,7 +62,7 @@ def test_the_contract_is_kept(level: str) -> None:
 
 @pytest.mark.heavy
 def test_the_contract_is_kept_in_all_tasks() -> None:
-    check_world("household", OURS, seeds=(1,), steps=25)
+    check_world("household", OURS, seeds=(1,), steps=8)
 
 
 def variant(**options: Any) -> SimpleNamespace:

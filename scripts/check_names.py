@@ -46,7 +46,6 @@ ON_DISK: Final = {
     ("src/teamworld/methods/cobel/questions.py", "mate"),
     ("src/teamworld/methods/embodied/questions.py", "mate"),
     ("src/teamworld/methods/embodied/questions.py", "mates"),
-    ("src/teamworld/papers/cwah/teams.py", "minds"),
     ("src/teamworld/reasoning/rules.py", "slips"),
     ("src/teamworld/record/events.py", "roster"),
 }

@@ -45,7 +45,7 @@ def episode(level: str, seed: int, taken: int, *, done: bool = True, said: int =
 
 def some(*taken: Sequence[int], said: int = 0) -> list[TeamEpisode]:
     """Return episodes: the steps of each seed, level by level."""
-    return [episode(f"official-{at}", seed, one, said=said) for at, row in enumerate(taken) for seed, one in
+    return [episode(f"official-{at}", seed, steps, said=said) for at, row in enumerate(taken) for seed, steps in
             enumerate(row)]  # fmt: skip
 
 
@@ -125,11 +125,11 @@ def test_all_rows_stand_but_those_left_open() -> None:
 def test_parts_of_a_team_on_exact_inference_are_made_of_its_variants() -> None:
     row = next(row for row in all_rows() if row.method == "cobel:exact_no_bbc")
     options = registry.resolve(row.method, row.options())
-    exact, part = (registry.resolve(f"cobel:{one}", {}).model_dump() for one in ("exact", "no_bbc"))
+    exact, part = (registry.resolve(f"cobel:{variant}", {}).model_dump() for variant in ("exact", "no_bbc"))
     plain = registry.resolve("cobel", {}).model_dump()
-    told = options.model_dump()
-    assert told == {name: part[name] if part[name] != plain[name] else exact[name] for name in plain}
-    assert told != exact
+    values = options.model_dump()
+    assert values == {name: part[name] if part[name] != plain[name] else exact[name] for name in plain}
+    assert values != exact
 
 
 def test_rows_are_chosen_by_method_in_the_order_of_the_table() -> None:
@@ -138,7 +138,7 @@ def test_rows_are_chosen_by_method_in_the_order_of_the_table() -> None:
     assert [row.method for row in choose_rows(["mhp_comm"])] == ["mhp:comm"]
     (beside,) = choose_rows(["random"])
     assert (beside.method, beside.agents, beside.by) == ("random", 2, "script")
-    assert choose_rows(["greedy+zero_shot"])[0].by == "minds and script"
+    assert choose_rows(["greedy+zero_shot"])[0].by == "reasoners and script"
     with pytest.raises(UserError, match="no method 'mph'; did you mean 'mhp'"):
         choose_rows(["mph"])
     with pytest.raises(UserError, match="no variant"):
@@ -153,14 +153,14 @@ def test_rows_are_chosen_by_method_in_the_order_of_the_table() -> None:
 
 
 def test_means_are_over_seeds_then_episodes_and_failures_count_all_steps() -> None:
-    found = [*some([10, 20], [30, 50]), episode("official-2", 0, horizon(), done=False)]
-    told = mean(found[:4], by_level)
-    assert (told.steps.mean, told.steps.n, told.failures, told.runs) == (27.5, 4, 0, 4)
-    assert told.steps.low < 27.5 < told.steps.high
-    assert mean(found, by_level).failures == 1
-    assert told.total_tokens is None
-    assert mean_steps(found) == {"official-0": 15, "official-1": 40, "official-2": 250}
-    assert mean_steps_by_task(found, {"official-0": "tea", "official-1": "tea", "official-2": "meal"}) == {
+    episodes = [*some([10, 20], [30, 50]), episode("official-2", 0, horizon(), done=False)]
+    means = mean(episodes[:4], by_level)
+    assert (means.steps.mean, means.steps.n, means.failures, means.runs) == (27.5, 4, 0, 4)
+    assert means.steps.low < 27.5 < means.steps.high
+    assert mean(episodes, by_level).failures == 1
+    assert means.total_tokens is None
+    assert mean_steps(episodes) == {"official-0": 15, "official-1": 40, "official-2": 250}
+    assert mean_steps_by_task(episodes, {"official-0": "tea", "official-1": "tea", "official-2": "meal"}) == {
         "tea": 27.5,
         "meal": 250,
     }
@@ -169,8 +169,8 @@ def test_means_are_over_seeds_then_episodes_and_failures_count_all_steps() -> No
 
 
 def test_official_episodes_are_strata_and_generated_ones_a_sample() -> None:
-    found = some([10, 12, 14, 16, 18], [90, 92, 94, 96, 98])
-    apart, sample = mean(found, by_level).steps, mean(found, one_stratum).steps
+    episodes = some([10, 12, 14, 16, 18], [90, 92, 94, 96, 98])
+    apart, sample = mean(episodes, by_level).steps, mean(episodes, one_stratum).steps
     assert apart.mean == sample.mean
     assert apart.high - apart.low < (sample.high - sample.low) / 5
 
@@ -185,11 +185,11 @@ def test_a_team_saves_by_episode() -> None:
 
 
 def test_differences_are_paired_by_episode_and_seed() -> None:
-    one, other = some([10, 20], [30, 40]), [*reversed(some([11, 21], [31, 41])), episode("official-9", 9, 1)]
-    told = difference(one, other, by_level, "steps")
-    assert told is not None
-    assert (told.difference, told.n) == (-1, 4)
-    assert difference(one, [], by_level, "steps") is None
+    own, other = some([10, 20], [30, 40]), [*reversed(some([11, 21], [31, 41])), episode("official-9", 9, 1)]
+    result = difference(own, other, by_level, "steps")
+    assert result is not None
+    assert (result.difference, result.n) == (-1, 4)
+    assert difference(own, [], by_level, "steps") is None
 
 
 # ---- checks
@@ -199,14 +199,14 @@ def key(label: str, agents: int = 2) -> str:
     return next(row.key for row in all_rows() if (row.method, row.agents) == (label, agents))
 
 
-def verdicts(found: EpisodesByRow, *, official: bool = True) -> dict[str, str]:
-    return {one.number: one.verdict for one in checks(found, one_stratum, official=official)}
+def verdicts(episodes: EpisodesByRow, *, official: bool = True) -> dict[str, str]:
+    return {check.number: check.verdict for check in checks(episodes, one_stratum, official=official)}
 
 
 def test_the_planners_level_is_judged_on_the_official_episodes_alone() -> None:
-    found = {key("mhp", 1): some([110, 112]), key("mhp"): some([90, 92])}
-    assert verdicts(found) == {"1a": "holds", "1b": "does not hold"}
-    assert verdicts(found, official=False) == {}
+    episodes = {key("mhp", 1): some([110, 112]), key("mhp"): some([90, 92])}
+    assert verdicts(episodes) == {"1a": "holds", "1b": "does not hold"}
+    assert verdicts(episodes, official=False) == {}
     failed = [*some([90]), episode("official-1", 0, 120, done=False)]
     assert verdicts({key("mhp", 1): failed}) == {"1a": "does not hold"}
 
@@ -215,18 +215,18 @@ def test_beliefs_are_judged_by_the_side_of_the_interval() -> None:
     full = [episode("dev", seed, 40 + seed % 7, said=1) for seed in range(50)]
 
     def beside(more: int, wide: int, said: int) -> list[TeamEpisode]:
-        return [episode("dev", one.seed, one.steps + more + wide * (-1) ** one.seed, said=said) for one in full]
+        return [episode("dev", own.seed, own.steps + more + wide * (-1) ** own.seed, said=said) for own in full]
 
-    found = {
+    rows = {
         key("cobel:exact"): full,
         key("cobel:exact_no_bbc"): beside(3, 2, 1),
         key("cobel:exact_silent"): beside(1, 20, 0),
         key("coela:cwah"): beside(-3, 1, 4),
     }
-    assert verdicts(found) == {"2a": "holds", "2b": "not decided", "3a": "holds", "3b": "does not hold"}
+    assert verdicts(rows) == {"2a": "holds", "2b": "not decided", "3a": "holds", "3b": "does not hold"}
     same = {key("cobel:exact"): full, key("coela:cwah"): full}
     assert verdicts(same) == {"3a": "does not hold", "3b": "holds"}
-    assert verdicts({name: some[:1] for name, some in found.items()})["2a"] == "not decided"  # of one pair
+    assert verdicts({name: episodes[:1] for name, episodes in rows.items()})["2a"] == "not decided"  # of one pair
 
 
 # ---- plans
@@ -251,7 +251,7 @@ def test_folders_of_generated_episodes_serve_larger_tables() -> None:
     plan = CwahPlan(seeds=3, rows=rows)
     assert (plan.size, len(plan.places())) == (30, 10)
     assert (
-        CwahPlan(seeds=3, rows=(*rows, TeamRow("open", "capo", "minds"))).size == 30
+        CwahPlan(seeds=3, rows=(*rows, TeamRow("open", "capo", "reasoners"))).size == 30
     )  # what does not stand is not run
 
 
@@ -272,15 +272,15 @@ def test_generated_episodes_from_end_to_end(
     arguments = ("--episodes", "dev:4", "--methods", "greedy,do_nothing", "--out", str(out))
     code, text, errors = call(capsys, *arguments, "--json")
     assert (code, errors) == (0, "")
-    told = json.loads(text)
-    greedy, idle = told["rows"]
+    numbers = json.loads(text)
+    greedy, idle = numbers["rows"]
     assert (greedy["method"], greedy["agents"], greedy["llm"], greedy["runs"]) == ("greedy", 2, False, 4)
     assert (idle["steps"], idle["failures"], idle["runs"]) == (horizon(), 4, 4)
     assert greedy["steps"] < 100
-    assert greedy["steps"] == pytest.approx(sum(one["steps"] for one in greedy["episodes"]) / 4)
+    assert greedy["steps"] == pytest.approx(sum(result["steps"] for result in greedy["episodes"]) / 4)
     assert (greedy["messages"], greedy["message_tokens"], greedy["total_tokens"]) == (0, 0, None)
-    assert told["episodes"] == "dev"
-    page = Path(told["page"]).read_text("utf-8")
+    assert numbers["episodes"] == "dev"
+    page = Path(numbers["page"]).read_text("utf-8")
     assert "tune on, `test` to report" in page
     assert "published:" not in page  # nothing published is of these episodes
     assert str(tmp_path) not in page
@@ -305,7 +305,7 @@ def test_a_cap_holds_for_all_teams(tmp_path: Path, capsys: pytest.CaptureFixture
     assert code == 0
     code, capped, _ = call(capsys, *arguments, "--cap", "1", "--out", str(tmp_path / "capped"))
     assert code == 0
-    said = [[one["messages"] for one in json.loads(text)["rows"][0]["episodes"]] for text in (free, capped)]
+    said = [[result["messages"] for result in json.loads(text)["rows"][0]["episodes"]] for text in (free, capped)]
     assert max(said[0]) > 2 >= max(said[1])  # one of each agent
     assert "more than 1 messages" in (tmp_path / "capped" / "report.md").read_text("utf-8")
 
@@ -340,8 +340,8 @@ def test_the_official_episodes_from_end_to_end(tmp_path: Path, capsys: pytest.Ca
     arguments = ("--data", str(FOLDER), "--methods", "greedy", "--seeds", "1", "--out", str(tmp_path / "out"))
     code, text, errors = call(capsys, *arguments, "--json")
     assert (code, errors) == (0, "")
-    told = json.loads(text)
-    (row,) = told["rows"]
+    numbers = json.loads(text)
+    (row,) = numbers["rows"]
     assert row["runs"] == len(row["by_episode"]) == 10
     assert row["steps"] == pytest.approx(sum(row["by_episode"].values()) / 10)
     assert row["steps"] == pytest.approx(sum(row["tasks"].values()) / 5)
@@ -366,13 +366,15 @@ def test_a_row_left_open_shows_what_was_published() -> None:
 def test_rows_say_where_there_is_no_language_model() -> None:
     mhp = next(row for row in all_rows() if row.key == key("mhp", 1))
     coela = next(row for row in all_rows() if row.key == key("coela:cwah"))
-    asked = [one._replace(questions=3) for one in some([50])]
+    asked = [result._replace(questions=3) for result in some([50])]
     made = _made([mhp, coela], {mhp.key: some([100]), coela.key: asked})
     assert [made.decider(row) for row in (mhp, coela)] == ["a planner, no LLM", "built-in rules, no language model"]
     assert not made.asks_model(coela)
     silent = _made([coela], {coela.key: some([50])})
     assert silent.decider(coela) == "nobody asked, no LLM"
-    model = _made([coela], {coela.key: [one._replace(total_tokens=9.0) for one in asked]})._replace(reasoner="gpt")
+    model = _made([coela], {coela.key: [result._replace(total_tokens=9.0) for result in asked]})._replace(
+        reasoner="gpt"
+    )
     assert (model.decider(coela), model.asks_model(coela)) == ("gpt", True)
     assert [made.short_decider(row) for row in (mhp, coela)] == ["planner", "rules"]
     mixed = next(row for row in all_rows() if row.method == "mhp+coela:cwah")
@@ -383,8 +385,8 @@ def test_rows_say_where_there_is_no_language_model() -> None:
     assert made.saved(mhp) is None
 
 
-def _made(rows: Sequence[TeamRow], found: EpisodesByRow) -> CwahResult:
-    return CwahResult("seed 42", rows, found, None, "built-in rules, no language model", None)
+def _made(rows: Sequence[TeamRow], episodes: EpisodesByRow) -> CwahResult:
+    return CwahResult("seed 42", rows, episodes, None, "built-in rules, no language model", None)
 
 
 @needs_data
@@ -392,10 +394,10 @@ def test_data_that_lacks_an_episode_is_refused_before_anything_is_written(tmp_pa
     index: dict[str, Any] = json.loads((FOLDER / "index.json").read_text("utf-8"))
     index["episodes"] = index["episodes"][:9]
     (tmp_path / "index.json").write_text(json.dumps(index))
-    for one in index["episodes"]:
-        target = tmp_path / one["file"]
+    for entry in index["episodes"]:
+        target = tmp_path / entry["file"]
         target.parent.mkdir(exist_ok=True)
-        target.write_bytes((FOLDER / one["file"]).read_bytes())
+        target.write_bytes((FOLDER / entry["file"]).read_bytes())
     plan = CwahPlan(data=tmp_path, seeds=1, rows=choose_rows(["greedy"]))
     with pytest.raises(UserError, match="expected an episode of task 49"):
         cwah.reproduce(tmp_path / "out", plan, "")

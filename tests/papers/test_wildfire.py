@@ -132,8 +132,8 @@ def test_a_log_without_scores_is_refused(played: tuple[RunFolder, list[EpisodeRo
 
 
 def test_shares_of_the_best() -> None:
-    found = [*some(IDLE, 0, 0), *some("a", 9, 18)]
-    made = share(found, "a", 18)
+    scores = [*some(IDLE, 0, 0), *some("a", 9, 18)]
+    made = share(scores, "a", 18)
     assert made is not None
     assert (made.mean, made.n) == (0.75, 2)
     fire = [*some(IDLE, -100, -300), *some("a", -50, -150), *some("b", -200, -300), episode("c", 9, -1)]
@@ -163,14 +163,14 @@ def test_a_spread_tells_mean_sd_and_n() -> None:
 
 
 def test_differences_are_paired_by_seed() -> None:
-    found = [*some("b", 9, 19, 29, 1000), *reversed(some("a", 10, 20, 30))]
-    made = difference(found, "a", "b", lambda score: score.reference)
+    scores = [*some("b", 9, 19, 29, 1000), *reversed(some("a", 10, 20, 30))]
+    made = difference(scores, "a", "b", lambda score: score.reference)
     assert made is not None
     assert (made[:3], made.n) == ((1.0, 1.0, 1.0), 3)
-    half = difference(found, "a", "b", lambda score: score.reference, 0.5)
+    half = difference(scores, "a", "b", lambda score: score.reference, 0.5)
     assert half is not None
     assert half.difference == pytest.approx(20 - 9.5)
-    assert difference(found, "a", "nobody", lambda score: score.reference) is None
+    assert difference(scores, "a", "nobody", lambda score: score.reference) is None
 
 
 def test_the_mean_competency_is_the_mean_of_the_competencies() -> None:
@@ -188,33 +188,33 @@ def test_the_mean_competency_is_the_mean_of_the_competencies() -> None:
     assert each["TD"].n == 8
     assert mean_competency([]) is None
     assert competencies([Seed(CUT, 0, 9.0, None, 18.0)])["TD"] is None  # without doing nothing beside it
-    told = competence.table(
-        [competence.ScoredEpisode(method, (one.level, "", one.seed, 1), score or 0.0)
-         for one in seeds for method, score in (("a", one.score), (IDLE, one.idle))],
+    table = competence.table(
+        [competence.ScoredEpisode(method, (result.level, "", result.seed, 1), score or 0.0)
+         for result in seeds for method, score in (("a", result.score), (IDLE, result.idle))],
         "",
     )  # fmt: skip
-    assert told.rows[0][1].startswith(f"{each['TD'].mean:.2f} [")
+    assert table.rows[0][1].startswith(f"{each['TD'].mean:.2f} [")
 
 
 # ---- checks
 
 
-def verdicts(found: Sequence[Check], number: str) -> set[str]:
-    return {one.verdict for one in found if one.number == number}
+def verdicts(results: Sequence[Check], number: str) -> set[str]:
+    return {check.verdict for check in results if check.number == number}
 
 
 def team(scores: dict[str, Sequence[float]], *, fire: bool = False) -> list[EpisodeScore]:
     rest = scores.get("rest", (0.0, 0.0, 0.0))
-    return [one for method in METHODS for one in some(method, *scores.get(method, rest), fire=fire)]
+    return [score for method in METHODS for score in some(method, *scores.get(method, rest), fire=fire)]
 
 
 def test_checks_hold_where_everything_is_as_it_should_be() -> None:
     cut = team({IDLE: (0, 0, 0), "rest": (18, 18, 18)})
     fire = team({IDLE: (-90, -100, -110), "rest": (-10, -21, -29)}, fire=True)
     made = checks({CUT: cut, FIRE: fire}, BEST)
-    assert {one.verdict for one in made} == {"holds"}
-    assert {one.number for one in made} == set(CLAIMS["claims"])
-    assert {one.method for one in made if one.number == "3"} == set(MEAN_BCS)
+    assert {check.verdict for check in made} == {"holds"}
+    assert {check.number for check in made} == set(CLAIMS["claims"])
+    assert {check.method for check in made if check.number == "3"} == set(MEAN_BCS)
 
 
 @pytest.mark.parametrize(
@@ -236,17 +236,17 @@ def test_a_check_sees_what_does_not_hold(
     number: str, level: str, scores: dict[str, Sequence[float]], verdict: str
 ) -> None:
     made = checks({level: team(scores, fire=level == FIRE)}, BEST)
-    who = [one for one in made if one.number == number and one.method in (None, "coela")]
-    assert [one.verdict for one in who] == [verdict]
+    who = [check for check in made if check.number == number and check.method in (None, "coela")]
+    assert [check.verdict for check in who] == [verdict]
     assert verdict in VERDICTS
 
 
 def test_own_agents_do_not_count_as_what_was_destroyed() -> None:
     """The scripted team loses agents, which the score charges, and saves what stands."""
-    found = [episode(IDLE, seed, -100.0, 100.0 + seed) for seed in range(4)]
-    found += [episode("greedy", seed, -120.0, 60.0) for seed in range(4)]
-    found += [episode(method, seed, -100.0, 100.0) for method in MEAN_BCS for seed in range(4)]
-    made = checks({FIRE: found}, BEST)
+    scores = [episode(IDLE, seed, -100.0, 100.0 + seed) for seed in range(4)]
+    scores += [episode("greedy", seed, -120.0, 60.0) for seed in range(4)]
+    scores += [episode(method, seed, -100.0, 100.0) for method in MEAN_BCS for seed in range(4)]
+    made = checks({FIRE: scores}, BEST)
     assert verdicts(made, "4a") == {"holds"}
     assert verdicts(made, "4b") == {"does not hold"}
 

@@ -74,7 +74,13 @@ _OWNERS: dict[str, tuple[PaperName, ...]] = {
 
 
 class Job(NamedTuple):
-    """A reproduction that is ready to run."""
+    """A reproduction that is ready to run.
+
+    The module of each paper has ``job``, which checks the options and returns a job, and ``reproduce``, which it runs:
+    that goes on with what stands in the folder, writes figures and page, and raises a UserError if an extra is missing
+    or the folder holds something else. Its arguments are the folder of the page, the plan, the command as typed (for
+    the page) and the progress, called after every episode and measurement.
+    """
 
     run: Callable[[Progress], Reproduction]
     size: int

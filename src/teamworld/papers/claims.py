@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from teamworld.report.statistics import Paired, paired
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class Check(NamedTuple):
@@ -31,3 +36,18 @@ class Check(NamedTuple):
             "found": self.numbers,
             "verdict": self.verdict,
         }
+
+
+def paired_difference(
+    values: Mapping[_Key, float], others: Mapping[_Key, float], strata: Mapping[_Key, str] | None = None
+) -> Paired | None:
+    """Return the mean of value minus other value over the episodes that both have; None where there is none.
+
+    Args:
+        values: By episode.
+        others: What is subtracted, by episode.
+        strata: Which episodes belong together; None: all.
+    """
+    keys = [key for key in values if key in others]
+    first, second = ([(side[key], 1.0) for key in keys] for side in (values, others))
+    return paired(first, second, None if strata is None else [strata[key] for key in keys])

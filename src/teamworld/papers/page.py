@@ -90,6 +90,11 @@ def code(command: str) -> str:
     return f"```console\n{command}\n```"
 
 
+def seeds_text(seeds: Sequence[int]) -> str:
+    """Return consecutive seeds in words."""
+    return f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+
+
 def plain(value: Any) -> Any:  # noqa: ANN401  (any nested numbers)
     """Return nested numbers as plain data; infinity and NaN are null."""
     if isinstance(value, np.ndarray | np.generic):

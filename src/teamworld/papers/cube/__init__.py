@@ -98,17 +98,7 @@ def job(options: PaperOptions, out: Path, command: str, terminal: Terminal | Non
 
 
 def reproduce(out: Path, plan: CubePlan, command: str, progress: Progress = lambda text: None) -> Reproduction:
-    """Run the baselines, measure steps and macro-actions, or go on with it, and write figures and page.
-
-    Args:
-        out: Folder of the page; runs go into its folder ``runs``, measurements into ``measured.json``.
-        plan: What to run and measure.
-        command: The command as typed, for the page.
-        progress: Called after every episode and measurement.
-
-    Raises:
-        UserError: An extra is missing, or the folder holds another run.
-    """
+    """Run the baselines in ``runs``, measure costs into ``measured.json``; write figures and page."""
     need(matplotlib="plots", pettingzoo="rl", gymnasium="rl")
     check_folder(out, "runs", "cube")
     paper = published()

@@ -37,7 +37,7 @@ from teamworld.papers.cwah.teams import (
     saved,
     team_episode,
 )
-from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, plain, write
+from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, plain, seeds_text, write
 from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning.human import HUMAN, Terminal
 from teamworld.report.dot_plot import DotAxis, DotLine, PublishedMark, draw_dots
@@ -111,8 +111,7 @@ class CwahPlan(NamedTuple):
     def seeds_in_words(self) -> str:
         """The seeds in words."""
         if self.generated is None:
-            last = FIRST_SEED + self.seeds - 1
-            return f"seeds {FIRST_SEED} to {last}" if self.seeds > 1 else f"seed {last}"
+            return seeds_text(range(FIRST_SEED, FIRST_SEED + self.seeds))
         seeds = self.generated.seeds
         return f"{len(seeds)} episodes of {self.generated.split}, {seeds[0]} to {seeds[-1]}"
 
@@ -191,7 +190,7 @@ class CwahResult(NamedTuple):
         if not self.of(row):
             return NOTHING
         reasoner = "rules" if self.reasoner.startswith("built-in rules") else self.reasoner
-        words = {"inference": "exact", "minds": reasoner}
+        words = {"inference": "exact", "reasoners": reasoner}
         return " + ".join(words.get(part, part) for part in reversed(row.by.split(" and ")))
 
     def asks_model(self, row: TeamRow) -> bool:
@@ -261,17 +260,7 @@ def parse_episodes(text: str) -> Generated | None:
 
 
 def reproduce(out: Path, plan: CwahPlan, command: str, progress: Progress = lambda text: None) -> Reproduction:
-    """Run every row, or go on with it, and write figure and page.
-
-    Args:
-        out: Folder of the page; runs go into its folder ``runs``, each row's into one of its own.
-        plan: What to run.
-        command: The command as typed, for the page.
-        progress: Called after every episode.
-
-    Raises:
-        UserError: The data cannot be used, or the folder holds something else; then nothing was written.
-    """
+    """Run every row in ``runs``, each in a folder of its own; write figure and page."""
     check_folder(out, "runs", "cwah")
     runs = [row_run for row in plan.available for row_run in _runs(out, plan, row)]
     if not runs:
@@ -547,6 +536,7 @@ def _row_numbers(result: CwahResult, row: TeamRow) -> dict[str, Any]:
     if not own:
         return {**team, "decided_by": None, "llm": None, "steps": None, "runs": 0}
     means = mean(own, result.strata)
+    tokens = {"written_tokens": means.written_tokens, "total_tokens": means.total_tokens}
     return {
         **team,
         "decided_by": result.decider(row),
@@ -558,8 +548,7 @@ def _row_numbers(result: CwahResult, row: TeamRow) -> dict[str, Any]:
         "messages": means.messages.mean,
         "messages_interval": [means.messages.low, means.messages.high],
         "message_tokens": means.message_tokens.mean,
-        "written_tokens": None if means.written_tokens is None else means.written_tokens.mean,
-        "total_tokens": None if means.total_tokens is None else means.total_tokens.mean,
+        **{name: None if interval is None else interval.mean for name, interval in tokens.items()},
         "questions": means.questions,
         "fallbacks": means.fallbacks,
         "saved": result.saved(row),

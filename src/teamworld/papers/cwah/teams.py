@@ -10,9 +10,9 @@ from teamworld.errors import UserError, suggest
 from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.methods import registry
 from teamworld.metrics.definition import Value
-from teamworld.papers.claims import Check
+from teamworld.papers.claims import Check, paired_difference
 from teamworld.papers.page import data
-from teamworld.report.statistics import Interval, Paired, paired, stratified_interval
+from teamworld.report.statistics import Interval, Paired, stratified_interval
 
 #: What can be said of a claim; ``not decided``: the interval holds both.
 VERDICTS: Final = ("holds", "does not hold", "not decided")
@@ -39,7 +39,7 @@ class TeamRow(NamedTuple):
     method: str
     """Its label."""
     by: str
-    """What decides: a planner, a script, exact inference, or reasoners (in the file: "minds") that are asked."""
+    """What decides: a planner, a script, exact inference, or reasoners that are asked."""
     agents: int = 2
     full: str | None = None
     table: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class TeamRow(NamedTuple):
     @property
     def asks(self) -> bool:
         """Whether reasoners are asked."""
-        return self.by.startswith("minds")
+        return self.by.startswith("reasoners")
 
     def options(self) -> dict[str, dict[str, Any]]:
         """Return the options that make the row's label, by label; empty where the method knows it."""
@@ -113,7 +113,7 @@ def _row_of(label: str, known: list[str]) -> TeamRow:
             raise UserError(f"--methods: there is no method '{part}'{suggest(part, [*known, *registry.names()])}")
     registry.resolve(label, {})
     asking = [bool(registry.method_class(part).questions) for part in parts]
-    return TeamRow(label, label, "minds" if all(asking) else "minds and script" if any(asking) else "script")
+    return TeamRow(label, label, "reasoners" if all(asking) else "reasoners and script" if any(asking) else "script")
 
 
 # ---- episodes
@@ -277,10 +277,10 @@ def difference(
         strata: Which episodes belong together.
         value: ``steps`` or ``messages``.
     """
-    by_place = {(episode.level, episode.seed): episode for episode in others}
-    pairs = [(e, by_place[e.level, e.seed]) for e in episodes if (e.level, e.seed) in by_place]
-    first, second = ([(float(getattr(pair[side], value)), 1.0) for pair in pairs] for side in (0, 1))
-    return paired(first, second, [strata(episode) for episode, _ in pairs])
+    own, other = (
+        {(episode.level, episode.seed): float(getattr(episode, value)) for episode in row} for row in (episodes, others)
+    )
+    return paired_difference(own, other, {(episode.level, episode.seed): strata(episode) for episode in episodes})
 
 
 # ---- claims

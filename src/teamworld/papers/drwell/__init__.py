@@ -130,17 +130,7 @@ def job(options: PaperOptions, out: Path, command: str, terminal: Terminal | Non
 
 
 def reproduce(out: Path, plan: DrWellPlan, command: str, progress: Progress = lambda text: None) -> Reproduction:
-    """Run both methods, or go on with them, and write figures and page.
-
-    Args:
-        out: Folder of the page; the runs go into its folder ``run``.
-        plan: What to run.
-        command: The command as typed, for the page.
-        progress: Called after every episode.
-
-    Raises:
-        UserError: An extra is missing, or the folder holds another run.
-    """
+    """Run both methods in the folder ``run``; write figures and page."""
     need(matplotlib="plots")
     check_folder(out, "run", "drwell")
     run(

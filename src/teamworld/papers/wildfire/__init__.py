@@ -15,7 +15,7 @@ from teamworld.experiment.message_protocol import MessageProtocol
 from teamworld.experiment.spec import RunCell
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.claims import Check
-from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, plain, write
+from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, plain, seeds_text, write
 from teamworld.papers.wildfire.scores import (
     IDLE,
     SCRIPTED,
@@ -95,7 +95,7 @@ class WildfirePlan(NamedTuple):
     @property
     def seeds_in_words(self) -> str:
         """The seeds in words."""
-        return f"seeds {self.range[0]} to {self.range[-1]}" if self.seeds > 1 else f"seed {self.range[0]}"
+        return seeds_text(self.range)
 
     def limit(self, level: str) -> int:
         """Return the steps of an episode at most."""
@@ -171,18 +171,7 @@ def job(options: PaperOptions, out: Path, command: str, terminal: Terminal | Non
 
 
 def reproduce(out: Path, plan: WildfirePlan, command: str, progress: Progress = lambda text: None) -> Reproduction:
-    """Run everything on every level, or go on with it, and write figures and page.
-
-    Args:
-        out: Folder of the page; runs go into its folder ``runs``, each level into one of its own, and further methods
-            into one for each level and method.
-        plan: What to run.
-        command: The command as typed, for the page.
-        progress: Called after every episode.
-
-    Raises:
-        UserError: An extra is missing, or the folder holds another run.
-    """
+    """Run everything in ``runs``, each level and further method in a folder of its own; write figures and page."""
     need(matplotlib="plots")
     check_folder(out, "runs", "wildfire")
     scores: dict[str, list[EpisodeScore]] = {}

@@ -9,11 +9,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
 from teamworld.metrics.summary import Summary
-from teamworld.papers.claims import Check
+from teamworld.papers.claims import Check, paired_difference
 from teamworld.papers.page import data
 from teamworld.record import Event, StepDone
 from teamworld.report.competence import COMPETENCIES, PROVISIONAL, Competency, Seed, shown_by, values
-from teamworld.report.statistics import Interval, Paired, Ratio, fitting_interval, paired
+from teamworld.report.statistics import Interval, Paired, Ratio, fitting_interval
 from teamworld.worlds.wildfire.physics import BUILDING_COST, CIVILIAN_COST
 
 IDLE: Final = "do_nothing"
@@ -141,7 +141,7 @@ def spread(numbers: Sequence[float], best: float) -> Spread:
         ValueError: There are no scores.
     """
     unit = best or 1.0
-    interval = fitting_interval({"": _units([number / unit for number in numbers])}, shares=bool(best))
+    interval = fitting_interval({"": [(number / unit, 1.0) for number in numbers]}, shares=bool(best))
     if interval is None:
         raise ValueError("no seed has no mean")
     low = max(0.0, interval.low) if best else interval.low
@@ -165,13 +165,10 @@ def difference(
         value: What is compared.
         factor: What the other's values are multiplied by before.
     """
-    others = {score.seed: score for score in of(scores, other)}
-    pairs = [(score, others[score.seed]) for score in of(scores, method) if score.seed in others]
-    return paired(_units([value(a) for a, _ in pairs]), _units([factor * value(b) for _, b in pairs]))
-
-
-def _units(numbers: Sequence[float]) -> list[Ratio]:
-    return [(number, 1.0) for number in numbers]
+    return paired_difference(
+        {score.seed: value(score) for score in of(scores, method)},
+        {score.seed: factor * value(score) for score in of(scores, other)},
+    )
 
 
 def points(value: float, sign: str = "") -> str:

@@ -126,17 +126,14 @@ def _over(times: list[float], window: float) -> bool:
 def _resident() -> float | None:
     """Return this process's resident memory in gigabytes (Linux), its peak elsewhere on Unix, or None."""
     try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        try:
-            import resource
-        except ImportError:  # Windows
-            return None
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak * (1 if sys.platform == "darwin" else 1024) / 1e9
-    import resource
-
-    return pages * resource.getpagesize() / 1e9
+        import resource
+    except ImportError:  # Windows
+        return None
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text("ascii").split()[1]) * resource.getpagesize() / 1e9
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024) / 1e9
 
 
 # ---- macro-actions

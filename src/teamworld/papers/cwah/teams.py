@@ -45,7 +45,6 @@ class TeamRow(NamedTuple):
     table: tuple[str, ...] = ()
     earlier: str | None = None
     ablation: str | None = None
-    spent: str | None = None
     variants: tuple[str, ...] = ()
 
     @property

@@ -150,16 +150,18 @@ def _slower(runs: RunsByMethod, block: int) -> Judgement:
     late = runs["drwell"].seconds[:, block, LATE:]
     if not late.size:
         return _NO_LATE_EPISODE
-    ours, baseline = _medians(late), _medians(runs["zero_shot"].seconds[:, block])
-    # inf stands for no completed episode, of which nothing can be said.
-    holds = np.isfinite(ours) & np.isfinite(baseline) & (ours > baseline)
-    return Judgement(_by_seed(holds), f"{_spread(ours, 1)} s against {_spread(baseline, 1)} s")
+    drwell, baseline = _medians(late), _medians(runs["zero_shot"].seconds[:, block])
+    return Judgement(_less(baseline, drwell), f"{_spread(drwell, 1)} s against {_spread(baseline, 1)} s")
 
 
 def _faster(runs: RunsByMethod, block: int) -> Judgement:
     last, baseline = _medians(runs["drwell"].steps[:, block, -1:]), _medians(runs["zero_shot"].steps[:, block])
-    holds = np.isfinite(last) & np.isfinite(baseline) & (last < baseline)
-    return Judgement(_by_seed(holds), f"{_spread(last, 0)} steps against {_spread(baseline, 1)}")
+    return Judgement(_less(last, baseline), f"{_spread(last, 0)} steps against {_spread(baseline, 1)}")
+
+
+def _less(values: Floats, others: Floats) -> tuple[bool, ...]:
+    """Return by seed whether a median is the smaller one; inf stands for no completed episode: nothing can be said."""
+    return _by_seed(np.isfinite(values) & np.isfinite(others) & (values < others))
 
 
 def _ranges(runs: Runs) -> Floats:

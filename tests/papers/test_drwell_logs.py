@@ -42,37 +42,32 @@ def say(agent: str, room: int | None = 0) -> MessageSent:
     return MessageSent(agent=agent, id=0, recipients=(), act="propose", text="", goal=None, room=room)
 
 
-def test_turns_of_a_room_follow_one_another() -> None:
-    assert longest_chain([ask("a"), say("a"), ask("b"), say("b"), ask("a"), say("a"), ask("b"), say("b")]) == 4
+NEGOTIATION = [event for agent in "abab" for event in (ask(agent), say(agent))]
 
 
-def test_agents_that_plan_alone_think_at_the_same_time() -> None:
-    assert longest_chain([ask("a"), ask("a"), ask("b"), ask("b"), ask("c")]) == 2
+@pytest.mark.parametrize(
+    ("events", "calls"),
+    [
+        pytest.param(NEGOTIATION, 4, id="turns of a room follow one another"),
+        pytest.param([ask(agent) for agent in "aabbc"], 2, id="agents that plan alone think at the same time"),
+        pytest.param(
+            [*map(ask, "abbc"), say("c"), *map(ask, "ab")], 2 + 1 + 1, id="a turn waits for what was thought before it"
+        ),
+        pytest.param([*NEGOTIATION, *map(ask, "aabb")], 6, id="a negotiation with planning is both"),
+        pytest.param([ask("a"), say("a", None), ask("b"), say("b", None)], 1, id="a post outside a room is no turn"),
+        pytest.param([ask("a", errors=2), ask("b")], 3, id="calls that were asked again count"),
+        pytest.param([], 0, id="nothing at all"),
+        pytest.param([say("a")], 0, id="nothing asked"),
+    ],
+)
+def test_the_longest_chain_of_dependent_calls(events: Sequence[Event], calls: int) -> None:
+    assert longest_chain(events) == calls
 
 
-def test_a_turn_waits_for_what_was_thought_alone_before_it() -> None:
-    assert longest_chain([ask("a"), ask("b"), ask("b"), ask("c"), say("c"), ask("a"), ask("b")]) == 2 + 1 + 1
-
-
-def test_a_negotiation_with_planning_is_both() -> None:
-    negotiation: list[Event] = [ask("a"), say("a"), ask("b"), say("b"), ask("a"), say("a"), ask("b"), say("b")]
-    assert longest_chain([*negotiation, ask("a"), ask("a"), ask("b"), ask("b")]) == 6
-
-
-def test_a_post_outside_a_room_is_no_turn() -> None:
-    assert longest_chain([ask("a"), say("a", None), ask("b"), say("b", None)]) == 1
-
-
-def test_calls_that_were_asked_again_count() -> None:
+def test_a_question_counts_its_retries() -> None:
     assert count_calls(ask("a")) == 1
     assert count_calls(ask("a", errors=2)) == 3
     assert count_calls(ask("a", errors=3, fallback=True)) == 3  # the fallback itself is no call
-    assert longest_chain([ask("a", errors=2), ask("b")]) == 3
-
-
-def test_nothing_asked_takes_no_call() -> None:
-    assert longest_chain([]) == 0
-    assert longest_chain([say("a")]) == 0
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans())))

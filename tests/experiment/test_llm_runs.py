@@ -171,7 +171,7 @@ def test_a_mixed_team(server: Peer, tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_faults_on_the_way_change_no_log(server: Peer, tmp_path: Path) -> None:
-    experiment = plain(server, level="n4")
+    experiment = plain(server, level="n4", max_steps=15)
     run(experiment, tmp_path / "a")
     server.set(faults={"error": 0.07, "drop": 0.07, "busy": 0.06}, seed=5, retry_after="0")
     run(experiment, tmp_path / "b")

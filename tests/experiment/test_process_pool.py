@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 import pytest
@@ -33,24 +35,37 @@ def state(out: Path) -> dict[str, object]:
     return {"logs": logs, "memory": deltas}
 
 
+class Finished(NamedTuple):
+    """A run that two processes played."""
+
+    out: Path
+    rows: list[EpisodeRow]
+    reported: list[EpisodeRow]
+    """The rows that were reported while it went on."""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    out, reported = tmp_path_factory.mktemp("pool") / "run", list[EpisodeRow]()
+    return Finished(out, run(build(GIVEN), out, reported.append, RunOptions(processes=2)), reported)
+
+
 @pytest.mark.heavy
-def test_a_run_in_several_processes_is_the_same(tmp_path: Path) -> None:
-    told: list[EpisodeRow] = []
-    rows = run(build(GIVEN), tmp_path / "several", told.append, RunOptions(processes=3))
+def test_a_run_in_several_processes_is_the_same(finished: Finished, tmp_path: Path) -> None:
+    rows = finished.rows
     alone = run(build(GIVEN), tmp_path / "one", running=RunOptions(processes=1))
     assert [row._replace(seconds=0.0) for row in rows] == [row._replace(seconds=0.0) for row in alone]
-    assert state(tmp_path / "several") == state(tmp_path / "one")
-    assert sorted(row[:2] for row in told) == sorted(row[:2] for row in rows)
+    assert state(finished.out) == state(tmp_path / "one")
+    assert sorted(row[:2] for row in finished.reported) == sorted(row[:2] for row in rows)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    folder = RunFolder(tmp_path / "several")
+    folder = RunFolder(finished.out)
     assert {checked.difference for checked in replay(folder, folder.experiment(), scratch)} == {None}
 
 
 @pytest.mark.heavy
-def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    first = run(build(GIVEN), out, running=RunOptions(processes=2))
+def test_what_is_finished_is_not_run_again(finished: Finished, tmp_path: Path) -> None:
+    out, first = shutil.copytree(finished.out, tmp_path / "run"), finished.rows
     for path in out.glob("logs/greedy-s1/*.zst"):
         path.unlink()  # a finished episode's log is not needed to know that it is finished
     told: list[EpisodeRow] = []

@@ -45,7 +45,7 @@ def check(events: Sequence[Event]) -> None:
             assert value.den == pytest.approx(den), name
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(logs)
 def test_the_slow_check_agrees_on_logs_at_random(events: list[Event]) -> None:
     check(events)

@@ -114,7 +114,7 @@ def with_values() -> frozenset[str]:
 
 
 @pytest.mark.heavy
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(runs)
 def test_every_metric_is_told_in_its_range_with_what_it_is_made_of(run: Run) -> None:
     values = told(run)
@@ -141,7 +141,7 @@ def test_every_metric_has_a_value_in_some_run() -> None:
 
 
 @pytest.mark.heavy
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(runs)
 def test_what_is_made_of_nothing_is_null_and_what_is_null_is_made_of_nothing(run: Run) -> None:
     for name, (value, num, den) in told(run).items():

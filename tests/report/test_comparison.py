@@ -79,7 +79,7 @@ def test_where_nothing_differs_one_in_twenty_is_found_at_most() -> None:
 @pytest.mark.heavy
 def test_a_planted_difference_is_found_with_the_power_that_it_has() -> None:
     # A paired t test of 20 pairs has a power of 0.845 for a difference of 0.7 standard deviations; signs lose little.
-    cases = 1000
+    cases = 400
     significant, covered = found_of(0.7 * math.sqrt(0.5), 2, cases)
     assert 0.845 - 0.04 <= significant / cases <= 0.845 + 0.04
     assert 0.93 <= covered / cases <= 0.97

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.heavy
 PAGE: dict[str, Any] = {
     "title": "A page",
     "about": "What it is about.",
-    "common": {"world": "cube", "max_steps": 40, "seeds": [0, 1, 2, 3, 4]},
+    "common": {"world": "cube", "max_steps": 25, "seeds": [0, 1, 2, 3, 4]},
     "sections": [
         {
             "name": "parts",

@@ -76,7 +76,7 @@ def test_every_variant_plays_to_the_end(variant: str) -> None:
 @pytest.mark.parametrize("agents", [1, 3, pytest.param(8, marks=pytest.mark.heavy)])
 @pytest.mark.parametrize("label", ["cobel", "cobel:exact"])
 def test_it_plays_with_one_to_eight_agents(label: str, agents: int) -> None:
-    events = played(label, Place("household", "dev", 2, 6 if agents > 3 else 15, {"agents": agents}))
+    events = played(label, Place("household", "dev", 2, 4 if agents > 3 else 15, {"agents": agents}))
     assert isinstance(events[-1], EpisodeEnd)
     if agents == 1:
         assert not {"cobel.intents", "cobel.assess", "cobel.first_order"} & set(count(events))
@@ -86,7 +86,7 @@ def test_it_plays_with_one_to_eight_agents(label: str, agents: int) -> None:
 @pytest.mark.heavy
 def test_calls_are_those_of_the_formula() -> None:
     """A12, with one first-order update for each team-mate (C9)."""
-    agents, place = 3, Place("household", "dev", 0, 40, {"agents": 3})
+    agents, place = 3, Place("household", "dev", 0, 25, {"agents": 3})
     events = played("cobel", place, gate="assess", correct=False)
     found = count(events)
     assert sent(events)

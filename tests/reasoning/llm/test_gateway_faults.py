@@ -158,7 +158,7 @@ def tries(draw: st.DrawFn) -> Step:
     return Step(seconds, Fault(kind=draw(KINDS), text="x", retry_after=draw(RETRY_AFTER)) if failed else None)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     script=st.lists(st.lists(tries(), max_size=8), min_size=1, max_size=12),
     most=st.integers(1, 8),

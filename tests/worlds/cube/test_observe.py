@@ -45,7 +45,7 @@ def test_channels() -> None:
 
 
 @given(runs)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_kept_up_to_date_and_never_changed(run: tuple[Layout, int, str]) -> None:
     layout, seed, _ = run
     state = make_state([layout, layout])

@@ -477,7 +477,7 @@ runs = st.tuples(layouts, st.integers(0, 2**32 - 1), st.sampled_from(["chain", "
 
 
 @given(runs)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_conservation_and_one_entity_per_cell(run: tuple[Layout, int, ForceScope]) -> None:
     layout, seed, scope = run
     state = make_state(layout, EpisodeRules(force_scope=scope))
@@ -500,7 +500,7 @@ def test_conservation_and_one_entity_per_cell(run: tuple[Layout, int, ForceScope
 
 
 @given(runs, st.sampled_from([UP, DOWN, LEFT, RIGHT]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_nothing_moves_without_enough_force(run: tuple[Layout, int, ForceScope], direction: int) -> None:
     layout, _, scope = run
     state = make_state(layout, EpisodeRules(force_scope=scope))
@@ -530,7 +530,7 @@ def mirrored(layout: Layout) -> Layout:
 
 
 @given(runs)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_up_and_down_are_mirror_images(run: tuple[Layout, int, ForceScope]) -> None:
     layout, seed, scope = run
     rng = np.random.default_rng(seed)
@@ -548,7 +548,7 @@ def test_up_and_down_are_mirror_images(run: tuple[Layout, int, ForceScope]) -> N
 
 
 @given(runs, st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_block_ids_do_not_matter(run: tuple[Layout, int, ForceScope], shuffle: object) -> None:
     layout, seed, scope = run
     order = np.random.default_rng(seed).permutation(len(layout.blocks))

@@ -365,7 +365,7 @@ def test_refusals_name_what_was_found(tmp_path: Path) -> None:
 WHOLE = pickle.dumps([files.original(tea())], 4)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, len(WHOLE) - 1), st.binary(min_size=0, max_size=4), st.integers(0, 40))
 def test_a_damaged_pickle_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, at: int, noise: bytes, lost: int
@@ -383,7 +383,7 @@ VALUES: st.SearchStrategy[Any] = (
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_changed_field_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     whole = copy.deepcopy(files.neutral(tea()))

@@ -15,6 +15,7 @@ import yaml
 
 from teamworld.errors import UserError
 from teamworld.papers import PaperName
+from teamworld.report.statistics import Interval
 
 #: Name of the page in the folder of a reproduction.
 PAGE = "report.md"
@@ -93,6 +94,14 @@ def code(command: str) -> str:
 def seeds_text(seeds: Sequence[int]) -> str:
     """Return consecutive seeds in words."""
     return f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+
+
+def interval_text(interval: Interval | None, text: Callable[[float], str]) -> str:
+    """Return a mean with its interval where there is more than one value; ``none`` without a value."""
+    if interval is None:
+        return "none"
+    bounds = f" [{text(interval.low)}, {text(interval.high)}]" if interval.n > 1 else ""
+    return f"{text(interval.mean)}{bounds}"
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401  (any nested numbers)

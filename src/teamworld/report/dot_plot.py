@@ -28,7 +28,7 @@ class DotLine(NamedTuple):
 
     name: str
     ours: Mapping[str, Interval | None]
-    theirs: Mapping[str, Sequence[tuple[PublishedMark, float]]]
+    published: Mapping[str, Sequence[tuple[PublishedMark, float]]]
     above: bool = False
     """Whether a rule parts it from the line above."""
 
@@ -69,7 +69,7 @@ def draw_dots(lines: Sequence[DotLine], panels: Mapping[str, str], axis: DotAxis
         for axes in every[len(panels) :]:
             axes.set_visible(False)
         drawn.supxlabel(axis.name, fontsize=8)
-        marks = dict.fromkeys(mark for line in lines for values in line.theirs.values() for mark, _ in values)
+        marks = dict.fromkeys(mark for line in lines for values in line.published.values() for mark, _ in values)
         handles = [Line2D([], [], marker="o", markersize=4, color=_OURS, label=ours)]
         handles += [
             Line2D([], [], marker=mark.marker, markersize=5, ls="", markerfacecolor="none", color=mark.colour,
@@ -84,7 +84,7 @@ def _draw_panel(axes: Axes, lines: Sequence[DotLine], panel: str, axis: DotAxis)
     for y, line in enumerate(lines):
         if line.above:
             axes.axhline(y - 0.5, color="0.75", linewidth=0.6, zorder=1)
-        for mark, value in line.theirs.get(panel, ()):
+        for mark, value in line.published.get(panel, ()):
             axes.plot(
                 value, y, mark.marker, markersize=5.5, markerfacecolor="none", color=mark.colour, markeredgewidth=0.9,
                 zorder=4, clip_on=False,

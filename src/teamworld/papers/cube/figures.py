@@ -138,11 +138,11 @@ def scaling(paper: Scaling, ours: Sequence[StepCost], stem: Path) -> Path:
         ("CPU load (% of one core)", paper.cpu, [(cost.cpu, 0.0) for cost in ours]),
     )
     with figure(WIDTH, 2.7) as drawn:
-        for axes, (label, theirs, mine) in zip(drawn.subplots(1, 3), panels, strict=True):
-            axes.plot(paper.sizes, theirs, color="0.35", marker="D", markersize=3, linewidth=1, linestyle="--",
+        for axes, (label, published, measured) in zip(drawn.subplots(1, 3), panels, strict=True):
+            axes.plot(paper.sizes, published, color="0.35", marker="D", markersize=3, linewidth=1, linestyle="--",
                       markerfacecolor="white", label="published")  # fmt: skip
             for index, policy in enumerate(POLICIES):
-                rows = [(cost.n, *pair) for cost, pair in zip(ours, mine, strict=True) if cost.policy == policy]
+                rows = [(cost.n, *pair) for cost, pair in zip(ours, measured, strict=True) if cost.policy == policy]
                 n, mean, std = (np.array(column) for column in zip(*rows, strict=True))
                 colour = COLOURS[index]
                 axes.plot(n, mean, color=colour, marker=MARKERS[index], markersize=3, linewidth=1,
@@ -169,13 +169,13 @@ def actions(paper: Actions, ours: Sequence[ActionCost], stem: Path) -> Path:
     """Draw the heat map of macro-actions: milliseconds for each macro-action and agent, by number of agents."""
     verbs = list(paper.seconds)
     sizes = sorted({cost.n for cost in ours})
-    theirs = 1e3 * np.array([paper.seconds[verb] for verb in verbs])
+    published = 1e3 * np.array([paper.seconds[verb] for verb in verbs])
     by_verb = {(cost.verb, cost.n): 1e3 * cost.seconds for cost in ours}
-    mine = np.array([[by_verb[verb, n] for n in sizes] for verb in verbs])
+    measured = np.array([[by_verb[verb, n] for n in sizes] for verb in verbs])
     with figure(WIDTH, 3.8) as drawn:
         top, bottom = drawn.subplots(2, 1)
-        _heat(top, theirs, verbs, paper.sizes, "published: ms for each symbolic action", digits=1)
-        shown = _heat(bottom, mine, verbs, sizes, "ours: ms for each agent and step, all agents at it", digits=3)
+        _heat(top, published, verbs, paper.sizes, "published: ms for each symbolic action", digits=1)
+        shown = _heat(bottom, measured, verbs, sizes, "ours: ms for each agent and step, all agents at it", digits=3)
         bottom.set_xlabel("number of agents n")
         bar = drawn.colorbar(shown, ax=[top, bottom], pad=0.01, aspect=40)
         bar.set_label("ms, logarithmic")

@@ -24,10 +24,10 @@ from teamworld.papers.cwah.teams import (
     one_stratum,
     saved,
 )
-from teamworld.papers.page import NOTHING, data, plain, write
+from teamworld.papers.page import NOTHING, data, interval_text, plain, write
 from teamworld.report.dot_plot import DotAxis, DotLine, PublishedMark, draw_dots
 from teamworld.report.figure_style import COLOURS
-from teamworld.report.statistics import Interval, Paired
+from teamworld.report.statistics import Paired
 
 #: What decides in a row of ours that is no language model.
 _DECIDERS: Final = {
@@ -197,31 +197,26 @@ def teams(result: CwahResult) -> tuple[list[str], list[list[str]]]:
 
 
 def _team(result: CwahResult, row: TeamRow) -> list[str]:
-    theirs = [] if result.split else _published_cells(row)
+    published_cells = [] if result.split else _published_cells(row)
     if not result.of(row):
-        return [row.name, "not there yet", *[NOTHING] * 6, *theirs]
+        return [row.name, "not there yet", *[NOTHING] * 6, *published_cells]
     means, share = mean(result.of(row), result.strata), result.saved(row)
     return [
         row.name,
         result.decider(row),
-        _interval(means.steps),
+        interval_text(means.steps, "{:.1f}".format),
         f"{means.failures} of {means.runs}",
-        _interval(means.messages),
+        interval_text(means.messages, "{:.1f}".format),
         _tokens(means),
         NOTHING if means.total_tokens is None else f"{means.total_tokens.mean:,.0f}",
         NOTHING if share is None else f"{100 * share:.0f} %",
-        *theirs,
+        *published_cells,
     ]
 
 
 def _tokens(means: TeamMeans) -> str:
     sent = f"{means.message_tokens.mean:.0f}"
     return sent if means.written_tokens is None else f"{means.written_tokens.mean:.0f} written, {sent} sent"
-
-
-def _interval(interval: Interval) -> str:
-    bounds = f" [{interval.low:.1f}, {interval.high:.1f}]" if interval.n > 1 else ""
-    return f"{interval.mean:.1f}{bounds}"
 
 
 def _level_tasks() -> dict[str, str]:

@@ -257,11 +257,10 @@ def saved(team: Sequence[TeamEpisode], single: Sequence[TeamEpisode]) -> float |
     """
 
     def lengths(episodes: Sequence[TeamEpisode]) -> dict[Any, float]:
-        is_generated = ("dev", "test")
-        return _means(((e.level, e.seed if e.level in is_generated else None), e.steps) for e in episodes)
+        return _means(((e.level, e.seed if e.level in ("dev", "test") else None), e.steps) for e in episodes)
 
-    ours, theirs = lengths(team), lengths(single)
-    shares = [1 - ours[place] / theirs[place] for place in ours if place in theirs]
+    team_steps, single_steps = lengths(team), lengths(single)
+    shares = [1 - team_steps[place] / single_steps[place] for place in team_steps if place in single_steps]
     return sum(shares) / len(shares) if shares else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
@@ -15,7 +15,7 @@ from teamworld.experiment.message_protocol import MessageProtocol
 from teamworld.experiment.spec import RunCell
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.claims import Check
-from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, plain, seeds_text, write
+from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, interval_text, plain, seeds_text, write
 from teamworld.papers.wildfire.scores import (
     IDLE,
     SCRIPTED,
@@ -42,7 +42,6 @@ from teamworld.report import competence
 from teamworld.report.competence import COMPETENCIES, PROVISIONAL, Seed
 from teamworld.report.dot_plot import DotAxis, DotLine, PublishedMark, draw_dots
 from teamworld.report.figure_style import COLOURS, need
-from teamworld.report.statistics import Interval
 from teamworld.report.tables import Table
 from teamworld.report.tables import talk as talk_in_words
 from teamworld.worlds.wildfire.levels import PRESETS, describe_level, level_for
@@ -317,7 +316,7 @@ def _write(out: Path, command: str, result: WildfireResult) -> Path:
         claims=data("wildfire", "claims")["claims"],
         labels=LABELS,
         means={method: mean_competency(result.seeds.get(method, ())) for method in result.compared},
-        interval_text=_interval,
+        interval_text=interval_text,
         presets={level: level_for(level) for level in result.scores},
         describe_level=describe_level,
         level_rows={
@@ -325,13 +324,6 @@ def _write(out: Path, command: str, result: WildfireResult) -> Path:
             for level, scores in result.scores.items()
         },
     )
-
-
-def _interval(interval: Interval | None, text: Callable[[float], str] = points) -> str:
-    if interval is None:
-        return "none"
-    bounds = f" [{text(interval.low)}, {text(interval.high)}]" if interval.n > 1 else ""
-    return f"{text(interval.mean)}{bounds}"
 
 
 def _row(level: str, method: str, scores: Sequence[EpisodeScore], top: float) -> list[str]:
@@ -345,8 +337,8 @@ def _row(level: str, method: str, scores: Sequence[EpisodeScore], top: float) ->
     earlier = published("earlier").get(level, {}).get(method)
     return [
         LABELS[method],
-        _interval(reference.interval),
-        *([_interval(spread([score.burnt for score in own], top).interval)] if fire else []),
+        interval_text(reference.interval, points),
+        *([interval_text(spread([score.burnt for score in own], top).interval, points)] if fire else []),
         NOTHING if reference.sd is None else f"{reference.sd:.3g}",
         str(reference.interval.n),
         steps,

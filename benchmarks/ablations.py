@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from teamworld import run
-from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.report.statistics import Interval, mean_interval, paired_interval
 
 EPISODES = 10

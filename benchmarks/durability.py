@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from teamworld.experiment.results import Results
+from teamworld.experiment.store.results import Results
 from teamworld.memory.store import MemoryStore
 
 ARGUMENTS = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "10", "--seeds", "3"]

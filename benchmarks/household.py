@@ -20,15 +20,17 @@ import numpy as np
 import psutil
 
 from teamworld.seeding import generator
-from teamworld.worlds.household import draw, generate, official, physics, scene, sight
+from teamworld.worlds.household import draw, drawing_data, physics, sight
 from teamworld.worlds.household.env import parallel_env
-from teamworld.worlds.household.floor import Floor, Target
+from teamworld.worlds.household.homes import official_episodes
+from teamworld.worlds.household.homes import home_generator
 from teamworld.worlds.household.physics import WAIT, PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
+from teamworld.worlds.household.pathfinding import Floor, Target
 
 if TYPE_CHECKING:
-    from teamworld.worlds.household.home import Episode, NodeId, Point
-    from teamworld.worlds.household.home import Home as Apartment
+    from teamworld.worlds.household.homes.home import Episode, NodeId, Point
+    from teamworld.worlds.household.homes.home import Home as Apartment
 
 AGENTS = 2
 BAR = 20_000
@@ -201,7 +203,7 @@ def ways(homes: list[Home]) -> list[tuple[str, str]]:
     ]
     first = timed(lambda: sum(floor.towards(at, node) is not None for floor, at, node in questions))
     again = timed(lambda: sum(floor.towards(at, node) is not None for floor, at, node in questions))
-    homes_made = timed(lambda: sum(generate.home(90_000 + k) is not None for k in range(3)))
+    homes_made = timed(lambda: sum(home_generator.home(90_000 + k) is not None for k in range(3)))
     return [
         ("steps of a walk answered before", f"{100 * known / asked:9.1f} % of {asked:,} in 10 episodes a home"),
         ("step of a walk, first time", f"{1e6 / first:9.1f} us"),
@@ -226,10 +228,10 @@ def faces(steps: int) -> list[tuple[str, str]]:
 
     walk()
     rate = timed(walk)
-    episode = generate.episode(0)
+    episode = home_generator.episode(0)
     state = physics.start(episode, Floor(episode.home), generator(0, "bench"))
-    fixed, moment = scene.static(episode), scene.snapshot(state, episode)
-    moments = timed(lambda: sum(len(scene.snapshot(state, episode)) > 0 for _ in range(500)))
+    fixed, moment = drawing_data.static(episode), drawing_data.snapshot(state, episode)
+    moments = timed(lambda: sum(len(drawing_data.snapshot(state, episode)) > 0 for _ in range(500)))
     draw.frame(fixed, moment)
     pictures = timed(lambda: sum(draw.frame(fixed, moment).size > 0 for _ in range(5)))
     return [
@@ -245,7 +247,7 @@ def memory(episodes: int) -> None:
     begin = time.thread_time()
     for k in range(episodes):
         if k % 10 == 0:
-            episode = generate.episode(k // 10 % 10_000)
+            episode = home_generator.episode(k // 10 % 10_000)
             homes = [Home(episode, Floor(episode.home))]
         steps += play(homes[0], k, Rules(sight="cone" if k % 2 else "room"))
         if (k + 1) % (episodes // 10) == 0:
@@ -264,7 +266,9 @@ def main() -> None:
     if given.memory:
         memory(given.memory)
         return
-    episodes = [generate.episode(k) for k in range(10)] if given.data is None else official.episodes(given.data)
+    episodes = (
+        [home_generator.episode(k) for k in range(10)] if given.data is None else official_episodes.episodes(given.data)
+    )
     homes = [Home(episode, Floor(episode.home)) for episode in episodes]
     for home in homes:  # compiles, and learns the ways
         play(home, 0, Rules())

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from teamworld import run
-from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.report.statistics import Interval, mean_interval, paired_interval, slope
 
 EPISODES = 10

@@ -19,17 +19,17 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the server stands among the tests
 
-from teamworld.experiment.calls import CallStore
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.results import Results
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import Results
 from teamworld.papers.drwell import timeline
 from teamworld.reasoning.llm import providers
 from teamworld.reasoning.llm.contract import CallKey, Request
-from teamworld.reasoning.llm.names import parse_endpoint
+from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.record import read_log
 from tests.reasoning.llm.server import Peer, running
 

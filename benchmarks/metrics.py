@@ -53,9 +53,9 @@ def main() -> None:
             print(f"{make(path, options.events):,} events, {path.stat().st_size / 1e6:.1f} MB")
             subprocess.run([sys.executable, __file__, "--log", str(path)], check=True)
         return
+    from teamworld.metrics.all_metrics import measure
     from teamworld.metrics.definition import metric_functions
-    from teamworld.metrics.measure import measure
-    from teamworld.metrics.table_reader import tabulate
+    from teamworld.metrics.tables.log_reader import tabulate
 
     begun = time.process_time()
     number = sum(1 for _ in read_log(options.log))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from teamworld.experiment.results import EpisodeRow
+    from teamworld.experiment.store.results import EpisodeRow
 
 MEGA = 2**20
 #: Agents and steps of the walk to the right.

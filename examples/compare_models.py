@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import teamworld
-from teamworld.experiment.calls import CallStore
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.cost import cost
 from teamworld.report.comparison import LEVEL
 from teamworld.report.statistics import paired

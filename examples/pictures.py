@@ -13,8 +13,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import teamworld
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import DrawingState, EpisodeStart, read_log
 from teamworld.report.run_figures import draw_all
 from teamworld.worlds.cube.draw import Snapshot, frame

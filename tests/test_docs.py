@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from teamworld.cli import run
-from teamworld.reasoning.llm.names import HOSTED
+from teamworld.reasoning.llm.model_names import HOSTED
 from tests.reasoning.llm.server import Peer, running
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from teamworld.errors import UserError
 if TYPE_CHECKING:
     from teamworld import worlds
     from teamworld.experiment import run
-    from teamworld.experiment.frames import load
+    from teamworld.experiment.store.data_frames import load
 
 __version__ = "0.1.0"
 __all__ = ["UserError", "load", "run", "worlds"]
@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any 
     if name == "run":
         return importlib.import_module("teamworld.experiment").run
     if name == "load":
-        return importlib.import_module("teamworld.experiment.frames").load
+        return importlib.import_module("teamworld.experiment.store.data_frames").load
     if name == "worlds":
         return importlib.import_module("teamworld.worlds")
     raise AttributeError(f"module 'teamworld' has no attribute '{name}'")

@@ -11,8 +11,8 @@ import pytest
 
 from teamworld.cli import run as command
 from teamworld.experiment import comparison_runs
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.grid import GridRun, runs
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import EpisodeStart, read_log
 
 SMALL = ["--seeds", "3", "--episodes", "2", "--max-steps", "20"]

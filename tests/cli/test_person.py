@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from teamworld.experiment.calls import CallStore
+from teamworld.experiment.store.calls import CallStore
 
 pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
 

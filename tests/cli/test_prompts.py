@@ -10,9 +10,9 @@ import yaml
 
 from teamworld import run as run_experiment
 from teamworld.cli import run
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.runner import completed, play
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods.registry import kinds

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.experiment.cache import AnswerCache
-from teamworld.experiment.calls import CallStore
+from teamworld.experiment.store.cache import AnswerCache
+from teamworld.experiment.store.calls import CallStore
 from teamworld.reasoning.llm.contract import CallKey, Completion, Request, Turn
 from tests.reasoning.llm.records import COMPLETIONS, KEYS, REQUESTS, SCHEMA, completion, key, request
 
@@ -122,7 +122,7 @@ def test_the_first_answer_stays(cache: AnswerCache) -> None:
 SHARING = """
 import sys
 from pathlib import Path
-from teamworld.experiment.cache import AnswerCache
+from teamworld.experiment.store.cache import AnswerCache
 from tests.reasoning.llm.records import completion, key, request
 
 name, path = sys.argv[1], Path(sys.argv[2])

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.experiment.calls import CallStore, CopiedCalls, RecordedCalls, changed
-from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.calls import CallStore, CopiedCalls, RecordedCalls, changed
+from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Spent
@@ -371,7 +371,7 @@ def test_a_record_that_sqlite_cannot_read_is_told(store: CallStore, path: Path, 
 ADDING = """
 import sys
 from pathlib import Path
-from teamworld.experiment.calls import CallStore
+from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.spec import RunCell
 from tests.reasoning.llm.records import key, record, request
 

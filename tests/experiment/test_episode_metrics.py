@@ -12,7 +12,7 @@ import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.episode_metrics import of_runs
-from teamworld.experiment.folder import RunFolder
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import LogWriter, read_log
 
 

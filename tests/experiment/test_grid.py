@@ -16,8 +16,8 @@ import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment import grid
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import EpisodeStart, read_log
 
 DATA: dict[str, Any] = {

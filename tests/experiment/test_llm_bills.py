@@ -11,11 +11,11 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build, load
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning.llm.budget import OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report import bills

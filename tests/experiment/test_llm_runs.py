@@ -18,14 +18,14 @@ pytest.importorskip("pydantic_ai")
 
 from teamworld.cli import run as command
 from teamworld.errors import UserError
-from teamworld.experiment.calls import CallRow, CallStore
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.replay import replay
-from teamworld.experiment.results import Results
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.store.calls import CallRow, CallStore
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import Results
 from teamworld.reasoning.llm.budget import OutOfBudget
 from teamworld.reasoning.llm.contract import CallKey
 from teamworld.reasoning.prompts import template_versions
@@ -149,7 +149,7 @@ def test_a_run_does_not_go_on_with_other_prompts(server: Peer, tmp_path: Path, m
     changed = {"zero_shot/prompts/plan.md.j2", "drwell/prompts/propose.md.j2"}
     assert changed <= set(now)
     monkeypatch.setattr(
-        "teamworld.experiment.folder.template_versions",
+        "teamworld.experiment.store.folder.template_versions",
         lambda: {name: info._replace(hash="0") if name in changed else info for name, info in now.items()},
     )
     asked = server.stats()["requests"]
@@ -217,7 +217,7 @@ def test_a_cache_answers_a_second_run(server: Peer, tmp_path: Path) -> None:
 RUN = """
 import os, signal, sys
 from pathlib import Path
-from teamworld.experiment.calls import EpisodeCalls
+from teamworld.experiment.store.calls import EpisodeCalls
 from teamworld.experiment.spec import build
 from teamworld.experiment.runner import run
 add, added = EpisodeCalls.add, []

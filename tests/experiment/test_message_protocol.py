@@ -14,9 +14,9 @@ import teamworld
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment import comparison_runs
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.spec import RunCell, build
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.language import AgentId
 from teamworld.methods import registry
 from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method, NoOptions

@@ -16,12 +16,12 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import build
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.memory.store import MemoryStore
 from tests.experiment.squares import squared
 

@@ -15,9 +15,9 @@ pytest.importorskip("pydantic_ai")
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.api import run
-from teamworld.experiment.calls import CallStore
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.results import Results
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import Results
 from tests.reasoning.llm.server import running
 
 

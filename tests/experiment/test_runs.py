@@ -22,11 +22,11 @@ from teamworld import run
 from teamworld.cli import run as command
 from teamworld.cli.experiments import default_folder
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.experiment.runner import completed
 from teamworld.experiment.spec import RunCell, build
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.memory.store import MemoryStore
 from teamworld.record import LogWriter, StepDone, read_log
 
@@ -164,11 +164,11 @@ def test_kill_at_several_moments_then_the_same_command(tmp_path: Path) -> None:
     arguments = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "4", "--max-steps", "60"]
     begun = [sys.executable, "-m", "teamworld", *arguments, "--out", str(folder)]
     for moment in (
-        ("teamworld.experiment.folder", "RunFolder", "claim", "1"),
+        ("teamworld.experiment.store.folder", "RunFolder", "claim", "1"),
         ("teamworld.record", "LogWriter", "write", "500"),
         ("teamworld.record", "LogWriter", "finish", "2"),
         ("teamworld.memory.store", "MemoryStore", "commit", "2"),
-        ("teamworld.experiment.results", "Results", "add", "3"),
+        ("teamworld.experiment.store.results", "Results", "add", "3"),
     ):
         killed = subprocess.run([sys.executable, "-c", KILLED, *moment, *begun[3:]], capture_output=True, check=False)
         assert killed.returncode == -signal.SIGKILL, killed.stderr

@@ -14,10 +14,10 @@ from teamworld import run
 from teamworld.cli import run as command
 from teamworld.cli.options import parse_options
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.spec import RunCell, build, load
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.experiment.warm_start import gather
 from teamworld.memory.store import MemoryStore
 from teamworld.record import EpisodeStart, read_log

@@ -17,7 +17,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import PlanInstance, TaskOutcome
-from teamworld.memory.tracker import Tracker, delta
+from teamworld.memory.episode_learning import Tracker, delta
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, NoOptions
 from teamworld.reasoning.rules import RuleReasoner

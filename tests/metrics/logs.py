@@ -16,11 +16,11 @@ from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, NoOptions
+from teamworld.metrics.all_metrics import measure
 from teamworld.metrics.definition import Value
-from teamworld.metrics.event_table import CallRecord
 from teamworld.metrics.failures import Tag
-from teamworld.metrics.measure import measure
-from teamworld.metrics.table_reader import tabulate
+from teamworld.metrics.tables.event_table import CallRecord
+from teamworld.metrics.tables.log_reader import tabulate
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import (
     SCHEMA,

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from teamworld.metrics.event_table import spent_on
 from teamworld.metrics.failures import LABELS, merged, tags
 from teamworld.metrics.failures.trace import runs
+from teamworld.metrics.tables.event_table import spent_on
 from teamworld.record import (
     AnswerError,
     Deliver,

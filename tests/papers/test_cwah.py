@@ -35,7 +35,7 @@ from teamworld.papers.cwah.teams import (
     saved,
 )
 from teamworld.papers.page import data
-from teamworld.worlds.household import official
+from teamworld.worlds.household.homes import official_episodes
 from tests.reasoning.test_human import Typing
 from tests.worlds.household.data import FOLDER, needs_data
 
@@ -93,7 +93,7 @@ def test_what_planners_save_is_as_printed_to_within_rounding() -> None:
 
 
 def test_the_episodes_are_the_published_ones_two_of_each_task() -> None:
-    assert tuple(official_tasks()) == official.PUBLISHED
+    assert tuple(official_tasks()) == official_episodes.PUBLISHED
     assert [list(official_tasks().values()).count(task) for task in VALUES["tasks"]] == [2] * 5
 
 

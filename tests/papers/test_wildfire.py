@@ -8,9 +8,9 @@ import pytest
 
 import teamworld
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.papers.claims import Check
 from teamworld.papers.page import data
 from teamworld.papers.wildfire import LABELS, METHODS, OTHER_METHODS, WildfirePlan, choose

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from teamworld.language import Entity
 from teamworld.memory.contract import GuideEntry, StartRecord
-from teamworld.methods.drwell.allocation import preferred
+from teamworld.methods.drwell.negotiation_rules import preferred
 from teamworld.planning.allocation import Allocation, validate_commitments
 from teamworld.worlds.contract import Goal
 

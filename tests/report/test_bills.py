@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from teamworld.experiment.calls import CallStore
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.spec import RunCell, build
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.contract import CallRecord, Usage
 from teamworld.reasoning.llm.prices import Prices, Rates

@@ -10,8 +10,8 @@ import pytest
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment import run
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.failures import LABELS, Tag
 from teamworld.record import read_log
 from teamworld.report.failures import Tagged, counts, finished, lines, plain, tagged, tags

@@ -8,8 +8,8 @@ from typing import Literal
 import pytest
 
 import teamworld
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.store import MemoryStore
 from teamworld.record import ActionStep, PlanEnd, PlanStart, read_log
 from teamworld.report import measurement

@@ -9,8 +9,8 @@ import pytest
 
 from teamworld.cli import run as command
 from teamworld.experiment.api import run
-from teamworld.metrics.codes import CODES
 from teamworld.metrics.definition import PooledValue, Value, count, metrics, only, pool, share
+from teamworld.metrics.old_codes import CODES
 from teamworld.record import LogWriter
 from teamworld.report.evidence import Section
 from teamworld.report.measurement import metric_names

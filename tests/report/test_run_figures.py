@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.report.figure_style import COLOURS, STYLES, look
 from teamworld.report.run_figures import draw_all, learning_curve
 from tests.report.test_tables import DRWELL, EXPERIMENT, GREEDY

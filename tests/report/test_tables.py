@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from teamworld.experiment.message_protocol import MessageProtocol
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.report.tables import Table, by_episode, by_method, describe_reasoner, of_run, rich_tables
 

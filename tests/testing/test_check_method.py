@@ -202,7 +202,7 @@ class Learns(Idle):
         return False
 
     def learn(self, log: Sequence[Event]) -> MemoryDelta | None:
-        from teamworld.memory.tracker import delta
+        from teamworld.memory.episode_learning import delta
 
         return delta(log)
 

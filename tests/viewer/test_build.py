@@ -25,7 +25,7 @@ from teamworld.record import (
     StepDone,
 )
 from teamworld.viewer import build
-from teamworld.viewer.data import ActionSpan, Actor, JointAct, Replay, StepRecord
+from teamworld.viewer.replay_types import ActionSpan, Actor, JointAct, Replay, StepRecord
 from tests.viewer import samples
 
 LOGS = {

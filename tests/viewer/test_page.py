@@ -13,8 +13,8 @@ import pytest
 
 from teamworld.record import EpisodeStart
 from teamworld.viewer import build, page
-from teamworld.viewer.data import Replay
-from teamworld.viewer.page import embedded
+from teamworld.viewer.html_export import embedded
+from teamworld.viewer.replay_types import Replay
 from tests.viewer import samples
 
 STATIC = files("teamworld.viewer") / "static"

@@ -18,15 +18,15 @@ from teamworld.cli.monitor import dump, estimate_all, estimate_lines, estimates,
 from teamworld.cli.options import DEFAULT_RUN, DEFAULT_SPEC, Flag, Names, RunArguments, SpecArguments, split_names
 from teamworld.errors import UserError
 from teamworld.experiment import comparison_runs, grid, runner
-from teamworld.experiment.calls import CallStore
 from teamworld.experiment.episode_metrics import finished
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay as replay_episodes
 from teamworld.experiment.replay_reasoner import replays
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec, build, load
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report import bills, evidence, tables
 from teamworld.report.tables import Table

@@ -13,12 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from teamworld.cli.terminal import Keyboard
 from teamworld.experiment.estimate import CHARACTERS, CostEstimate, beyond, estimate
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.replay_reasoner import replays
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import Spent

@@ -18,9 +18,9 @@ from teamworld.errors import UserError
 from teamworld.experiment import episode_metrics
 from teamworld.experiment import prompts as recorded_prompts
 from teamworld.experiment.episode_metrics import finished
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.memory import drawing, graph
 from teamworld.memory.store import MemoryStore
 from teamworld.methods.registry import kinds
@@ -33,8 +33,8 @@ from teamworld.record import read_log
 from teamworld.report import bills, metric_tables, tables
 from teamworld.report import competence as competences
 from teamworld.report import failures as failure_reports
-from teamworld.viewer.build import build
-from teamworld.viewer.page import page
+from teamworld.viewer.html_export import page
+from teamworld.viewer.replay_data import build
 from teamworld.viewer.selection import select_episode
 from teamworld.worlds.registry import finder
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from teamworld.errors import UserError
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run as run_experiment
 from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.store.results import EpisodeRow
 
 
 def run(

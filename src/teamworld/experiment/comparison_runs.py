@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 from teamworld.experiment import grid
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.runner import run
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.methods import registry
 
 RANDOM: Final = "random"

@@ -8,17 +8,17 @@ from typing import NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
-from teamworld.experiment.calls import CallStore
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.methods.registry import method_of
+from teamworld.metrics.all_metrics import measure
+from teamworld.metrics.cross_run_inputs import Extract, extract
 from teamworld.metrics.definition import Value
-from teamworld.metrics.event_table import CallRecord, EventTable
-from teamworld.metrics.extract import Extract, extract
-from teamworld.metrics.measure import measure
-from teamworld.metrics.table_reader import tabulate
-from teamworld.metrics.validation import Unsound
+from teamworld.metrics.tables.event_table import CallRecord, EventTable
+from teamworld.metrics.tables.log_reader import tabulate
+from teamworld.metrics.tables.validation import Unsound
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.record import EpisodeStart, read_log
 

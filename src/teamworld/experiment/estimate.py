@@ -16,7 +16,7 @@ from teamworld.memory.store import MemoryStore
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply
 from teamworld.reasoning.llm.budget import BudgetLimit
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Usage
-from teamworld.reasoning.llm.names import is_model
+from teamworld.reasoning.llm.model_names import is_model
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import LanguageModel
 from teamworld.reasoning.router import parse_routes

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import yaml
 
 from teamworld.errors import UserError, brief, suggest
-from teamworld.experiment.folder import EXPERIMENT_FILE, RunFolder
 from teamworld.experiment.spec import ExperimentSpec, build, load
+from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
 
 #: In an experiment file: fields of which several values are named.
 GRID = "grid"

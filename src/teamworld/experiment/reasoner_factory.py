@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import Any, NamedTuple, NoReturn
 
 from teamworld.errors import UserError
-from teamworld.experiment.cache import AnswerCache, EpisodeCache
-from teamworld.experiment.calls import CallStore, CopiedCalls, EpisodeCalls, RecordedCalls
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.cache import AnswerCache, EpisodeCache
+from teamworld.experiment.store.calls import CallStore, CopiedCalls, EpisodeCalls, RecordedCalls
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN, ClosedTerminal, PersonReasoner, Terminal
@@ -25,7 +25,7 @@ from teamworld.reasoning.llm.budget import Budget, BudgetLimit, Spent, UsageTota
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request
 from teamworld.reasoning.llm.gateway import Gateway, Patience
 from teamworld.reasoning.llm.keys import Secret
-from teamworld.reasoning.llm.names import Endpoint, is_model, parse_endpoint
+from teamworld.reasoning.llm.model_names import Endpoint, is_model, parse_endpoint
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import CallSource, LanguageModel
 from teamworld.reasoning.router import ReasonerRouter, parse_routes

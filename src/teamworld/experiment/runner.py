@@ -22,13 +22,13 @@ import msgspec
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool, warm_start
-from teamworld.experiment.calls import NotRecorded
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, idle, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
-from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.calls import NotRecorded
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.experiment.warm_start import RunMemories
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods

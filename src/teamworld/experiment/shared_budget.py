@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from teamworld.experiment.calls import CallStore
 from teamworld.experiment.episode_metrics import finished
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning.llm import budget as budgets
 from teamworld.reasoning.llm.budget import BudgetLimit, OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.contract import MemoryDelta
 from teamworld.memory.store import MemoryStore
 from teamworld.memory.world_model import WorldModel, merge

@@ -26,7 +26,7 @@ import networkx as nx
 
 from teamworld.memory.contract import MemoryDelta, PlanInstance, TaskKey, TaskOutcome
 from teamworld.memory.notes import recent_notes
-from teamworld.memory.statistics import PlanStatistics
+from teamworld.memory.plan_statistics import PlanStatistics
 
 Node: TypeAlias = tuple[str | int, ...]
 Vertex: TypeAlias = tuple[Node, dict[str, Any]]

@@ -17,7 +17,7 @@ import msgspec
 
 from teamworld.memory.contract import MemoryDelta, PlanInstance, Ranking, Reflection, TaskOutcome
 from teamworld.memory.notes import recent_notes
-from teamworld.memory.statistics import PARTS, START_BUCKET, PlanStatistics
+from teamworld.memory.plan_statistics import PARTS, START_BUCKET, PlanStatistics
 from teamworld.memory.world_model import PlanKey, PlanRow, StartRow, WorldModel
 from teamworld.record.database import Database, Format
 

@@ -21,7 +21,7 @@ from teamworld.memory.contract import (
     Verdict,
 )
 from teamworld.memory.notes import recent_notes
-from teamworld.memory.statistics import START_BUCKET, PlanStatistics, smoothed
+from teamworld.memory.plan_statistics import START_BUCKET, PlanStatistics, smoothed
 
 #: Least success rate, exclusive, of each verdict of the guidebook.
 VERDICTS: tuple[tuple[float, Verdict], ...] = (

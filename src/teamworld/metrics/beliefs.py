@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from teamworld.metrics.belief_tracker import BeliefTracker, RunningRatio, tracked_beliefs
 from teamworld.metrics.definition import NULL, Value, mean, metric, only, register, share
-from teamworld.metrics.event_table import EventTable, primitive
 from teamworld.metrics.knowledge import knowledge_of
+from teamworld.metrics.tables.belief_tracker import BeliefTracker, RunningRatio, tracked_beliefs
+from teamworld.metrics.tables.event_table import EventTable, primitive
 from teamworld.record import Believe, MessageSent
 
 _RATIOS: Final[Mapping[str, Callable[[BeliefTracker], RunningRatio]]] = {

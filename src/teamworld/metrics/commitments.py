@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from teamworld.metrics.definition import Value, metric, share
-from teamworld.metrics.event_table import Commitment, EventTable, primitive
+from teamworld.metrics.tables.event_table import Commitment, EventTable, primitive
 from teamworld.record import Commit, PlanStart, Release
 
 

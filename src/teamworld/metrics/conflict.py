@@ -7,8 +7,8 @@ from math import fsum
 import numpy as np
 
 from teamworld.metrics.definition import NULL, Value, metric, share
-from teamworld.metrics.event_table import NOBODY, EventTable, Flags, primitive
 from teamworld.metrics.plans import plan_cycles
+from teamworld.metrics.tables.event_table import NOBODY, EventTable, Flags, primitive
 from teamworld.record import GoalChange, PlanStart
 
 #: Steps without any movement or effect that make a deadlock.

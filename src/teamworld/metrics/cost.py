@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from teamworld.metrics.definition import NULL, Value, count, metric, only, register, share
-from teamworld.metrics.event_table import CallRecord, EventTable
+from teamworld.metrics.tables.event_table import CallRecord, EventTable
 from teamworld.record import LlmCall
 
 Item = TypeVar("Item")

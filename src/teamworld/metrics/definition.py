@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from teamworld.metrics.event_table import EventTable
+from teamworld.metrics.tables.event_table import EventTable
 
 #: How values of several episodes become one: ``micro`` sums numerators and denominators, for rates of events; ``macro``
 #: is the mean of the episodes' values.

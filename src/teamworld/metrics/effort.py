@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from teamworld.metrics.definition import NULL, Value, count, metric, register, share
-from teamworld.metrics.event_table import NOBODY, Commitment, EventTable, Ints, StepClass, primitive
+from teamworld.metrics.tables.event_table import NOBODY, Commitment, EventTable, Ints, StepClass, primitive
 from teamworld.record import GoalChange, PlanStart
 
 _SHARES: Final[Mapping[str, StepClass]] = {

@@ -7,7 +7,7 @@ from functools import partial
 from typing import get_args
 
 from teamworld.metrics.definition import Value, metric, register, share
-from teamworld.metrics.event_table import EventTable, primitive
+from teamworld.metrics.tables.event_table import EventTable, primitive
 from teamworld.record import AttemptMade
 from teamworld.worlds.contract import Constraint
 

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from teamworld.metrics.event_table import NOBODY, EventTable, Flags, Ints, primitive
+from teamworld.metrics.tables.event_table import NOBODY, EventTable, Flags, Ints, primitive
 from teamworld.record import Believe, MessageSent
 
 Scalar = TypeVar("Scalar", bound=np.generic)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from teamworld.metrics.definition import Value, metric, share
-from teamworld.metrics.event_table import NOBODY, EventTable, Flags, Ints, primitive
 from teamworld.metrics.knowledge import TimeSeries, knowledge_of, names, split_fact
 from teamworld.metrics.messages import WITHIN
+from teamworld.metrics.tables.event_table import NOBODY, EventTable, Flags, Ints, primitive
 from teamworld.record import ActionStep, AttemptMade, Commit, MessageSent, PlanStart
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from teamworld.metrics.definition import NULL, Value, count, metric, share
-from teamworld.metrics.event_table import EventTable, primitive
 from teamworld.metrics.message_text import repetitions, tokenize
+from teamworld.metrics.tables.event_table import EventTable, primitive
 from teamworld.record import Commit, LlmCall, MessageSent, PlanStart, QuestionAsked
 
 #: Steps within which a request is answered and a fact is taken up.

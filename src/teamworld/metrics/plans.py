@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from teamworld.metrics.definition import Value, metric, share
-from teamworld.metrics.event_table import EventTable
+from teamworld.metrics.tables.event_table import EventTable
 from teamworld.record import PlanEnd, PlanStart
 
 

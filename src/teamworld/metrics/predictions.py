@@ -11,7 +11,7 @@ import numpy as np
 
 from teamworld.metrics.commitments import overstaffings
 from teamworld.metrics.definition import NULL, Value, metric, share
-from teamworld.metrics.event_table import NOBODY, EventTable, primitive
+from teamworld.metrics.tables.event_table import NOBODY, EventTable, primitive
 from teamworld.record import Commit, Predict
 
 #: Steps within which a declared conflict has to occur.

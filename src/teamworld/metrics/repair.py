@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from teamworld.metrics.definition import NULL, Value, metric, share
-from teamworld.metrics.event_table import EventTable, primitive
 from teamworld.metrics.message_text import tokenize
+from teamworld.metrics.tables.event_table import EventTable, primitive
 from teamworld.record import AttemptMade, MessageSent, PlanStart, Predict
 
 #: The cause of plans that repair.

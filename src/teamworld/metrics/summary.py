@@ -14,7 +14,7 @@ from teamworld.metrics.definition import Value
 from teamworld.metrics.joint_acts import joint_success
 from teamworld.metrics.outcome import anytime_completion, completion
 from teamworld.metrics.plans import plan_success
-from teamworld.metrics.table_reader import tabulate
+from teamworld.metrics.tables.log_reader import tabulate
 from teamworld.record import Event, MessageSent, QuestionAsked
 
 

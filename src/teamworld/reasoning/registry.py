@@ -6,7 +6,7 @@ from teamworld.errors import UserError, suggest
 from teamworld.reasoning.contract import Reasoner
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.keys import scrub
-from teamworld.reasoning.llm.names import is_model, parse_endpoint
+from teamworld.reasoning.llm.model_names import is_model, parse_endpoint
 from teamworld.reasoning.router import parse_routes
 from teamworld.reasoning.rules import NoisyRules, RuleReasoner
 from teamworld.seeding import Streams, generator

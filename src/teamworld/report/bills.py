@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from teamworld.experiment.calls import CallRow, CallStore
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.calls import CallRow, CallStore
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.cost import cost, group_by, latency
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.prices import Prices

@@ -20,9 +20,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from teamworld.errors import UserError
 from teamworld.experiment.comparison_runs import SILENT
 from teamworld.experiment.episode_metrics import finished
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.grid import runs
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import StepDone, read_log
 from teamworld.report.comparison_tables import where
 from teamworld.report.statistics import fitting_interval

@@ -18,13 +18,13 @@ from teamworld.experiment import comparison_runs
 from teamworld.experiment.comparison_runs import REFERENCES, ComparisonRun, silent_name
 from teamworld.experiment.grid import GridRun
 from teamworld.experiment.reasoner_factory import RunMonitor
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.methods.registry import option_error
-from teamworld.metrics.codes import name_of
 from teamworld.metrics.definition import Metric, metrics
+from teamworld.metrics.old_codes import name_of
 from teamworld.reasoning.registry import describe
 from teamworld.report import comparison_tables, export, measurement
 from teamworld.report.comparison import LEVEL, Comparison, PairedDifference, Sample, compare, enough

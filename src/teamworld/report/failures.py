@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.results import EpisodeRow, Results
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.metrics import failures
 from teamworld.metrics.failures import LABELS, Tag
 from teamworld.record import EpisodeStart, Event, read_log

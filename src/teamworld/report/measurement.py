@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import episode_metrics, process_pool
 from teamworld.experiment.comparison_runs import ALOUD, GREEDY, REFERENCES, SILENT, ComparisonRun, silent_names
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.memory.episode_learning import delta
 from teamworld.memory.store import MemoryStore
-from teamworld.memory.tracker import delta
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry
-from teamworld.metrics.codes import name_of
 from teamworld.metrics.definition import NULL, Value, mean, metrics
+from teamworld.metrics.old_codes import name_of
 from teamworld.record import ActionStep, Event, read_log
 from teamworld.report import cross_run
 from teamworld.report.comparison import COSTS, HEADLINE, Comparison, Sample, compare

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.memory.store import MemoryStore
 from teamworld.report.figure_style import COLOURS, look
 from teamworld.report.statistics import mean_interval

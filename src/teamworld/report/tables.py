@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from teamworld.errors import UserError
 from teamworld.experiment.message_protocol import differ
-from teamworld.experiment.results import EpisodeRow
 from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.reasoning.registry import describe
 from teamworld.report.statistics import Interval, mean_interval
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment.folder import RunFolder
-from teamworld.experiment.results import Results
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
+from teamworld.experiment.store.results import Results
 
 
 class SelectedEpisode(NamedTuple):

@@ -15,8 +15,8 @@ from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.methods.cobel.situation import OPERATIONS, VARIANTS, CobelOptions
-from teamworld.metrics.measure import measure
-from teamworld.metrics.table_reader import tabulate
+from teamworld.metrics.all_metrics import measure
+from teamworld.metrics.tables.log_reader import tabulate
 from teamworld.reasoning.contract import Question
 from teamworld.record import Deliver, EpisodeEnd, Event, MessageSent, QuestionAsked, StageEntered
 from teamworld.testing import check_method

@@ -10,8 +10,8 @@ import pytest
 
 import teamworld
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import RunCell, build
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.language import AgentId
 from teamworld.methods import registry
 from teamworld.methods.coela.method import Coela

@@ -21,7 +21,7 @@ from teamworld.record import (
 )
 from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from teamworld.testing.matrix import check_pair
-from teamworld.worlds.household.official import PUBLISHED
+from teamworld.worlds.household.homes.official_episodes import PUBLISHED
 from tests.worlds.household.data import FOLDER, needs_data
 
 LABELS = ["mhp", "mhp:comm", "mhp:plus"]

@@ -12,7 +12,7 @@ from teamworld.errors import UserError
 from teamworld.reasoning.llm import providers
 from teamworld.reasoning.llm.contract import Request, Turn
 from teamworld.reasoning.llm.gateway import Gateway, Patience, Sent, Unreachable
-from teamworld.reasoning.llm.names import parse_endpoint
+from teamworld.reasoning.llm.model_names import parse_endpoint
 from tests.reasoning.llm import server
 from tests.reasoning.llm.gateways import request
 

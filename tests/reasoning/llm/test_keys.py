@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.reasoning.llm.keys import Secret, find_keys, scrub
-from teamworld.reasoning.llm.names import parse_endpoint
+from teamworld.reasoning.llm.model_names import parse_endpoint
 
 KEY = "sk-Test0123456789abcdef"
 OPENAI, CLAUDE, GEMINI = parse_endpoint("openai:a"), parse_endpoint("anthropic:a"), parse_endpoint("google:a")

@@ -20,10 +20,10 @@ pytest.importorskip("gguf", reason="writes a model file of its own: pip install 
 from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.experiment.api import run
-from teamworld.experiment.calls import CallStore
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.run_options import RunOptions
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.methods import registry
 from teamworld.reasoning.llm.answers import make_schema, read_answer
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn

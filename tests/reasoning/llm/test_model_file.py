@@ -12,7 +12,7 @@ from teamworld.cli import run as command
 from teamworld.errors import UserError
 from teamworld.reasoning.llm import keys, providers
 from teamworld.reasoning.llm.contract import Usage
-from teamworld.reasoning.llm.names import parse_endpoint
+from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.reasoning.llm.prices import Prices
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.names import HOSTED, Endpoint, is_model, parse_endpoint
+from teamworld.reasoning.llm.model_names import HOSTED, Endpoint, is_model, parse_endpoint
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from teamworld.reasoning.llm.contract import Completion, Fault, ProviderError, Usage
 from teamworld.reasoning.llm.keys import Secret
-from teamworld.reasoning.llm.names import parse_endpoint
+from teamworld.reasoning.llm.model_names import parse_endpoint
 from tests.reasoning.llm.test_providers import request
 
 library = pytest.importorskip("teamworld.reasoning.llm.provider_client", reason="needs teamworld[llm]")

@@ -16,7 +16,7 @@ from teamworld.errors import UserError
 from teamworld.reasoning.llm.answers import describe_form
 from teamworld.reasoning.llm.contract import FORMS, Completion, Fault, Form, ProviderError, Request, Turn, Usage
 from teamworld.reasoning.llm.keys import Secret
-from teamworld.reasoning.llm.names import Endpoint, parse_endpoint
+from teamworld.reasoning.llm.model_names import Endpoint, parse_endpoint
 from teamworld.reasoning.llm.providers import best_form, check_installed, make_client
 from tests.reasoning.llm.server import FAULTS, Peer
 
@@ -385,7 +385,12 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in list(sys.modules):
         if name.startswith(
-            ("pydantic_ai", "openai", "teamworld.reasoning.llm.provider_client", "teamworld.reasoning.llm.faults")
+            (
+                "pydantic_ai",
+                "openai",
+                "teamworld.reasoning.llm.provider_client",
+                "teamworld.reasoning.llm.provider_errors",
+            )
         ):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr("teamworld.reasoning.llm.provider_client", raising=False)

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.levels import layout_for
 from teamworld.worlds.cube.physics import PushAttempt, push_attempt, step
 from teamworld.worlds.cube.state import (
@@ -33,6 +32,7 @@ from teamworld.worlds.cube.state import (
     load,
     make_state,
 )
+from teamworld.worlds.kernel_compiler import compiled
 from tests.worlds.cube.reference import DIRECTIONS, Scene
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 
-from teamworld.worlds.household import official
-from teamworld.worlds.household.home import Episode
+from teamworld.worlds.household.homes import official_episodes
+from teamworld.worlds.household.homes.home import Episode
 
 #: The data folder of the benchmark; it stands beside the repository, not in it, since its licence is another one.
 FOLDER: Final = Path(
@@ -32,4 +32,4 @@ def traces(pattern: str) -> list[Path]:
 def episodes() -> dict[int, Episode]:
     """Return the episodes by the number of their task in the original set."""
     listed = json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))["episodes"]
-    return {one["task_id"]: episode for one, episode in zip(listed, official.episodes(FOLDER), strict=True)}
+    return {one["task_id"]: episode for one, episode in zip(listed, official_episodes.episodes(FOLDER), strict=True)}

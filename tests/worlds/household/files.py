@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from teamworld.worlds.household.home import Episode, Home
+from teamworld.worlds.household.homes.home import Episode, Home
 
 
 def neutral(episode: Episode, **changes: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from teamworld.worlds.household.home import Box, Door, Episode, Home, Need, Node, NodeId, Relation
+from teamworld.worlds.household.homes.home import Box, Door, Episode, Home, Need, Node, NodeId, Relation
 
 KITCHEN, LIVING, DOOR = 11, 12, 13
 FRIDGE, TABLE, CABINET, COFFEE, SHELF, STOVE, SWITCH = 20, 21, 22, 23, 24, 25, 26

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from teamworld.worlds.household.home import Episode, NodeId
+from teamworld.worlds.household.homes.home import Episode, NodeId
 from tests.worlds.household import data
 from tests.worlds.household.traces import Trace, TraceAgent, trace
 

@@ -11,7 +11,7 @@ import numpy as np
 from teamworld.language import Action, AgentId, Fact, parse_action, parse_fact
 from teamworld.seeding import generator
 from teamworld.worlds.contract import Outcome, StepResult
-from teamworld.worlds.household.home import Episode, Home, Need, NodeId
+from teamworld.worlds.household.homes.home import Episode, Home, Need, NodeId
 from teamworld.worlds.household.world import HouseholdOptions, HouseholdWorld
 from tests.worlds.household.homes import FRIDGE, KITCHEN, LIVING, flat, tea
 

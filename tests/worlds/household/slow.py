@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from teamworld.worlds.household.home import SEARCHED, Box, Home, NodeId, Point, can_be, close
+from teamworld.worlds.household.homes.home import SEARCHED, Box, Home, NodeId, Point, can_be, close
 from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import State, body
 

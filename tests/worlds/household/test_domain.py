@@ -17,7 +17,7 @@ from teamworld.language import Action, Entity, Fact, Facts, parse_action, parse_
 from teamworld.seeding import generator
 from teamworld.worlds.contract import WAIT, Goal, Option
 from teamworld.worlds.household.domain import HouseholdDomain
-from teamworld.worlds.household.home import SEARCHED, Episode, Home, Need
+from teamworld.worlds.household.homes.home import SEARCHED, Episode, Home, Need
 from teamworld.worlds.household.observe import Names, believed
 from teamworld.worlds.household.state import Rules
 from teamworld.worlds.household.world import HouseholdWorld, make

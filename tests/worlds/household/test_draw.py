@@ -13,16 +13,17 @@ pytest.importorskip("PIL")
 
 from teamworld.errors import UserError
 from teamworld.seeding import generator
-from teamworld.worlds.household import draw, generate, physics, scene
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import Point
+from teamworld.worlds.household import draw, drawing_data, physics
+from teamworld.worlds.household.homes import home_generator
+from teamworld.worlds.household.homes.home import Point
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.state import State
 from tests.worlds.household import homes
 from tests.worlds.household.homes import APPLE, COFFEE, CUPCAKE, FRIDGE
 
 EPISODE = homes.tea()
 FLOOR = Floor(EPISODE.home)
-STATIC = scene.static(EPISODE)
+STATIC = drawing_data.static(EPISODE)
 
 
 def begin() -> State:
@@ -30,7 +31,7 @@ def begin() -> State:
 
 
 def pixels(state: State, width: int | None = 900) -> Any:  # noqa: ANN401
-    return draw.frame(STATIC, scene.snapshot(state, EPISODE), width)
+    return draw.frame(STATIC, drawing_data.snapshot(state, EPISODE), width)
 
 
 def colour(text: str) -> list[int]:
@@ -121,23 +122,23 @@ def test_agents_on_one_place_are_both_seen() -> None:
 @pytest.mark.parametrize("width", [160, 320, 900, 1600])
 def test_sizes(width: int) -> None:
     for seed in (0, 1):
-        episode = generate.episode(seed)
+        episode = home_generator.episode(seed)
         state = physics.start(episode, Floor(episode.home), generator(seed, "test"), agents=10)
-        moment = scene.snapshot(state, episode)
-        picture = draw.frame(scene.static(episode), moment, width)
+        moment = drawing_data.snapshot(state, episode)
+        picture = draw.frame(drawing_data.static(episode), moment, width)
         assert picture.shape[1] == width
         assert 0.4 < picture.shape[0] / width < 3
-        assert np.array_equal(picture, draw.frame(scene.static(episode), moment, width))
+        assert np.array_equal(picture, draw.frame(drawing_data.static(episode), moment, width))
 
 
 @pytest.mark.parametrize("width", [0, 159, 4001, True, 300.0, "big"])
 def test_bad_widths(width: object) -> None:
     with pytest.raises(UserError, match="width must be None or an integer from 160 to 4000"):
-        draw.frame(STATIC, scene.snapshot(begin(), EPISODE), width)  # type: ignore[arg-type]
+        draw.frame(STATIC, drawing_data.snapshot(begin(), EPISODE), width)  # type: ignore[arg-type]
 
 
 def test_other_versions_are_refused() -> None:
-    moment = scene.snapshot(begin(), EPISODE)
+    moment = drawing_data.snapshot(begin(), EPISODE)
     for form in (draw.frame, draw.text):
         with pytest.raises(UserError, match="expected a household picture of version 1, got 2"):
             form(STATIC, moment | {"v": 2})
@@ -148,7 +149,7 @@ def test_other_versions_are_refused() -> None:
 def test_as_text() -> None:
     state = begin()
     state.grab(2, CUPCAKE)
-    lines = draw.text(STATIC, scene.snapshot(state, EPISODE)).split("\n")
+    lines = draw.text(STATIC, drawing_data.snapshot(state, EPISODE)).split("\n")
     assert lines[0] == "step 0 of 250"
     plan = lines[1:12]
     assert plan == [
@@ -174,7 +175,7 @@ def test_as_text() -> None:
     ]
     assert "a" not in "".join(plan)
     state.open(FRIDGE)
-    opened = draw.text(STATIC, scene.snapshot(state, EPISODE)).split("\n")
+    opened = draw.text(STATIC, drawing_data.snapshot(state, EPISODE)).split("\n")
     assert "a" in "".join(opened[1:12])
     assert f"apple {APPLE} INSIDE fridge {FRIDGE}" in opened
 

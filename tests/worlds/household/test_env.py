@@ -20,9 +20,8 @@ from pettingzoo.utils.conversions import parallel_to_aec
 from teamworld.errors import UserError
 from teamworld.seeding import generator
 from teamworld.worlds import registry
-from teamworld.worlds.household import generate, physics, scene, sight
-from teamworld.worlds.household.env import HouseholdEnv, parallel_env
-from teamworld.worlds.household.features import (
+from teamworld.worlds.household import drawing_data, physics, sight
+from teamworld.worlds.household.array_features import (
     ACTIONS,
     FEATURES,
     NEED,
@@ -36,8 +35,10 @@ from teamworld.worlds.household.features import (
     length,
     nodes_of,
 )
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import Episode, Home, Need, NodeId, Point
+from teamworld.worlds.household.env import HouseholdEnv, parallel_env
+from teamworld.worlds.household.homes import home_generator
+from teamworld.worlds.household.homes.home import Episode, Home, Need, NodeId, Point
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household import homes
 from tests.worlds.household.data import FOLDER, needs_data
@@ -178,7 +179,7 @@ RULES = st.builds(rules_of, st.sampled_from(["room", "cone"]), st.sampled_from([
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 50), steps=st.integers(0, 40), rules=RULES)
 def test_the_mask_is_what_can_be_done_with_what_is_seen(seed: int, steps: int, rules: Rules) -> None:
-    episode = generate.episode(seed % 3)
+    episode = home_generator.episode(seed % 3)
     table = Table(episode)
     state = random_state(seed, steps, episode, rules)
     for agent in state.points:
@@ -299,7 +300,7 @@ def test_seeds_are_those_of_the_world() -> None:
         world = registry.make("household", "dev", seed, None, {})
         world.reset(seed)
         assert env._state is not None
-        assert scene.snapshot(env._state, env._played.episode) == world.snapshot()
+        assert drawing_data.snapshot(env._state, env._played.episode) == world.snapshot()
     second, _ = env.reset()
     assert not np.array_equal(first["Alice"]["observation"], second["Alice"]["observation"])
     assert np.array_equal(other.reset(seed=3)[0]["Bob"]["observation"], first["Bob"]["observation"])

@@ -12,9 +12,9 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.seeding import generator
-from teamworld.worlds.household import floor
-from teamworld.worlds.household.floor import FAR, Bools, Floor, Target
-from teamworld.worlds.household.home import Box, Home, Node, NodeId, Point, close
+from teamworld.worlds.household import pathfinding
+from teamworld.worlds.household.homes.home import Box, Home, Node, NodeId, Point, close
+from teamworld.worlds.household.pathfinding import FAR, Bools, Floor, Target
 from tests.worlds.household import walking
 from tests.worlds.household.data import needs_data
 from tests.worlds.household.homes import COFFEE, DOOR, FRIDGE, KITCHEN, LIVING, TABLE, flat, node, studio
@@ -22,7 +22,7 @@ from tests.worlds.household.recordings import Walk, published, runs, walks
 
 # The kernels against a slow and plain reference.
 
-SEES = cast("Any", floor._sees).py_func  # a part of a kernel cannot be called from here
+SEES = cast("Any", pathfinding._sees).py_func  # a part of a kernel cannot be called from here
 
 
 def mazes(number: int) -> Iterator[tuple[np.random.Generator, Bools]]:
@@ -33,13 +33,13 @@ def mazes(number: int) -> Iterator[tuple[np.random.Generator, Bools]]:
 
 def test_lengths_are_shortest() -> None:
     for rng, free in mazes(60):
-        grid = floor._numbered(free)
+        grid = pathfinding._numbered(free)
         if not grid.rows.size:
             continue
         end = int(rng.integers(grid.rows.size))
         known = walking.lengths(free, (int(grid.rows[end]), int(grid.columns[end])))
         cells = zip(grid.rows.tolist(), grid.columns.tolist(), strict=True)
-        assert [known.get(cell, FAR) for cell in cells] == floor._field(grid.aside, end).tolist()
+        assert [known.get(cell, FAR) for cell in cells] == pathfinding._field(grid.aside, end).tolist()
 
 
 def test_the_largest_joined_part_is_kept() -> None:
@@ -48,7 +48,7 @@ def test_the_largest_joined_part_is_kept() -> None:
         while left:
             joined = set(walking.lengths(free, min(left)))
             left, largest = left - joined, max(largest, len(joined))
-        grid = floor._grid(free.tobytes(), free.shape[1], 0, 0)
+        grid = pathfinding._grid(free.tobytes(), free.shape[1], 0, 0)
         assert grid.rows.size == largest
         if largest:
             assert len(walking.lengths(grid.numbers >= 0, (int(grid.rows[0]), int(grid.columns[0])))) == largest
@@ -57,7 +57,7 @@ def test_the_largest_joined_part_is_kept() -> None:
 def test_lines_of_sight_are_exact() -> None:
     seen = [0, 0]
     for rng, free in mazes(150):
-        grid = floor._numbered(free)
+        grid = pathfinding._numbered(free)
         for _ in range(10 if grid.rows.size else 0):
             one, other = rng.integers(grid.rows.size, size=2)
             # Corners of cells often, so that lines run along borders and through corners.
@@ -73,7 +73,7 @@ def test_lines_of_sight_are_exact() -> None:
 def test_walks_are_those_of_the_reference() -> None:
     tried = 0
     for rng, free in mazes(120):
-        grid = floor._grid(free.tobytes(), free.shape[1], 0, 0)
+        grid = pathfinding._grid(free.tobytes(), free.shape[1], 0, 0)
         if grid.rows.size < 2:
             continue
         start, end = (int(cell) for cell in rng.integers(grid.rows.size, size=2))
@@ -85,7 +85,7 @@ def test_walks_are_those_of_the_reference() -> None:
             goal = (int(grid.rows[end]), int(grid.columns[end]))
             place, walked = walking.walk(grid.numbers >= 0, (x, z), goal, length)
             shape = (grid.numbers, grid.aside, grid.rows, grid.columns)
-            *found, far = floor._walk(*shape, grid.field(end), x, z, start, length)
+            *found, far = pathfinding._walk(*shape, grid.field(end), x, z, start, length)
             assert tuple(found) == place
             assert far == pytest.approx(walked)
             assert SEES(grid.numbers, x, z, *place) or walked > math.dist((x, z), place)
@@ -157,7 +157,7 @@ def test_a_home_may_be_walled_along_the_other_axis(home: Home) -> None:
 )
 def test_what_is_in_the_way(change: dict[str, object], blocks: bool) -> None:
     thing = Node(50, "chair", "Furniture", frozenset(), Box(0, 0.5, 0, 0.5, 1.0, 0.5))
-    assert floor.solid(thing._replace(**change)) is blocks  # type: ignore[arg-type]
+    assert pathfinding.solid(thing._replace(**change)) is blocks  # type: ignore[arg-type]
 
 
 def test_rooms_go_by_depth(ground: Floor) -> None:
@@ -203,9 +203,9 @@ def test_answers_do_not_depend_on_what_was_asked_before(home: Home, monkeypatch:
         return [ground.towards(ground.random(KITCHEN, rng), target) for target in (LIVING, COFFEE, FRIDGE) * 20]
 
     usual = told(Floor(home))
-    monkeypatch.setattr(floor, "_ANSWERS", 1)
-    monkeypatch.setattr(floor, "_FIELDS", 1)
-    floor._grid.cache_clear()
+    monkeypatch.setattr(pathfinding, "_ANSWERS", 1)
+    monkeypatch.setattr(pathfinding, "_FIELDS", 1)
+    pathfinding._grid.cache_clear()
     ground = Floor(home)
     assert told(ground) == usual
     assert told(ground) == usual

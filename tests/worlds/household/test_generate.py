@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.household import generate, levels, official
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import SEARCHED, Box, Episode, Home, Node, NodeId, Point, close
-from teamworld.worlds.household.pools import (
+from teamworld.worlds.household import levels
+from teamworld.worlds.household.homes import home_generator, official_episodes
+from teamworld.worlds.household.homes.furnishing import (
     EVERYDAY,
     FURNITURE,
     GOAL_ROOMS,
@@ -25,6 +24,8 @@ from teamworld.worlds.household.pools import (
     THINGS,
     places,
 )
+from teamworld.worlds.household.homes.home import SEARCHED, Box, Episode, Home, Node, NodeId, Point, close
+from teamworld.worlds.household.pathfinding import Floor
 from tests.worlds.household.data import FOLDER, needs_data
 
 MILLIMETRE = 1e-3
@@ -181,24 +182,24 @@ def faults(episode: Episode) -> list[str]:
     return faults_of_tree(home) or faults_of_plan(home) + out_of_reach(home) + faults_of_goal(episode)
 
 
-seeds = st.one_of(*(st.integers(split.start, split.stop - 1) for split in (generate.DEV, generate.TEST)))
+seeds = st.one_of(*(st.integers(split.start, split.stop - 1) for split in (home_generator.DEV, home_generator.TEST)))
 
 
 @pytest.mark.heavy
 @settings(max_examples=40, deadline=None)
 @given(seeds, st.sampled_from([None, *TASKS]))
 def test_every_episode_can_be_played(seed: int, task: str | None) -> None:
-    episode = generate.episode(seed, task)
+    episode = home_generator.episode(seed, task)
     assert faults(episode) == []
     assert task is None or episode.task == task
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    "first", [split.start + part for split in (generate.DEV, generate.TEST) for part in (0, 5_000)]
+    "first", [split.start + part for split in (home_generator.DEV, home_generator.TEST) for part in (0, 5_000)]
 )
 def test_hundreds_of_seeds(first: int) -> None:
-    assert {seed: found for seed in range(first, first + 30) if (found := faults(generate.episode(seed)))} == {}
+    assert {seed: found for seed in range(first, first + 30) if (found := faults(home_generator.episode(seed)))} == {}
 
 
 def moved(episode: Episode, node: NodeId, **to: float) -> Episode:
@@ -208,7 +209,7 @@ def moved(episode: Episode, node: NodeId, **to: float) -> Episode:
 
 
 def test_the_checks_find_faults() -> None:
-    good = generate.episode(5)
+    good = home_generator.episode(5)
     home = good.home
     assert faults(good) == []
     thing = next(i for i in home.nodes if home.nodes[i].name == good.needs[0].name)
@@ -234,13 +235,13 @@ def test_the_checks_find_faults() -> None:
 @settings(max_examples=10, deadline=None)
 @given(seeds)
 def test_equal_seeds_give_equal_episodes(seed: int) -> None:
-    assert generate.home(seed) == generate.home(seed)
-    assert generate.episode(seed) == generate.episode(seed)
+    assert home_generator.home(seed) == home_generator.home(seed)
+    assert home_generator.episode(seed) == home_generator.episode(seed)
 
 
 def test_seeds_differ() -> None:
-    assert len({repr(generate.home(seed).nodes.values()) for seed in range(8)}) == 8
-    one, other = (generate.episode(seed, "read_book", generate.home(3)) for seed in (1, 2))
+    assert len({repr(home_generator.home(seed).nodes.values()) for seed in range(8)}) == 8
+    one, other = (home_generator.episode(seed, "read_book", home_generator.home(3)) for seed in (1, 2))
     assert one.home.doors == other.home.doors
     assert one != other
 
@@ -267,12 +268,12 @@ def digest_of(episode: Episode) -> str:
     ],
 )
 def test_published_seeds_stay(seed: int, digest: str) -> None:
-    assert digest_of(generate.episode(seed)) == digest
+    assert digest_of(home_generator.episode(seed)) == digest
 
 
 @pytest.mark.heavy
 def test_the_episodes_are_of_all_kinds() -> None:
-    episodes = [generate.episode(seed) for seed in range(60)]
+    episodes = [home_generator.episode(seed) for seed in range(60)]
     assert Counter(one.task for one in episodes) == dict.fromkeys(TASKS, 12)
     assert {max(map(len, one.home.beside.values())) for one in episodes} == {2, 3}
     assert {one.home.nodes[start].name for one in episodes for start in one.starts} == set(ROOMS)
@@ -294,9 +295,9 @@ def test_the_episodes_are_of_all_kinds() -> None:
 
 
 def test_an_episode_in_a_given_home() -> None:
-    home = generate.home(3)
-    first = generate.episode(7, "prepare_food", home)
-    again = generate.episode(8, "prepare_food", first.home)
+    home = home_generator.home(3)
+    first = home_generator.episode(7, "prepare_food", home)
+    again = home_generator.episode(8, "prepare_food", first.home)
     assert first.home.doors == home.doors
     assert faults(first) == []
     assert faults(again) == []
@@ -308,8 +309,8 @@ def test_an_episode_in_a_given_home() -> None:
 @needs_data
 @pytest.mark.parametrize("task", TASKS)
 def test_an_episode_in_an_official_apartment(task: str) -> None:
-    for given_ in official.episodes(FOLDER)[:2]:
-        made = generate.episode(4, task, given_.home)
+    for given_ in official_episodes.episodes(FOLDER)[:2]:
+        made = home_generator.episode(4, task, given_.home)
         assert faults_of_goal(made) in ([], [fault for fault in faults_of_goal(made) if "may not lie" in fault])
         new = [node for i, node in made.home.nodes.items() if node != given_.home.nodes.get(i)]
         assert {need.name for need in made.needs} <= {node.name for node in new}
@@ -319,24 +320,24 @@ def test_an_episode_in_an_official_apartment(task: str) -> None:
 @pytest.mark.parametrize("seed", [-1, True, 1.0, "1", None])
 def test_bad_seeds(seed: object) -> None:
     with pytest.raises(UserError, match="a household seed is an integer from 0 on"):
-        generate.home(seed)  # type: ignore[arg-type]
+        home_generator.home(seed)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="a household seed is an integer from 0 on"):
-        generate.episode(seed)  # type: ignore[arg-type]
+        home_generator.episode(seed)  # type: ignore[arg-type]
 
 
 def test_bad_tasks_and_homes() -> None:
     with pytest.raises(UserError, match="there is no household task 'read_bok'.*read_book"):
-        generate.episode(0, "read_bok")
-    home = generate.home(0)
+        home_generator.episode(0, "read_bok")
+    home = home_generator.home(0)
 
     def lacking(*names: str) -> Home:
         return replace(home, nodes={i: node for i, node in home.nodes.items() if node.name not in names})
 
     with pytest.raises(UserError, match="task put_dishwasher needs a dishwasher in the kitchen, but home-0 has none"):
-        generate.episode(0, "put_dishwasher", lacking("dishwasher"))
+        home_generator.episode(0, "put_dishwasher", lacking("dishwasher"))
     holders = {name for _, name in PLACES} - {"dishwasher"}
     with pytest.raises(UserError, match="home-0 has no room for the things of task put_dishwasher"):
-        generate.episode(0, "put_dishwasher", lacking(*holders))
+        home_generator.episode(0, "put_dishwasher", lacking(*holders))
 
 
 def test_pools_fit_together() -> None:
@@ -371,7 +372,7 @@ class TestLevels:
 
     def test_numbers_and_seeds_mean_the_same(self) -> None:
         for split, first in levels.SPLITS.items():
-            expected = generate.episode(first[7])
+            expected = home_generator.episode(first[7])
             assert levels.episode(f"{split}-7", 99) == expected
             assert levels.episode(split, 7) == expected
             assert levels.episode(split, len(first) + 7) == expected
@@ -380,7 +381,7 @@ class TestLevels:
     def test_tasks(self) -> None:
         for name, task in TASKS.items():
             assert levels.episode(f"test-{task.short}", 3).task == name
-            assert levels.episode(f"dev-{task.short}-3", 0) == generate.episode(generate.DEV[3], name)
+            assert levels.episode(f"dev-{task.short}-3", 0) == home_generator.episode(home_generator.DEV[3], name)
 
     def test_listed_levels(self) -> None:
         assert all(levels.episode(level, 1) for level in levels.LEVELS if not level.startswith("official"))
@@ -416,14 +417,14 @@ class TestLevels:
 
     @needs_data
     def test_official(self) -> None:
-        found = [levels.episode(f"official-{number}", 5, FOLDER) for number in official.PUBLISHED]
-        assert found == list(official.episodes(FOLDER))
+        found = [levels.episode(f"official-{number}", 5, FOLDER) for number in official_episodes.PUBLISHED]
+        assert found == list(official_episodes.episodes(FOLDER))
         with pytest.raises(UserError, match="expected an episode of task 1, found task00_read_book"):
             levels.episode("official-1", 0, FOLDER)
 
 
 def test_nodes_are_plain() -> None:
-    home = generate.home(1)
+    home = home_generator.home(1)
     assert all(
         isinstance(node, Node) and all(type(value) is float for value in node.box) for node in home.nodes.values()
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.worlds.household.home import REACH, Box, around, can_be, close
+from teamworld.worlds.household.homes.home import REACH, Box, around, can_be, close
 from tests.worlds.household.data import needs_data
 from tests.worlds.household.homes import APPLE, CABINET, FRIDGE, KITCHEN, SWITCH, TABLE, WINE, flat, node
 from tests.worlds.household.recordings import runs

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.errors import UserError
-from teamworld.worlds.household import official
-from teamworld.worlds.household.home import Need
+from teamworld.worlds.household.homes import official_episodes
+from teamworld.worlds.household.homes.home import Need
 from tests.worlds.household import files, traces
 from tests.worlds.household.data import FOLDER, needs_data
 from tests.worlds.household.homes import (
@@ -53,7 +53,7 @@ def pickled(folder: Path, value: object, protocol: int = 4) -> Path:
     return path
 
 
-def refusal(path: Path, read: Callable[[Path], object] = official.episodes) -> str:
+def refusal(path: Path, read: Callable[[Path], object] = official_episodes.episodes) -> str:
     """Return the one line with which a file is refused."""
     with pytest.raises(UserError) as caught:
         read(path)
@@ -67,7 +67,7 @@ def refusal(path: Path, read: Callable[[Path], object] = official.episodes) -> s
 
 
 def test_an_episode_is_read_back(tmp_path: Path) -> None:
-    read, episode = official.episode(written(tmp_path, files.neutral(tea()))), tea()
+    read, episode = official_episodes.episode(written(tmp_path, files.neutral(tea()))), tea()
     assert (read.name, read.task, read.steps) == ("task07_read_book", "read_book", 250)
     assert (read.needs, read.starts) == (episode.needs, episode.starts)
     assert read.recorded == (((0.5, 1.25),), ((0.5, 1.25),))
@@ -81,8 +81,8 @@ def test_an_episode_is_read_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4, 5])
 def test_an_original_pickle_is_read_like_the_neutral_file(tmp_path: Path, protocol: int) -> None:
-    neutral = official.episode(written(tmp_path, files.neutral(tea())))
-    (read,) = official.episodes(pickled(tmp_path, [files.original(tea())], protocol))
+    neutral = official_episodes.episode(written(tmp_path, files.neutral(tea())))
+    (read,) = official_episodes.episodes(pickled(tmp_path, [files.original(tea())], protocol))
     assert read.recorded == ()
     assert (read.home, read.needs, read.starts, read.name) == (
         neutral.home,
@@ -95,7 +95,9 @@ def test_an_original_pickle_is_read_like_the_neutral_file(tmp_path: Path, protoc
 def test_a_pickle_may_hold_one_record_sets_and_other_mappings(tmp_path: Path) -> None:
     record = files.original(tea(), level=frozenset({1}), total=collections.defaultdict(int, {"a": 1}), tags={"x", "y"})
     for protocol in (0, 2, 4):
-        assert official.episode(pickled(tmp_path, collections.OrderedDict(record), protocol)).needs == tea().needs
+        assert (
+            official_episodes.episode(pickled(tmp_path, collections.OrderedDict(record), protocol)).needs == tea().needs
+        )
 
 
 @pytest.mark.parametrize("protocol", [0, 2, 4])
@@ -104,7 +106,7 @@ def test_numbers_of_numpy_are_read_without_it(tmp_path: Path, protocol: int) -> 
     for node in record["init_graph"]["nodes"]:
         node["bounding_box"]["size"] = [np.float64(length) for length in node["bounding_box"]["size"]]
         node["bounding_box"]["center"] = [np.dtype(">f8").type(length) for length in node["bounding_box"]["center"]]
-    read = official.episode(pickled(tmp_path, record, protocol))
+    read = official_episodes.episode(pickled(tmp_path, record, protocol))
     assert (read.name, read.home.name) == ("task12_read_book", "apartment_6")
     assert read.home.nodes == flat().nodes
     assert type(read.home.nodes[TABLE].box.width) is float
@@ -117,7 +119,7 @@ def test_numbers_of_numpy_in_the_other_byte_order(tmp_path: Path) -> None:
     whole = pickle.dumps(files.original(tea(), task_id=999), 2).replace(pickle.dumps(999, 2)[2:-1], number)
     path = tmp_path / "one.pkl"
     path.write_bytes(whole)
-    assert official.episode(path).name == "task12_read_book"
+    assert official_episodes.episode(path).name == "task12_read_book"
 
 
 def test_of_several_parents_one_is_taken_so_that_they_are_a_tree(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ def test_of_several_parents_one_is_taken_so_that_they_are_a_tree(tmp_path: Path)
         {"from": APPLE, "relation": "FACING", "to": TABLE},
         {"from": APPLE, "relation": "ON", "to": TABLE},  # twice
     ]
-    parent = official.episode(written(tmp_path, whole)).home.parent
+    parent = official_episodes.episode(written(tmp_path, whole)).home.parent
     assert parent[CUPCAKE] == parent[PLATE] == ("ON", TABLE)
     assert parent[APPLE] == ("INSIDE", FRIDGE)
 
@@ -139,24 +141,27 @@ def test_contents_without_an_edge_to_their_room_are_in_that_of_their_container(t
     whole["graph"]["edges"] = [
         edge for edge in whole["graph"]["edges"] if (edge["from"], edge["to"]) != (APPLE, KITCHEN)
     ]
-    assert official.episode(written(tmp_path, whole)).home.room[APPLE] == KITCHEN
+    assert official_episodes.episode(written(tmp_path, whole)).home.room[APPLE] == KITCHEN
 
 
 def test_the_jamb_tells_how_a_square_door_lies(tmp_path: Path) -> None:
     whole = files.neutral(tea())
     nodes = {node["id"]: node for node in whole["graph"]["nodes"]}
     nodes[DOOR]["bbox_size"] = [0.93, 2, 0.93]
-    assert official.episode(written(tmp_path, whole)).home.doors[0].across_x
+    assert official_episodes.episode(written(tmp_path, whole)).home.doors[0].across_x
     whole["graph"]["nodes"].append({**nodes[DOOR], "id": 99, "class_name": "doorjamb", "bbox_size": [0.93, 2, 0.12]})
     whole["graph"]["edges"].append({"from": 99, "relation": "INSIDE", "to": KITCHEN})
-    assert not official.episode(written(tmp_path, whole)).home.doors[0].across_x
+    assert not official_episodes.episode(written(tmp_path, whole)).home.doors[0].across_x
 
 
 def test_a_folder_is_read_in_the_order_of_its_index(tmp_path: Path) -> None:
     for number in (4, 2):
         written(tmp_path, files.neutral(tea(), task_id=number), f"{number}.json")
     written(tmp_path, {"episodes": [{"file": "4.json"}, {"file": "2.json"}]}, "index.json")
-    assert [episode.name for episode in official.episodes(tmp_path)] == ["task04_read_book", "task02_read_book"]
+    assert [episode.name for episode in official_episodes.episodes(tmp_path)] == [
+        "task04_read_book",
+        "task02_read_book",
+    ]
 
 
 # What is refused.
@@ -170,7 +175,7 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     written(tmp_path, {"episodes": [{"file": "../../secret.json"}]}, "index.json")
     assert "a file of the folder" in refusal(tmp_path)
     (tmp_path / "folder.json").mkdir()
-    assert "cannot be read" in refusal(tmp_path / "folder.json", official.episode)
+    assert "cannot be read" in refusal(tmp_path / "folder.json", official_episodes.episode)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +189,7 @@ def test_damaged_json(tmp_path: Path, text: str) -> None:
 
 
 def test_one_episode_is_not_several(tmp_path: Path) -> None:
-    assert "found 2" in refusal(pickled(tmp_path, [files.original(tea())] * 2), official.episode)
+    assert "found 2" in refusal(pickled(tmp_path, [files.original(tea())] * 2), official_episodes.episode)
     assert "found none" in refusal(pickled(tmp_path, []))
 
 
@@ -353,7 +358,10 @@ def test_stand_ins_stay_as_they_were(tmp_path: Path) -> None:
         path = tmp_path / "evil.pik"
         path.write_bytes(ATTACKS[attack])
         refusal(path)
-    assert official.episode(pickled(tmp_path, collections.OrderedDict(files.original(tea())))).needs == tea().needs
+    assert (
+        official_episodes.episode(pickled(tmp_path, collections.OrderedDict(files.original(tea())))).needs
+        == tea().needs
+    )
 
 
 def test_refusals_name_what_was_found(tmp_path: Path) -> None:
@@ -373,7 +381,7 @@ def test_a_damaged_pickle_is_read_or_refused(
     path = tmp_path_factory.getbasetemp() / "damaged.pik"
     path.write_bytes(WHOLE[:at] + noise + WHOLE[at + lost :])
     try:
-        official.episodes(path)
+        official_episodes.episodes(path)
     except UserError as error:
         assert "\n" not in str(error)
 
@@ -398,7 +406,7 @@ def test_a_changed_field_is_read_or_refused(tmp_path_factory: pytest.TempPathFac
     path = tmp_path_factory.getbasetemp() / "changed.json"
     path.write_text(json.dumps(whole))
     try:
-        official.episodes(path)
+        official_episodes.episodes(path)
     except UserError as error:
         assert "\n" not in str(error)
 
@@ -463,7 +471,7 @@ def test_faults_of_a_recorded_run(tmp_path: Path, changes: dict[str, Any]) -> No
 def test_the_ten_episodes() -> None:
     """Check D1."""
     found = published()
-    assert [int(episode.name[4:6]) for episode in found] == list(official.PUBLISHED)
+    assert [int(episode.name[4:6]) for episode in found] == list(official_episodes.PUBLISHED)
     for episode in found:
         home = episode.home
         assert 337 <= len(home.nodes) <= 365
@@ -495,10 +503,10 @@ def test_the_recorded_runs() -> None:
 @needs_data
 def test_a_whole_episode_of_the_data_reads_the_same_from_a_pickle(tmp_path: Path) -> None:
     path = FOLDER / json.loads((FOLDER / "index.json").read_text())["episodes"][1]["file"]
-    episode = official.episode(path)
+    episode = official_episodes.episode(path)
     whole = json.loads(path.read_text())
     record = files.original(episode, task_id=whole["task_id"], env_id=whole["env_id"])
-    (read,) = official.episodes(pickled(tmp_path, [record]))
+    (read,) = official_episodes.episodes(pickled(tmp_path, [record]))
     assert (read.home, read.needs, read.starts, read.name) == (
         episode.home,
         episode.needs,

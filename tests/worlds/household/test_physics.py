@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from teamworld.errors import UserError
 from teamworld.seeding import generator
 from teamworld.worlds.household import physics, sight
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import NodeId, Point
+from teamworld.worlds.household.homes.home import NodeId, Point
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.physics import HANDLING, WAIT, Happened, PrimitiveAction, Verb
 from teamworld.worlds.household.state import Hands, Rules, State
 from tests.worlds.household import homes

@@ -10,8 +10,8 @@ import pytest
 
 from teamworld.seeding import generator
 from teamworld.worlds.household import physics, sight
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import NodeId, Point
+from teamworld.worlds.household.homes.home import NodeId, Point
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.physics import HANDLING, WAIT, Done, PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household.data import episodes, needs_data, traces

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.seeding import generator
-from teamworld.worlds.household import generate, physics, scene
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import SEARCHED, Episode, Need
+from teamworld.worlds.household import drawing_data, physics
+from teamworld.worlds.household.homes import home_generator
+from teamworld.worlds.household.homes.home import SEARCHED, Episode, Need
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household import homes
@@ -37,7 +38,7 @@ def play(episode: Episode, seed: int, steps: int, agents: int = 2) -> State:
 
 
 def test_what_stands_where() -> None:
-    fixed = scene.static(homes.tea())
+    fixed = drawing_data.static(homes.tea())
     assert (fixed["v"], fixed["home"], fixed["task"], fixed["steps"]) == (1, "flat", "read_book", 250)
     assert fixed["rooms"] == [
         {"id": KITCHEN, "name": "kitchen", "box": [-300, -250, 300, 250]},
@@ -64,7 +65,7 @@ def test_a_moment() -> None:
     state.open(FRIDGE)
     state.time = 7
     (x, z), (other_x, other_z) = state.points.values()
-    assert scene.snapshot(state, episode) == {
+    assert drawing_data.snapshot(state, episode) == {
         "v": 1,
         "t": 7,
         "agents": [[round(x * 100), round(z * 100), 0], [round(other_x * 100), round(other_z * 100), 0]],
@@ -74,7 +75,7 @@ def test_a_moment() -> None:
         "missing": [1, 1],
     }
     state.release(CUPCAKE, ("ON", COFFEE))
-    moment = scene.snapshot(state, episode)
+    moment = drawing_data.snapshot(state, episode)
     assert moment["things"][1][:2] == ["ON", COFFEE]
     assert moment["missing"] == [1, 0]
 
@@ -82,9 +83,9 @@ def test_a_moment() -> None:
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 40), agents=st.integers(1, 5), steps=st.integers(0, 60))
 def test_snapshots_are_small_plain_and_true(seed: int, agents: int, steps: int) -> None:
-    episode = generate.episode(seed % 4)
-    fixed, state = scene.static(episode), play(episode, seed, steps, agents)
-    moment = scene.snapshot(state, episode)
+    episode = home_generator.episode(seed % 4)
+    fixed, state = drawing_data.static(episode), play(episode, seed, steps, agents)
+    moment = drawing_data.snapshot(state, episode)
     assert json.loads(json.dumps(moment)) == moment
     assert json.loads(json.dumps(fixed)) == fixed
     assert len(json.dumps(moment)) < 900
@@ -107,8 +108,8 @@ def test_snapshots_are_small_plain_and_true(seed: int, agents: int, steps: int) 
 
 
 def test_moments_can_be_told_apart() -> None:
-    episode = generate.episode(0)
-    seen = {json.dumps(scene.snapshot(play(episode, 3, steps), episode)) for steps in range(12)}
+    episode = home_generator.episode(0)
+    seen = {json.dumps(drawing_data.snapshot(play(episode, 3, steps), episode)) for steps in range(12)}
     assert len(seen) == 12
 
 
@@ -120,14 +121,14 @@ def test_more_than_asked_for_is_not_missing_less_than_nothing() -> None:
     state = physics.start(episode, Floor(home), generator(0, "test"), agents=1)
     state.grab(1, CUPCAKE)
     state.release(CUPCAKE, ("ON", TABLE))
-    assert scene.snapshot(state, episode)["missing"] == [0, 1]
+    assert drawing_data.snapshot(state, episode)["missing"] == [0, 1]
 
 
 @needs_data
 @pytest.mark.parametrize("task", [0, 5, 20])
 def test_real_homes(task: int) -> None:
     episode = episodes()[task]
-    fixed = scene.static(episode)
+    fixed = drawing_data.static(episode)
     names = [piece["name"] for piece in fixed["furniture"]]
     assert {"bed", "kitchentable", "desk", "sofa"} <= set(names), "also what stands on a rug"
     assert sum(piece["container"] for piece in fixed["furniture"]) == len(episode.home.searched)

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.seeding import generator
-from teamworld.worlds.household import generate, physics, sight
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import Episode, NodeId, Point
+from teamworld.worlds.household import physics, sight
+from teamworld.worlds.household.homes import home_generator
+from teamworld.worlds.household.homes.home import Episode, NodeId, Point
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
 from tests.worlds.household import homes
@@ -154,7 +155,7 @@ def test_tall_furniture_hides_what_is_behind_it(seed: int, cell: int, heading: i
 
 @cache
 def homes_with_floors() -> list[tuple[Episode, Floor]]:
-    found = [generate.episode(seed) for seed in range(4)]
+    found = [home_generator.episode(seed) for seed in range(4)]
     return [(episode, Floor(episode.home)) for episode in found]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from teamworld.language import parse_action
-from teamworld.worlds.household.home import Episode, Need
+from teamworld.worlds.household.homes.home import Episode, Need
 from teamworld.worlds.household.world import HouseholdWorld
 from tests.worlds.household.homes import APPLE, COFFEE, CUPCAKE, FRIDGE, KITCHEN, LIVING, TABLE, flat
 from tests.worlds.household.scenes import (

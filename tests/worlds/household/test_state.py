@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from teamworld.seeding import generator
 from teamworld.worlds.household import physics
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import Need, Point
+from teamworld.worlds.household.homes.home import Need, Point
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.state import Hands, State, body
 from tests.worlds.household import homes
 from tests.worlds.household.homes import (

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from teamworld import run
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.language import Entity, parse_action
 from teamworld.record import read_log
 from teamworld.testing import check_world
@@ -29,7 +29,7 @@ from teamworld.testing.episodes import Scenario, play
 from teamworld.testing.random_walk import describe_view, differing_part
 from teamworld.worlds import registry
 from teamworld.worlds.household import world as module
-from teamworld.worlds.household.home import Episode, Need
+from teamworld.worlds.household.homes.home import Episode, Need
 from teamworld.worlds.household.levels import episode
 from teamworld.worlds.household.observe import TEAM, believed
 from teamworld.worlds.household.world import LEVELS, HouseholdWorld, indistinguishable_pairs, make

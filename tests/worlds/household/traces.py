@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from teamworld.errors import brief
-from teamworld.worlds.household.home import Box, NodeId
-from teamworld.worlds.household.plain import Part, parsed
+from teamworld.worlds.household.homes.home import Box, NodeId
+from teamworld.worlds.household.homes.safe_files import Part, parsed
 
 
 class Acted(NamedTuple):

@@ -17,14 +17,14 @@ import pytest
 
 from teamworld import run
 from teamworld.errors import UserError
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.replay import replay
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.methods import registry as methods
 from teamworld.methods.contract import Briefing, Method
 from teamworld.record import DrawingState, EpisodeStart, read_log
 from teamworld.testing.episodes import Scenario, play
-from teamworld.viewer.build import build
+from teamworld.viewer.replay_data import build
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import WorldSpec
 from teamworld.worlds.wildfire.levels import generate

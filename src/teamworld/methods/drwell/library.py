@@ -11,7 +11,7 @@ import numpy as np
 from teamworld.errors import UserError
 from teamworld.language import Action, Binding, Measures, Plan, ground, lift, parse_action, parse_plan
 from teamworld.memory.contract import Library, PlanRecord
-from teamworld.memory.statistics import smoothed
+from teamworld.memory.plan_statistics import smoothed
 from teamworld.methods.common.plan_answers import action_texts, candidate_texts, plan_error
 from teamworld.worlds.contract import Domain, Goal, View
 

@@ -21,8 +21,8 @@ from teamworld.methods.common.plan_answers import (
     plan_error,
 )
 from teamworld.methods.contract import Message
-from teamworld.methods.drwell.allocation import preferred
 from teamworld.methods.drwell.library import Page
+from teamworld.methods.drwell.negotiation_rules import preferred
 from teamworld.planning.goals import workable_goals
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import Domain, Goal, View

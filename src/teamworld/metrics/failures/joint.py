@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from teamworld.language import AgentId
 from teamworld.metrics.effort import duplicate_rows
-from teamworld.metrics.event_table import EventTable
 from teamworld.metrics.failures.trace import Trace, runs
 from teamworld.metrics.joint_acts import first_unmet
+from teamworld.metrics.tables.event_table import EventTable
 from teamworld.record import ActionStep, AttemptMade, Commit, GoalChange, PlanStart, Release
 from teamworld.worlds.contract import FailureSpan
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from teamworld.metrics.belief_tracker import tracked_beliefs
-from teamworld.metrics.event_table import NOBODY
 from teamworld.metrics.failures.trace import Trace
 from teamworld.metrics.knowledge import knowledge_of, names, split_fact
 from teamworld.metrics.message_content import taken_up
 from teamworld.metrics.message_content import withheld as withheld_facts
+from teamworld.metrics.tables.belief_tracker import tracked_beliefs
+from teamworld.metrics.tables.event_table import NOBODY
 from teamworld.record import ActionStep, AttemptMade, Deliver, MessageSent, PlanStart, Truth
 from teamworld.worlds.contract import FailureSpan
 

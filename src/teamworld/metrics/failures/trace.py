@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
 from teamworld.language import Action, AgentId, Term, parse_term
-from teamworld.metrics.event_table import EventTable
 from teamworld.metrics.joint_acts import CONSTRAINTS
-from teamworld.metrics.table_reader import tabulate
+from teamworld.metrics.tables.event_table import EventTable
+from teamworld.metrics.tables.log_reader import tabulate
 from teamworld.record import ActionStep, AttemptMade, DrawingState, EpisodeEnd, EpisodeStart, Event, PlanStart
 from teamworld.worlds.contract import Attempt, Constraint, Outcome, SkippedAction, Transition
 

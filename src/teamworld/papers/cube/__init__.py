@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from teamworld.experiment import run
-from teamworld.experiment.results import EpisodeRow
+from teamworld.experiment.store.results import EpisodeRow
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.cube import figures
 from teamworld.papers.cube.costs import VERBS, ActionCost, StepCost, action_cost, machine, step_costs_apart

@@ -11,11 +11,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from teamworld.errors import UserError
 from teamworld.experiment import episode_metrics, process_pool
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.reasoner_factory import RunMonitor
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.cwah.results import CwahResult, draw, numbers, terminal_lines, write_page
 from teamworld.papers.cwah.teams import TeamEpisode, TeamRow, choose_rows, horizon, official_tasks, team_episode

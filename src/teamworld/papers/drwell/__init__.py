@@ -15,8 +15,8 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.experiment import run
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.drawing import draw_stages
 from teamworld.memory.store import MemoryStore
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress

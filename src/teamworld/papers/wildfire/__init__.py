@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple, get_args
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import run
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.message_protocol import MessageProtocol
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.claims import Check
 from teamworld.papers.page import NOTHING, Reproduction, check_folder, data, interval_text, plain, seeds_text, write

@@ -19,7 +19,7 @@ from teamworld.reasoning.llm import keys, providers
 from teamworld.reasoning.llm.answers import describe_form, make_schema, read_answer
 from teamworld.reasoning.llm.contract import FORMS, Client, Completion, Fault, Form, ProviderError, Request, Turn
 from teamworld.reasoning.llm.keys import Key, Secret, scrub
-from teamworld.reasoning.llm.names import Endpoint, parse_endpoint
+from teamworld.reasoning.llm.model_names import Endpoint, parse_endpoint
 
 #: Where the common servers listen by default.
 PORTS = "vLLM 8000, SGLang 30000, Ollama 11434, llama.cpp 8080, LM Studio 1234"

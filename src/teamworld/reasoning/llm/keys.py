@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 from teamworld.errors import UserError
-from teamworld.reasoning.llm.names import Endpoint
+from teamworld.reasoning.llm.model_names import Endpoint
 
 #: Holds a key for whatever endpoint a run names.
 GENERIC = "TEAMWORLD_API_KEY"

@@ -35,9 +35,9 @@ from pydantic_ai.tools import ToolDefinition
 
 from teamworld.errors import UserError
 from teamworld.reasoning.llm.contract import Completion, Form, ProviderError, Request, Turn, Usage
-from teamworld.reasoning.llm.faults import make_fault
 from teamworld.reasoning.llm.keys import HIDDEN, SHORT, Secret
-from teamworld.reasoning.llm.names import HOSTED, Endpoint
+from teamworld.reasoning.llm.model_names import HOSTED, Endpoint
+from teamworld.reasoning.llm.provider_errors import make_fault
 
 if TYPE_CHECKING:
     from pydantic_ai.models.openai._chat_completions import LenientChatCompletion

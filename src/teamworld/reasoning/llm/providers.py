@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from teamworld.errors import UserError
 from teamworld.reasoning.llm.contract import Client, Form
 from teamworld.reasoning.llm.keys import Secret, expand_home, require_key, scrub
-from teamworld.reasoning.llm.names import Endpoint
+from teamworld.reasoning.llm.model_names import Endpoint
 
 if TYPE_CHECKING:
     import types

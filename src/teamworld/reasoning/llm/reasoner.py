@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.llm.answers import describe_form, make_schema, read_answer
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request, Turn, lines
-from teamworld.reasoning.llm.names import parse_endpoint
+from teamworld.reasoning.llm.model_names import parse_endpoint
 from teamworld.reasoning.prompts import render
 
 #: Characters of an answer that could not be used that its model is shown again: its end, where the answer stands.

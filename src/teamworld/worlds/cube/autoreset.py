@@ -13,7 +13,6 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.seeding import generator
-from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.levels import ATTEMPTS, no_room
 from teamworld.worlds.cube.state import (
     AT_AGENTS,
@@ -36,6 +35,7 @@ from teamworld.worlds.cube.state import (
     ROW,
     WALL,
 )
+from teamworld.worlds.kernel_compiler import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt

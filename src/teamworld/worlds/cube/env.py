@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from teamworld.errors import UserError, suggest
-from teamworld.worlds.base.vector import (
+from teamworld.worlds.base.array_interface import (
     NEXT_STEP,
     RENDER_MODES,
     ParallelBase,

@@ -21,8 +21,8 @@ import numpy as np
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import AgentId, Cell, Entity
-from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, Blocks, Square, SymbolicState, compute_once
+from teamworld.worlds.kernel_compiler import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.physics import u
 from teamworld.worlds.cube.state import (
     BLOCK_FIELDS,
@@ -29,6 +28,7 @@ from teamworld.worlds.cube.state import (
     STEPS_DONE,
     UP,
 )
+from teamworld.worlds.kernel_compiler import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from teamworld.errors import UserError
-from teamworld.worlds.compiled import compiled
 from teamworld.worlds.cube.state import (
     ALREADY_MOVED,
     AT_AGENTS,
@@ -68,6 +67,7 @@ from teamworld.worlds.cube.state import (
     WEIGHT,
     WHOLE_CHAIN,
 )
+from teamworld.worlds.kernel_compiler import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -14,8 +14,8 @@ from typing import Final
 from teamworld.language import AgentId, Entity, Fact, Facts
 from teamworld.worlds.contract import WAIT, LatentVariable, Option, Possible
 from teamworld.worlds.household.goals import Predicates
+from teamworld.worlds.household.homes.furnishing import GOAL_ROOMS, places
 from teamworld.worlds.household.observe import Known
-from teamworld.worlds.household.pools import GOAL_ROOMS, places
 
 #: In which kind of room furniture stands in which things may lie at the start; anywhere, where it does not say.
 STANDS: Final[Mapping[str, str]] = {

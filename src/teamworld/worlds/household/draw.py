@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from teamworld.errors import UserError
-from teamworld.worlds.household.home import NAMES
-from teamworld.worlds.household.scene import Snapshot, Static, check_version, hiding_of, text
+from teamworld.worlds.household.drawing_data import Snapshot, Static, check_version, hiding_of, text
+from teamworld.worlds.household.homes.home import NAMES
 
 if TYPE_CHECKING:
     import numpy.typing as npt

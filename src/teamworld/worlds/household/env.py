@@ -11,7 +11,7 @@ import numpy as np
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.seeding import generator
-from teamworld.worlds.base.vector import (
+from teamworld.worlds.base.array_interface import (
     RENDER_MODES,
     ParallelBase,
     RenderMode,
@@ -20,10 +20,10 @@ from teamworld.worlds.base.vector import (
     need_pettingzoo,
     spaces,
 )
-from teamworld.worlds.household import draw, levels, physics, scene
-from teamworld.worlds.household.features import ACTIONS, FEATURES, OWN, ROWS, Floats, Mask, Table, length
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import MOST_AGENTS, NAMES, Episode
+from teamworld.worlds.household import draw, drawing_data, levels, physics
+from teamworld.worlds.household.array_features import ACTIONS, FEATURES, OWN, ROWS, Floats, Mask, Table, length
+from teamworld.worlds.household.homes.home import MOST_AGENTS, NAMES, Episode
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.state import Rules, State
 
 if TYPE_CHECKING:
@@ -270,7 +270,10 @@ class HouseholdEnv(ParallelBase):
             raise UserError("no render mode was chosen: make the environment with render_mode='rgb_array' or 'ansi'")
         if self._state is None:
             raise UserError("the episode has not begun: call reset() before render()")
-        fixed, moment = scene.static(self._played.episode), scene.snapshot(self._state, self._played.episode)
+        fixed, moment = (
+            drawing_data.static(self._played.episode),
+            drawing_data.snapshot(self._state, self._played.episode),
+        )
         return draw.text(fixed, moment) if self.render_mode == "ansi" else draw.frame(fixed, moment)
 
     def close(self) -> None:

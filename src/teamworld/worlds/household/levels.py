@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Final
 
 from teamworld.errors import UserError, brief, suggest
-from teamworld.worlds.household import generate, official
-from teamworld.worlds.household.home import Episode
-from teamworld.worlds.household.pools import TASKS
+from teamworld.worlds.household.homes import home_generator, official_episodes
+from teamworld.worlds.household.homes.furnishing import TASKS
+from teamworld.worlds.household.homes.home import Episode
 
 #: The seeds of each split.
-SPLITS: Final[Mapping[str, range]] = {"dev": generate.DEV, "test": generate.TEST}
+SPLITS: Final[Mapping[str, range]] = {"dev": home_generator.DEV, "test": home_generator.TEST}
 _SHORT: Final = {task.short: name for name, task in TASKS.items()}
 _PURPOSE: Final = {"dev": "to tune on", "test": "to report, never to tune on"}
 
@@ -33,7 +33,7 @@ LEVELS: Final[Mapping[str, str]] = {
     },
     **{
         f"official-{number}": f"task {number} of the C-WAH test set, from the data of that set"
-        for number in official.PUBLISHED
+        for number in official_episodes.PUBLISHED
     },
 }
 
@@ -60,7 +60,7 @@ def episode(level: str, seed: int, data: Path | None = None) -> Episode:
         if number is None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
             raise UserError(f"level {level} needs a seed that is an integer from 0 on, got {brief(seed)}")
         place = seeds[seed % len(seeds) if number is None else int(number)]
-        return generate.episode(place, None if short is None else _SHORT[short])
+        return home_generator.episode(place, None if short is None else _SHORT[short])
     if match := re.fullmatch(r"official-(0|[1-9][0-9]{0,3})", level):
         return _published(int(match[1]), data)
     raise UserError(
@@ -85,4 +85,4 @@ def _published(number: int, data: Path | None) -> Episode:
 
 @lru_cache(maxsize=2)
 def _all(data: Path) -> tuple[Episode, ...]:
-    return official.episodes(data)
+    return official_episodes.episodes(data)

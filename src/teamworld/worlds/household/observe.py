@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
 from teamworld.worlds.contract import Relation
 from teamworld.worlds.household import sight
-from teamworld.worlds.household.home import NAMES, SEARCHED, Episode, NodeId, close
+from teamworld.worlds.household.homes.home import NAMES, SEARCHED, Episode, NodeId, close
 from teamworld.worlds.household.state import State, body
 
 #: Names of agents, in the order of their numbers.

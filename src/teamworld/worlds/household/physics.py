@@ -15,8 +15,8 @@ import numpy as np
 
 from teamworld.errors import UserError
 from teamworld.worlds.household import sight
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import MOST_AGENTS, SEARCHED, Box, Episode, NodeId, Point
+from teamworld.worlds.household.homes.home import MOST_AGENTS, SEARCHED, Box, Episode, NodeId, Point
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.state import EMPTY, AgentId, Rules, State, body
 
 Verb: TypeAlias = Literal[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from teamworld.worlds.household.home import Box, NodeId, Point
+from teamworld.worlds.household.homes.home import Box, NodeId, Point
 from teamworld.worlds.household.state import AgentId, State
 
 #: Half the angle of view, degrees.

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import SEARCHED, Box, Home, Need, NodeId, Point, Relation, can_be, close
+from teamworld.worlds.household.homes.home import SEARCHED, Box, Home, Need, NodeId, Point, Relation, can_be, close
+from teamworld.worlds.household.pathfinding import Floor
 
 AgentId: TypeAlias = NodeId
 #: What a thing is INSIDE or ON.

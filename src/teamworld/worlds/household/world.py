@@ -28,14 +28,14 @@ from teamworld.worlds.contract import (
     World,
     WorldSpec,
 )
-from teamworld.worlds.household import physics, scene
+from teamworld.worlds.household import drawing_data, physics
 from teamworld.worlds.household.domain import HouseholdDomain
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.home import Episode, NodeId, Point
+from teamworld.worlds.household.homes.furnishing import TASKS
+from teamworld.worlds.household.homes.home import Episode, NodeId, Point
+from teamworld.worlds.household.homes.official_episodes import fingerprint
 from teamworld.worlds.household.levels import LEVELS, episode
 from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_of, truth
-from teamworld.worlds.household.official import fingerprint
-from teamworld.worlds.household.pools import TASKS
+from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.skills import Skill
 from teamworld.worlds.household.state import Rules
 from teamworld.worlds.household.views import Frame, HouseholdView
@@ -128,7 +128,7 @@ class HouseholdWorld(World):
             task=_task(start, options.sight),
             memory="agent",
             options=options.model_dump(mode="json"),
-            static=scene.static(start),
+            static=drawing_data.static(start),
         )
         self.reset(0)
 
@@ -238,7 +238,7 @@ class HouseholdWorld(World):
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return what a drawing of this moment needs, see ``scene``."""
-        return scene.snapshot(self._state, self.episode)
+        return drawing_data.snapshot(self._state, self.episode)
 
     # ---- one step
 

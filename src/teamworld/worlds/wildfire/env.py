@@ -14,7 +14,7 @@ import numpy as np
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.seeding import generator
-from teamworld.worlds.base.vector import (
+from teamworld.worlds.base.array_interface import (
     NEXT_STEP,
     RENDER_MODES,
     ParallelBase,

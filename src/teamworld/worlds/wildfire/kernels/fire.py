@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from teamworld.worlds.compiled import compiled, part
+from teamworld.worlds.kernel_compiler import compiled, part
 from teamworld.worlds.wildfire.state import (
     AT_COHORTS,
     AT_FUEL,

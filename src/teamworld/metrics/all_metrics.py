@@ -17,7 +17,7 @@ from teamworld.metrics import (  # noqa: F401 - each registers its metrics
     repair,
 )
 from teamworld.metrics.definition import NULL, Value, metric_functions, metrics
-from teamworld.metrics.event_table import EventTable
+from teamworld.metrics.tables.event_table import EventTable
 
 
 def measure(table: EventTable) -> dict[str, Value]:

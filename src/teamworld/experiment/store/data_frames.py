@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.calls import CallStore
 from teamworld.experiment.episode_metrics import finished, of_runs
-from teamworld.experiment.folder import RunFolder
 from teamworld.experiment.grid import runs
 from teamworld.experiment.spec import ExperimentSpec, RunCell
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.definition import metrics
 from teamworld.record import read_log
 

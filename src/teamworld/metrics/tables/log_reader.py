@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from teamworld.metrics.event_table import (
+from teamworld.metrics.tables.event_table import (
     CLASSES,
     NOBODY,
     ActColumns,
@@ -21,7 +21,7 @@ from teamworld.metrics.event_table import (
     Ints,
     spent_on,
 )
-from teamworld.metrics.validation import HEAVIEST, MANY, Unsound, check_records, check_start, refusal
+from teamworld.metrics.tables.validation import HEAVIEST, MANY, Unsound, check_records, check_start, refusal
 from teamworld.record import (
     ActionStep,
     AgentLeft,

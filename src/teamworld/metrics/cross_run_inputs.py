@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from teamworld.metrics.event_table import EventTable
+from teamworld.metrics.tables.event_table import EventTable
 from teamworld.record import PlanStart
 
 

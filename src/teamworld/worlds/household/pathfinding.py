@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from teamworld.errors import UserError
-from teamworld.worlds.compiled import compiled, part
-from teamworld.worlds.household.home import Box, Home, Node, NodeId, Point
+from teamworld.worlds.household.homes.home import Box, Home, Node, NodeId, Point
+from teamworld.worlds.kernel_compiler import compiled, part
 
 Cell: TypeAlias = tuple[int, int]
 """Row along z and column along x, from the corner of the grid with the least of both."""

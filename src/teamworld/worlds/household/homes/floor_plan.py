@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from teamworld.worlds.household.pools import FURNITURE, ROOMS
+from teamworld.worlds.household.homes.furnishing import FURNITURE, ROOMS
 
 #: Between a wall's middle and the furniture at it.
 GAP: Final = 8

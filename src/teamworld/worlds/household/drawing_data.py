@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from teamworld.errors import UserError
-from teamworld.worlds.household.home import NAMES, SEARCHED, Box, Episode, Node
+from teamworld.worlds.household.homes.home import NAMES, SEARCHED, Box, Episode, Node
 from teamworld.worlds.household.state import State
 
 Static: TypeAlias = Mapping[str, Any]

@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 import jinja2
 import msgspec
 
-from teamworld.viewer.data import Replay
+from teamworld.viewer.replay_types import Replay
 
 #: In the order in which they are run; the world's drawer comes before the last.
 _SCRIPTS = ("base.js", "episode.js", "stage.js", "words.js", "lanes.js", "panels.js")

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from teamworld.errors import UserError
 from teamworld.worlds.household import physics, sight
-from teamworld.worlds.household.home import FAR, REACH, SEARCHED, Box, Episode, NodeId, Relation, can_be
+from teamworld.worlds.household.homes.home import FAR, REACH, SEARCHED, Box, Episode, NodeId, Relation, can_be
 from teamworld.worlds.household.physics import PrimitiveAction
 from teamworld.worlds.household.state import BODY, Place
 

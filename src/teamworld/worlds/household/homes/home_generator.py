@@ -17,9 +17,20 @@ import numpy as np
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.seeding import generator
-from teamworld.worlds.household.floor import Floor
-from teamworld.worlds.household.floor_plan import Blocked, Opening, Piece, Rect, furnished, inside, rooms
-from teamworld.worlds.household.home import (
+from teamworld.worlds.household.homes.floor_plan import Blocked, Opening, Piece, Rect, furnished, inside, rooms
+from teamworld.worlds.household.homes.furnishing import (
+    EVERYDAY,
+    FURNITURE,
+    GOAL_ROOMS,
+    PLACES,
+    ROOMS,
+    TASKS,
+    THINGS,
+    Kind,
+    Task,
+    places,
+)
+from teamworld.worlds.household.homes.home import (
     MOST_AGENTS,
     Box,
     Door,
@@ -32,18 +43,7 @@ from teamworld.worlds.household.home import (
     Relation,
     close,
 )
-from teamworld.worlds.household.pools import (
-    EVERYDAY,
-    FURNITURE,
-    GOAL_ROOMS,
-    PLACES,
-    ROOMS,
-    TASKS,
-    THINGS,
-    Kind,
-    Task,
-    places,
-)
+from teamworld.worlds.household.pathfinding import Floor
 
 #: Seeds of homes and episodes to tune on.
 DEV: Final = range(0, 10_000)

@@ -10,7 +10,7 @@ from pydantic_ai import exceptions as library
 
 from teamworld.reasoning.llm.contract import FORMS, Fault, FaultKind, Form
 from teamworld.reasoning.llm.keys import Secret, scrub
-from teamworld.reasoning.llm.names import Endpoint
+from teamworld.reasoning.llm.model_names import Endpoint
 
 #: Characters of a fault's text at most.
 LONGEST = 300

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from teamworld.worlds.household.home import Relation
+from teamworld.worlds.household.homes.home import Relation
 
 #: Sides of the rooms between their walls: the shortest and longest of one side, then of the other.
 ROOMS: Final[Mapping[str, tuple[tuple[int, int], tuple[int, int]]]] = {

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, brief, suggest
-from teamworld.worlds.household.home import MOST_AGENTS, Box, Door, Episode, Home, Need, Node, NodeId, Relation
-from teamworld.worlds.household.plain import Part, parsed, unpickled
+from teamworld.worlds.household.homes.home import MOST_AGENTS, Box, Door, Episode, Home, Need, Node, NodeId, Relation
+from teamworld.worlds.household.homes.safe_files import Part, parsed, unpickled
 
 #: Task numbers of the ten episodes that papers report, in their order.
 PUBLISHED: Final = (0, 5, 10, 16, 20, 26, 30, 32, 40, 49)

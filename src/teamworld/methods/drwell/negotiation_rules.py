@@ -9,7 +9,7 @@ import numpy as np
 
 from teamworld.language import GoalId
 from teamworld.memory.contract import GuideEntry
-from teamworld.memory.statistics import smoothed
+from teamworld.memory.plan_statistics import smoothed
 from teamworld.worlds.contract import Goal
 
 

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.results import FORM
 from teamworld.experiment.spec import RunCell
+from teamworld.experiment.store.results import FORM
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Spent, UsageTotal
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Form, Request, Turn, Usage

@@ -27,7 +27,7 @@ from teamworld.record import (
     PlanStart,
     Release,
 )
-from teamworld.viewer.data import (
+from teamworld.viewer.replay_types import (
     FORMAT,
     ActionSpan,
     Actor,

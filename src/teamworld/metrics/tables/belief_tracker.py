@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from teamworld.metrics.event_table import NOBODY, EventTable, primitive
 from teamworld.metrics.knowledge import knowledge_of
 from teamworld.metrics.message_content import failed_acts
+from teamworld.metrics.tables.event_table import NOBODY, EventTable, primitive
 from teamworld.record import ActionStep, Believe
 
 BINS = 10

@@ -1,0 +1,1 @@
+"""One table of the events of an episode: read from its log, checked, with what agents believe."""

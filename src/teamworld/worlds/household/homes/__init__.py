@@ -1,0 +1,1 @@
+"""The homes of episodes: generated ones and the published ones."""

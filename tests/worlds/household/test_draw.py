@@ -187,7 +187,7 @@ def test_without_pillow_the_text_is_there_and_the_picture_says_what_is_missing()
         "from teamworld.errors import UserError\n"
         "from tests.worlds.household import test_scene as t\n"
         "e = t.homes.tea(); s = t.play(e, 0, 0)\n"
-        "args = t.scene.static(e), t.scene.snapshot(s, e)\n"
+        "args = t.drawing_data.static(e), t.drawing_data.snapshot(s, e)\n"
         "print(draw.text(*args).split(chr(10))[0])\n"
         "try:\n    draw.frame(*args)\nexcept UserError as error:\n    print(error)\n"
     )

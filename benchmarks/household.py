@@ -22,11 +22,10 @@ import psutil
 from teamworld.seeding import generator
 from teamworld.worlds.household import draw, drawing_data, physics, sight
 from teamworld.worlds.household.env import parallel_env
-from teamworld.worlds.household.homes import official_episodes
-from teamworld.worlds.household.homes import home_generator
+from teamworld.worlds.household.homes import home_generator, official_episodes
+from teamworld.worlds.household.pathfinding import Floor, Target
 from teamworld.worlds.household.physics import WAIT, PrimitiveAction
 from teamworld.worlds.household.state import Rules, State
-from teamworld.worlds.household.pathfinding import Floor, Target
 
 if TYPE_CHECKING:
     from teamworld.worlds.household.homes.home import Episode, NodeId, Point

@@ -43,16 +43,16 @@ CASES = {
 INTERVAL = 0.002
 #: Part -> where its code stands, as the beginning of a path under teamworld/ or of a function in it.
 PARTS = {
-    "dry runs, recipes": ("planning/simulate", "worlds/cube/candidate_plans"),
+    "simulations, candidate plans": ("planning/simulate", "worlds/cube/candidate_plans"),
     "paths": ("worlds/cube/geometry",),
     "skills": ("worlds/cube/skills",),
     "world step": ("worlds/cube/world", "worlds/cube/physics", "worlds/cube/transition", "worlds/cube/state"),
     "layout": ("worlds/cube/levels",),
     "views, facts, checks": ("worlds/cube/actions", "worlds/cube/beliefs", "worlds/cube/domain.py:CubeDomain.check_in"),
-    "questions": ("methods/drwell/questions", "methods/drwell/library", "methods/common/planning", "reasoning/"),
-    "negotiation, messages": ("methods/drwell/", "episode/talk"),
-    "log": ("record/log", "episode/journal"),
-    "sqlite": ("record/database", "memory/store", "experiment/results"),
+    "questions": ("methods/drwell/questions", "methods/drwell/library", "methods/common/plan_answers", "reasoning/"),
+    "negotiation, messages": ("methods/drwell/", "episode/messages"),
+    "log": ("record/log", "episode/event_recorder"),
+    "sqlite": ("record/database", "memory/store", "experiment/store/results"),
     "memory": ("memory/",),
     "loop": ("episode/",),
     "metrics, digest, folder": ("metrics/", "experiment/"),

@@ -86,9 +86,9 @@ async def bare(server: Peer, requests: list[Request], flying: int) -> float:
                 model_request_parameters=library.parameters_of(request, True),
             )
 
-    await asyncio.tabulate(*(one(request) for request in requests[:flying]))
+    await asyncio.gather(*(one(request) for request in requests[:flying]))
     begun = time.process_time()
-    await asyncio.tabulate(*(one(request) for request in requests))
+    await asyncio.gather(*(one(request) for request in requests))
     took = (time.process_time() - begun) / len(requests)
     await client.close()
     return took
@@ -111,11 +111,11 @@ async def ours(server: Peer, requests: list[Request], flying: int, scratch: Path
         async def one(number: int, request: Request) -> None:
             await line.call(CallKey("agent_0", "bench", number, 0), request)
 
-        await asyncio.tabulate(*(one(-number - 1, request) for number, request in enumerate(requests[:flying])))
+        await asyncio.gather(*(one(-number - 1, request) for number, request in enumerate(requests[:flying])))
         begun = time.process_time()
         part = len(requests) // 10
         for at in range(0, len(requests), part):
-            await asyncio.tabulate(
+            await asyncio.gather(
                 *(one(number, requests[number]) for number in range(at, min(at + part, len(requests))))
             )
             memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

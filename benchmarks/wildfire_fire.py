@@ -201,14 +201,14 @@ ARRAYS = ("burn", "trees", "land", "building", "wet_until", "caught", "meters", 
 FIRST_USE = """
 import sys, time
 begin = time.process_time()
-from teamworld.worlds.wildfire import fire, placement
+from teamworld.worlds.wildfire import levels, physics
 imported = time.process_time()
-instance = placement.instance_for("suppress_fire_contain", 0)
+instance = levels.instance_for("suppress_fire_contain", 0)
 placed = time.process_time()
-land = fire.make_land(instance.terrain, instance.level.rules(sys.argv[1]))
-fire.ignite(land, *instance.fire)
+land = physics.make_land(instance.terrain, instance.level.rules(sys.argv[1]))
+physics.ignite(land, *instance.fire)
 made = time.process_time()
-fire.step(land)
+physics.step_fire(land)
 print([imported - begin, placed - imported, made - placed, time.process_time() - made])
 """
 

@@ -91,8 +91,8 @@ def stepping(agents: int, terrain: Terrain, mode: FireMode, moving: bool, steps:
 FIRST_USE = """
 import time
 import numpy as np
-from teamworld.worlds.wildfire import incident, physics, placement
-world = incident.begin(placement.instance_for("full_game", 0), 0)
+from teamworld.worlds.wildfire import levels, physics
+world = physics.begin_incident(levels.instance_for("full_game", 0), 0)
 begin = time.process_time()
 physics.step(world, np.zeros((len(world.units), 3), np.int32))
 print(time.process_time() - begin)

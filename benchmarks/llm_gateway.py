@@ -58,7 +58,7 @@ async def flood(send: Callable[[Request], Awaitable[object]], calls: int, at_onc
         for _ in left:
             await send(REQUEST)
 
-    await asyncio.tabulate(*[caller() for _ in range(at_once)])
+    await asyncio.gather(*[caller() for _ in range(at_once)])
 
 
 async def cpu(send: Callable[[Request], Awaitable[object]], calls: int, at_once: int) -> float:

@@ -494,7 +494,7 @@ class WildfireOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     fire: FireMode = "reference"
-    """How fire spreads: the reference's rule without chance, or the stochastic one of Alexandridis et al.."""
+    """How fire spreads: the reference's rule without chance, or the stochastic one of Alexandridis et al. (2008)."""
     shared_map: bool = True
     """The team shares what it sees, as in the reference; false: each agent has a map of its own."""
     score: Literal["reference", "burnt"] = "reference"

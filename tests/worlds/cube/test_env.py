@@ -204,7 +204,7 @@ def test_wrong_actions() -> None:
         with pytest.raises(UserError, match=message):
             env.step(actions)
     assert env._state.steps[0] == 0
-    env.step({"agent_0": 77, "agent_1": np.int64(-3)})  # type: ignore[dict-item]
+    env.step({"agent_0": 77, "agent_1": np.int64(-3)})
     assert env._state.layout() == ONE_PUSH
 
 

@@ -368,8 +368,8 @@ def test_bad_calls_are_told() -> None:
         env.step({"Alice": 0})
     for wrong in (-1, ACTIONS, 0.5, True, "wait"):
         with pytest.raises(UserError, match="an action is an integer from 0 to 194"):
-            env.step({"Alice": 0, "Bob": wrong})  # type: ignore[dict-item]
-    env.step({"Alice": np.int64(0), "Bob": 0})  # type: ignore[dict-item]
+            env.step({"Alice": 0, "Bob": wrong})
+    env.step({"Alice": np.int64(0), "Bob": 0})
 
 
 def test_rows_without_a_node_are_as_those_never_seen() -> None:

@@ -1,20 +1,18 @@
-"""What the array faces of worlds share: the optional packages, and the checks of calls that come from learners.
+"""What the array interfaces of worlds share: the optional packages, and the checks of calls that come from learners.
 
 Every world can be read and played without the extra ``[rl]``; only PettingZoo environments and spaces need it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from teamworld.errors import UserError
+from teamworld.errors import UserError, brief
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    from gymnasium.spaces import Space
 
     class ParallelBase:
         """PettingZoo's parallel environment."""
@@ -31,19 +29,39 @@ else:
 
         NEXT_STEP = AutoresetMode.NEXT_STEP
     except ImportError:  # without the extra there are no spaces, but the arrays are the same
-        VectorBase, NEXT_STEP = object, "NextStep"
+        VectorBase, NEXT_STEP = type("VectorBase", (), {}), "NextStep"
     try:
         from pettingzoo import ParallelEnv as ParallelBase
     except ImportError as error:  # modules can be read without the extra; only making an environment needs it
-        ParallelBase, _MISSING = object, error
+        ParallelBase, _MISSING = type("ParallelBase", (), {}), error
     else:
         _MISSING = None
 
+Info: TypeAlias = dict[str, Any]
 RenderMode: TypeAlias = Literal["rgb_array", "ansi"]
 RENDER_MODES: Final[tuple[RenderMode, ...]] = get_args(RenderMode)
 
 
-def need_pettingzoo() -> None:
+def is_integer(value: object, least: int | None = None, most: int | None = None) -> bool:
+    """Return whether a value is an integer (True and False are none) and within bounds, where there are any."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        return False
+    return bool((least is None or value >= least) and (most is None or value <= most))
+
+
+def check_seed(seed: object, least: int | None = None) -> int:
+    """Return a seed as an int.
+
+    Raises:
+        UserError: If it is not an integer, or below ``least``.
+    """
+    if not is_integer(seed, least):
+        bound = "" if least is None else f" from {least} on,"
+        raise UserError(f"seed must be an integer{bound} or None, got {brief(seed)}")
+    return int(seed)  # type: ignore[call-overload, no-any-return]  # checked above
+
+
+def check_pettingzoo() -> None:
     """Check that a PettingZoo environment can be made.
 
     Raises:
@@ -69,7 +87,7 @@ def check_render_mode(mode: object) -> None:
         )
 
 
-def given_actions(actions: Mapping[str, Any], live: Sequence[str]) -> list[Any]:
+def actions_in_order(actions: Mapping[str, Any], live: Sequence[str]) -> list[Any]:
     """Return the actions of all live agents, in their order.
 
     Raises:
@@ -90,56 +108,6 @@ def given_actions(actions: Mapping[str, Any], live: Sequence[str]) -> list[Any]:
     raise UserError(f"expected a mapping with one action for each of the {len(live)} live agents, got {problem}{more}")
 
 
-def reset_mask(options: Mapping[str, Any] | None, num_envs: int, begun: bool) -> npt.NDArray[np.bool_]:
-    """Return which environments of a vector are to be reset: bool (E,).
-
-    Args:
-        options: Those of ``reset``.
-        num_envs: E.
-        begun: Whether there are episodes that could be left as they are.
-
-    Raises:
-        UserError: If an option is unknown or the mask cannot be used.
-    """
-    options = {} if options is None else options
-    if not isinstance(options, Mapping):
-        raise UserError(f"options must be a dictionary or None, got {options!r}")
-    if unknown := set(options) - {"reset_mask"}:
-        raise UserError(f"the only option of reset is 'reset_mask', got {sorted(map(str, unknown))}")
-    mask = np.asarray(options.get("reset_mask", np.ones(num_envs, np.bool_)))
-    if mask.dtype != np.bool_ or mask.shape != (num_envs,) or not mask.any():
-        raise UserError(
-            f"reset_mask must be a bool array of shape ({num_envs},) with at least one True, got {mask.dtype} "
-            f"of shape {mask.shape}"
-        )
-    if not (begun or mask.all()):
-        raise UserError("no episode has begun: call reset() without a reset_mask first")
-    return mask
-
-
-def reset_seeds(seed: object, num_envs: int, begun: bool, whole: Callable[[object], int]) -> list[int | None]:
-    """Return the seed of every environment of a vector, None where its stream goes on.
-
-    Args:
-        seed: s for s, s + 1, ...; or one for each; or None.
-        num_envs: E.
-        begun: Whether streams have begun; before that, None means 0.
-        whole: Checks a seed.
-
-    Raises:
-        UserError: If a seed cannot be used, or there is not one for each environment.
-    """
-    if seed is None:
-        return [None] * num_envs if begun else [*range(num_envs)]
-    if isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim):
-        seeds = [None if value is None else whole(value) for value in seed]
-        if len(seeds) != num_envs:
-            raise UserError(f"expected one seed for each of the {num_envs} environments, got {len(seeds)}")
-        return seeds if begun else [env if value is None else value for env, value in enumerate(seeds)]
-    first = whole(seed)
-    return [first + env for env in range(num_envs)]
-
-
 def spaces() -> Any:  # noqa: ANN401  (a module)
     """Return ``gymnasium.spaces``.
 
@@ -151,10 +119,3 @@ def spaces() -> Any:  # noqa: ANN401  (a module)
     except ImportError as error:
         raise UserError(f"spaces need Gymnasium ({error}): run pip install 'teamworld[rl]'") from None
     return gymnasium.spaces
-
-
-def batched(space: Space[Any], num_envs: int) -> Space[Any]:
-    """Return the space of ``num_envs`` elements of ``space``."""
-    from gymnasium.vector.utils import batch_space
-
-    return batch_space(space, num_envs)

@@ -163,17 +163,6 @@ def layout_source(
     return layout
 
 
-def check_seed(seed: object) -> int:
-    """Return a seed as an int.
-
-    Raises:
-        UserError: If it is not an integer.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise UserError(f"seed must be an integer or None, got {seed!r}")
-    return int(seed)
-
-
 def neighbouring_layouts(layout: Layout, beyond: int) -> Iterator[Layout]:
     """Yield the layout with one block a row or column away, for blocks that begin and end right of a column."""
     for number, block in enumerate(layout.blocks):

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from teamworld.errors import UserError, brief, suggest
+from teamworld.errors import UserError, brief
 from teamworld.seeding import generator
-from teamworld.worlds.base.array_interface import (
-    RENDER_MODES,
-    ParallelBase,
-    RenderMode,
-    check_render_mode,
-    given_actions,
-    need_pettingzoo,
-    spaces,
-)
+from teamworld.worlds.base.array_interface import Info, RenderMode, is_integer, spaces
+from teamworld.worlds.base.parallel_environment import TeamEnv, TeamStep, parallel_metadata
 from teamworld.worlds.household import draw, drawing_data, levels, physics
 from teamworld.worlds.household.array_features import ACTIONS, FEATURES, OWN, ROWS, Floats, Mask, Table, length
 from teamworld.worlds.household.homes.home import MOST_AGENTS, NAMES, Episode
@@ -29,7 +21,6 @@ from teamworld.worlds.household.state import Rules, State
 if TYPE_CHECKING:
     from gymnasium.spaces import Dict, Discrete
 
-Info = dict[str, Any]
 Observation = dict[str, Floats | Mask]
 
 #: Seeds of later episodes are drawn from 0 up to this.
@@ -76,10 +67,8 @@ def parallel_env(
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    need_pettingzoo()
-    check_render_mode(render_mode)
     for name, value, most in (("agents", agents, MOST_AGENTS), ("max_steps", max_steps, 10**6)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most):
+        if value is not None and not is_integer(value, 1, most):
             raise UserError(f"{name} must be an integer from 1 to {most}, got {brief(value)}")
     for name, word, words in (("sight", sight, ("room", "cone")), ("mode", mode, ("strict", "engine"))):
         if word not in words:
@@ -88,7 +77,7 @@ def parallel_env(
     return HouseholdEnv(level, agents, rules, None if data is None else Path(data), max_steps, render_mode)
 
 
-class HouseholdEnv(ParallelBase):
+class HouseholdEnv(TeamEnv[Observation, "Dict", "Discrete"]):
     """Agents fetch things in a home with rooms, doors and closed containers, and bring them to one place.
 
     **Agents** are ``Alice``, ``Bob``, ...; all act at once and live until the episode ends.
@@ -114,12 +103,9 @@ class HouseholdEnv(ParallelBase):
     interface demands, and not used.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "household_v0",
-        "render_modes": list(RENDER_MODES),
-        "is_parallelizable": True,
-        "render_fps": 5,
-    }
+    metadata: ClassVar[dict[str, Any]] = parallel_metadata("household_v0", 5)
+    least_seed = 0
+    _state: State
 
     def __init__(
         self,
@@ -131,26 +117,22 @@ class HouseholdEnv(ParallelBase):
         render_mode: RenderMode | None = None,
     ) -> None:
         """Use ``parallel_env``."""
-        self.render_mode = render_mode
         self._level, self._data, self._rules, self._max_steps = level, data, rules, max_steps
         self._played = self._find(0)  # a level that cannot be played is told of now
-        self._state: State | None = None
-        self._rng: np.random.Generator | None = None
         self._next = 0
         self._draws: np.random.Generator | None = None
-        self.possible_agents = list(NAMES[:agents])
-        self._id_of = {agent: number for number, agent in enumerate(self.possible_agents, 1)}
-        self.agents: list[str] = []
-        box, numbers = spaces().Box, length(agents)
+        names = NAMES[:agents]
+        self._id_of = {agent: number for number, agent in enumerate(names, 1)}
+        box = spaces().Box
         seen: Dict = spaces().Dict(
             {
-                "observation": box(-FAR, FAR, (numbers,), np.float32),
+                "observation": box(-FAR, FAR, (length(agents),), np.float32),
                 "action_mask": box(0, 1, (ACTIONS,), np.int8),
             }
         )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
-        self.action_spaces: dict[str, Discrete] = {agent: spaces().Discrete(ACTIONS) for agent in self.possible_agents}
         self.state_space = box(-FAR, FAR, (agents * len(OWN) + ROWS * len(FEATURES),), np.float32)
+        actions: list[Discrete] = [spaces().Discrete(ACTIONS) for _ in names]
+        super().__init__(names, seen, actions, render_mode)
 
     def _find(self, seed: int) -> _Played:
         if isinstance(self._level, Episode):
@@ -159,31 +141,9 @@ class HouseholdEnv(ParallelBase):
             return _kept(self._level, self._data)
         return _prepared(levels.episode(self._level, seed, self._data))
 
-    def observation_space(self, agent: str) -> Dict:
-        """Return the agent's observation space: Dict of the observation and the mask of actions."""
-        return self.observation_spaces[self._known(agent)]
-
-    def action_space(self, agent: str) -> Discrete:
-        """Return the agent's action space: Discrete(195)."""
-        return self.action_spaces[self._known(agent)]
-
-    def _known(self, agent: str) -> str:
-        if agent not in self.action_spaces:
-            raise UserError(f"there is no agent {agent!r}{suggest(str(agent), self.possible_agents)}")
-        return agent
-
-    def reset(
-        self, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[dict[str, Observation], dict[str, Info]]:
-        """Start an episode and return observations and infos of all agents.
-
-        Raises:
-            UserError: If the seed is not an integer from 0 on.
-        """
+    def _begin(self, seed: int | None) -> None:
         if seed is not None:
-            if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-                raise UserError(f"seed must be an integer from 0 on, or None, got {brief(seed)}")
-            self._next, self._draws = int(seed), generator(int(seed), "household", "later")
+            self._next, self._draws = seed, generator(seed, "household", "later")
         if self._draws is None:
             self._draws = generator(0, "household", "later")
         current, self._next = self._next, int(self._draws.integers(SEEDS))
@@ -196,88 +156,49 @@ class HouseholdEnv(ParallelBase):
             agents=len(self.possible_agents),
             rules=self._rules,
         )
-        self.agents = self.possible_agents.copy()
-        return self._observations(), {agent: {} for agent in self.agents}
+        self._happened: physics.Happened | None = None
 
-    def step(
-        self, actions: Mapping[str, int]
-    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]]:
-        """Let all agents act and return observations, rewards, terminations, truncations and infos.
-
-        Args:
-            actions: One integer for each agent in ``agents``.
-
-        Raises:
-            UserError: If no episode is running, an agent is missing or unknown, or an action is not as expected.
-        """
-        if not self.agents or self._state is None or self._rng is None:
-            begun = self._state is not None
-            raise UserError(f"the episode {'is over' if begun else 'has not begun'}: call reset() before step()")
-        choices, state, agents = given_actions(actions, self.agents), self._state, self.agents
-        episode, _, table = self._played
-        for action in choices:
-            if isinstance(action, bool) or not isinstance(action, (int, np.integer)) or not 0 <= action < ACTIONS:
+    def _play(self, actions: list[Any]) -> TeamStep:
+        state, (episode, _, table) = self._state, self._played
+        for action in actions:
+            if not is_integer(action, 0, ACTIONS - 1):
                 raise UserError(f"an action is an integer from 0 to {ACTIONS - 1}, got {brief(action)}")
-        acts = {number: table.act(state, number, int(action)) for number, action in enumerate(choices, 1)}
-        before = sum(max(0, state.missing(need)) for need in episode.needs)
-        happened = physics.step(state, acts, self._rng)
-        missing = sum(max(0, state.missing(need)) for need in episode.needs)
-        over = missing == 0
-        cut = not over and state.time >= (self._max_steps or episode.steps)
+        acts = {number: table.act(state, number, int(action)) for number, action in enumerate(actions, 1)}
+        before = self._missing()
+        self._happened = physics.step(state, acts, self._rng)
+        missing = self._missing()
+        is_late = state.time >= (self._max_steps or episode.steps)
+        return TeamStep(float(before - missing), missing == 0, missing > 0 and is_late)
+
+    def _missing(self) -> int:
+        return sum(max(0, self._state.missing(need)) for need in self._played.episode.needs)
+
+    def _infos(self, agents: list[str]) -> dict[str, Info]:
+        if self._happened is None:
+            return {agent: {} for agent in agents}
         infos: dict[str, Info] = {}
         for agent in agents:
-            done = happened.done[self._id_of[agent]]
+            done = self._happened.done[self._id_of[agent]]
             reason = done.reason
             if reason == "unknown":  # whether a row that was never seen has a node is nobody's business
                 reason = "not_held" if done.act.verb in ("putin", "putback") and not done.act.target else "unseen"
             infos[agent] = {"reason": reason, "moved": done.moved}
-        observations = self._observations()
-        if over or cut:
-            self.agents = []
-        return (
-            observations,
-            dict.fromkeys(agents, float(before - missing)),
-            dict.fromkeys(agents, over),
-            dict.fromkeys(agents, cut),
-            infos,
-        )
+        return infos
 
-    def _observations(self) -> dict[str, Observation]:
-        assert self._state is not None
+    def _observe(self, agents: list[str]) -> dict[str, Observation]:
         observations: dict[str, Observation] = {}
-        for agent, number in self._id_of.items():
-            seen, mask = self._played.table.look(self._state, number)
+        for agent in agents:
+            seen, mask = self._played.table.look(self._state, self._id_of[agent])
             observations[agent] = {"observation": seen, "action_mask": mask}
         return observations
 
-    def state(self) -> Floats:
-        """Return the whole moment, also after the end: OWN of each agent, then all rows as if all were seen.
-
-        Raises:
-            UserError: Before the first reset.
-        """
-        if self._state is None:
-            raise UserError("the episode has not begun: call reset() before state()")
+    def _observe_all(self) -> Floats:
         return self._played.table.truth(self._state)
 
-    def render(self) -> np.ndarray[Any, np.dtype[np.uint8]] | str:
-        """Return a picture of now: uint8 of shape (height, width, 3), or a text, depending on ``render_mode``.
-
-        Raises:
-            UserError: If no render mode was chosen or no episode has begun.
-        """
-        if self.render_mode is None:
-            raise UserError("no render mode was chosen: make the environment with render_mode='rgb_array' or 'ansi'")
-        if self._state is None:
-            raise UserError("the episode has not begun: call reset() before render()")
-        fixed, moment = (
-            drawing_data.static(self._played.episode),
-            drawing_data.snapshot(self._state, self._played.episode),
-        )
-        return draw.text(fixed, moment) if self.render_mode == "ansi" else draw.frame(fixed, moment)
-
-    def close(self) -> None:
-        """Do nothing: there is no window to close."""
+    def _draw(self, as_text: bool) -> np.ndarray[Any, np.dtype[np.uint8]] | str:
+        episode = self._played.episode
+        static, snapshot = drawing_data.static(episode), drawing_data.snapshot(self._state, episode)
+        return draw.text(static, snapshot) if as_text else draw.frame(static, snapshot)
 
 
 def _prepared(episode: Episode) -> _Played:

@@ -5,28 +5,21 @@ Both play the same episodes, bit by bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from teamworld.errors import UserError, brief, suggest
+from teamworld.errors import UserError, brief
 from teamworld.seeding import generator
-from teamworld.worlds.base.array_interface import (
-    NEXT_STEP,
-    RENDER_MODES,
-    ParallelBase,
-    RenderMode,
-    VectorBase,
-    batched,
-    check_render_mode,
-    given_actions,
-    need_pettingzoo,
-    reset_mask,
-    reset_seeds,
-    spaces,
+from teamworld.worlds.base.array_interface import Info, RenderMode, spaces
+from teamworld.worlds.base.parallel_environment import TeamEnv, TeamStep, parallel_metadata
+from teamworld.worlds.base.vector_environment import (
+    Observations,
+    TeamVectorEnv,
+    VectorStep,
+    make_environments,
+    vector_metadata,
 )
 from teamworld.worlds.wildfire import draw, physics
 from teamworld.worlds.wildfire.kernels.agents import LENGTH, REASONS, SEEN_CIVILIAN
@@ -36,8 +29,6 @@ from teamworld.worlds.wildfire.physics import begin_incident
 from teamworld.worlds.wildfire.state import GO_ANYWHERE, STOP, Cell, FireMode, units_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
     from gymnasium.spaces import Box, MultiDiscrete, Space
 
@@ -156,21 +147,6 @@ class Episodes:
         return score.burnt if self.setting.score == "burnt" else score.reference
 
 
-def whole_seed(seed: object) -> int:
-    """Return a seed as an int.
-
-    Raises:
-        UserError: If it is not an integer.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise UserError(f"seed must be an integer or None, got {brief(seed)}")
-    return int(seed)
-
-
-Info = dict[str, Any]
-Rows = dict[str, "npt.NDArray[np.float32]"]
-
-
 def parallel_env(
     level: str | Level | WildfireInstance = "cut_trees_sparse_small",
     *,
@@ -196,13 +172,11 @@ def parallel_env(
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    need_pettingzoo()
-    check_render_mode(render_mode)
     setting = episode_settings(level, mode=mode, rules=rules, score=score, shared_map=shared_map, max_steps=max_steps)
     return WildfireEnv(setting, render_mode)
 
 
-class WildfireEnv(ParallelBase):
+class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
     """Firefighters, bulldozers, drones and helicopters against a fire, or at one of its lesser tasks.
 
     **Agents** are ``firefighter_1``, ``drone_4``, ...: kind and number. Who is lost in the fire is terminated and
@@ -226,141 +200,72 @@ class WildfireEnv(ParallelBase):
     was ever given. ``options`` are accepted, as the interface demands, and not used.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "wildfire_v0",
-        "render_modes": list(RENDER_MODES),
-        "is_parallelizable": True,
-        "render_fps": 5,
-    }
+    metadata: ClassVar[dict[str, Any]] = parallel_metadata("wildfire_v0", 5)
 
     def __init__(self, setting: EpisodeSettings, render_mode: RenderMode | None = None) -> None:
         """Use ``parallel_env``."""
         level = setting.level
-        self.render_mode = render_mode
         self._episodes = Episodes(setting)
-        self._rows: npt.NDArray[np.float32] | None = None
         units = units_at(Cell(0, 0), level.team)
-        self.possible_agents = agent_names(units)
+        seen: Box = spaces().Box(-1.0, float(max(SEEN_CIVILIAN, level.size - 1)), (LENGTH,), np.float32)
+        actions: list[MultiDiscrete] = [
+            spaces().MultiDiscrete([TYPES[kind] - GO_ANYWHERE, level.size, level.size], start=[GO_ANYWHERE, 0, 0])
+            for kind in units.kind.tolist()
+        ]
+        super().__init__(agent_names(units), seen, actions, render_mode)
         self._row_of = {agent: row for row, agent in enumerate(self.possible_agents)}
-        self.agents: list[str] = []
-        # One object for all agents: a Box holds its bounds.
-        space: Box = spaces().Box(-1.0, float(max(SEEN_CIVILIAN, level.size - 1)), (LENGTH,), np.float32)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
-        self.action_spaces: dict[str, MultiDiscrete] = {
-            agent: spaces().MultiDiscrete(
-                [TYPES[kind] - GO_ANYWHERE, level.size, level.size], start=[GO_ANYWHERE, 0, 0]
-            )
-            for agent, kind in zip(self.possible_agents, units.kind.tolist(), strict=True)
-        }
 
-    def observation_space(self, agent: str) -> Box:
-        """Return the agent's observation space: a Box from -1 to the largest code or coordinate."""
-        return self.observation_spaces[self._known(agent)]
-
-    def action_space(self, agent: str) -> MultiDiscrete:
-        """Return the agent's action space: MultiDiscrete, [type, x, y]."""
-        return self.action_spaces[self._known(agent)]
-
-    def _known(self, agent: str) -> str:
-        if agent not in self.action_spaces:
-            raise UserError(f"there is no agent {agent!r}{suggest(str(agent), self.possible_agents)}")
-        return agent
-
-    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Rows, dict[str, Info]]:
-        """Start an episode and return observations and infos of all agents.
-
-        Raises:
-            UserError: If the seed is not an integer, or the level finds no place on the map of the seed.
-        """
+    def _begin(self, seed: int | None) -> None:
         if seed is not None:
-            self._episodes.seed(whole_seed(seed))
+            self._episodes.seed(seed)
         self._episodes.restart()
-        self.agents = self.possible_agents.copy()
-        return self._observations(self.agents), {agent: {} for agent in self.agents}
+        self._effects: StepEffects | None = None
 
-    def step(
-        self, actions: Mapping[str, npt.ArrayLike]
-    ) -> tuple[Rows, dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]]:
-        """Let all living agents act and return observations, rewards, terminations, truncations and infos.
-
-        Args:
-            actions: [type, x, y], whole numbers, for each agent in ``agents``.
-
-        Raises:
-            UserError: If no episode is running, an agent is missing or unknown, or an action is not as expected.
-        """
-        agents = self.agents
-        if not agents:
-            begun = self._rows is not None
-            raise UserError(f"the episode {'is over' if begun else 'has not begun'}: call reset() before step()")
-        episode_step = self._episodes.step(self._given(actions))
+    def _play(self, actions: list[npt.ArrayLike]) -> TeamStep:
+        episode_step = self._episodes.step(self._array_of(actions))
+        self._effects = episode_step.effects
         alive = self._episodes.incident.units.alive
-        gone = {agent: episode_step.over or not alive[self._row_of[agent]] for agent in agents}
-        cut = {agent: episode_step.truncated and not gone[agent] for agent in agents}
-        self.agents = [agent for agent in agents if not (gone[agent] or cut[agent])]
-        rewards = dict.fromkeys(agents, episode_step.reward)
-        return self._observations(agents), rewards, gone, cut, self._infos(agents, episode_step)
+        lost = [agent for agent in self.agents if not alive[self._row_of[agent]]]
+        return TeamStep(episode_step.reward, episode_step.over, episode_step.truncated, lost)
 
-    def _given(self, actions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.int64]:
-        """Return the actions as an array, those of agents that are lost empty."""
-        chosen = given_actions(actions, self.agents)
+    def _array_of(self, actions: list[npt.ArrayLike]) -> npt.NDArray[np.int64]:
+        """Return the actions of the agents left as an array of all, those of agents that are lost empty."""
         try:
-            wanted = np.array(chosen)
+            wanted = np.array(actions)
         except ValueError:  # of different lengths
             wanted = np.empty(0)
-        if wanted.shape != (len(chosen), 3) or wanted.dtype.kind not in "iu":
-            wrong = next((action for action in chosen if not _is_action(action)), chosen)
+        if wanted.shape != (len(actions), 3) or wanted.dtype.kind not in "iu":
+            wrong = next((action for action in actions if not _is_action(action)), actions)
             raise UserError(f"an action is three whole numbers, [type, x, y], got {wrong!r}")
         out = np.zeros((len(self.possible_agents), 3), np.int64)
         out[[self._row_of[agent] for agent in self.agents]] = wanted
         return out
 
-    def _observations(self, agents: list[str]) -> Rows:
+    def _observe(self, agents: list[str]) -> dict[str, npt.NDArray[np.float32]]:
         self._rows = observations(self._episodes.incident, self._episodes.sightings)
         self._rows.flags.writeable = False
         return {agent: self._rows[self._row_of[agent] + 1] for agent in agents}
 
-    def _infos(self, agents: list[str], episode_step: EpisodeStep) -> dict[str, Info]:
-        effects = episode_step.effects
+    def _infos(self, agents: list[str]) -> dict[str, Info]:
+        effects = self._effects
+        if effects is None:
+            return {agent: {} for agent in agents}
         rows = zip(effects.effect.tolist(), effects.moved.tolist(), effects.reason.tolist(), strict=True)
         infos = [{"effect": effect, "moved": moved, "reason": REASONS[why]} for effect, moved, why in rows]
         return {agent: infos[self._row_of[agent]] for agent in agents}
 
-    def state(self) -> npt.NDArray[np.float32]:
-        """Return the rows of the manager and of all agents, read-only, also after the end: (A + 1, 3728) float32.
-
-        Raises:
-            UserError: Before the first reset.
-        """
-        if self._rows is None:
-            raise UserError("the episode has not begun: call reset() before state()")
+    def _observe_all(self) -> npt.NDArray[np.float32]:
         return self._rows
 
-    def render(self) -> npt.NDArray[np.uint8] | str:
-        """Return a picture of now: uint8 of shape (height, width, 3), or a text, depending on ``render_mode``.
-
-        Raises:
-            UserError: If no render mode was chosen or no episode has begun.
-        """
-        if self.render_mode is None:
-            raise UserError("no render mode was chosen: make the environment with render_mode='rgb_array' or 'ansi'")
-        if self._rows is None:
-            raise UserError("the episode has not begun: call reset() before render()")
+    def _draw(self, as_text: bool) -> npt.NDArray[np.uint8] | str:
         static, snapshot = draw.static(self._episodes.incident.instance), draw.snapshot(self._episodes.incident)
-        return draw.text(static, snapshot) if self.render_mode == "ansi" else draw.frame(static, snapshot)
-
-    def close(self) -> None:
-        """Do nothing: there is no window to close."""
+        return draw.text(static, snapshot) if as_text else draw.frame(static, snapshot)
 
 
 def _is_action(action: object) -> bool:
     array = np.asarray(action)
     return array.shape == (3,) and array.dtype.kind in "iu"
 
-
-Observations: TypeAlias = "npt.NDArray[np.float32] | None"
-Flags: TypeAlias = "npt.NDArray[np.bool_]"
-Step: TypeAlias = "tuple[Observations, npt.NDArray[np.float64], Flags, Flags, dict[str, Any]]"
 
 #: More environments than this would not be stepped faster.
 MAX_ENVS = 100_000
@@ -394,18 +299,16 @@ def vector_env(
     Raises:
         UserError: If an argument cannot be used.
     """
-    if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or not 1 <= num_envs <= MAX_ENVS:
-        raise UserError(f"num_envs must be an integer from 1 to {MAX_ENVS}, got {num_envs!r}")
     if observation not in ("rows", "none"):
         raise UserError(f"observation must be 'rows' or 'none', got {observation!r}")
     setting = episode_settings(level, mode=mode, rules=rules, score=score, shared_map=shared_map, max_steps=max_steps)
-    try:
-        return WildfireVectorEnv(setting, int(num_envs), observation == "rows", bool(copy))
-    except MemoryError:
-        raise UserError(f"{num_envs} environments do not fit into memory: take fewer, or observation='none'") from None
+    has_rows = observation == "rows"
+    return make_environments(
+        lambda count: WildfireVectorEnv(setting, count, has_rows, bool(copy)), num_envs, MAX_ENVS, "observation='none'"
+    )
 
 
-class WildfireVectorEnv(VectorBase):
+class WildfireVectorEnv(TeamVectorEnv):
     """E incidents at once, with the interface of Gymnasium's vector environments.
 
     **Actions**: whole numbers of shape (E, A, 3): [type, x, y] of each agent, in the order of their ids, as in
@@ -426,50 +329,25 @@ class WildfireVectorEnv(VectorBase):
     **Infos**: ``{"alive": (E, A) bool}``: who is not lost.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"name": "wildfire_v0", "render_modes": [], "autoreset_mode": NEXT_STEP}
-    spec: Any = None
-    render_mode: str | None = None
-    closed: bool = False
+    metadata: ClassVar[dict[str, Any]] = vector_metadata("wildfire_v0")
 
     def __init__(self, setting: EpisodeSettings, num_envs: int, rows: bool, copy: bool) -> None:
         """Use ``vector_env``."""
-        self.num_envs = num_envs
-        self.num_agents = setting.level.team.size
+        super().__init__(num_envs, setting.level.team.size, copy)
         self._setting = setting
         self._episodes = [Episodes(setting) for _ in range(num_envs)]
         self._rows = np.zeros((num_envs, self.num_agents + 1, LENGTH), np.float32) if rows else None
         self._finished = np.zeros(num_envs, np.bool_)
-        self._copy = copy
-        self._begun = False
 
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> tuple[Observations, dict[str, Any]]:
-        """Start new episodes and return their first observations and infos.
+    def _seed(self, env: int, seed: int) -> None:
+        self._episodes[env].seed(seed)
 
-        Args:
-            seed: s for the seeds s, s + 1, ...; or one seed for each environment; None to go on with the streams.
-            options: ``{"reset_mask": bool array of shape (E,)}`` resets some environments and leaves the others as
-                they are; nothing else is known.
-
-        Raises:
-            UserError: If a seed or an option cannot be used, or the level finds no place on the map of a seed.
-        """
-        which = [int(env) for env in np.flatnonzero(reset_mask(options, self.num_envs, self._begun))]
-        seeds = reset_seeds(seed, self.num_envs, self._begun, whole_seed)
-        for env in which:
-            if (first := seeds[env]) is not None:
-                self._episodes[env].seed(first)
-        for env in which:
+    def _restart(self, envs: npt.NDArray[np.int32]) -> None:
+        for env in envs.tolist():
             self._episodes[env].restart()
-        self._finished[which] = False
-        self._begun = True
-        return self._look(), self._infos()
+        self._finished[envs] = False
 
-    def step(self, actions: npt.NDArray[np.integer]) -> Step:
+    def step(self, actions: npt.NDArray[np.integer]) -> VectorStep:
         """Let all agents of all environments act: observations, rewards, terminations, truncations, infos.
 
         Args:
@@ -478,7 +356,7 @@ class WildfireVectorEnv(VectorBase):
         Raises:
             UserError: If ``reset`` was never called, or the actions are not whole numbers or their shape is wrong.
         """
-        if not self._begun:
+        if not self._has_begun:
             raise UserError("the episodes have not begun: call reset() before step()")
         wanted = np.asarray(actions)
         shape = (self.num_envs, self.num_agents, 3)
@@ -497,9 +375,9 @@ class WildfireVectorEnv(VectorBase):
                     episode_step.truncated,
                 )
         self._finished = terminated | truncated
-        return self._look(), reward, terminated, truncated, self._infos()
+        return self._observe(), reward, terminated, truncated, self._infos()
 
-    def _look(self) -> Observations:
+    def _observe(self) -> Observations:
         if self._rows is None:
             return None
         rows = np.empty_like(self._rows) if self._copy else self._rows
@@ -510,16 +388,10 @@ class WildfireVectorEnv(VectorBase):
             rows.flags.writeable = False
         return rows
 
-    def _infos(self) -> dict[str, Any]:
+    def _infos(self) -> Info:
         return {"alive": np.stack([episodes.incident.units.alive for episodes in self._episodes])}
 
-    def close(self, **kwargs: Any) -> None:
-        """Note that the environments are no longer needed; there is nothing to close and ``kwargs`` are not used."""
-        self.closed = True
-
-    @cached_property
-    def single_action_space(self) -> Space[Any]:
-        """What one team may do: shape (A, 3)."""
+    def _team_action_space(self) -> Space[Any]:
         level = self._setting.level
         kinds = units_at(Cell(0, 0), level.team).kind.tolist()
         most = [[TYPES[kind] - GO_ANYWHERE, level.size, level.size] for kind in kinds]
@@ -527,24 +399,8 @@ class WildfireVectorEnv(VectorBase):
         space: Space[Any] = spaces().MultiDiscrete(np.array(most), start=least)
         return space
 
-    @cached_property
-    def action_space(self) -> Space[Any]:
-        """What all teams may do: shape (E, A, 3)."""
-        return batched(self.single_action_space, self.num_envs)
-
-    @cached_property
-    def single_observation_space(self) -> Space[Any]:
-        """The rows of one environment.
-
-        Raises:
-            UserError: If there are none.
-        """
+    def _team_observation_space(self) -> Space[Any]:
         if self._rows is None:
             raise UserError("there are no observations: make the environment with observation='rows'")
         space: Space[Any] = spaces().Box(-np.inf, np.inf, self._rows.shape[1:], np.float32)  # a score has no bounds
         return space
-
-    @cached_property
-    def observation_space(self) -> Space[Any]:
-        """The rows of all environments."""
-        return batched(self.single_observation_space, self.num_envs)

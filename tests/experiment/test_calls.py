@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.experiment.spec import RunCell
-from teamworld.experiment.store.calls import CallStore, CopiedCalls, RecordedCalls, changed
+from teamworld.experiment.store.calls import CallStore, RecordedCalls, changed
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.reasoning.human import HUMAN
@@ -206,7 +206,7 @@ def test_calls_of_another_run_are_copied_as_they_are_asked_for(store: CallStore,
     store.of(CELL, 4).add(key(), record(usd=0.5))
     store.of(CELL, 4).add(key(2), record(usd=0.5))
     with CallStore(tmp_path / "new.sqlite") as new:
-        copied = CopiedCalls(new.of(CELL, 4), store.of(CELL, 4))
+        copied = RecordedCalls(new.of(CELL, 4), store.of(CELL, 4))
         with pytest.raises(UserError, match="temperature"):
             copied.find(key(), request(temperature=0.1))
         assert new.count() == 0  # what does not fit is not kept

@@ -224,6 +224,6 @@ def test_a_lock_that_cannot_be_seen_is_told(
     assert {one["running"] for one in json.loads(capsys.readouterr().out)["runs"]} == {None}
     assert command(["status", str(out)]) == 0
     assert "done" in capsys.readouterr().out
-    monkeypatch.setattr("teamworld.cli.experiments.finished", lambda *_: [])
+    monkeypatch.setattr(RunFolder, "finished", lambda *_: [])
     assert command(["status", str(out)]) == 0
     assert capsys.readouterr().out.count("not known") == 8

@@ -171,7 +171,7 @@ def test_a_reader_sees_what_is_there_while_others_write(path: Path, store: Memor
     with MemoryStore(path) as other:
         other.commit("run", delta(1))
         assert store.episodes("run") == (1,)
-        with other._db.transaction() as db:
+        with other.transaction() as db:
             db.execute("DELETE FROM episodes")
             assert store.episodes("run") == (1,)
 
@@ -210,7 +210,7 @@ def test_after_a_kill_the_committed_is_there_and_the_rest_is_not(path: Path) -> 
 def _killed(path: str) -> None:
     store = MemoryStore(path)
     store.commit("run", delta(1, instance()))
-    with store._db.transaction() as db:
+    with store.transaction() as db:
         db.execute("INSERT INTO episodes (run, episode, completed, ticks) VALUES ('run', 2, 0, 0)")
         os._exit(9)
 
@@ -225,7 +225,7 @@ def _killed(path: str) -> None:
 def test_what_the_disk_refuses_is_told_in_one_line_and_loses_nothing(path: Path, pragma: str, words: str) -> None:
     with MemoryStore(path) as store:
         store.commit("run", delta(1, instance()))
-        store._db._db.execute(pragma)
+        store._db.execute(pragma)
         with pytest.raises(UserError, match=words) as caught:
             store.commit("run", delta(2, *(instance(plan="p" * 5000 + str(n)) for n in range(50))))
         assert "\n" not in str(caught.value)
@@ -235,8 +235,8 @@ def test_what_the_disk_refuses_is_told_in_one_line_and_loses_nothing(path: Path,
 
 
 def test_a_lock_that_does_not_go_away(path: Path, store: MemoryStore) -> None:
-    with MemoryStore(path) as other, other._db.transaction():
-        store._db._db.execute("PRAGMA busy_timeout = 20")
+    with MemoryStore(path) as other, other.transaction():
+        store._db.execute("PRAGMA busy_timeout = 20")
         with pytest.raises(UserError, match="another process"):
             store.commit("run", delta(1))
     store.commit("run", delta(1))

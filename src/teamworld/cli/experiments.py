@@ -18,7 +18,6 @@ from teamworld.cli.monitor import dump, estimate_all, estimate_lines, estimates,
 from teamworld.cli.options import DEFAULT_RUN, DEFAULT_SPEC, Flag, Names, RunArguments, SpecArguments, split_names
 from teamworld.errors import UserError
 from teamworld.experiment import comparison_runs, grid, runner
-from teamworld.experiment.episode_metrics import finished
 from teamworld.experiment.replay import replay as replay_episodes
 from teamworld.experiment.replay_reasoner import replays
 from teamworld.experiment.run_options import RunOptions
@@ -116,7 +115,7 @@ def replay(folder: Path) -> int:
     place = RunFolder(folder)
     experiment = place.experiment()
     with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch, progress_bar() as bar:
-        task = bar.add_task("replaying", total=len(experiment.cells()) * experiment.episodes)
+        task = bar.add_task("replaying", total=experiment.episode_count)
         compared = 0
         for episode in replay_episodes(place, experiment, Path(scratch)):
             bar.update(task, advance=1)
@@ -169,7 +168,7 @@ def _execute(
     """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
     path = out if out is not None else default_folder(experiment)
     folder = RunFolder(path)
-    with monitored(len(experiment.cells()) * experiment.episodes, experiment, options) as (step, monitor):
+    with monitored(experiment.episode_count, experiment, options) as (step, monitor):
         rows = runner.run(experiment, path, step, options, monitor)
     if as_json:
         if figures:
@@ -215,7 +214,7 @@ def _run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *,
         return
     budget = SharedBudget(options, folders.values())
     grid.claim(out, data)
-    total = sum(len(part.experiment.cells()) * part.experiment.episodes for part in parts)
+    total = sum(part.experiment.episode_count for part in parts)
     done: dict[str, list[EpisodeRow]] = {}
     with monitored(total, parts[0].experiment, options, lines=lines) as (step, monitor):
         for part in parts:
@@ -338,5 +337,5 @@ def _progress(folder: RunFolder, experiment: ExperimentSpec) -> RunProgress:
     if folder.results_file.exists():
         with CallStore(folder.results_file, readonly=True) as store:
             calls = store.count()
-    wanted = len(experiment.cells()) * experiment.episodes
-    return RunProgress(str(folder.path), len(finished(folder, experiment)), wanted, folder.held(), calls)
+    done = len(folder.finished(experiment))
+    return RunProgress(str(folder.path), done, experiment.episode_count, folder.held(), calls)

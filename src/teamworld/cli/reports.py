@@ -17,7 +17,6 @@ from teamworld.cli.options import Flag, Int
 from teamworld.errors import UserError
 from teamworld.experiment import episode_metrics
 from teamworld.experiment import prompts as recorded_prompts
-from teamworld.experiment.episode_metrics import finished
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow, Results
@@ -167,7 +166,7 @@ def metrics(log: Path | None = None, *, markdown: Flag = False, json: Flag = Fal
 def _measure_run(folder: RunFolder, *, as_json: bool) -> None:
     """Print the metrics of every method of a run."""
     experiment = folder.experiment()
-    count = len(finished(folder, experiment))
+    count = len(folder.finished(experiment))
     if not count:
         raise UserError(f"{folder.path} has no finished episode yet: nothing to measure")
     errors = Console(stderr=True)

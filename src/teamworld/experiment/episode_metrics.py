@@ -68,14 +68,6 @@ def _check_place(path: Path, cell: RunCell, number: int, start: EpisodeStart) ->
         raise UserError(f"{path} is the log of another episode: expected {texts[0]}, got {texts[1]}; put its own back")
 
 
-def finished(folder: RunFolder, experiment: ExperimentSpec) -> list[tuple[RunCell, EpisodeRow]]:
-    """Return the finished episodes of a run, in the order of its cells."""
-    if not folder.results_file.exists():
-        return []
-    with Results(folder.results_file, readonly=True) as results:
-        return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
-
-
 def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
     """Measure the finished episodes of one cell of a run.
 

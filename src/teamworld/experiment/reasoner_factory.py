@@ -14,7 +14,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.cache import AnswerCache, EpisodeCache
-from teamworld.experiment.store.calls import CallStore, CopiedCalls, EpisodeCalls, RecordedCalls
+from teamworld.experiment.store.calls import CallStore, EpisodeCalls, RecordedCalls
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
@@ -27,7 +27,7 @@ from teamworld.reasoning.llm.gateway import Gateway, Patience
 from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.model_names import Endpoint, is_model, parse_endpoint
 from teamworld.reasoning.llm.prices import Prices
-from teamworld.reasoning.llm.reasoner import CallSource, LanguageModel
+from teamworld.reasoning.llm.reasoner import LanguageModel
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
 
 
@@ -44,38 +44,36 @@ class RunMonitor(NamedTuple):
     """Where a person answers."""
 
 
+def _nobody(*asked: object) -> NoReturn:
+    raise AssertionError(asked)  # rules, and runs that are finished, ask neither a model nor a person
+
+
 @dataclass(frozen=True)
 class ReasonerFactory:
-    """Makes the reasoner of each episode."""
+    """Makes the reasoner of each episode; by default of a run in which nothing is left to ask."""
 
     experiment: ExperimentSpec
-    line: Callable[[str, RunCell, int], CallSource]
-    """Where the calls of a model in an episode go."""
-    forms: Callable[[str], Form]
-    """How the form of an answer is asked of a model."""
-    person: Callable[[RunCell, int], PersonReasoner]
-    """Who asks a person."""
+    model: Callable[[str, RunCell, int], Reasoner] = _nobody
+    """The language model of a name in an episode."""
+    person: Callable[[RunCell, int], Reasoner] = _nobody
+    """Who asks a person in an episode."""
     together: int = 1
     """Episodes at the same time."""
 
     def of(self, cell: RunCell, episode: int) -> Reasoner:
         """Return who answers in an episode."""
-        made: dict[str, Reasoner] = {}
         routes = parse_routes(self.experiment.reasoner)
-        for share in routes:
-            if share.name not in made:
-                made[share.name] = self._one(share.name, cell, episode)
-        if len(made) == 1 and len(routes) == 1:
+        made = {name: self._make(name, cell, episode) for name in dict.fromkeys(route.name for route in routes)}
+        if len(routes) == 1:
             return made[routes[0].name]
-        return ReasonerRouter(self.experiment.reasoner, [(share, made[share.name]) for share in routes])
+        return ReasonerRouter(self.experiment.reasoner, [(route, made[route.name]) for route in routes])
 
-    def _one(self, name: str, cell: RunCell, episode: int) -> Reasoner:
+    def _make(self, name: str, cell: RunCell, episode: int) -> Reasoner:
         if name == HUMAN:
             return self.person(cell, episode)
-        if not is_model(name):
-            return registry.make_reasoner(name, cell.streams(episode))
-        line = self.line(name, cell, episode)
-        return LanguageModel(name, self.forms(name), line, self.experiment.overrides())
+        if is_model(name):
+            return self.model(name, cell, episode)
+        return registry.make_reasoner(name, cell.streams(episode))
 
 
 class InFlightCalls:
@@ -120,26 +118,15 @@ class InFlightCalls:
         await asyncio.gather(*self._calls, return_exceptions=True)
 
 
+@dataclass(frozen=True)
 class CachedClient:
     """The calls of one episode: from the record, else from a cache, else from the provider."""
 
-    def __init__(
-        self,
-        calls: EpisodeCalls,
-        cached: EpisodeCache | None,
-        gateway: Gateway,
-        flight: InFlightCalls,
-        budget: Budget,
-        prices: Prices,
-        notify: Callable[[], None],
-    ) -> None:
-        self._calls = calls
-        self._cached = cached
-        self._gateway = gateway
-        self._flight = flight
-        self._budget = budget
-        self._prices = prices
-        self._told = notify
+    live: _Live
+    calls: EpisodeCalls
+    cached: EpisodeCache | None
+    gateway: Gateway
+    budget: Budget
 
     async def call(self, key: CallKey, request: Request) -> CallRecord:
         """Return what came of a call; once it returns, the call is on record.
@@ -147,51 +134,36 @@ class CachedClient:
         Raises:
             UserError: The run has to stop here; the same command goes on.
         """
-        record = self._calls.find(key, request)
+        record = self.calls.find(key, request)
         if record is not None:
             return self._cache(key, record)  # a kill may have come before
-        completion = self._cached.find(key, request) if self._cached is not None else None
+        completion = self.cached.find(key, request) if self.cached is not None else None
         if completion is not None:
             return self._kept(key, CallRecord(request=request, completion=completion, cached=True))
-        self._budget.reserve()
-        return await self._flight.bring(self._paid(key, request))
+        self.budget.reserve()
+        return await self.live.flight.bring(self._paid(key, request))
 
     def _kept(self, key: CallKey, record: CallRecord) -> CallRecord:
-        self._calls.add(key, record)
-        self._told()
+        self.calls.add(key, record)
+        self.live.tell()
         return self._cache(key, record)
 
     def _cache(self, key: CallKey, record: CallRecord) -> CallRecord:
-        if self._cached is not None and record.completion is not None and not record.cached:
-            self._cached.add(key, record.request, record.completion)
+        if self.cached is not None and record.completion is not None and not record.cached:
+            self.cached.add(key, record.request, record.completion)
         return record
 
     async def _paid(self, key: CallKey, request: Request) -> CallRecord:
         record = CallRecord(request=request, completion=None)
         try:
-            completion, faults, seconds = await self._gateway.complete(request, self._budget.confirm)
+            completion, faults, seconds = await self.gateway.complete(request, self.budget.confirm)
             usd = None
             if completion is not None:
-                usd = self._prices.price(request.model, completion.served, completion.usage)
+                usd = self.live.prices.price(request.model, completion.served, completion.usage)
             record = CallRecord(request=request, completion=completion, faults=faults, seconds=seconds, usd=usd)
         finally:
-            self._budget.charge(record)
+            self.budget.charge(record)
         return self._kept(key, record)
-
-
-class RecordedClient:
-    """The calls of an episode that is played again: from a record, and nothing else."""
-
-    def __init__(self, calls: RecordedCalls | CopiedCalls) -> None:
-        self._calls = calls
-
-    async def call(self, key: CallKey, request: Request) -> CallRecord:
-        """Return what is on record.
-
-        Raises:
-            UserError: Nothing is, or another request.
-        """
-        return self._calls.find(key, request)
 
 
 def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | None = None) -> ReasonerFactory:
@@ -203,15 +175,15 @@ def recorded(experiment: ExperimentSpec, calls: CallStore, source: CallStore | N
         source: Those of another run, which are copied where they are asked for.
     """
 
-    def calls_of(cell: RunCell, episode: int) -> RecordedCalls | CopiedCalls:
-        own = calls.of(cell, episode)
-        return RecordedCalls(own) if source is None else CopiedCalls(own, source.of(cell, episode))
+    def calls_of(cell: RunCell, episode: int) -> RecordedCalls:
+        return RecordedCalls(calls.of(cell, episode), None if source is None else source.of(cell, episode))
+
+    def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
+        form = (source or calls).form(name) or "text"  # one that was asked nothing is asked nothing now
+        return LanguageModel(name, form, calls_of(cell, episode), experiment.overrides())
 
     return ReasonerFactory(
-        experiment,
-        lambda name, cell, episode: RecordedClient(calls_of(cell, episode)),
-        lambda name: (source or calls).form(name) or "text",  # one that was asked nothing is asked nothing now
-        lambda cell, episode: PersonReasoner(ClosedTerminal(), calls_of(cell, episode)),
+        experiment, model, lambda cell, episode: PersonReasoner(ClosedTerminal(), calls_of(cell, episode))
     )
 
 
@@ -248,21 +220,16 @@ class _Live:
     watch: RunMonitor
     episodes: dict[tuple[RunCell, int], Budget] = field(default_factory=dict)
 
-    def line(self, name: str, cell: RunCell, episode: int) -> CallSource:
+    def client(self, name: str, cell: RunCell, episode: int) -> CachedClient:
         """Return where the calls of a model in an episode go."""
         # The name of a model file does not tell what is in it, and asking it costs nothing.
         cache = None if parse_endpoint(name).provider == "gguf" else self.cache
-        return CachedClient(
-            self.calls.of(cell, episode),
-            cache.of(cell.seed, episode) if cache is not None else None,
-            self.gateways[name],
-            self.flight,
-            self._budget(cell, episode),
-            self.prices,
-            self._tell,
-        )
+        cached = cache.of(cell.seed, episode) if cache is not None else None
+        calls = self.calls.of(cell, episode)
+        return CachedClient(self, calls, cached, self.gateways[name], self._budget(cell, episode))
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Tell the monitor what the run has taken and how many calls are under way."""
         flying = sum(gateway.flying for gateway in self.gateways.values())
         self.watch.spent(self.budget.spent, flying, self.budget.flying - flying)
 
@@ -343,9 +310,6 @@ async def live(
     Raises:
         UserError: The cache cannot be used.
     """
-    if not plan.endpoints and not plan.people:
-        yield idle(experiment)
-        return
     async with AsyncExitStack() as stack:
         patience = Patience(per_try=running.timeout, outage=running.patience)
         gateways = {}
@@ -361,16 +325,10 @@ async def live(
         shared = _Live(running, calls, cache, plan.prices, gateways, flight, budget, watch)
         forms = {name: _form(experiment, calls, name) for name in plan.endpoints}
 
+        def model(name: str, cell: RunCell, episode: int) -> LanguageModel:
+            return LanguageModel(name, forms[name], shared.client(name, cell, episode), experiment.overrides())
+
         def person(cell: RunCell, episode: int) -> PersonReasoner:
             return PersonReasoner(watch.terminal or ClosedTerminal(), calls.of(cell, episode))
 
-        yield ReasonerFactory(experiment, shared.line, forms.__getitem__, person, 1 if plan.people else running.jobs)
-
-
-def idle(experiment: ExperimentSpec) -> ReasonerFactory:
-    """Return the reasoners of a run in which nothing is left to ask."""
-    return ReasonerFactory(experiment, _nowhere, _nowhere, _nowhere)
-
-
-def _nowhere(*asked: object) -> NoReturn:
-    raise AssertionError(asked)  # rules, and runs that are finished, ask neither a model nor a person
+        yield ReasonerFactory(experiment, model, person, 1 if plan.people else running.jobs)

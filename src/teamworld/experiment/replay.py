@@ -12,7 +12,6 @@ from teamworld.experiment.runner import completed, play
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.results import Results
 from teamworld.experiment.warm_start import RunMemories, opened
 from teamworld.memory.store import MemoryStore
 from teamworld.methods import registry as methods
@@ -40,9 +39,8 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
     if not folder.results_file.exists():
         raise UserError(f"{folder.path} has no results yet: nothing to replay")
     experiment = experiment.resolved()
-    with Results(folder.results_file, readonly=True) as results:
-        rows = {cell: results.rows(cell) for cell in experiment.cells()}
-    if not any(rows.values()):
+    finished = folder.finished(experiment)
+    if not finished:
         raise UserError(f"{folder.path} has no finished episode yet: nothing to replay")
     with (
         MemoryStore(scratch / "memory.sqlite") as memory,
@@ -50,19 +48,18 @@ def replay(folder: RunFolder, experiment: ExperimentSpec, scratch: Path) -> Iter
         CallStore(folder.results_file, readonly=True) as calls,
     ):
         memories, reasoners = RunMemories(memory, brought), recorded(experiment, calls)
-        for cell, finished in rows.items():
-            for row in finished:
-                old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
-                reasoner = reasoners.of(cell, row.episode)
-                events = completed(play(experiment, cell, row.episode, new, memories, reasoner)).events
-                delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
-                if delta is not None:
-                    memory.commit(cell.name, delta)
-                changed = difference(old, new)
-                if changed is None and summarise(events) != row.summary:
-                    changed = "its row in results.sqlite says something else"
-                yield ReplayedEpisode(old, changed)
-                new.unlink()
+        for cell, row in finished:
+            old, new = folder.log(cell, row.episode), scratch / f"{cell.name}-{row.episode}.jsonl.zst"
+            reasoner = reasoners.of(cell, row.episode)
+            events = completed(play(experiment, cell, row.episode, new, memories, reasoner)).events
+            delta = methods.make(cell.method, experiment.options[cell.method]).learn(events)
+            if delta is not None:
+                memory.commit(cell.name, delta)
+            changed = difference(old, new)
+            if changed is None and summarise(events) != row.summary:
+                changed = "its row in results.sqlite says something else"
+            yield ReplayedEpisode(old, changed)
+            new.unlink()
 
 
 def difference(old: Path, new: Path) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ import msgspec
 from teamworld.episode.loop import Episode, Setting
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool, warm_start
-from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, idle, live, prepare
+from teamworld.experiment.reasoner_factory import ReasonerFactory, RunMonitor, live, prepare
 from teamworld.experiment.replay_reasoner import from_record, recall
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
@@ -79,10 +79,10 @@ def run(
     experiment, source = recall(experiment, folder)
     experiment = experiment.resolved()
     folder.check(experiment)  # before anything is touched
-    finished = _finished(experiment, folder)
-    if not finished:
+    is_finished = len(folder.finished(experiment)) == experiment.episode_count
+    if not is_finished:
         _check_world(experiment, folder)
-    asks = source is None and not finished
+    asks = source is None and not is_finished
     plan = prepare(experiment, running, watch) if asks else None
     if plan is not None and (plan.endpoints or plan.people):
         folder.check_prompts(question.template for question in methods.kinds(experiment.methods).values())
@@ -95,23 +95,14 @@ def run(
             warm_start.bring(folder, brought)
         folder.claim(experiment, None if plan is None or not plan.endpoints else plan.prices.table())
         nobody = source is None and (plan is None or not (plan.endpoints or plan.people))
-        episodes = len(experiment.cells()) * experiment.episodes
-        if nobody and (processes := process_pool.many(episodes, _WORTH, running.processes)) > 1:
-            return _apart(experiment, folder, processes, progress)
-        reasoners: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(idle(experiment))
+        if nobody and (processes := process_pool.many(experiment.episode_count, _WORTH, running.processes)) > 1:
+            return _run_in_processes(experiment, folder, processes, progress)
+        reasoners: AbstractAsyncContextManager[ReasonerFactory] = nullcontext(ReasonerFactory(experiment))
         if source is not None:
             reasoners = from_record(experiment, folder, source)
         elif plan is not None:
             reasoners = live(experiment, folder, plan, running, watch)
-        return completed(_run(experiment, folder, progress, reasoners))
-
-
-def _finished(experiment: ExperimentSpec, folder: RunFolder) -> bool:
-    """Whether every episode is: then nobody is asked, and no key is needed."""
-    if not folder.results_file.exists():
-        return False
-    with Results(folder.results_file, readonly=True) as results:
-        return all(len(results.rows(cell)) == experiment.episodes for cell in experiment.cells())
+        return completed(_run(experiment, folder, experiment.cells(), progress, reasoners))
 
 
 def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
@@ -120,11 +111,8 @@ def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
     Raises:
         UserError: It is not: the episodes of a run are to be played in the same world.
     """
-    if not folder.results_file.exists():
-        return
-    with Results(folder.results_file, readonly=True) as results:
-        rows = [(cell, row) for cell in experiment.cells() for row in results.rows(cell)[:1]]
-    if not rows or not (path := folder.log(rows[0][0], rows[0][1].episode)).exists():
+    cell, row = next(iter(folder.finished(experiment)), (None, None))
+    if cell is None or row is None or not (path := folder.log(cell, row.episode)).exists():
         return
     start: EpisodeStart | None = None
     with suppress(UserError):  # a damaged log tells nothing here; whoever needs it says so
@@ -142,7 +130,7 @@ def _check_world(experiment: ExperimentSpec, folder: RunFolder) -> None:
             )
 
 
-def _apart(
+def _run_in_processes(
     experiment: ExperimentSpec, folder: RunFolder, processes: int, progress: EpisodeCallback
 ) -> list[EpisodeRow]:
     cells = experiment.cells()
@@ -160,41 +148,25 @@ def _apart(
 
 def run_cell(experiment: ExperimentSpec, folder: RunFolder, cell: RunCell) -> list[EpisodeRow]:
     """Run what is missing of one cell whose reasoners ask nobody, in a folder that the caller holds."""
-
-    async def whole() -> list[EpisodeRow]:
-        with (
-            Results(folder.results_file) as results,
-            MemoryStore(folder.memory_file) as memory,
-            warm_start.opened(folder, experiment) as earlier,
-        ):
-            memories, turn = RunMemories(memory, earlier), asyncio.Semaphore(1)
-            await CellRunner(experiment, folder, results, memories, idle(experiment), lambda row: None, turn).run(cell)
-            return results.rows(cell)
-
-    return completed(whole())
+    return completed(_run(experiment, folder, [cell], lambda row: None, nullcontext(ReasonerFactory(experiment))))
 
 
 async def _run(
     experiment: ExperimentSpec,
     folder: RunFolder,
+    cells: Sequence[RunCell],
     progress: EpisodeCallback,
     opened: AbstractAsyncContextManager[ReasonerFactory],
 ) -> list[EpisodeRow]:
-    cells = experiment.cells()
     with (
         Results(folder.results_file) as results,
         MemoryStore(folder.memory_file) as memory,
         warm_start.opened(folder, experiment) as earlier,
     ):
-        memories = RunMemories(memory, earlier)
         async with opened as reasoners:
-            job = CellRunner(
-                experiment, folder, results, memories, reasoners, progress, asyncio.Semaphore(reasoners.together)
-            )
-            if reasoners.together == 1:
-                await one_by_one(job.run(cell) for cell in cells)
-            else:
-                await all_of(job.run(cell) for cell in cells)
+            turn = asyncio.Semaphore(reasoners.together)
+            job = CellRunner(experiment, folder, results, RunMemories(memory, earlier), reasoners, progress, turn)
+            await job.finish_all(job.run(cell) for cell in cells)
         return [row for cell in cells for row in results.rows(cell)]
 
 
@@ -229,10 +201,30 @@ class CellRunner:
         if learning:
             for number in missing:
                 await self._episode(cell, number)
-        elif self.reasoners.together == 1:
-            await one_by_one(self._episode(cell, number) for number in missing)
         else:
-            await all_of(self._episode(cell, number) for number in missing)
+            await self.finish_all(self._episode(cell, number) for number in missing)
+
+    async def finish_all(self, works: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Do all, at the same time if episodes may be; the first error ends the others.
+
+        One after the other, what a record lacks ends only the work that needs it, and is raised at the end.
+        """
+        lacking: NotRecorded | None = None
+        if self.reasoners.together > 1:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for work in works:
+                        group.create_task(work)
+            except BaseExceptionGroup as failed:
+                raise failed.exceptions[0] from None  # one error, as if it had been alone
+            return
+        for work in works:
+            try:
+                await work
+            except NotRecorded as error:
+                lacking = lacking or error
+        if lacking is not None:
+            raise lacking
 
     def _method(self, cell: RunCell) -> Method:
         return methods.make(cell.method, self.experiment.options[cell.method])
@@ -296,28 +288,6 @@ async def play(
         await played.play()
         log.finish()
         return PlayedEpisode(log.events, log.digest)
-
-
-async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Do all at the same time; the first error ends the others."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for work in works:
-                group.create_task(work)
-    except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None  # one error, as if it had been alone
-
-
-async def one_by_one(works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Do one after the other; what a record lacks ends only the work that needs it, and is raised at the end."""
-    lacking: NotRecorded | None = None
-    for work in works:
-        try:
-            await work
-        except NotRecorded as error:
-            lacking = lacking or error
-    if lacking is not None:
-        raise lacking
 
 
 def completed(work: Coroutine[Any, Any, Result]) -> Result:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from teamworld.experiment.episode_metrics import finished
 from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec
@@ -43,8 +42,8 @@ class SharedBudget:
         """
         if self._limit is None:
             return self._running
-        episodes = len(experiment.cells()) * experiment.episodes
-        if not list_models(experiment.reasoner) or len(finished(RunFolder(folder), experiment)) == episodes:
+        is_finished = len(RunFolder(folder).finished(experiment)) == experiment.episode_count
+        if is_finished or not list_models(experiment.reasoner):
             return replace(self._running, budget=None)
         prices = Prices.load(self._running.prices)
         others = [_spent(other, prices) for other in self._folders if other != folder]

@@ -302,6 +302,11 @@ class ExperimentSpec(BaseModel):
         """Return the changes of sampling, in order."""
         return tuple(Override(kinds, change.changes()) for kinds, change in self.sampling.items())
 
+    @property
+    def episode_count(self) -> int:
+        """Episodes of all cells."""
+        return len(self.methods) * len(self.seeds) * self.episodes
+
     def cells(self) -> list[RunCell]:
         """Return the cells in the order in which they are run."""
         return [RunCell(method, seed) for method in self.methods for seed in self.seeds]

@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 import msgspec
@@ -77,7 +76,7 @@ _FORMAT = Format(
 )
 
 
-class MemoryStore:
+class MemoryStore(Database):
     """The world models of all runs in one file. One connection for each process.
 
     Args:
@@ -90,19 +89,7 @@ class MemoryStore:
     """
 
     def __init__(self, path: Path | str, *, readonly: bool = False) -> None:
-        self._db = Database(Path(path), _FORMAT, readonly=readonly)
-
-    def __enter__(self) -> MemoryStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Bring everything into the one file and let go of it; closing twice does nothing."""
-        self._db.close()
+        super().__init__(Path(path), _FORMAT, readonly=readonly)
 
     def commit(self, run: str, delta: MemoryDelta) -> None:
         """Store what an episode adds, in place of any earlier attempt of (run, episode).
@@ -110,7 +97,7 @@ class MemoryStore:
         Raises:
             UserError: The file cannot be written; nothing of the delta is stored then.
         """
-        with self._db.transaction() as db:
+        with self.transaction() as db:
             db.execute("DELETE FROM episodes WHERE run = ? AND episode = ?", (run, delta.episode))
             cursor = db.execute(
                 "INSERT INTO episodes (run, episode, completed, ticks) VALUES (?, ?, ?, ?)",
@@ -150,24 +137,24 @@ class MemoryStore:
 
         A resumed run calls it with the episodes that have a result.
         """
-        with self._db.transaction() as db:
+        with self.transaction() as db:
             removed = tuple(sorted(set(_numbers(db, run)) - set(keep)))
             db.executemany("DELETE FROM episodes WHERE run = ? AND episode = ?", ((run, number) for number in removed))
         return removed
 
     def runs(self) -> tuple[str, ...]:
         """Return the names of the runs that have a delta here, in order."""
-        with self._db.reading() as db:
+        with self.reading() as db:
             return tuple(run for (run,) in db.execute("SELECT DISTINCT run FROM episodes ORDER BY run"))
 
     def episodes(self, run: str) -> tuple[int, ...]:
         """Return the numbers of a run's episodes that have a delta here, in order."""
-        with self._db.reading() as db:
+        with self.reading() as db:
             return tuple(_numbers(db, run))
 
     def world_model(self, run: str, ranking: Ranking = "expected") -> WorldModel:
         """Return what a run has learned so far, summed up by the database."""
-        with self._db.reading() as db:
+        with self.reading() as db:
             names = _names(db, run)
             plans = db.execute(_PLANS, (run,)).fetchall()
             starts = db.execute(_STARTS, (run,)).fetchall()
@@ -188,7 +175,7 @@ class MemoryStore:
             up_to: Number of the last episode to return; None for all.
         """
         where = (run, _LAST if up_to is None else up_to)
-        with self._db.reading() as db:
+        with self.reading() as db:
             episodes = db.execute(_EPISODES, where).fetchall()
             outcomes = _by_episode(db.execute(_OUTCOMES, where), TaskOutcome)
             instances = _by_episode(db.execute(_INSTANCES, where), PlanInstance)

@@ -6,9 +6,9 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import msgspec
 
@@ -63,15 +63,20 @@ class Database:
             if not readonly and not path.exists():
                 _create(path, form)
             _check_header(path, form)
-            if not readonly:
-                _check_writable(path)
+            for needed in () if readonly else (path, path.parent):
+                if not os.access(needed, os.W_OK):
+                    raise UserError(f"{path} cannot be written: allow writing to {needed}, {_RESUME}")
             target = _read_uri(path) if readonly else path
             # In a notebook episodes are played in a thread of their own, while whoever opened this waits for them.
             self._db = sqlite3.connect(
                 target, timeout=_WAIT, isolation_level=None, uri=readonly, check_same_thread=False
             )
             try:
-                _check_content(path, form, self._db)
+                self._db.execute("PRAGMA query_only = ON")  # looking must not repair or change anything
+                (result,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+                if result != "ok":
+                    raise UserError(f"{path} {_damaged(result, form)}")
+                self._db.execute("PRAGMA query_only = OFF")
                 if not readonly:
                     self._db.execute(f"PRAGMA synchronous = {form.synchronous}")
                     self._db.execute("PRAGMA foreign_keys = ON")
@@ -115,35 +120,35 @@ class Database:
         What was opened for reading only is let go of as it is.
         """
         with self._explained():
-            if self._readonly:
-                self._db.close()
-                return
             try:
-                # Readers elsewhere may hold the last commits back: then the last one to close does it.
-                self._db.execute("PRAGMA busy_timeout = 1000")
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                if not self._readonly:
+                    # Readers elsewhere may hold the last commits back: then the last one to close does it.
+                    self._db.execute("PRAGMA busy_timeout = 1000")
+                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except sqlite3.ProgrammingError:
                 return  # closed before
             finally:
                 self._db.close()
 
-    def _explained(self) -> AbstractContextManager[None]:
-        return explained(self.path, self._form, readonly=self._readonly)
+    def __enter__(self) -> Self:
+        return self
 
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
-@contextmanager
-def explained(path: Path, form: Format, *, readonly: bool = False) -> Iterator[None]:
-    """Turn errors of the disk or of SQLite into one line for the user; errors of the program pass."""
-    try:
-        yield
-    except (sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.InterfaceError):
-        raise
-    except sqlite3.DatabaseError as error:
-        raise UserError(f"{path} {_describe(error, form, readonly)}") from None
-    except msgspec.ValidationError as error:
-        raise UserError(f"{path} {_damaged(str(error), form)}") from None
-    except OSError as error:
-        raise UserError(f"{path} cannot be used as {form.what}: {error.strerror or error}") from None
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn errors of the disk or of SQLite into one line for the user; errors of the program pass."""
+        try:
+            yield
+        except (sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.InterfaceError):
+            raise
+        except sqlite3.DatabaseError as error:
+            raise UserError(f"{self.path} {_describe(error, self._form, self._readonly)}") from None
+        except msgspec.ValidationError as error:
+            raise UserError(f"{self.path} {_damaged(str(error), self._form)}") from None
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be used as {self._form.what}: {error.strerror or error}") from None
 
 
 def _describe(error: sqlite3.DatabaseError, form: Format, readonly: bool) -> str:
@@ -198,20 +203,6 @@ def _read_uri(path: Path) -> str:
     log, index = (real.with_name(real.name + end) for end in ("-wal", "-shm"))
     shared = log.exists() and (log.stat().st_size > 0 or index.exists())
     return f"{real.as_uri()}?mode=ro{'' if shared else '&immutable=1'}"
-
-
-def _check_writable(path: Path) -> None:
-    for needed in (path, path.parent):
-        if not os.access(needed, os.W_OK):
-            raise UserError(f"{path} cannot be written: allow writing to {needed}, {_RESUME}")
-
-
-def _check_content(path: Path, form: Format, connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA query_only = ON")  # looking must not repair or change anything
-    (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if result != "ok":
-        raise UserError(f"{path} {_damaged(result, form)}")
-    connection.execute("PRAGMA query_only = OFF")
 
 
 def _create(path: Path, form: Format) -> None:

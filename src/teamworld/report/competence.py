@@ -19,7 +19,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
 from teamworld.experiment.comparison_runs import SILENT
-from teamworld.experiment.episode_metrics import finished
 from teamworld.experiment.grid import runs
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
@@ -172,7 +171,7 @@ def _episodes(folder: RunFolder, experiment: ExperimentSpec, *, named: bool) -> 
         return
     place = json.dumps([experiment.options.get(_WORLD), experiment.max_steps], sort_keys=True)
     beside = " ".join(filter(None, (experiment.reasoner, experiment.talk))) if named else ""
-    for cell, row in finished(folder, experiment):
+    for cell, row in folder.finished(experiment):
         instance = experiment.level, place, cell.world_seed(row.episode, experiment.instances), row.episode
         name = f"{cell.method} {beside}".rstrip() if cell.method != IDLE else IDLE
         yield ScoredEpisode(name, instance, _score(folder, cell, row.episode))

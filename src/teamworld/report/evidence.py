@@ -169,7 +169,7 @@ def planned(page: Evidence, out: Path) -> list[tuple[Path, ExperimentSpec]]:
 
 def episodes(page: Evidence) -> int:
     """Return how many episodes a page takes."""
-    return sum(len(experiment.cells()) * experiment.episodes for _, experiment in planned(page, Path()))
+    return sum(experiment.episode_count for _, experiment in planned(page, Path()))
 
 
 class EvidencePage(NamedTuple):

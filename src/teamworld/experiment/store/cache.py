@@ -7,7 +7,6 @@ agents, or two seeds, send equal requests, each gets an answer of its own, so sa
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 
@@ -42,7 +41,7 @@ _FIND = (
 _ADD = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-class AnswerCache:
+class AnswerCache(Database):
     """Answers of earlier runs in one file, which several processes may use at the same time.
 
     Args:
@@ -53,23 +52,11 @@ class AnswerCache:
     """
 
     def __init__(self, path: Path) -> None:
-        self._db = Database(path, _FORM)
+        super().__init__(path, _FORM)
 
     def of(self, seed: int, episode: int) -> EpisodeCache:
         """Return the answers that an episode may use."""
-        return EpisodeCache(self._db, seed, episode)
-
-    def close(self) -> None:
-        """Bring everything into the one file and let go of it."""
-        self._db.close()
-
-    def __enter__(self) -> AnswerCache:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        return EpisodeCache(self, seed, episode)
 
 
 class EpisodeCache:

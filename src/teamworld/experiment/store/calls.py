@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -79,7 +78,7 @@ class CallRow(NamedTuple):
         return prices.price(self.model, self.served or "", usage)
 
 
-class CallStore:
+class CallStore(Database):
     """The calls of one run; one of it serves all episodes of a process.
 
     A call that was added survives a kill of the process at any moment after: it stands in the write-ahead log,
@@ -95,11 +94,11 @@ class CallStore:
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
-        self._db = Database(path, FORM._replace(synchronous="NORMAL"), readonly=readonly)
+        super().__init__(path, FORM._replace(synchronous="NORMAL"), readonly=readonly)
 
     def of(self, cell: RunCell, episode: int) -> EpisodeCalls:
         """Return the calls of one episode."""
-        return EpisodeCalls(self._db, cell.name, episode)
+        return EpisodeCalls(self, cell.name, episode)
 
     def rows(self, cell: RunCell | None = None, episode: int | None = None) -> list[CallRow]:
         """Return the calls of the run, a cell or an episode, ordered by their keys; they may go on growing."""
@@ -116,12 +115,12 @@ class CallStore:
 
     def form(self, model: str) -> Form | None:
         """Return how the form of an answer was asked of a model so far, None if it was asked nothing."""
-        with self._db.reading() as db:
+        with self.reading() as db:
             row = db.execute("SELECT request FROM calls WHERE model = ? LIMIT 1", (model,)).fetchone()
         try:
             return None if row is None else msgspec.json.decode(row[0], type=Request).form
         except msgspec.DecodeError as error:
-            raise _damaged(self._db, f"a request to {model}", error) from None
+            raise _damaged(self, f"a request to {model}", error) from None
 
     def spent(self, cell: RunCell | None = None, episode: int | None = None) -> Spent:
         """Return what the calls on record took, for a budget that goes on from there."""
@@ -136,20 +135,8 @@ class CallStore:
         filters = {"cell = ?": cell and cell.name, "episode = ?": episode}
         filters = {condition: value for condition, value in filters.items() if value is not None}
         conditions = " AND ".join((*filters, *where)) or "TRUE"
-        with self._db.reading() as db:
+        with self.reading() as db:
             return db.execute(f"SELECT {what} FROM calls WHERE {conditions} {end}", tuple(filters.values())).fetchall()
-
-    def close(self) -> None:
-        """Bring everything into the one file and let go of it."""
-        self._db.close()
-
-    def __enter__(self) -> CallStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class EpisodeCalls:
@@ -226,11 +213,13 @@ class RecordedCalls:
     """The calls of an episode that is replayed: what is not on record cannot be answered.
 
     Args:
-        calls: What is on record.
+        calls: What this run has on record.
+        source: The same episode's record in another run, copied from as calls are asked for; they cost nothing here.
     """
 
-    def __init__(self, calls: EpisodeCalls) -> None:
+    def __init__(self, calls: EpisodeCalls, source: EpisodeCalls | None = None) -> None:
         self._calls = calls
+        self._source = source
 
     def find(self, key: CallKey, request: Request) -> CallRecord:
         """Return what is on record for a call.
@@ -240,6 +229,11 @@ class RecordedCalls:
             UserError: What is answers another request, or is damaged.
         """
         record = self._calls.find(key, request)
+        if record is None and self._source is not None:
+            original = self._source.find(key, request)
+            if original is not None:
+                record = msgspec.structs.replace(original, cached=True)
+                self._calls.add(key, record)
         if record is None:
             raise NotRecorded(
                 f"{self._calls.name(key)} is not on record: a replay asks no model; the record ends before it, or is of"
@@ -247,39 +241,13 @@ class RecordedCalls:
             )
         return record
 
+    async def call(self, key: CallKey, request: Request) -> CallRecord:
+        """As ``find``, for a language model."""
+        return self.find(key, request)
+
     def add(self, key: CallKey, record: CallRecord) -> None:
         """Refuse: a replay makes no calls."""
         raise RuntimeError(f"{self._calls.name(key)} was made during a replay")
-
-
-class CopiedCalls:
-    """The calls of an episode, copied from the record of another run as they are asked for.
-
-    Args:
-        calls: What this run has on record.
-        source: The same episode's of the other run.
-    """
-
-    def __init__(self, calls: EpisodeCalls, source: EpisodeCalls) -> None:
-        self._calls = calls
-        self._source = RecordedCalls(source)
-
-    def find(self, key: CallKey, request: Request) -> CallRecord:
-        """Return what is on record for a call; it then is in this run too, as one that cost nothing.
-
-        Raises:
-            NotRecorded: Nothing is.
-            UserError: What is answers another request, or is damaged.
-        """
-        record = self._calls.find(key, request)
-        if record is None:
-            record = msgspec.structs.replace(self._source.find(key, request), cached=True)
-            self._calls.add(key, record)
-        return record
-
-    def add(self, key: CallKey, record: CallRecord) -> None:
-        """Refuse: nobody is asked."""
-        self._source.add(key, record)
 
 
 def _damaged(db: Database, what: str, error: msgspec.DecodeError) -> UserError:

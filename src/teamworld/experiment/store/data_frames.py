@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from teamworld.errors import UserError
-from teamworld.experiment.episode_metrics import finished, of_runs
+from teamworld.experiment.episode_metrics import of_runs
 from teamworld.experiment.grid import runs
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.calls import CallStore
@@ -80,7 +80,7 @@ class Frames:
         """One row an event of the logs; what has no column of its own stands as JSON in ``data``."""
         rows = []
         for folder, experiment in self._runs:
-            for cell, row in finished(folder, experiment):
+            for cell, row in folder.finished(experiment):
                 place = _place(folder, experiment, cell, row.episode)
                 for event in read_log(folder.log(cell, row.episode)):
                     fields = msgspec.to_builtins(event)

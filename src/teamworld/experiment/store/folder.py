@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from teamworld import __version__
 from teamworld.errors import UserError
 from teamworld.experiment.spec import ExperimentSpec, RunCell, build, load
+from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.reasoning.prompts import template_versions
 
 #: The file by which a run's folder is known.
@@ -43,6 +44,13 @@ class RunFolder:
     def log(self, cell: RunCell, episode: int) -> Path:
         """Return the path of an episode's log."""
         return self.path / "logs" / cell.name / f"{episode:04d}.jsonl.zst"
+
+    def finished(self, experiment: ExperimentSpec) -> list[tuple[RunCell, EpisodeRow]]:
+        """Return the finished episodes of the run, in the order of its cells; nothing is written."""
+        if not self.results_file.exists():
+            return []
+        with Results(self.results_file, readonly=True) as results:
+            return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
 
     def experiment(self) -> ExperimentSpec:
         """Return the experiment that this folder holds.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -87,7 +86,7 @@ class EpisodeRow(NamedTuple):
         return [("plans", self.summary.plans), ("attempts", self.summary.attempts)]
 
 
-class Results:
+class Results(Database):
     """The results store of one run folder.
 
     Args:
@@ -99,8 +98,7 @@ class Results:
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
-        self._path = path
-        self._db = Database(path, FORM, readonly=readonly)
+        super().__init__(path, FORM, readonly=readonly)
 
     def add(self, row: EpisodeRow) -> None:
         """Store a finished episode; on return it survives a kill."""
@@ -113,13 +111,13 @@ class Results:
             row.digest,
             row.seconds,
         )
-        with self._db.transaction() as db:
+        with self.transaction() as db:
             db.execute("INSERT INTO episodes VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def rows(self, cell: RunCell | None = None) -> list[EpisodeRow]:
         """Return the finished episodes, of one cell or all, ordered by cell and episode."""
         where, values = ("WHERE cell = ?", (cell.name,)) if cell is not None else ("", ())
-        with self._db.reading() as db:
+        with self.reading() as db:
             rows = db.execute(f"SELECT * FROM episodes {where} ORDER BY cell, episode", values).fetchall()
         try:
             return [
@@ -127,16 +125,4 @@ class Results:
                 for name, episode, method, seed, summary, digest, seconds in rows
             ]
         except msgspec.DecodeError as error:
-            raise UserError(f"{self._path} is damaged: {error}") from None
-
-    def close(self) -> None:
-        """Bring everything into the one file and let go of it."""
-        self._db.close()
-
-    def __enter__(self) -> Results:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+            raise UserError(f"{self.path} is damaged: {error}") from None

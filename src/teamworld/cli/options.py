@@ -8,12 +8,12 @@ from dataclasses import field, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
-import yaml
 from cyclopts import Parameter, Token
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, SamplingChange
+from teamworld.yaml_io import parse_value
 
 _MAX_SEEDS = 100_000
 
@@ -196,7 +196,4 @@ def parse_options(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
 def _assign(values: dict[str, Any], name: str, value: str, option: str) -> None:
     if name in values:
         raise UserError(f"{option} is given twice")
-    try:
-        values[name] = yaml.safe_load(value)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        raise UserError(f"the value of {option} does not parse: '{value[:80]}'") from None
+    values[name] = parse_value(value, option)

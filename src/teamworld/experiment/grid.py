@@ -15,6 +15,7 @@ import yaml
 from teamworld.errors import UserError, brief, suggest
 from teamworld.experiment.spec import ExperimentSpec, build, load
 from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
+from teamworld.yaml_io import parse_value
 
 #: In an experiment file: fields of which several values are named.
 GRID = "grid"
@@ -100,10 +101,7 @@ def axes(texts: Sequence[str]) -> dict[str, list[Any]]:
             raise UserError(f"--vary takes FIELD=VALUE,VALUE,..., such as level=n1,n2,n4; got '{text}'")
         if name in by_name:
             raise UserError(f"--vary {name} is given twice")
-        try:
-            by_name[name] = [yaml.safe_load(part) if ":" not in part else part for part in parts]
-        except (yaml.YAMLError, ValueError, RecursionError):
-            raise UserError(f"the values of --vary {name} do not parse: '{values[:80]}'") from None
+        by_name[name] = [part if ":" in part else parse_value(part, f"--vary {name}") for part in parts]
     return by_name
 
 

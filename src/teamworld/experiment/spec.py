@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
-import yaml
 from numpy.random import Generator
 from pydantic import (
     BaseModel,
@@ -26,13 +25,13 @@ from pydantic import (
     model_validator,
 )
 
+from teamworld import yaml_io
 from teamworld.episode.compatibility import entities_for
 from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError, suggest
 from teamworld.experiment import message_protocol
 from teamworld.experiment.message_protocol import MessageProtocol
 from teamworld.experiment.run_options import RunOptions
-from teamworld.experiment.yaml_io import RefusedYaml, parse
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 from teamworld.reasoning import registry as reasoners
@@ -337,16 +336,7 @@ def load(path: Path) -> dict[str, Any]:
     Raises:
         UserError: It cannot be read or is no YAML mapping.
     """
-    try:
-        data = parse(path.read_text("utf-8"))
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except RefusedYaml as error:
-        raise UserError(f"{path}: {error.describe()}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates that are none, bytes that are no text
-        where = getattr(error, "problem_mark", None)
-        place = f", line {where.line + 1}, column {where.column + 1}" if where is not None else ""
-        raise UserError(f"{path} is no YAML{place}: {getattr(error, 'problem', None) or 'not text'}") from None
+    data = yaml_io.load(path)
     if not isinstance(data, dict):
         raise UserError(f"{path} is no experiment: expected a mapping such as 'world: cube', got {type(data).__name__}")
     return {name: value for name, value in data.items() if name not in RECORDED}

@@ -12,9 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from teamworld import yaml_io
 from teamworld.errors import UserError
 from teamworld.reasoning.llm.contract import Usage
 
@@ -89,7 +89,7 @@ class Prices:
         if path is None:
             return cls()
         try:
-            file = _File.model_validate(_load_yaml(path))
+            file = _File.model_validate(yaml_io.load(path))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"])) or "the file"
@@ -200,14 +200,3 @@ class _File(BaseModel):
             if ":" not in name:
                 raise ValueError(f"'{name}' names no provider: write it as --reasoner does")
         return models
-
-
-def _load_yaml(path: Path) -> object:
-    try:
-        return yaml.safe_load(path.read_text("utf-8"))
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates that are none, bytes that are no text
-        mark = getattr(error, "problem_mark", None)
-        place = f", line {mark.line + 1}" if mark is not None else ""
-        raise UserError(f"{path} is no YAML{place}: {getattr(error, 'problem', None) or 'not text'}") from None

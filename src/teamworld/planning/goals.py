@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from teamworld.worlds.contract import Goal, View
+from teamworld.language import Facts
+from teamworld.worlds.contract import Domain, Goal, ImpossibleFacts, View
 
 
 def open_goals(goals: Iterable[Goal]) -> list[Goal]:
@@ -25,3 +26,20 @@ def filter_workable(goals: Iterable[Goal], kind: str) -> list[Goal]:
         return fit
     ahead = {goal.id for goal in known}
     return [goal for goal in fit if ahead.isdisjoint(goal.prerequisites)]
+
+
+def are_possible(facts: Facts, view: View, domain: Domain) -> bool:
+    """Return whether the rules of the world can work with facts for an agent: whoever told them may have made them up.
+
+    Args:
+        facts: What is to be believed.
+        view: Of the agent.
+        domain: The rules of its world.
+    """
+    try:
+        domain.options(view.agent, facts)
+        for goal in filter_workable(domain.goals(facts), view.kind):
+            domain.candidate_plans(goal, view.agent, facts)
+    except ImpossibleFacts:
+        return False
+    return True

@@ -558,5 +558,9 @@ class IndistinguishablePair(NamedTuple):
     agent: AgentId
 
 
+class ImpossibleFacts(UserError):
+    """Facts that contradict each other, or of which no state can be made: a message may state anything."""
+
+
 class StaleView(RuntimeError):
     """A view was read after the world had moved on."""

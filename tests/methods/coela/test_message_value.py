@@ -18,7 +18,7 @@ from teamworld.methods.coela.situation import Situation, believed
 from teamworld.methods.contract import Message
 from teamworld.planning.candidates import CandidateStep
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import WAIT, Option, World
+from teamworld.worlds.contract import WAIT, ImpossibleFacts, Option, World
 from tests.toy import ToyWorld, work
 
 SEARCH = 4
@@ -298,16 +298,21 @@ def test_places_and_numbers_that_cannot_be_stop_nobody_in_wildfire(level: str, f
         assert isinstance(find_news(situation).text, str)
 
 
-def test_what_the_rules_cannot_count_with_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ImpossibleFacts("no state"), KeyError("a bug")], ids=["impossible", "bug"])
+def test_impossible_facts_are_passed_over_and_a_bug_raises(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     world, lie = rooms(), told(*ITEM)
     view = world.view("agent_0")
     assert believed(view, world.domain, [lie]) is not view.known
 
     def options(self: object, agent: str, given: Facts) -> Sequence[Option]:
-        raise OverflowError("int too large to convert to float")
+        raise error
 
     monkeypatch.setattr(type(world.domain), "options", options)
-    assert believed(view, world.domain, [lie]) is view.known
+    if isinstance(error, ImpossibleFacts):
+        assert believed(view, world.domain, [lie]) is view.known
+    else:
+        with pytest.raises(KeyError, match="a bug"):
+            believed(view, world.domain, [lie])
 
 
 def test_only_what_the_world_can_state_is_taken_from_a_proposal() -> None:

@@ -17,7 +17,6 @@ import numpy as np
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet, Schema
 from teamworld.methods.cobel.situation import (
-    IMPOSSIBLE_FACTS,
     Announcement,
     BeliefUpdate,
     CobelOptions,
@@ -27,9 +26,10 @@ from teamworld.methods.cobel.situation import (
     plan_options,
 )
 from teamworld.methods.contract import Message
+from teamworld.planning.goals import are_possible
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.record import Believe, HeldBelief
-from teamworld.worlds.contract import BeliefDomain, LatentVariable, Outcome, View
+from teamworld.worlds.contract import BeliefDomain, ImpossibleFacts, LatentVariable, Outcome, View
 
 Origin: TypeAlias = Literal["seen", "told", "predicted"]
 #: From this probability on that a teammate perceived something it is taken to know it.
@@ -161,7 +161,7 @@ class BeliefStore:
             return view.known
         ticks = {fact: tick for fact, tick in seen.items() if fact in set(known)}
         facts = Facts((*known, *kept), {**ticks, **kept})
-        return facts if is_possible(self.agent, self.domain, facts) else view.known
+        return facts if are_possible(facts, view, self.domain) else view.known
 
     def observe(self, view: View) -> None:
         """Take in what the agent perceives: who was in sight has seen what it could see."""
@@ -255,19 +255,6 @@ class BeliefStore:
             table.add([BeliefEntry(fact, EXPECTED, t, "predicted") for fact in news])
 
 
-def is_possible(agent: AgentId, domain: BeliefDomain, facts: Facts) -> bool:
-    """Return whether the rules of the world can work with what is believed: whoever told it may have made it up."""
-    try:
-        for goal in domain.goals(facts):
-            if goal.state == "open":
-                domain.candidate_plans(goal, agent, facts)
-        domain.options(agent, facts)
-        domain.beliefs.latent_variables(facts)
-    except IMPOSSIBLE_FACTS:
-        return False
-    return True
-
-
 @dataclass
 class AgentState:
     """What one agent carries from step to step; nobody else reads it."""
@@ -333,7 +320,7 @@ class AgentState:
                 continue
             try:
                 costs = {option.action: option.steps for option in self.store.domain.options(teammate, facts)}
-            except IMPOSSIBLE_FACTS:
+            except ImpossibleFacts:
                 continue
             then, old = self._costs.get(teammate, (view.t, costs))
             gone = view.t - then
@@ -410,7 +397,7 @@ class AgentState:
         try:
             for action in subplan.actions:
                 facts = self.store.domain.predict(teammate, action, facts)
-        except IMPOSSIBLE_FACTS:
+        except ImpossibleFacts:
             pass
         return facts
 

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple, TypeVar
 
 from teamworld.language import Action, AgentId, Fact, Facts, GoalId, ParseError, Term, parse_action
 from teamworld.methods.cobel.situation import (
-    IMPOSSIBLE_FACTS,
     Announcement,
     BeliefUpdate,
     Intent,
@@ -31,7 +30,7 @@ from teamworld.planning.candidates import MIN_SHARE, complete_action, nearest_ti
 from teamworld.planning.fetch import carrying_capacity, fetch_options, missing_things
 from teamworld.planning.goals import filter_workable
 from teamworld.planning.simulate import SimulatedPlan, simulate_plan
-from teamworld.worlds.contract import WAIT, BeliefDomain, Goal, LatentVariable, Option
+from teamworld.worlds.contract import WAIT, BeliefDomain, Goal, ImpossibleFacts, LatentVariable, Option
 
 #: Prospects that are looked at closely, the nearest of each sort.
 CLOSE: Final = 24
@@ -135,7 +134,7 @@ class Outlook:
         """Return its prospects; none where the domain can make nothing of what is believed."""
         try:
             return facts.derive(self)
-        except IMPOSSIBLE_FACTS:
+        except ImpossibleFacts:
             return ()
 
 
@@ -523,7 +522,7 @@ class _NearestOptions:
     def __call__(self, facts: Facts) -> dict[GoalId, int]:
         try:
             return nearest_ticks(self.domain.options(self.agent, facts))
-        except IMPOSSIBLE_FACTS:
+        except ImpossibleFacts:
             return {}  # nobody knows where it is
 
 

@@ -17,7 +17,6 @@ from teamworld.methods.cobel import rollout
 from teamworld.methods.cobel.beliefs import LIKELY
 from teamworld.methods.cobel.inference import by_action, likeliest, outlook, prior
 from teamworld.methods.cobel.situation import (
-    IMPOSSIBLE_FACTS,
     Assessment,
     Intent,
     MessageDraft,
@@ -26,7 +25,7 @@ from teamworld.methods.cobel.situation import (
     plan_options,
 )
 from teamworld.planning.fetch import wanted_kind
-from teamworld.worlds.contract import WAIT, Domain, Option
+from teamworld.worlds.contract import WAIT, Domain, ImpossibleFacts, Option
 
 T = TypeVar("T")
 
@@ -190,7 +189,7 @@ def assess_by_rollout(situation: Situation, intents: Mapping[AgentId, Sequence[I
     """Return by how much earlier the team would be done, where that can be simulated to the end."""
     try:
         return _assess_by_rollout(situation, intents)
-    except IMPOSSIBLE_FACTS:
+    except ImpossibleFacts:
         return Assessment(False)
 
 

@@ -28,11 +28,11 @@ from teamworld.methods.cobel.fetch_simulator import (
     News,
     Walker,
 )
-from teamworld.methods.cobel.situation import IMPOSSIBLE_FACTS, Intent, Situation, kind_of, place_weights
+from teamworld.methods.cobel.situation import Intent, Situation, kind_of, place_weights
 from teamworld.planning.fetch import held_things, wanted_kind
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.seeding import generator
-from teamworld.worlds.contract import WAIT, LatentVariable
+from teamworld.worlds.contract import WAIT, ImpossibleFacts, LatentVariable
 
 #: Worlds that are drawn to choose what to tell, and to judge whether it is worth it: what was chosen by some draws
 #: looks better by them than it is.
@@ -165,7 +165,7 @@ class Rollout:
 
     def _learn(self, facts: Facts) -> None:
         """Learn of the places in some facts; where these make no sense, nothing."""
-        with suppress(*IMPOSSIBLE_FACTS):
+        with suppress(ImpossibleFacts):
             self.travel.learn(facts)
 
     def _kind(self, latent: LatentVariable) -> str:

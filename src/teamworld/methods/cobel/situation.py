@@ -15,11 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet, Schema
 from teamworld.methods.contract import Message, Variant
 from teamworld.planning.vocabulary import Vocabulary
-from teamworld.worlds.contract import BeliefDomain, Goal, LatentVariable, Option, Outcome, View
-
-#: What a domain raises on facts that cannot be: a message may carry anything.
-IMPOSSIBLE_FACTS: Final = (LookupError, ValueError)
-
+from teamworld.worlds.contract import BeliefDomain, Goal, ImpossibleFacts, LatentVariable, Option, Outcome, View
 
 # ---- what can be set
 
@@ -326,7 +322,7 @@ def plan_options(domain: BeliefDomain, agent: AgentId, subplan: Subplan, facts: 
     for action in subplan.actions:
         try:
             ticks = domain.estimate_steps(agent, action, facts)
-        except IMPOSSIBLE_FACTS:
+        except ImpossibleFacts:
             ticks = 1
         options.append(Option(action, subplan.goal, max(1, ticks)))
     return options

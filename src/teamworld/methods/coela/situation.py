@@ -12,7 +12,7 @@ from teamworld.language.rules import Schema
 from teamworld.methods.contract import Message
 from teamworld.planning.candidates import nearest_ticks
 from teamworld.planning.fetch import held_things, missing_things, wanted_kind
-from teamworld.planning.goals import filter_workable
+from teamworld.planning.goals import are_possible, filter_workable
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.worlds.contract import Domain, Goal, Option, View
 
@@ -258,11 +258,11 @@ def believed(view: View, domain: Domain, chat: Iterable[Message]) -> Facts:
     if not news:
         return view.known
     merged = _merge(view, news)
-    if _is_possible(view, domain, merged):
+    if are_possible(merged, view, domain):
         return merged
     possible: dict[Entity, tuple[int, tuple[Fact, ...]]] = {}
     for subject, report in news.items():
-        if _is_possible(view, domain, _merge(view, {**possible, subject: report})):
+        if are_possible(_merge(view, {**possible, subject: report}), view, domain):
             possible[subject] = report
     return _merge(view, possible) if possible else view.known
 
@@ -271,15 +271,3 @@ def _merge(view: View, news: Mapping[Entity, tuple[int, tuple[Fact, ...]]]) -> F
     own = tuple(fact for fact in view.known if fact.subject not in news)
     reported = {fact: t for t, facts in news.values() for fact in facts}
     return Facts((*own, *reported), {**view.recall.seen, **reported})
-
-
-def _is_possible(view: View, domain: Domain, known: Facts) -> bool:
-    """Return whether the rules of the world can work with what is believed: whoever told it may have made it up."""
-    try:
-        goals = filter_workable(domain.goals(known), view.kind)
-        domain.options(view.agent, known)
-        for goal in goals:
-            domain.candidate_plans(goal, view.agent, known)
-    except (LookupError, ValueError, TypeError, ArithmeticError):
-        return False
-    return True

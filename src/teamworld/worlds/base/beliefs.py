@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeGuard, TypeVar
 
 from teamworld.language import AgentId, Cell, Fact, Facts
-from teamworld.worlds.contract import Goal, LatentVariable, Option
+from teamworld.worlds.contract import Goal, ImpossibleFacts, LatentVariable, Option
 
 Scene = TypeVar("Scene")
 
@@ -19,10 +19,10 @@ COMPASS: Final = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), 
 
 
 def readable(read: Callable[[Facts], Scene], facts: Facts) -> Scene | None:
-    """Return what facts tell; None where nothing can be made of them, since somebody made them up."""
+    """Return what facts tell; None if they are impossible, which facts that somebody made up may be."""
     try:
         return read(facts)
-    except (LookupError, ValueError, TypeError, ArithmeticError):
+    except ImpossibleFacts:
         return None
 
 

@@ -149,10 +149,15 @@ def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -
 
 def possible_state(common: CommonKnowledge, facts: Facts) -> SymbolicState | None:
     """Return the state that facts describe, without impossible positions; None if they describe none."""
-    state = facts.derive(_possible_state)
+    state = possible_part(facts)
     if state is None or (common.side is not None and state.side != common.side):
         return None
     return state
+
+
+def possible_part(facts: Facts) -> SymbolicState | None:
+    """Return the state that facts describe, the same object if nothing of it is impossible; None for no state."""
+    return facts.derive(_possible_state)
 
 
 def _possible_state(facts: Facts) -> SymbolicState | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import WAIT, Domain, Goal, Option, Relation, Verdict, View
+from teamworld.worlds.contract import WAIT, Domain, Goal, ImpossibleFacts, Option, Relation, Verdict, View
 from teamworld.worlds.cube import actions, beliefs, candidate_plans, geometry, heuristic
 from teamworld.worlds.cube.actions import (
     MEASURES,
@@ -77,6 +77,17 @@ class CubeDomain(Domain):
         """What agents may know and believe."""
         return self._beliefs
 
+    def _state(self, facts: Facts) -> SymbolicState:
+        """Return the state that facts describe.
+
+        Raises:
+            ImpossibleFacts: They describe none, or something is outside the grid.
+        """
+        state = read_state(facts)
+        if beliefs.possible_part(facts) is not state:
+            raise ImpossibleFacts(f"agents, blocks and areas are to be inside a grid of side {state.side}")
+        return state
+
     def abilities(self, state: SymbolicState) -> ActionSchemas:
         """Return the schemas by verb, with the blocks that can be acted on in a state."""
         return compute_once(
@@ -87,14 +98,20 @@ class CubeDomain(Domain):
 
     def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return one goal for each known block, by id."""
-        return make_goals(read_state(facts))
+        return make_goals(self._state(facts))
 
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return actions that make sense: lining up at a face, then meeting, pushing, backing off; moving, waiting."""
-        return self.options_in(read_state(facts), agent)
+        return self.options_in(self._state(facts), agent)
 
     def options_in(self, state: SymbolicState, agent: AgentId) -> Sequence[Option]:
-        """Return the options in a state."""
+        """Return the options in a state.
+
+        Raises:
+            ImpossibleFacts: Nobody knows where the agent is.
+        """
+        if agent not in state.agents:
+            raise ImpossibleFacts(f"the facts do not tell where {agent} is")
         actions: list[tuple[Action, GoalId | None]] = []
         for block, _ in state.open_blocks:
             actions += [(action, goal_name(block)) for action in _on_block(state, agent, block)]
@@ -111,7 +128,7 @@ class CubeDomain(Domain):
         Raises:
             UserError: The goal is not about a known, open block.
         """
-        state = read_state(facts)
+        state = self._state(facts)
         if goal is None:
             return candidate_plans.standby_plans(state, agent, self._radius)
         block = goal.thing.id if goal.thing is not None else -1
@@ -121,7 +138,7 @@ class CubeDomain(Domain):
 
     def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action's preconditions hold."""
-        return self.check_in(read_state(facts), agent, action)
+        return self.check_in(self._state(facts), agent, action)
 
     def check_in(self, state: SymbolicState, agent: AgentId, action: Action, *, planning: bool = True) -> Verdict:
         """Return whether an action's preconditions hold in a state."""
@@ -132,7 +149,7 @@ class CubeDomain(Domain):
 
         An action that does not fit its schema changes nothing.
         """
-        state = read_state(facts)
+        state = self._state(facts)
         try:
             whole = self.abilities(state).complete(action)
         except UserError:
@@ -142,7 +159,7 @@ class CubeDomain(Domain):
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated steps of an action, at least 1."""
-        state = read_state(facts)
+        state = self._state(facts)
         return _estimate_steps(state, agent, action, self.abilities(state))
 
     def plan_scripted_team(
@@ -156,7 +173,7 @@ class CubeDomain(Domain):
         if not views or running:
             return {}
         view = next(iter(views.values()))
-        state = read_state(view.known)
+        state = self._state(view.known)
         plan = heuristic.greedy_plan(state)
         if plan is not None:
             return dict.fromkeys(views, plan)

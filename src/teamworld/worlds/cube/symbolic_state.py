@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from teamworld.errors import UserError
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Term
+from teamworld.worlds.contract import ImpossibleFacts
 from teamworld.worlds.cube.state import DOWN, LEFT, RIGHT, STEPS, UP, WALL
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.cube.state import CubeState, Layout
+    from teamworld.worlds.contract import ImpossibleFacts
+from teamworld.worlds.cube.state import CubeState, Layout
 
 #: The words for faces and directions, in the order in which paths try them.
 SIDES: Final = ("up", "down", "left", "right")
@@ -252,7 +253,7 @@ def read_state(facts: Facts) -> SymbolicState:
     Blocks without a place (and not delivered) or without a weight are left out: nothing can be done with them.
 
     Raises:
-        UserError: The facts do not tell the side of the grid, or a place is not a pair of numbers.
+        ImpossibleFacts: The facts do not tell the side of the grid, or a place is not a pair of numbers.
     """
     return facts.derive(_read)
 
@@ -260,7 +261,7 @@ def read_state(facts: Facts) -> SymbolicState:
 def _read(facts: Facts) -> SymbolicState:
     side = facts.value(GRID, "SIDE")
     if not isinstance(side, int):
-        raise UserError(f"a CUBE state needs the fact '{GRID} SIDE <number>', got {len(facts)} facts without it")
+        raise ImpossibleFacts(f"a CUBE state needs the fact '{GRID} SIDE <number>', got {len(facts)} facts without it")
     agents: dict[AgentId, Cell] = {}
     places: dict[int, Cell] = {}
     weights: dict[int, int] = {}
@@ -290,7 +291,7 @@ def _read(facts: Facts) -> SymbolicState:
 
 def _cell(fact: Fact, value: Term) -> Cell:
     if not isinstance(value, tuple):
-        raise UserError(f"a place is written (row, column), got {fact}")
+        raise ImpossibleFacts(f"a place is written (row, column), got {fact}")
     return value
 
 

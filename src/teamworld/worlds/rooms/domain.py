@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Cell, Facts, GoalId, Measures, Plan
+from teamworld.worlds.base.beliefs import is_cell
 from teamworld.worlds.contract import (
     POSSIBLE,
     WAIT,
     ActionSchema,
     Domain,
     Goal,
+    ImpossibleFacts,
     Option,
     Relation,
     Verdict,
@@ -56,13 +58,31 @@ class RoomsDomain(Domain):
         """What agents may know and believe."""
         return self._beliefs
 
+    def _state(self, facts: Facts) -> State:
+        """Return the moment that facts tell of, if it can be one of this house.
+
+        Raises:
+            ImpossibleFacts: There is no such door, or something is in a wall or outside the house.
+        """
+        return facts.derive(self._possible)
+
+    def _possible(self, facts: Facts) -> State:
+        state, house = believed(facts), self.house
+        if any(number >= len(house.doors) for number in state.shut):
+            raise ImpossibleFacts(f"there are {len(house.doors)} doors, got shut: {sorted(state.shut)}")
+        items = [thing.cell for thing in state.items.values() if thing.cell is not None]
+        for cell in (*state.agents.values(), *items, *state.fire):
+            if not (is_cell(cell) and house.rooms_at(cell)):
+                raise ImpossibleFacts(f"a place is a cell of a room or a door, got {cell}")
+        return state
+
     def abilities(self, agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
-        return schemas(self.kinds[agent], self.house, believed(facts))
+        return schemas(self.kinds[agent], self.house, self._state(facts))
 
     def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return one goal for each door shut at the start, and one for each known item."""
-        return self.goals_in(believed(facts))
+        return self.goals_in(self._state(facts))
 
     def goals_in(self, state: State) -> tuple[Goal, ...]:
         """Return the goals of a moment."""
@@ -101,9 +121,9 @@ class RoomsDomain(Domain):
 
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
-        state = believed(facts)
+        state = self._state(facts)
         candidates: list[tuple[Action, GoalId | None]] = []
-        held, at = state.held(agent), state.agents[agent]
+        held, at = state.held(agent), _place(agent, state)
         if self.kinds[agent] == "scout":
             for number in sorted(state.shut):
                 side = self._side(number, state, at)
@@ -129,7 +149,7 @@ class RoomsDomain(Domain):
         Raises:
             UserError: The agent's kind cannot work on the goal.
         """
-        state = believed(facts)
+        state = self._state(facts)
         if goal is not None and self.kinds[agent] not in goal.kinds:
             raise UserError(f"{goal.id} is for {' or '.join(goal.kinds)}, and {agent} is a {self.kinds[agent]}")
         action_lists = [] if goal is None or goal.thing is None else list(self._work(goal.thing.id, agent, state))
@@ -138,7 +158,7 @@ class RoomsDomain(Domain):
 
     def _work(self, number: int, agent: AgentId, state: State) -> Iterator[tuple[Action, ...]]:
         """Yield ways to work on a goal; none where it is in other hands, or nobody knows where it is."""
-        at, held = state.agents[agent], state.held(agent)
+        at, held = _place(agent, state), state.held(agent)
         if self.kinds[agent] == "scout":
             side = self._side(number, state, at)
             there: tuple[Action, ...] = () if at == side else (_go(side),)
@@ -162,7 +182,7 @@ class RoomsDomain(Domain):
 
     def _standby(self, agent: AgentId, state: State) -> Iterator[tuple[Action, ...]]:
         """Yield plans for an agent that is not needed: bring what it holds, flee, look around, wait."""
-        at, house = state.agents[agent], self.house
+        at, house = _place(agent, state), self.house
         held = state.held(agent)
         if held is not None and state.items[held].weight == 1 and self._can_go(agent, house.table, state):
             yield (Action("bring", (item(held), PATIENCE)),)
@@ -193,18 +213,18 @@ class RoomsDomain(Domain):
 
     def _can_go(self, agent: AgentId, place: Cell, state: State) -> bool:
         closed = state.closed(self.house)
-        return place not in closed and state.agents[agent] in ways(self.house, place, closed)
+        return place not in closed and _place(agent, state) in ways(self.house, place, closed)
 
     def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action's preconditions hold."""
-        state, verbs = believed(facts), {schema.verb: schema for schema in self.abilities(agent, facts)}
+        state, verbs = self._state(facts), {schema.verb: schema for schema in self.abilities(agent, facts)}
         if action.verb not in verbs:
             return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
         try:
             whole = verbs[action.verb].complete(action)
         except UserError as error:
             return Verdict(False, f"illegal: {error}")
-        number, held, at = number_of(whole), state.held(agent), state.agents[agent]
+        number, held, at = number_of(whole), state.held(agent), _place(agent, state)
         if agent in state.overcome and whole != WAIT:
             return Verdict(False, "overcome: the smoke")
         if whole.verb == "go" and not self._can_go(agent, cell_of(whole), state):
@@ -232,7 +252,7 @@ class RoomsDomain(Domain):
         """Return what to expect after an action that succeeds, if teammates play their part."""
         if not self.check(agent, action, known_facts).ok:
             return known_facts
-        state, number = believed(known_facts), number_of(action)
+        state, number = self._state(known_facts), number_of(action)
         held, agents, items, shut = state.held(agent), dict(state.agents), dict(state.items), state.shut
         if action.verb == "go":
             agents[agent] = cell_of(action)
@@ -254,8 +274,8 @@ class RoomsDomain(Domain):
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated ticks of an action, at least 1."""
-        state = believed(facts)
-        at = state.agents[agent]
+        state = self._state(facts)
+        at = _place(agent, state)
         if action.verb == "go" and isinstance(place := action.args[0], tuple):
             speed = SPEED[self.kinds[agent]]
             return max(1, -(-ways(self.house, place, frozenset()).get(at, 1) // speed))
@@ -268,6 +288,17 @@ class RoomsDomain(Domain):
     ) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that are able and have none; see ``heuristic``."""
         return heuristic.plans(self, views, running)
+
+
+def _place(agent: AgentId, state: State) -> Cell:
+    """Return where an agent is.
+
+    Raises:
+        ImpossibleFacts: Nobody knows.
+    """
+    if agent not in state.agents:
+        raise ImpossibleFacts(f"the facts do not tell where {agent} is")
+    return state.agents[agent]
 
 
 def _go(place: Cell) -> Action:

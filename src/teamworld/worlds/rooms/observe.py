@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from teamworld.language import AgentId, Entity, Fact, Facts
-from teamworld.worlds.contract import Relation
+from teamworld.worlds.contract import ImpossibleFacts, Relation
 from teamworld.worlds.rooms.state import House, Item, State
 
 #: What facts can state.
@@ -62,13 +62,19 @@ def facts(state: State, house: House, rooms: Collection[int]) -> Iterator[Fact]:
 
 
 def believed(facts: Facts) -> State:
-    """Return the moment that facts tell of; computed once for each collection."""
+    """Return the moment that facts tell of; computed once for each collection.
+
+    Raises:
+        ImpossibleFacts: A predicate is none of the world's.
+    """
     return facts.derive(_read)
 
 
 def _read(stated: Facts) -> State:
     known: dict[str, dict[Entity | str, object]] = {"AT": {}, "HOLD": {}, "WEIGHT": {}, "STATE": {}, "UNSEEN": {}}
     for fact in stated:
+        if fact.predicate not in known:
+            raise ImpossibleFacts(f"facts of rooms state one of {', '.join(known)}, got {fact}")
         known[fact.predicate][fact.subject] = fact.value
     at, states = known["AT"], known["STATE"]
     things = {}

@@ -13,6 +13,7 @@ from teamworld.worlds.contract import (
     ActionSchema,
     Domain,
     Goal,
+    ImpossibleFacts,
     Option,
     Relation,
     Verdict,
@@ -84,19 +85,32 @@ class WildfireDomain(Domain):
         """When fire harms agents."""
         return self._danger
 
+    def _state(self, facts: Facts) -> SymbolicState:
+        """Return the state that facts describe, if it can be one of this mission.
+
+        Raises:
+            ImpossibleFacts: There is no such agent or sector, or a number of trees or of water is not whole.
+        """
+        state = state_of(facts)
+        if not state.agents.keys() <= self.mission.kinds.keys():
+            raise ImpossibleFacts(f"agents are {', '.join(self.mission.kinds)}, got {', '.join(state.agents)}")
+        if not state.unseen.keys() <= state.sectors.keys():
+            raise ImpossibleFacts("the facts do not tell where each sector is of which a part was not seen")
+        return state
+
     def abilities(self, agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent's kind can do."""
-        state, kind = state_of(facts), self.mission.kinds[agent]
+        state, kind = self._state(facts), self.mission.kinds[agent]
         return state.derived(("abilities", kind), lambda: schemas(kind, self.mission, state))
 
     def goals(self, facts: Facts) -> Sequence[Goal]:
         """Return the goals of the task, those to be discovered once they are known."""
-        state = state_of(facts)
+        state = self._state(facts)
         return state.derived("goals", lambda: goals_in(self.mission, state))
 
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
-        state = state_of(facts)
+        state = self._state(facts)
         if agent not in state.agents:
             return [Option(WAIT, None, 1)]
         kind = self.mission.kinds[agent]
@@ -216,7 +230,7 @@ class WildfireDomain(Domain):
         if goal is not None and goal.kinds and self.mission.kinds[agent] not in goal.kinds:
             kind = self.mission.kinds[agent]
             raise UserError(f"{goal.id} is for {' or '.join(goal.kinds)}, and {agent} is a {kind}")
-        state = state_of(facts)
+        state = self._state(facts)
         if agent not in state.agents:
             return [Plan((WAIT,), None if goal is None else goal.id)]
         plans = dict.fromkeys(candidate_plans(self.mission, state, agent, goal))
@@ -227,7 +241,7 @@ class WildfireDomain(Domain):
 
         Generous: where an agent will stand and what it will see there nobody knows; see ``check_now``.
         """
-        state, verbs = state_of(facts), {schema.verb: schema for schema in self.abilities(agent, facts)}
+        state, verbs = self._state(facts), {schema.verb: schema for schema in self.abilities(agent, facts)}
         if action.verb not in verbs:
             return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
         try:
@@ -245,7 +259,7 @@ class WildfireDomain(Domain):
 
     def check_now(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action can be done now: what is of no use is refused, too, which costs nothing."""
-        verdict, state = self.check(agent, action, facts), state_of(facts)
+        verdict, state = self.check(agent, action, facts), self._state(facts)
         body = state.agents.get(agent)
         if body is None or not (verdict.ok or verdict.word == "fire"):
             return verdict
@@ -335,7 +349,7 @@ class WildfireDomain(Domain):
 
     def predict(self, agent: AgentId, action: Action, facts: Facts) -> Facts:
         """Return what to expect after an action that succeeds, teammates playing their part."""
-        state = state_of(facts)
+        state = self._state(facts)
         if action.verb in ("wait", "talk") or agent not in state.agents or not self.check(agent, action, facts).ok:
             return facts
         whole = next(s for s in self.abilities(agent, facts) if s.verb == action.verb).complete(action)
@@ -343,10 +357,10 @@ class WildfireDomain(Domain):
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated timesteps of an action, at least 1."""
-        return estimate_ticks(agent, action, self.mission, state_of(facts))
+        return estimate_ticks(agent, action, self.mission, self._state(facts))
 
     def _by_id(self, facts: Facts) -> Mapping[GoalId, Goal]:
-        return state_of(facts).derived("by id", lambda: {goal.id: goal for goal in self.goals(facts)})
+        return self._state(facts).derived("by id", lambda: {goal.id: goal for goal in self.goals(facts)})
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]

@@ -14,7 +14,7 @@ from math import ceil, dist
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
-from teamworld.worlds.contract import Relation
+from teamworld.worlds.contract import ImpossibleFacts, Relation
 from teamworld.worlds.wildfire.kernels.agents import SEEN_BURNT_OUT, SEEN_ON_FIRE
 from teamworld.worlds.wildfire.state import KINDS, MAX_SIZE
 
@@ -299,7 +299,11 @@ def facts_of(state: SymbolicState) -> Iterator[Fact]:
 
 
 def state_of(facts: Facts) -> SymbolicState:
-    """Return the state that facts describe; computed once for each collection."""
+    """Return the state that facts describe; computed once for each collection.
+
+    Raises:
+        ImpossibleFacts: A number of trees or of water is not whole.
+    """
     return facts.derive(_read)
 
 
@@ -334,7 +338,7 @@ def _read(facts: Facts) -> SymbolicState:
     )
     lines, at, kept = of("target", "IN"), of("civilian", "AT"), of("civilian", "STATE")
     targets = {
-        number: TargetCell(cell, int(str(of("target", "TREES").get(number, 3))), number_of(lines.get(number)))
+        number: TargetCell(cell, _whole(of("target", "TREES").get(number, 3)), number_of(lines.get(number)))
         for number, cell in of("target", "AT").items()
         if isinstance(cell, tuple)
     }
@@ -378,14 +382,20 @@ def _is_on_map(value: object) -> bool:
     return all(0 <= part < MAX_SIZE for part in parts if isinstance(part, int))
 
 
+def _whole(value: object) -> int:
+    if not isinstance(value, int):
+        raise ImpossibleFacts(f"trees and water are counted in whole numbers, got {value}")
+    return value
+
+
 def _agent_state(parts: Mapping[str, object]) -> AgentState:
     at, holds, trees, aboard = parts["AT"], parts.get("HOLD"), parts.get("TREES"), parts.get("ABOARD")
     return AgentState(
         at if isinstance(at, tuple) else (0, 0),
-        int(str(parts.get("WATER", 0))),
+        _whole(parts.get("WATER", 0)),
         holds.id if isinstance(holds, Entity) else None,
         None if aboard is None else str(aboard),
-        None if trees is None else int(str(trees)),
+        None if trees is None else _whole(trees),
     )
 
 

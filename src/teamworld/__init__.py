@@ -11,7 +11,7 @@ from teamworld.errors import UserError
 
 if TYPE_CHECKING:
     from teamworld import worlds
-    from teamworld.experiment import run
+    from teamworld.experiment.api import run
     from teamworld.experiment.store.data_frames import load
 
 __version__ = "0.1.0"
@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (module attributes have any 
     import importlib
 
     if name == "run":
-        return importlib.import_module("teamworld.experiment").run
+        return importlib.import_module("teamworld.experiment.api").run
     if name == "load":
         return importlib.import_module("teamworld.experiment.store.data_frames").load
     if name == "worlds":

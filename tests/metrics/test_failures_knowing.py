@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from teamworld.cli import run as command
-from teamworld.experiment import run
+from teamworld.experiment.api import run
 from teamworld.language import AgentId, Plan
 from teamworld.methods.contract import Decision, DecisionContext, Message
 from teamworld.metrics.failures import LABELS, Tag, blind, tags

@@ -9,7 +9,7 @@ import pytest
 
 from teamworld.cli import run as command
 from teamworld.errors import UserError
-from teamworld.experiment import run
+from teamworld.experiment.api import run
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.failures import LABELS, Tag

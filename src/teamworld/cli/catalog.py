@@ -123,11 +123,7 @@ def doctor(
 
 
 def _examine(text: str, form: Form | None, options: RunOptions) -> Iterator[tuple[str, list[Check]]]:
-    """Yield what was found of each reasoner that ``--reasoner`` names.
-
-    Raises:
-        UserError: The text is none that ``--reasoner`` takes.
-    """
+    """Yield what was found of each reasoner that ``--reasoner`` names."""
     team = reasoners.list_models(text)
     if text.strip().partition(":")[0] == reasoners.REPLAY:
         yield text, [Check("mind", True, "the answers on record; nobody is asked")]

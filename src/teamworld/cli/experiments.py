@@ -197,11 +197,7 @@ def draw_figures(folder: RunFolder, rows: Sequence[EpisodeRow], *, quiet: bool) 
 
 
 def _run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *, estimate: bool, as_json: bool) -> None:
-    """Run what is missing of a grid, one run after the other under one budget, and print a table of all.
-
-    Raises:
-        UserError: The grid, one of its runs or the folder cannot be used.
-    """
+    """Run what is missing of a grid, one run after the other under one budget, and print a table of all."""
     parts = grid.expand(data)
     for part in parts:
         part.experiment.resolved()  # all of them, before the first begins

@@ -56,11 +56,7 @@ def progress_bar(*, hidden: bool = False) -> Progress:
 
 
 def estimates(experiments: Sequence[ExperimentSpec], options: RunOptions) -> list[CostEstimate]:
-    """Return what runs with language models will take together, by model; nobody is asked.
-
-    Raises:
-        UserError: An experiment, the budget or the file of prices cannot be used.
-    """
+    """Return what runs with language models will take together, by model; nobody is asked; raises ``UserError``."""
     prices = Prices.load(options.prices)
     for limit in (options.budget, options.episode_budget):
         if limit is not None:

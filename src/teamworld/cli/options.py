@@ -66,11 +66,7 @@ class SpecFields:
     """The fields of an experiment that were given on the command line."""
 
     def fields(self) -> dict[str, Any]:
-        """Return them as plain data.
-
-        Raises:
-            UserError: One of them cannot be read.
-        """
+        """Return them as plain data; raises ``UserError``."""
         values = {name: value for name, value in vars(self).items() if value is not None}
         if "sampling" in values:
             values["sampling"] = parse_sampling(values["sampling"])
@@ -156,11 +152,7 @@ def _seeds(first: int | None, count: int | None) -> list[int] | None:
 
 
 def parse_sampling(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the changes of sampling of ``[KIND.]FIELD=VALUE`` texts, by kind of question.
-
-    Raises:
-        UserError: A text is not of this form.
-    """
+    """Return the changes of sampling of ``[KIND.]FIELD=VALUE`` texts, by kind of question; raises ``UserError``."""
     changes: dict[str, dict[str, Any]] = {}
     for text in assignments:
         name, _, value = text.partition("=")
@@ -176,11 +168,7 @@ def parse_sampling(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def parse_options(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the options of ``OWNER.OPTION=VALUE`` texts; values are read as YAML.
-
-    Raises:
-        UserError: A text is not of this form.
-    """
+    """Return the options of ``OWNER.OPTION=VALUE`` texts; values are read as YAML; raises ``UserError``."""
     options: dict[str, dict[str, Any]] = {}
     for text in assignments:
         name, equals, value = text.partition("=")

@@ -39,11 +39,7 @@ class Keyboard:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     async def read(self, prompt: str) -> str:
-        """Return a line without its end.
-
-        Raises:
-            EOFError: There are no more.
-        """
+        """Return a line without its end; raises ``EOFError``."""
         self._console.print(prompt, end="", markup=False, highlight=False, soft_wrap=True)
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[bytes | None] = loop.create_future()

@@ -56,11 +56,7 @@ def _table(path: Path, calls: Sequence[CallRecord] | None = None) -> EventTable:
 
 
 def _check_place(path: Path, cell: RunCell, number: int, start: EpisodeStart) -> None:
-    """See that a log is that of the episode in whose place it stands.
-
-    Raises:
-        UserError: It is another's.
-    """
+    """See that a log is that of the episode in whose place it stands."""
     expected = method_of(cell.method), cell.seed, number
     actual = start.method, start.seed, start.episode
     if actual != expected:
@@ -69,11 +65,7 @@ def _check_place(path: Path, cell: RunCell, number: int, start: EpisodeStart) ->
 
 
 def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
-    """Measure the finished episodes of one cell of a run.
-
-    Raises:
-        UserError: A log is missing or damaged, is another episode's, or one that no episode can have written.
-    """
+    """Measure the finished episodes of one cell of a run; raises ``UserError``."""
     if not folder.results_file.exists():
         return []
     prices, measured = Prices.load(None), []

@@ -88,11 +88,7 @@ def _told(value: object) -> str:
 
 
 def axes(texts: Sequence[str]) -> dict[str, list[Any]]:
-    """Return what varies of ``FIELD=VALUE,VALUE,...`` texts; values are read as YAML.
-
-    Raises:
-        UserError: A text is not of this form.
-    """
+    """Return what varies of ``FIELD=VALUE,VALUE,...`` texts; values are read as YAML; raises ``UserError``."""
     by_name: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, values = text.partition("=")

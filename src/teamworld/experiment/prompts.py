@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,21 +57,30 @@ def choose(
     """
     if kind not in (known := list(methods.kinds())):
         raise UserError(f"unknown question '{kind}'{suggest(kind, known)}")
-    asked = [event for event in log if isinstance(event, QuestionAsked)]
-    respondents = list(dict.fromkeys(event.agent for event in asked if event.purpose == kind))
+    questions = _questions(log)
+    respondents = [agent for purpose, agent in questions if purpose == kind]
     if not respondents:
-        others = ", ".join(sorted({event.purpose for event in asked}))
+        others = ", ".join(sorted({purpose for purpose, _ in questions}))
         raise UserError(f"nobody was asked {kind} in this episode; there were: {others or 'no questions'}")
     if respondent is not None and respondent not in respondents:
         raise UserError(f"{respondent} was not asked {kind} in this episode; asked were: {', '.join(respondents)}")
     respondent = respondent or respondents[0]
-    steps = [event.step for event in asked if event.purpose == kind and event.agent == respondent]
+    steps = [event.step for event in questions[kind, respondent]]
     if step is not None:
         number = _at(steps, step, number, f"{respondent} was asked {kind}")
     number = 1 if number is None else number
     if not 1 <= number <= len(steps):
         raise UserError(f"{respondent} was asked {kind} {len(steps)} times in this episode: --number has no {number}")
     return QuestionPosition(kind, respondent, number)
+
+
+def _questions(log: Sequence[Event]) -> dict[tuple[str, str], list[QuestionAsked]]:
+    """Return the questions of an episode in order, by kind and respondent."""
+    questions: dict[tuple[str, str], list[QuestionAsked]] = {}
+    for event in log:
+        if isinstance(event, QuestionAsked):
+            questions.setdefault((event.purpose, event.agent), []).append(event)
+    return questions
 
 
 def _at(steps: Sequence[int], step: int, number: int | None, subject: str) -> int:
@@ -109,14 +118,14 @@ def shown(
             it is not there.
     """
     experiment = folder.experiment()
-    log = list(read_log(folder.log(cell, episode)))
+    questions = _questions(list(read_log(folder.log(cell, episode))))
     with CallStore(folder.results_file, readonly=True) as calls:
         sent = calls.of(cell, episode).find(CallKey(which.respondent, which.kind, which.number, attempt or 0))
     if sent is not None:
-        return ShownPrompt(sent.request.turns, _step(log, which))
+        return ShownPrompt(sent.request.turns, questions[which.kind, which.respondent][which.number - 1].step)
     if attempt:
         raise UserError(f"{which.respondent} was not asked {which.kind} number {which.number} again {attempt} times")
-    reasoner = _Playback(log, which)
+    reasoner = _Playback(questions, which)
     with (
         MemoryStore(scratch / "memory.sqlite") as memory,
         opened(folder, experiment) as brought,
@@ -133,21 +142,8 @@ def shown(
     raise _other_way(which.kind, which.respondent)
 
 
-def _step(log: Sequence[Event], which: QuestionPosition) -> int:
-    steps = [
-        event.step
-        for event in log
-        if isinstance(event, QuestionAsked) and (event.purpose, event.agent) == (which.kind, which.respondent)
-    ]
-    return steps[which.number - 1]
-
-
 def _before(folder: RunFolder, experiment: ExperimentSpec, cell: RunCell, episode: int, memory: MemoryStore) -> None:
-    """Fill an empty memory with what was learned in the episodes before one.
-
-    Raises:
-        UserError: The run's memory lacks some of it.
-    """
+    """Fill an empty memory with what was learned in the episodes before one."""
     method = methods.make(cell.method, experiment.options[cell.method])
     needed = {number for number in range(1, episode) if method.learns_in(number)}
     if not needed:
@@ -178,18 +174,10 @@ class _Playback:
 
     name = "replay"
 
-    def __init__(self, log: Sequence[Event], stop: QuestionPosition) -> None:
+    def __init__(self, questions: Mapping[tuple[str, str], Sequence[QuestionAsked]], stop: QuestionPosition) -> None:
+        self._questions = questions
         self._stop = stop
-        self._asked: Counter[tuple[str, str]] = Counter()
-        self._answers: dict[QuestionPosition, QuestionAsked] = {}
-        for event in log:
-            if isinstance(event, QuestionAsked):
-                self._answers[self._next(event.purpose, event.agent)] = event
-        self._asked.clear()
-
-    def _next(self, kind: str, respondent: str) -> QuestionPosition:
-        self._asked[kind, respondent] += 1
-        return QuestionPosition(kind, respondent, self._asked[kind, respondent])
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         """Answer from the log.
@@ -198,14 +186,13 @@ class _Playback:
             _Reached: It is the question that is looked for.
             UserError: The log has no such question.
         """
-        kind, respondent = question.kind, question.respondent
-        which = (
-            QuestionPosition(kind, respondent, self._asked[kind, respondent]) if tries else self._next(kind, respondent)
-        )
-        recorded = self._answers.get(which)
-        if recorded is None:
-            raise _other_way(kind, respondent)
-        if which == self._stop:
+        place = (question.kind, question.respondent)
+        self._counts[place] += not tries
+        number = self._counts[place]
+        if number > len(self._questions.get(place, ())):
+            raise _other_way(*place)
+        recorded = self._questions[place][number - 1]
+        if (*place, number) == self._stop:
             raise _Reached(render(question), recorded.step)
         # What stood in for an answer may not pass as one: then it is refused again, and stands in again.
         answer: Answer = question.answer.model_validate(recorded.answer)  # type: ignore[assignment]

@@ -290,11 +290,7 @@ def prepare(experiment: ExperimentSpec, running: RunOptions, watch: RunMonitor) 
 
 
 def _try(cache: Path) -> None:
-    """See that a cache can be used, without making one.
-
-    Raises:
-        UserError: It cannot.
-    """
+    """See that a cache can be used, without making one."""
     if not cache.parent.is_dir():
         raise UserError(f"--cache {cache}: there is no folder {cache.parent}; make it first")
     if cache.exists():
@@ -305,11 +301,7 @@ def _try(cache: Path) -> None:
 async def live(
     experiment: ExperimentSpec, folder: RunFolder, plan: ReasonerPlan, running: RunOptions, watch: RunMonitor
 ) -> AsyncIterator[ReasonerFactory]:
-    """Open the reasoners of a run, inside the event loop that runs it.
-
-    Raises:
-        UserError: The cache cannot be used.
-    """
+    """Open the reasoners of a run, inside the event loop that runs it; raises ``UserError``."""
     async with AsyncExitStack() as stack:
         patience = Patience(per_try=running.timeout, outage=running.patience)
         gateways = {}

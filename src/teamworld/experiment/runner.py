@@ -230,11 +230,7 @@ class CellRunner:
         return methods.make(cell.method, self.experiment.options[cell.method])
 
     def _restore(self, cell: RunCell, finished: Mapping[int, EpisodeRow]) -> None:
-        """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth.
-
-        Raises:
-            UserError: Such a log is missing or not what it was.
-        """
+        """Learn again from the logs of finished episodes that the memory does not hold: the log is the truth."""
         method, memory = self._method(cell), self.memories.learned
         held = set(memory.episodes(cell.name))
         missing = [episode for episode in sorted(finished) if method.learns_in(episode) and episode not in held]

@@ -36,7 +36,7 @@ from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 from teamworld.reasoning import registry as reasoners
 from teamworld.reasoning import router
-from teamworld.reasoning.llm.reasoner import Override
+from teamworld.reasoning.llm.reasoner import Overrides
 from teamworld.reasoning.retry import RETRIES
 from teamworld.record import LogLevel
 from teamworld.seeding import Streams, generator
@@ -254,11 +254,7 @@ class ExperimentSpec(BaseModel):
         return self.protocol
 
     def _check_names(self, agents: Collection[str]) -> None:
-        """Check that named respondents and kinds of questions exist: a misspelt one would do nothing, unnoticed.
-
-        Raises:
-            UserError: One does not.
-        """
+        """Check that named respondents and kinds of questions exist: a misspelt one would do nothing, unnoticed."""
         routes = router.parse_routes(self.reasoner)
         bodiless = [name for label in self.methods for name in methods.method_class(label).respondents]
         respondents = list(dict.fromkeys([*agents, *bodiless]))
@@ -282,24 +278,16 @@ class ExperimentSpec(BaseModel):
 
     @property
     def protocol(self) -> MessageProtocol:
-        """By which rule messages go: each method's own, or one for all.
-
-        Raises:
-            UserError: Options of the messages are given that do not go with it.
-        """
+        """By which rule messages go: each method's own, or one for all; raises ``UserError``."""
         return message_protocol.protocol(self.talk, self.options.get("messages", {}))
 
     def message_rule(self, method: str) -> MessageRule:
-        """Return the rule for the messages of a method.
-
-        Raises:
-            UserError: An option does not exist or does not fit.
-        """
+        """Return the rule for the messages of a method; raises ``UserError``."""
         return message_protocol.rule(method, self.protocol, self.options.get("messages", {}))
 
-    def overrides(self) -> tuple[Override, ...]:
+    def overrides(self) -> Overrides:
         """Return the changes of sampling, in order."""
-        return tuple(Override(kinds, change.changes()) for kinds, change in self.sampling.items())
+        return {kinds: change.changes() for kinds, change in self.sampling.items()}
 
     @property
     def episode_count(self) -> int:
@@ -312,11 +300,7 @@ class ExperimentSpec(BaseModel):
 
 
 def build(fields: Mapping[str, Any]) -> ExperimentSpec:
-    """Return the experiment of some plain data.
-
-    Raises:
-        UserError: One line on the first thing wrong with it.
-    """
+    """Return the experiment of some plain data; raises ``UserError``."""
     carried = {field.name for field in dataclasses.fields(RunOptions)}
     for name in fields:
         if (field := str(name).replace("-", "_")) in carried:
@@ -331,11 +315,7 @@ def build(fields: Mapping[str, Any]) -> ExperimentSpec:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Return the plain data of an experiment file.
-
-    Raises:
-        UserError: It cannot be read or is no YAML mapping.
-    """
+    """Return the plain data of an experiment file; raises ``UserError``."""
     data = yaml_io.load(path)
     if not isinstance(data, dict):
         raise UserError(f"{path} is no experiment: expected a mapping such as 'world: cube', got {type(data).__name__}")

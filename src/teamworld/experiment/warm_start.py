@@ -117,11 +117,7 @@ def bring(folder: RunFolder, brought: InitialMemories) -> None:
 
 @contextmanager
 def opened(folder: RunFolder, experiment: ExperimentSpec) -> Iterator[MemoryStore | None]:
-    """Open what a run began with, for reading; None where it began with nothing.
-
-    Raises:
-        UserError: It is missing or damaged.
-    """
+    """Open what a run began with, for reading; None where it began with nothing; raises ``UserError``."""
     if experiment.memory is None:
         yield None
         return

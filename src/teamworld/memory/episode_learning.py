@@ -64,11 +64,7 @@ class Tracker:
         self._running: dict[tuple[str, int], _Started] = {}
 
     def see(self, event: Event) -> PlanInstance | None:
-        """Take in the next event; return the instance if it ended a plan that served a goal.
-
-        Raises:
-            ValueError: A plan ended before the measures were known.
-        """
+        """Take in the next event; return the instance if it ended a plan that served a goal; raises ``ValueError``."""
         match event:
             case EpisodeStart():
                 self._measures = cast("Mapping[str, tuple[Literal['units', 'quorum'] | None, ...]]", event.measures)

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, TypeAlias
 
+import msgspec
 import networkx as nx
 
 from teamworld.memory.contract import MemoryDelta, PlanInstance, TaskKey, TaskOutcome
@@ -190,23 +191,10 @@ def _task(outcomes: list[TaskOutcome | None]) -> dict[str, Any]:
 
 
 def _leaf(instance: PlanInstance) -> dict[str, Any]:
-    return {
-        "level": "instance",
-        "agent": instance.agent,
-        "goal": instance.goal,
-        "plan": instance.plan,
-        "lifted": instance.lifted,
-        "origin": instance.origin,
-        "start": instance.start,
-        "end": instance.end,
-        "duration": instance.duration,
-        "success": instance.success,
-        "truncated": instance.truncated,
-        "units": instance.units,
-        "progress": instance.progress,
-        "team": instance.team,
-        "communication": instance.communication,
-    }
+    fields = msgspec.structs.asdict(instance)
+    for identity in ("episode", "task", "prototype"):  # as the node's own name says
+        del fields[identity]
+    return {"level": "instance", **fields, "duration": instance.duration}
 
 
 def name(node: Node) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from teamworld.memory.contract import PlanInstance
@@ -53,10 +54,10 @@ class PlanStatistics:
         self.share_sum += other.share_sum
         self.team_sum += other.team_sum
         if other.successes:
-            self.shortest = _least(self.shortest, other.shortest)
-            self.earliest = _least(self.earliest, other.earliest)
-            self.longest = _most(self.longest, other.longest)
-            self.latest = _most(self.latest, other.latest)
+            self.shortest = _extreme(min, self.shortest, other.shortest)
+            self.earliest = _extreme(min, self.earliest, other.earliest)
+            self.longest = _extreme(max, self.longest, other.longest)
+            self.latest = _extreme(max, self.latest, other.latest)
 
     @property
     def rate(self) -> float | None:
@@ -81,9 +82,5 @@ def done_share(instance: PlanInstance) -> int:
     return min(PARTS, max(0, instance.progress * PARTS // instance.units))
 
 
-def _least(first: int | None, second: int | None) -> int | None:
-    return second if first is None or (second is not None and second < first) else first
-
-
-def _most(first: int | None, second: int | None) -> int | None:
-    return second if first is None or (second is not None and second > first) else first
+def _extreme(choose: Callable[[int, int], int], first: int | None, second: int | None) -> int | None:
+    return second if first is None else first if second is None else choose(first, second)

@@ -30,11 +30,7 @@ class Terminal(Protocol):
         """Show a text as it is."""
 
     async def read(self, prompt: str) -> str:
-        """Return a line without its end.
-
-        Raises:
-            EOFError: Nobody types any more.
-        """
+        """Return a line without its end; raises ``EOFError``."""
 
 
 class ClosedTerminal:
@@ -169,11 +165,7 @@ class _Form:
 
 
 def _answer(question: Question[Answer], record: CallRecord, key: CallKey) -> Answer:
-    """Return the answer of a record.
-
-    Raises:
-        UserError: It holds none that was ever accepted.
-    """
+    """Return the answer of a record."""
     try:
         text = record.completion.text if record.completion is not None else ""
         answer: Answer = question.answer.model_validate_json(text)  # type: ignore[assignment]
@@ -189,11 +181,7 @@ def _answer(question: Question[Answer], record: CallRecord, key: CallKey) -> Ans
 
 
 def _parse_line(line: str, field: FieldInfo, offers: Sequence[Any]) -> object:
-    """Return the value that a typed line stands for.
-
-    Raises:
-        ValueError: It is none of the options where there are no others.
-    """
+    """Return the value that a typed line stands for."""
     if offers:
         if line.isascii() and line.isdigit():
             if not 1 <= int(line) <= len(offers):
@@ -240,8 +228,5 @@ def _request(question: Question[Any], prompt: Prompt) -> Request:
         answer=question.answer.__name__,
         schema=question.answer.model_json_schema(),
         form="text",
-        temperature=None,
-        top_p=None,
         max_tokens=0,
-        seed=None,
     )

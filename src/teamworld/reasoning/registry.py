@@ -14,19 +14,11 @@ from teamworld.seeding import Streams, generator
 #: Not a reasoner of its own: those of a recorded run answer again, from their record.
 REPLAY = "replay"
 
-#: What ``--reasoner`` takes, with one line each.
-REASONERS = {
-    "rules": "the built-in rules; no key, no network",
-    "rules:noise=RATE": "a stand-in that errs like a weak model at the given rate (0 to 1); not a language model",
-    "openai:MODEL": "a model of OpenAI; key in OPENAI_API_KEY or TEAMWORLD_API_KEY",
-    "anthropic:MODEL": "a model of Anthropic; key in ANTHROPIC_API_KEY or TEAMWORLD_API_KEY",
-    "google:MODEL": "a model of Google; key in GOOGLE_API_KEY or TEAMWORLD_API_KEY",
-    "http://HOST:PORT/v1#MODEL": "any server that speaks OpenAI's protocol: vLLM, SGLang, Ollama, llama.cpp, ...",
-    "gguf:FILE": "a model file, run in this process by llama.cpp",
-    "human": "a person at this terminal",
-    "replay": "the answers on record in --out and nothing else; replay:DIR: those of another run, copied into this one",
-    "WHO=REASONER,...": "several: agent_0=rules,@drwell.propose=openai:SMALL,*=openai:LARGE; the first that fits",
-}
+#: What ``--reasoner`` takes, as a message lists it.
+REASONERS = (
+    *("rules", "rules:noise=RATE", "openai:MODEL", "anthropic:MODEL", "google:MODEL", "http://HOST:PORT/v1#MODEL"),
+    *("gguf:FILE", HUMAN, REPLAY, "WHO=REASONER,..."),
+)
 
 
 def describe(name: str) -> str:
@@ -50,11 +42,7 @@ def list_models(text: str) -> list[str]:
 
 
 def check_name(text: str) -> None:
-    """Check that ``--reasoner`` takes a text.
-
-    Raises:
-        UserError: It does not.
-    """
+    """Check that ``--reasoner`` takes a text; raises ``UserError``."""
     for route in parse_routes(text):
         if route.name.partition(":")[0] == REPLAY:
             raise UserError(
@@ -67,11 +55,7 @@ def check_name(text: str) -> None:
 
 
 def make_reasoner(name: str, streams: Streams) -> Reasoner:
-    """Return the reasoner of that name for one episode, if it is not a language model.
-
-    Raises:
-        UserError: No such reasoner, or an option that it does not have.
-    """
+    """Return the reasoner of that name for one episode, if it is not a language model; raises ``UserError``."""
     kind, colon, options = name.partition(":")
     if kind != "rules":
         raise UserError(f"unknown reasoner '{scrub(name)}'{suggest(kind, list(REASONERS))}")

@@ -141,11 +141,7 @@ def read_log(path: Path | str, *, whole: bool = True) -> Iterator[Event]:
 
 
 def digest(path: Path) -> str:
-    """Return a digest (BLAKE2) of a finished log's records.
-
-    Raises:
-        UserError: It is not a log, damaged or not finished.
-    """
+    """Return a digest (BLAKE2) of a finished log's records; raises ``UserError``."""
     total = _hash()
     for event in read_log(path):
         total.update(encode(event) + b"\n")

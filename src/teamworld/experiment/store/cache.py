@@ -67,11 +67,7 @@ class EpisodeCache:
         self._place = (seed, episode)
 
     def find(self, key: CallKey, request: Request) -> Completion | None:
-        """Return the answer to a request, None if there is none.
-
-        Raises:
-            UserError: The file is damaged.
-        """
+        """Return the answer to a request, None if there is none; raises ``UserError``."""
         with self._db.reading() as db:
             row = db.execute(_FIND, (request.digest(), *self._place, *key)).fetchone()
         try:

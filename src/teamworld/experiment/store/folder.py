@@ -53,11 +53,7 @@ class RunFolder:
             return [(cell, row) for cell in experiment.cells() for row in results.rows(cell)]
 
     def experiment(self) -> ExperimentSpec:
-        """Return the experiment that this folder holds.
-
-        Raises:
-            UserError: There is none, or its file does not parse.
-        """
+        """Return the experiment that this folder holds; raises ``UserError``."""
         if not self.experiment_file.exists():
             raise UserError(f"{self.path} holds no run: there is no experiment.yaml in it")
         return build(load(self.experiment_file))

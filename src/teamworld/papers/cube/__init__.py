@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from teamworld.experiment import run
+from teamworld.experiment.api import run
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
 from teamworld.papers.cube import figures

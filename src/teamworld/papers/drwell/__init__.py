@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from teamworld.errors import UserError
-from teamworld.experiment import run
+from teamworld.experiment.api import run
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.drawing import draw_stages

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
 from teamworld.errors import UserError, suggest
-from teamworld.experiment import run
+from teamworld.experiment.api import run
 from teamworld.experiment.message_protocol import MessageProtocol
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder

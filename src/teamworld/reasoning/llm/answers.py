@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -60,8 +59,11 @@ class _Shape(NamedTuple):
     """Names of its free texts."""
 
 
+@cache
 def make_schema(model: type[BaseModel], *, bounds: bool = False) -> dict[str, Any]:
     """Return the JSON schema of an answer in the subset that the strict modes of all providers take.
+
+    It is one object for all requests: nobody changes it.
 
     References are put in place, titles and defaults left out, no other fields allowed and all of them required; a
     field that may be null stays one. Bounds (``maxLength``, ``minimum``, ...) stand in words in the descriptions, for
@@ -75,7 +77,7 @@ def make_schema(model: type[BaseModel], *, bounds: bool = False) -> dict[str, An
     Raises:
         TypeError: The model cannot be said so: it is recursive, a mapping, a tuple of fixed length, ...
     """
-    return copy.deepcopy(_strict_schema(model, bounds))
+    return _strict(_shape(model).full, model.__name__, bounds)
 
 
 def describe_form(form: Form, schema: Mapping[str, Any]) -> str:
@@ -177,11 +179,6 @@ def _shape(model: type[BaseModel]) -> _Shape:
     schema = model.model_json_schema()
     full = _inline_references(schema, schema.get("$defs", {}), ())
     return _Shape(full, tuple(full.get("properties", ())), frozenset(_prose_fields(full)))
-
-
-@cache
-def _strict_schema(model: type[BaseModel], bounds: bool) -> dict[str, Any]:
-    return _strict(_shape(model).full, model.__name__, bounds)
 
 
 def _inline_references(schema: Mapping[str, Any], defs: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:

@@ -42,10 +42,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, Any]
     """JSON schema of the answer."""
     form: Form
-    temperature: float | None
-    top_p: float | None
+    temperature: float | None = None
+    top_p: float | None = None
     max_tokens: int
-    seed: int | None
+    seed: int | None = None
 
     def digest(self) -> str:
         """Return a digest of it, the same on every machine."""

@@ -213,10 +213,7 @@ async def _ask(endpoint: Endpoint, client: Client, form: Form, secrets: Sequence
         answer="Grass",
         schema=schema,
         form=form,
-        temperature=None,
-        top_p=None,
         max_tokens=ROOM,
-        seed=None,
     )
     start = time.perf_counter()
     try:

@@ -105,11 +105,7 @@ def find_keys(
 
 
 def require_key(endpoint: Endpoint, secret: Secret | None) -> Secret | None:
-    """Return the key of an endpoint, None where none is needed.
-
-    Raises:
-        UserError: One is needed and missing.
-    """
+    """Return the key of an endpoint, None where none is needed; raises ``UserError``."""
     if secret is None and endpoint.provider in OWN:
         raise UserError(
             f"{endpoint.name} needs a key: set {OWN[endpoint.provider][0]} or {GENERIC}, "

@@ -62,11 +62,7 @@ def is_model(name: str) -> bool:
 
 
 def parse_endpoint(name: str) -> Endpoint:
-    """Return the endpoint of a name.
-
-    Raises:
-        UserError: It is none.
-    """
+    """Return the endpoint of a name; raises ``UserError``."""
     head, colon, rest = name.strip().partition(":")
     kind = head.lower()
     if colon and kind in ("http", "https"):

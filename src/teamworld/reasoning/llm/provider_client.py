@@ -118,11 +118,7 @@ class _Chat(OpenAIChatModel):
 
 
 def make_model(endpoint: Endpoint, web: httpx2.AsyncClient) -> Model[Any]:
-    """Return the library's model for an endpoint.
-
-    Raises:
-        UserError: The provider's SDK is not installed.
-    """
+    """Return the library's model for an endpoint; raises ``UserError``."""
     if endpoint.provider in ("openai", "server"):
         sdk = AsyncOpenAI(
             api_key=_PLACEHOLDER, base_url=endpoint.base, http_client=web, timeout=web.timeout, max_retries=0
@@ -212,11 +208,7 @@ class ProviderClient:
         return self._lanes[-1]
 
     async def complete(self, request: Request) -> Completion:
-        """Send a request once.
-
-        Raises:
-            ProviderError: No completion came.
-        """
+        """Send a request once; raises ``ProviderError``."""
         messages, settings, parameters = (
             messages_of(request.turns),
             settings_of(request, self._takes_temperature),

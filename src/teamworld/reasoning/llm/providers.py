@@ -19,11 +19,7 @@ _SDKS = {"anthropic": "anthropic", "google": "google.genai"}
 
 
 def check_installed(endpoint: Endpoint) -> None:
-    """Check that the packages of an endpoint are installed; that a model file is one.
-
-    Raises:
-        UserError: They are not, or it is none.
-    """
+    """Check that the packages of an endpoint are installed; that a model file is one; raises ``UserError``."""
     if endpoint.provider != "gguf":
         import_provider_client()
         if not _is_installed(_SDKS.get(endpoint.provider, "openai")):
@@ -51,11 +47,7 @@ def _is_installed(package: str) -> bool:
 
 
 def import_provider_client() -> types.ModuleType:
-    """Return the module ``provider_client``, which imports the provider library.
-
-    Raises:
-        UserError: The library is not installed.
-    """
+    """Return the module ``provider_client``, which imports the provider library; raises ``UserError``."""
     try:
         from teamworld.reasoning.llm import provider_client as module
     except ImportError as missing:

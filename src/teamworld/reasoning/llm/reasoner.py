@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cache
-from typing import Any, NamedTuple, Protocol
-
-from pydantic import BaseModel
+from typing import Any, Protocol, TypeAlias
 
 from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.llm.answers import describe_form, make_schema, read_answer
@@ -18,15 +15,8 @@ from teamworld.reasoning.prompts import render
 
 #: Characters of an answer that could not be used that its model is shown again: its end, where the answer stands.
 _SHOWN = 4000
-
-
-class Override(NamedTuple):
-    """How questions are sampled otherwise than published."""
-
-    kinds: str
-    """Kinds of questions, with wildcards: ``drwell.*``."""
-    changes: dict[str, Any]
-    """Fields of ``Sampling``."""
+#: Changed fields of ``Sampling``, by kinds of questions with wildcards: ``drwell.*``.
+Overrides: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 class CallSource(Protocol):
@@ -43,10 +33,10 @@ class LanguageModel:
         name: As the user named it.
         form: How the answer's form is asked for.
         line: Where calls go.
-        overrides: In order; later ones win.
+        overrides: How questions are sampled otherwise than published; later ones win.
     """
 
-    def __init__(self, name: str, form: Form, line: CallSource, overrides: Sequence[Override] = ()) -> None:
+    def __init__(self, name: str, form: Form, line: CallSource, overrides: Overrides = {}) -> None:  # noqa: B006
         self._name = name
         self._form = form
         self._line = line
@@ -81,7 +71,7 @@ class LanguageModel:
 
     def request(self, question: Question[Answer], tries: Sequence[Rejected]) -> Request:
         """Return the request of a question: its prompt, and for each earlier try the answer and what was wrong."""
-        prompt, schema = render(question), _schema(question.answer, self._endpoint.provider == "gguf")
+        prompt, schema = render(question), make_schema(question.answer, bounds=self._endpoint.provider == "gguf")
         form = describe_form(
             "json" if self._form == "schema" and not self._endpoint.shows_schema else self._form, schema
         )
@@ -103,16 +93,10 @@ class LanguageModel:
 
     def _sampling(self, question: Question[Answer]) -> Sampling:
         sampling = question.sampling
-        for kinds, changes in self._overrides:
+        for kinds, changes in self._overrides.items():
             if fnmatchcase(question.kind, kinds):
                 sampling = sampling._replace(**changes)
         return sampling
-
-
-@cache
-def _schema(model: type[BaseModel], bounds: bool) -> dict[str, Any]:
-    """Return the schema of an answer, one for all requests: nobody changes it."""
-    return make_schema(model, bounds=bounds)
 
 
 def reask_text(bad: Rejected) -> str:

@@ -6,17 +6,21 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId
-from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Constraint, Outcome, Verdict
+from teamworld.language import Action, AgentId, GoalId
+from teamworld.worlds.contract import WAIT, ActionSchema, Constraint, Outcome, Verdict
 
 
 class Result(NamedTuple):
-    """How a running action stands after a step."""
+    """How a running action stands after a step, or why one could not start."""
 
     status: Literal["running", "done", "failed"] = "running"
     reason: str = ""
     """Why it failed, in one of the world's words."""
     constraint: Constraint | None = None
+    blocker: str | None = None
+    """Who or what was in the way."""
+    ready: GoalId | None = None
+    """The goal at whose working place the agent waits for the quorum."""
 
 
 RUNNING: Final = Result()
@@ -24,12 +28,17 @@ DONE: Final = Result("done")
 INTERRUPTED: Final = Result("failed", "interrupted")
 
 
+def refusal(verdict: Verdict) -> Result:
+    """Return the result of an action whose preconditions do not hold."""
+    return Result("failed", verdict.word)
+
+
 class RunningSkill(Protocol):
     """A running action."""
 
     @property
     def action(self) -> Action:
-        """The action with all its arguments."""
+        """The action as outcomes name it."""
 
     @property
     def start(self) -> int:
@@ -50,47 +59,85 @@ class Executor(Generic[Skill]):
     def __init__(self, agents: Iterable[AgentId], tells_reasons: bool = True) -> None:
         self.running: dict[AgentId, Skill] = {}
         self.histories: dict[AgentId, tuple[Outcome, ...]] = dict.fromkeys(agents, ())
+        self._refusals: dict[AgentId, tuple[Action, Result]] = {}
+        self._progress: dict[AgentId, Outcome] = {}
         self._tells_reasons = tells_reasons
 
+    def begin_step(self) -> None:
+        """Forget what was refused in the last step."""
+        self._refusals.clear()
+
     def start(
-        self, agent: AgentId, action: Action, check: Callable[[Action], Verdict], make: Callable[[Action], Skill]
-    ) -> Verdict:
+        self, agent: AgentId, order: Action, action: Action, make: Callable[[AgentId, Action], Skill | Result]
+    ) -> None:
         """Start an action and interrupt the one that runs; the same action again lets it run on.
 
         Args:
             agent: Who acts.
-            action: The action with all its arguments.
-            check: Whether its preconditions hold.
-            make: Makes a running action of it.
-
-        Returns:
-            Whether it could start.
+            order: The action as it was ordered.
+            action: The action as outcomes name it, with all its arguments.
+            make: Makes a running action of it, or says why it cannot start.
         """
         skill = self.running.get(agent)
         if skill is not None and skill.action == action:
-            return POSSIBLE
+            return
         if skill is not None:
             self.end(agent, INTERRUPTED)
-        verdict = check(action)
-        if verdict.ok and action != WAIT:
-            self.running[agent] = make(action)
-        return verdict
+        made = make(agent, action)
+        if isinstance(made, Result):
+            self._refusals[agent] = order, made
+        elif action != WAIT:
+            self.running[agent] = made
+            self._progress[agent] = Outcome(action, "running", start=made.start)
+
+    def judge(self, agent: AgentId, outcome: Outcome, judge_skill: Callable[[Skill], Result]) -> Outcome:
+        """Return the outcome of an agent's step, and end its action if it is over.
+
+        Args:
+            agent: Who acted.
+            outcome: What the step did to the agent and through it; how its action stands is filled in.
+            judge_skill: Returns how the running action stands.
+        """
+        if agent in self._refusals:
+            order, result = self._refusals[agent]
+            outcome = _with_result(outcome, result)._replace(action=order, legal=False)
+            self.histories[agent] += (outcome._replace(place=None, aim=None),)
+            return outcome
+        skill = self.running.get(agent)
+        if skill is None:
+            return outcome
+        result = judge_skill(skill)
+        earlier = self._progress[agent]
+        self._progress[agent] = earlier._replace(
+            moved=earlier.moved or outcome.moved,
+            effect=earlier.effect or outcome.effect,
+            primitives=earlier.primitives + outcome.primitives,
+        )
+        if result.status != "running":
+            self.end(agent, result)
+        return _with_result(outcome, result)._replace(action=skill.action, start=skill.start)
 
     def end(self, agent: AgentId, result: Result) -> None:
-        """End an agent's running action and add it to its history."""
-        skill = self.running.pop(agent)
-        reason = result.reason if self._tells_reasons or not result.reason else "failed"
-        self.histories[agent] += (Outcome(skill.action, result.status, reason, start=skill.start),)
-
-    def refuse(self, outcome: Outcome, agent: AgentId, action: Action, verdict: Verdict) -> Outcome:
-        """Return the outcome of an action that could not start, and add it to the agent's history."""
-        outcome = outcome._replace(action=action, status="failed", reason=verdict.word, legal=False)
-        self.histories[agent] += (outcome,)
-        return outcome
+        """End an agent's running action and add it to its history, with all its primitives."""
+        del self.running[agent]
+        if not self._tells_reasons and result.reason:
+            result = Result(result.status, "failed")
+        self.histories[agent] += (_with_result(self._progress.pop(agent), result._replace(ready=None)),)
 
     def copy_histories(self) -> Mapping[AgentId, tuple[Outcome, ...]]:
         """Return the histories as they stand now."""
         return dict(self.histories)
+
+
+def _with_result(outcome: Outcome, result: Result) -> Outcome:
+    """Return what a step did to an agent with how its action stands."""
+    return outcome._replace(
+        status=result.status,
+        reason=result.reason,
+        constraint=result.constraint,
+        blocker=result.blocker or outcome.blocker,
+        ready=result.ready or outcome.ready,
+    )
 
 
 def complete_action(action: Action, schemas: Iterable[ActionSchema]) -> Action:

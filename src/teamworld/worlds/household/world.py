@@ -11,11 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId
 from teamworld.seeding import generator
-from teamworld.worlds.base.executor import Executor
+from teamworld.worlds.base.executor import Executor, Result, refusal
 from teamworld.worlds.base.options import read_options
+from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.contract import (
     WAIT,
     EndReason,
@@ -24,8 +25,6 @@ from teamworld.worlds.contract import (
     IndistinguishablePair,
     Outcome,
     StepResult,
-    Verdict,
-    World,
     WorldSpec,
 )
 from teamworld.worlds.household import drawing_data, physics
@@ -97,7 +96,7 @@ def _task(episode: Episode, sight: str) -> str:
     )
 
 
-class HouseholdWorld(World):
+class HouseholdWorld(TeamWorld[Skill]):
     """One instance of the household; implements ``contract.World``.
 
     Args:
@@ -131,11 +130,6 @@ class HouseholdWorld(World):
             static=drawing_data.static(start),
         )
         self.reset(0)
-
-    @property
-    def spec(self) -> WorldSpec:
-        """What everybody knows before the first step."""
-        return self._spec
 
     @property
     def domain(self) -> HouseholdDomain:
@@ -177,20 +171,10 @@ class HouseholdWorld(World):
         Raises:
             UserError: There is no such agent.
         """
-        self._there(agent)
+        self._check_agent(agent)
         return HouseholdView(agent, self._frame, lambda: self._frame)
 
-    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
-        """Start and stop actions as ordered, then do one step; what cannot start is refused, and the step is spent.
-
-        Raises:
-            UserError: An order is for an agent that is not there, or the episode is over.
-        """
-        if self._over is not None:
-            raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
-        for agent in actions:
-            self._there(agent)
-        refused = {agent: no for agent, action in actions.items() if not (no := self._start(agent, action)).ok}
+    def _advance(self) -> StepResult:
         state, names = self._state, self._names
         places = {agent: _cell(state.points[names.number(agent)]) for agent in self._spec.agents}
         acts = {
@@ -203,17 +187,17 @@ class HouseholdWorld(World):
             memory.look(state, self._t)
             if (done := happened.done[number]).act.verb == "putin" and not done.reason:
                 memory.shut_in(state, done.act.target)
-        outcomes = {agent: self._judge(agent, actions.get(agent), refused, places, happened) for agent in names.team}
+        outcomes = {agent: self._judge(agent, places[agent], happened) for agent in names.team}
         before, self._left = self._left, self._missing()
         changes = tuple(goal_events(names, self._goal_ids, self._first, before, self._left, happened))
-        self._over = "all_done" if not any(self._left) else "horizon" if self._t >= self._spec.horizon else None
+        end = self._end_reason(not any(self._left), self._t)
         self._show()
         score = {"reward": float(sum(before) - sum(self._left)), "missing": float(sum(self._left))}
-        return StepResult(1, outcomes, changes, (), {}, score, self._over)
+        return StepResult(1, outcomes, changes, (), {}, score, end)
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the others at most ``reach`` metres away, walls or not, in the order of the agents."""
-        self._there(sender)
+        self._check_agent(sender)
         points, number = self._state.points, self._names.number(sender)
         x, z = points[number]
         return tuple(
@@ -242,10 +226,6 @@ class HouseholdWorld(World):
 
     # ---- one step
 
-    def _there(self, agent: AgentId) -> None:
-        if agent not in self._spec.agents:
-            raise UserError(f"expected an agent, got '{agent}': there is none{suggest(agent, list(self._spec.agents))}")
-
     def _missing(self) -> tuple[int, ...]:
         return tuple(max(0, self._state.missing(need)) for need in self.episode.needs)
 
@@ -259,45 +239,31 @@ class HouseholdWorld(World):
             self._t, self._spec.horizon, self._domain, self._state, self._memories, self._executor.copy_histories()
         )
 
-    def _start(self, agent: AgentId, action: Action) -> Verdict:
-        """Start an action, unless it runs already; return whether it could start."""
-        return self._executor.start(
-            agent,
-            action,
-            lambda whole: self._domain.check(agent, whole, self._frame.parts(agent)[2]),
-            lambda whole: Skill(agent, whole, self._t, self._names),
-        )
+    def _make_skill(self, agent: AgentId, action: Action) -> Skill | Result:
+        verdict = self._domain.check(agent, action, self._frame.parts(agent)[2])
+        return Skill(agent, action, self._t, self._names) if verdict.ok else refusal(verdict)
 
-    def _judge(
-        self,
-        agent: AgentId,
-        order: Action | None,
-        refused: Mapping[AgentId, Verdict],
-        places: Mapping[AgentId, tuple[int, int]],
-        happened: physics.Happened,
-    ) -> Outcome:
-        number, memory, state = self._names.number(agent), self._memories[agent], self._state
-        done, place = happened.done[number], places[agent]
-        outcome = Outcome(WAIT, "done", primitives=(done.act.verb,), start=self._t - 1, place=place)
-        if agent in refused and order is not None:
-            return self._executor.refuse(outcome, agent, order, refused[agent])
-        skill = self._executor.running.get(agent)
-        if skill is None:
-            return outcome
-        result = skill.result(done, state, memory)
-        if result.status != "running":
-            self._executor.end(agent, result)
+    def _judge(self, agent: AgentId, place: tuple[int, int], happened: physics.Happened) -> Outcome:
+        memory, state = self._memories[agent], self._state
+        done = happened.done[self._names.number(agent)]
         winner = happened.contested.get(done.act.target) if done.reason == "contested" else None
-        return outcome._replace(
-            action=skill.action,
-            start=skill.start,
-            status=result.status,
-            reason=result.reason,
-            constraint="spatial" if result.reason in ("contested", "held", "no_way") else None,
+        outcome = Outcome(
+            WAIT,
+            "done",
             blocker=None if winner is None else self._names.name(winner),
             moved=done.moved,
             effect=not done.reason and done.act.verb in physics.HANDLING,
+            primitives=(done.act.verb,),
+            start=self._t - 1,
+            place=place,
         )
+
+        def judge_skill(skill: Skill) -> Result:
+            result = skill.result(done, state, memory)
+            is_spatial = result.reason in ("contested", "held", "no_way")
+            return result._replace(constraint="spatial" if is_spatial else None)
+
+        return self._executor.judge(agent, outcome, judge_skill)
 
 
 def _cell(point: Point) -> tuple[int, int]:

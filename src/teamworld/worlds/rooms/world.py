@@ -8,11 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts
 from teamworld.seeding import generator
-from teamworld.worlds.base.executor import Executor, Result, complete_action
+from teamworld.worlds.base.executor import Executor, Result, complete_action, refusal
 from teamworld.worlds.base.options import read_options
+from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.contract import (
     WAIT,
     EndReason,
@@ -20,8 +21,6 @@ from teamworld.worlds.contract import (
     IndistinguishablePair,
     Outcome,
     StepResult,
-    Verdict,
-    World,
     WorldSpec,
 )
 from teamworld.worlds.rooms import effects, physics
@@ -64,7 +63,7 @@ __all__ = [
 ]
 
 
-class RoomsWorld(World):
+class RoomsWorld(TeamWorld[Skill]):
     """One instance of rooms; implements ``contract.World``.
 
     Args:
@@ -96,11 +95,6 @@ class RoomsWorld(World):
         self.reset(0)
 
     @property
-    def spec(self) -> WorldSpec:
-        """What everybody knows before the first step."""
-        return self._spec
-
-    @property
     def domain(self) -> RoomsDomain:
         """The rules that everybody knows."""
         return self._domain
@@ -121,43 +115,33 @@ class RoomsWorld(World):
         Raises:
             UserError: There is no such agent, or it is gone.
         """
-        self._living(agent)
+        self._check_agent(agent)
         return RoomsView(agent, self._frame, lambda: self._frame)
 
-    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
-        """Start and stop actions as ordered, then do one step; what cannot start is refused, and the step is spent.
-
-        Raises:
-            UserError: An order is for an agent that is not there, or the episode is over.
-        """
-        if self._over is not None:
-            raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
-        for agent in actions:
-            self._living(agent)
-        refused = {agent: no for agent, action in actions.items() if not (no := self._start(agent, action)).ok}
+    def _advance(self) -> StepResult:
         before, house = self._state, self._placed.house
         tried = {agent: s.primitive(believed(self._known(agent)), house) for agent, s in self._executor.running.items()}
         draws = self._rng.random(house.size)
         catches = [c for room in range(house.rooms) for c in house.cells(room) if draws[c] < self._options.spread]
         catches += [c for c in house.doors if draws[c] < self._options.spread]
         self._state, gone = physics.step(before, house, tried, catches)
-        outcomes = {agent: self._judge(agent, actions.get(agent), refused, before, tried) for agent in before.agents}
+        outcomes = {agent: self._judge(agent, before, tried) for agent in before.agents}
         attempts = tuple(effects.attempts(before, tried, self._placed.kinds))
         for agent in self._state.overcome.keys() | gone:
             self._executor.running.pop(agent, None)
         self._t += 1
         events, goals = effects.events(before, self._state, self._placed, tried), self.goals()
         done = all(goal.state != "open" for goal in goals if goal.kind == "deliver")
-        self._over = "all_done" if done else "horizon" if self._t >= self._spec.horizon else None
+        end = self._end_reason(done, self._t)
         self._look()
         delivered = self._delivered
         self._delivered = sum((goal.weight for goal in goals if goal.state == "done" and goal.kind == "deliver"), 0.0)
         score = {"reward": self._delivered - delivered, "delivered": self._delivered}
-        return StepResult(1, outcomes, events, attempts, gone, score, self._over)
+        return StepResult(1, outcomes, events, attempts, gone, score, end)
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` steps away, walls or not, in the order of the agents."""
-        self._living(sender)
+        self._check_agent(sender)
         (row, col), agents = self._state.agents[sender], self._state.agents
         near = {teammate for teammate, cell in agents.items() if abs(cell[0] - row) + abs(cell[1] - col) <= reach}
         return tuple(teammate for teammate in agents if teammate != sender and (math.isinf(reach) or teammate in near))
@@ -184,11 +168,8 @@ class RoomsWorld(World):
 
     # ---- one step
 
-    def _living(self, agent: AgentId) -> None:
-        if agent not in self._state.agents:
-            known = list(self._state.agents)
-            hint = "it is gone" if agent in self._placed.kinds else f"there is none{suggest(agent, known)}"
-            raise UserError(f"expected a living agent, got '{agent}': {hint}")
+    def _is_present(self, agent: AgentId) -> bool:
+        return agent in self._state.agents
 
     def _known(self, agent: AgentId) -> Facts:
         return self._frame.parts(agent)[2]
@@ -200,50 +181,34 @@ class RoomsWorld(World):
         dazed = frozenset(self._state.overcome)
         self._frame = Frame(self._t, self._spec.horizon, self._domain, parts, dazed, self._executor.copy_histories())
 
-    def _start(self, agent: AgentId, action: Action) -> Verdict:
-        """Start an action, unless it runs already; return whether it could start."""
-        known, kind = self._known(agent), self._placed.kinds[agent]
-        return self._executor.start(
-            agent,
-            complete_action(action, self._domain.abilities(agent, known)),
-            lambda whole: self._domain.check(agent, whole, known),
-            lambda whole: Skill(agent, whole, kind, self._t),
-        )
+    def _complete(self, agent: AgentId, action: Action) -> Action:
+        return complete_action(action, self._domain.abilities(agent, self._known(agent)))
 
-    def _judge(
-        self,
-        agent: AgentId,
-        order: Action | None,
-        refused: Mapping[AgentId, Verdict],
-        before: State,
-        tried: Mapping[AgentId, physics.Primitive],
-    ) -> Outcome:
+    def _make_skill(self, agent: AgentId, action: Action) -> Skill | Result:
+        verdict = self._domain.check(agent, action, self._known(agent))
+        return Skill(agent, action, self._placed.kinds[agent], self._t) if verdict.ok else refusal(verdict)
+
+    def _judge(self, agent: AgentId, before: State, tried: Mapping[AgentId, physics.Primitive]) -> Outcome:
         act, place, after = tried.get(agent, physics.STAY), before.agents[agent], self._state
         aim = act.path[-1] if act.path else None
         outcome = Outcome(WAIT, "done", primitives=(act.verb,), start=self._t, place=place, aim=aim)
-        if agent in refused and order is not None:
-            return self._executor.refuse(outcome, agent, order, refused[agent])
-        skill = self._executor.running.get(agent)
-        if skill is None:
-            return outcome
-        outcome = outcome._replace(action=skill.action, start=skill.start)
-        if agent not in after.agents:
-            return outcome._replace(status="failed", reason="burnt")
-        result = skill.result(before, after)
-        if result.status == "running" and agent in after.overcome:
-            result = Result("failed", "overcome")
-        if result.status != "running":
-            self._executor.end(agent, result)
-        moved, held = after.agents[agent] != place, before.held(agent)
-        opened = act.verb == "open" and act.target in before.shut - after.shut
-        return outcome._replace(
-            status=result.status,
-            reason=result.reason,
-            constraint=result.constraint,
-            moved=moved,
-            effect=opened or held != after.held(agent) or (moved and held is not None),
-            ready=f"deliver_{act.target}" if act.verb == "lift" and after.held(agent) is None else None,
-        )
+        if agent in tried and agent in after.agents:
+            moved, held = after.agents[agent] != place, before.held(agent)
+            opened = act.verb == "open" and act.target in before.shut - after.shut
+            outcome = outcome._replace(
+                moved=moved,
+                effect=opened or held != after.held(agent) or (moved and held is not None),
+                ready=f"deliver_{act.target}" if act.verb == "lift" and after.held(agent) is None else None,
+            )
+
+        def judge_skill(skill: Skill) -> Result:
+            if agent not in after.agents:
+                return Result("failed", "burnt")
+            result = skill.result(before, after)
+            is_overcome = result.status == "running" and agent in after.overcome
+            return Result("failed", "overcome") if is_overcome else result
+
+        return self._executor.judge(agent, outcome, judge_skill)
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:

@@ -16,8 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
-from teamworld.worlds.base.executor import Executor, Result, complete_action
+from teamworld.worlds.base.executor import Executor, Result, complete_action, refusal
 from teamworld.worlds.base.options import read_options
+from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FrameView
 from teamworld.worlds.contract import (
     WAIT,
@@ -31,7 +32,6 @@ from teamworld.worlds.contract import (
     StepResult,
     Transition,
     Verdict,
-    World,
     WorldSpec,
 )
 from teamworld.worlds.wildfire import draw, observe, physics, text
@@ -173,7 +173,7 @@ class WildfireView(FrameView[WildfireFrame]):
         return frame.shown(self._agent, form)
 
 
-class WildfireWorld(World):
+class WildfireWorld(TeamWorld[RunningSkill]):
     """One instance of wildfire; implements ``contract.World``.
 
     Args:
@@ -230,11 +230,6 @@ class WildfireWorld(World):
         self.reset(0)
 
     @property
-    def spec(self) -> WorldSpec:
-        """What everybody knows before the first step."""
-        return self._spec
-
-    @property
     def domain(self) -> WildfireDomain:
         """The rules that everybody knows."""
         return self._domain
@@ -270,20 +265,10 @@ class WildfireWorld(World):
         Raises:
             UserError: There is no such agent, or it is gone.
         """
-        self._living(agent)
+        self._check_agent(agent)
         return WildfireView(agent, self._frame, lambda: self._frame)
 
-    def step(self, orders: Mapping[AgentId, Action]) -> StepResult:
-        """Start and stop actions as ordered, then do one timestep; what cannot start is refused, and the step is spent.
-
-        Raises:
-            UserError: An order is for an agent that is not there, or the episode is over.
-        """
-        if self._over is not None:
-            raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
-        for agent in orders:
-            self._living(agent)
-        refused = {agent: no for agent, order in orders.items() if not (no := self._order(agent, order)).ok}
+    def _advance(self) -> StepResult:
         commands = np.array([self._command(name) for name in self._names], np.int64).reshape(-1, 3)
         start = copy_units(self._incident)
         effects = physics.step(self._incident, commands)
@@ -293,7 +278,7 @@ class WildfireWorld(World):
         if not self._mission.known:
             events = [*self._ledger.step(self._incident, start, effects, self._fires)]
         events = [*self._ledger.open(self._known_goals()), *events]
-        outcomes = self._outcomes(orders, refused, start, commands, effects)
+        outcomes = self._outcomes(start, commands, effects)
         self._frame.histories = self._executor.copy_histories()
         units = self._incident.units
         gone = {
@@ -303,12 +288,12 @@ class WildfireWorld(World):
         }
         joint = joint_attempts(self._incident, start, commands, effects, self._mission, self._names)
         over = physics.is_over(self._incident)
-        self._over = "all_done" if over else "horizon" if self._incident.t >= self._spec.horizon else None
-        return StepResult(1, outcomes, tuple(events), tuple(joint), gone, self._score(), self._over)
+        end = self._end_reason(over, self._incident.t)
+        return StepResult(1, outcomes, tuple(events), tuple(joint), gone, self._score(), end)
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` cells away, in the order of the agents."""
-        self._living(sender)
+        self._check_agent(sender)
         units, places = self._incident.units, self._incident.units.places()
         at = places[self._row[sender]]
         return tuple(
@@ -337,11 +322,8 @@ class WildfireWorld(World):
 
     # ---- one step
 
-    def _living(self, agent: AgentId) -> None:
-        if agent not in self._row or not self._incident.units.alive[self._row[agent]]:
-            alive = [name for row, name in enumerate(self._names) if self._incident.units.alive[row]]
-            hint = "it is gone" if agent in self._row else f"there is none{suggest(agent, alive)}"
-            raise UserError(f"expected a living agent, got '{agent}': {hint}")
+    def _is_present(self, agent: AgentId) -> bool:
+        return agent in self._row and bool(self._incident.units.alive[self._row[agent]])
 
     def _look(self) -> None:
         self._fires.look(self._incident)
@@ -371,30 +353,21 @@ class WildfireWorld(World):
             for goal in goals_in(self._mission, knowledge.state)
         ]
 
-    def _order(self, agent: AgentId, order: Action) -> Verdict:
-        """Start the action unless it runs already; return whether it could start."""
-        known = self._frame.known(agent)
-        whole = complete_action(order, self._domain.abilities(agent, known))
+    def _complete(self, agent: AgentId, action: Action) -> Action:
+        return complete_action(action, self._domain.abilities(agent, self._frame.known(agent)))
 
-        def check(action: Action) -> Verdict:
-            return self._domain.check_now(agent, action, known)
-
-        def make(action: Action) -> RunningSkill:
-            return RunningSkill(agent, self._row[agent], self._mission.kinds[agent], action, self._incident.t)
-
-        return self._executor.start(agent, whole, check, make)
+    def _make_skill(self, agent: AgentId, action: Action) -> RunningSkill | Result:
+        verdict = self._domain.check_now(agent, action, self._frame.known(agent))
+        if not verdict.ok:
+            return refusal(verdict)
+        return RunningSkill(agent, self._row[agent], self._mission.kinds[agent], action, self._incident.t)
 
     def _command(self, name: AgentId) -> Command:
         skill = self._executor.running.get(name)
         return STAY if skill is None else skill.command(self._mission, self._knowledge[name].state)
 
     def _outcomes(
-        self,
-        orders: Mapping[AgentId, Action],
-        refused: Mapping[AgentId, Verdict],
-        start: UnitsBefore,
-        commands: npt.NDArray[np.int64],
-        effects: StepEffects,
+        self, start: UnitsBefore, commands: npt.NDArray[np.int64], effects: StepEffects
     ) -> dict[AgentId, Outcome]:
         """Return the outcome of every agent that was alive when the step began."""
         truth = work_state(self._incident, self._mission, self._names)
@@ -418,33 +391,18 @@ class WildfireWorld(World):
                 place=(x, y),
                 ready="scout_0" if above == [row] else None,
             )
-            outcomes[name] = self._judge(name, outcome, orders.get(name), refused.get(name), truth, primitive)
+            outcomes[name] = self._judge(name, outcome, truth, primitive)
         return outcomes
 
-    def _judge(
-        self,
-        name: AgentId,
-        outcome: Outcome,
-        order: Action | None,
-        refused: Verdict | None,
-        truth: SymbolicState,
-        primitive: PrimitiveResult,
-    ) -> Outcome:
-        if refused is not None and order is not None:
-            return self._executor.refuse(outcome, name, order, refused)
-        skill = self._executor.running.get(name)
-        if skill is None:
-            return outcome
-        outcome = outcome._replace(action=skill.action, start=skill.start)
-        if name not in truth.agents:
-            del self._executor.running[name]
-            return outcome._replace(status="failed", reason="burnt" if primitive.reason == "died" else "gone")
-        result = skill.result(self._mission, self._knowledge[name].state, truth, primitive)
-        if result.status == "running" and truth.agents[name].aboard is not None:
-            result = Result("failed", "aboard")
-        if result.status != "running":
-            self._executor.end(name, result)
-        return outcome._replace(status=result.status, reason=result.reason, constraint=result.constraint)
+    def _judge(self, name: AgentId, outcome: Outcome, truth: SymbolicState, primitive: PrimitiveResult) -> Outcome:
+        def judge_skill(skill: RunningSkill) -> Result:
+            if name not in truth.agents:
+                return Result("failed", "burnt" if primitive.reason == "died" else "gone")
+            result = skill.result(self._mission, self._knowledge[name].state, truth, primitive)
+            is_carried = result.status == "running" and truth.agents[name].aboard is not None
+            return Result("failed", "aboard") if is_carried else result
+
+        return self._executor.judge(name, outcome, judge_skill)
 
     def _main(self) -> float:
         score = physics.score(self._incident)

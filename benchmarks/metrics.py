@@ -55,7 +55,7 @@ def main() -> None:
         return
     from teamworld.metrics.all_metrics import measure
     from teamworld.metrics.definition import metric_functions
-    from teamworld.metrics.tables.log_reader import tabulate
+    from teamworld.metrics.log_reader import tabulate
 
     begun = time.process_time()
     number = sum(1 for _ in read_log(options.log))

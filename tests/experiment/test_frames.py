@@ -12,8 +12,8 @@ import pytest
 
 import teamworld
 from teamworld.errors import UserError
-from teamworld.experiment.store.calls import CallRow
 from teamworld.experiment.store.data_frames import load
+from teamworld.metrics.event_table import CallRow
 
 pytest.importorskip("polars", reason="needs teamworld[tables]")
 

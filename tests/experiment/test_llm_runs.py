@@ -23,9 +23,10 @@ from teamworld.experiment.replay import replay
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
-from teamworld.experiment.store.calls import CallRow, CallStore
+from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import Results
+from teamworld.metrics.event_table import CallRow
 from teamworld.reasoning.llm.budget import OutOfBudget
 from teamworld.reasoning.llm.contract import CallKey
 from teamworld.reasoning.prompts import template_versions

@@ -18,9 +18,9 @@ from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, NoOptions
 from teamworld.metrics.all_metrics import measure
 from teamworld.metrics.definition import Value
+from teamworld.metrics.event_table import CallRow
 from teamworld.metrics.failures import Tag
-from teamworld.metrics.tables.event_table import CallRecord
-from teamworld.metrics.tables.log_reader import tabulate
+from teamworld.metrics.log_reader import tabulate
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import (
     SCHEMA,
@@ -154,6 +154,16 @@ def of(tags: Sequence[Tag], label: str) -> list[Tag]:
     return [tag for tag in tags if tag.label == label]
 
 
+def call_row(**given: Any) -> CallRow:
+    """Return a call on record."""
+    fields: dict[str, Any] = {
+        **{"cell": "drwell-s0", "episode": 1, "respondent": "a", "purpose": "m.plan", "number": 1, "attempt": 0},
+        **{"model": "m", "served": None, "finish": "stop", "prompt_tokens": 1, "cached_tokens": 0, "written_tokens": 0},
+        **{"output_tokens": 1, "reasoning_tokens": 0, "seconds": 1.0, "usd": 0.5, "faults": 0, "cached": False},
+    }
+    return CallRow(**(fields | given))
+
+
 class Given(Method):
     """Gives each agent its plans one after another, then lets it wait."""
 
@@ -181,6 +191,6 @@ def play(path: Path, world: World, method: Method, log_level: LogLevel = "play")
         return writer.events
 
 
-def measured(events: Sequence[Event], calls: Sequence[CallRecord] | None = None) -> dict[str, Value]:
+def measured(events: Sequence[Event], calls: Sequence[CallRow] | None = None) -> dict[str, Value]:
     """Return the metrics of a log."""
     return measure(tabulate(events, calls))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.metrics.message_text import grams, repetitions, tokenize
+from teamworld.metrics.messages import grams, repetitions, tokenize
 from teamworld.record import (
     ActionStep,
     AttemptMade,

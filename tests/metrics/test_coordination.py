@@ -16,7 +16,7 @@ from teamworld.language import parse_plan
 from teamworld.metrics.definition import Value, metrics
 from teamworld.metrics.effort import contribution_gini, contributions
 from teamworld.metrics.failures import tags
-from teamworld.metrics.tables.log_reader import tabulate
+from teamworld.metrics.log_reader import tabulate
 from teamworld.record import (
     ActionStep,
     Event,

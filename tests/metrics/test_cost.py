@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,21 +10,7 @@ import pytest
 from teamworld.metrics.cost import Cost, Latency, cost, group_by, latency
 from teamworld.metrics.definition import metrics
 from teamworld.record import LlmCall, QuestionAsked
-from tests.metrics.logs import log, measured
-
-
-class CallMade(NamedTuple):
-    """A call on record."""
-
-    usd: float | None = 0.5
-    seconds: float = 1.0
-    respondent: str = "a"
-    number: int = 1
-    episode: int = 1
-    cell: str = "drwell-s0"
-    purpose: str = "m.plan"
-    finish: str | None = "stop"
-    cached: bool = False
+from tests.metrics.logs import call_row, log, measured
 
 
 def asked(agent: str, purpose: str = "plan", *, calls: int = 1, **given: int | None) -> list[Any]:
@@ -65,15 +51,17 @@ def test_rules_take_no_calls_and_have_no_tokens() -> None:
 
 def test_dollars_need_a_price_for_every_answer() -> None:
     events = log([*asked("a"), *asked("b")])
-    assert measured(events, [CallMade(), CallMade(0.25)])["cost_usd"].value == 0.75
-    assert measured(events, [CallMade(), CallMade(None)])["cost_usd"].value is None
-    assert measured(events, [CallMade(), CallMade(None, finish=None)])["cost_usd"].value == 0.5, "no answer, no price"
-    assert measured(events, [CallMade(None, cached=True)])["cost_usd"].value == 0
+    assert measured(events, [call_row(), call_row(usd=0.25)])["cost_usd"].value == 0.75
+    assert measured(events, [call_row(), call_row(usd=None)])["cost_usd"].value is None
+    assert measured(events, [call_row(), call_row(usd=None, finish=None)])["cost_usd"].value == 0.5, (
+        "no answer, no price"
+    )
+    assert measured(events, [call_row(usd=None, cached=True)])["cost_usd"].value == 0
     assert measured(events)["cost_usd"].value is None
 
 
 def test_seconds_of_an_episode_are_those_of_its_decisions() -> None:
-    waited = [CallMade(seconds=1.0), CallMade(seconds=3.0, number=2), CallMade(seconds=9.0, number=3, cached=True)]
+    waited = [call_row(seconds=1.0), call_row(seconds=3.0, number=2), call_row(seconds=9.0, number=3, cached=True)]
     found = measured(log(asked("a")), waited)
     assert found["latency_p50"] == (2.0, None, 2)
     assert found["latency_p95"].value == pytest.approx(2.9)
@@ -82,48 +70,48 @@ def test_seconds_of_an_episode_are_those_of_its_decisions() -> None:
 
 def test_what_calls_cost() -> None:
     calls = [
-        CallMade(),
-        CallMade(0.25),
-        CallMade(None),
-        CallMade(None, finish=None),
-        CallMade(None, cached=True),
-        CallMade(3.0, cached=True),
+        call_row(),
+        call_row(usd=0.25),
+        call_row(usd=None),
+        call_row(usd=None, finish=None),
+        call_row(usd=None, cached=True),
+        call_row(usd=3.0, cached=True),
     ]
     assert cost(calls) == Cost(0.75, 2, 3, 2)
     assert cost(calls).value == 0.75
-    assert cost([CallMade(None)]) == Cost(0.0, 0, 1, 0)
-    assert cost([CallMade(None)]).value is None
+    assert cost([call_row(usd=None)]) == Cost(0.0, 0, 1, 0)
+    assert cost([call_row(usd=None)]).value is None
     assert cost([]).value is None
-    assert cost([CallMade(0.0)]).value == 0.0
+    assert cost([call_row(usd=0.0)]).value == 0.0
 
 
 def test_a_decision_takes_as_long_as_all_its_tries() -> None:
-    calls = [CallMade(seconds=1.0, number=number) for number in range(1, 9)]
+    calls = [call_row(seconds=1.0, number=number) for number in range(1, 9)]
     calls += [
-        CallMade(seconds=2.0),
-        CallMade(seconds=4.0, respondent="b"),
-        CallMade(seconds=9.0, finish=None, episode=2),
+        call_row(seconds=2.0),
+        call_row(seconds=4.0, respondent="b"),
+        call_row(seconds=9.0, finish=None, episode=2),
     ]
     calls += [
-        CallMade(seconds=0.0, cached=True, respondent="c"),
-        CallMade(seconds=50.0, respondent="c"),
+        call_row(seconds=0.0, cached=True, respondent="c"),
+        call_row(seconds=50.0, respondent="c"),
     ]  # only in part on the clock
     waited = latency(calls)
     waits = [3.0, *[1.0] * 7, 4.0, 9.0]
     assert waited._replace(p95=None) == Latency(10, 23.0, 1.0, None)
     assert waited.p95 == pytest.approx(np.percentile(waits, 95)) == pytest.approx(6.75)
-    for nothing in ([], [CallMade(cached=True)]):
+    for nothing in ([], [call_row(cached=True)]):
         assert latency(nothing) == Latency(0, 0.0, None, None)
 
 
 def test_questions_of_other_cells_kinds_and_reasoners_are_other_decisions() -> None:
     calls = [
-        CallMade(),
-        CallMade(cell="drwell-s1"),
-        CallMade(episode=2),
-        CallMade(respondent="b"),
-        CallMade(purpose="m.say"),
-        CallMade(number=2),
+        call_row(),
+        call_row(cell="drwell-s1"),
+        call_row(episode=2),
+        call_row(respondent="b"),
+        call_row(purpose="m.say"),
+        call_row(number=2),
     ]
     assert latency(calls).decisions == 6
     assert {who: cost(made).usd for who, made in group_by(calls, lambda call: call.respondent).items()} == {

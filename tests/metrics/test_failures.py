@@ -6,9 +6,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from teamworld.metrics.event_table import consecutive_runs, spent_on
 from teamworld.metrics.failures import LABELS, merged, tags
-from teamworld.metrics.failures.trace import runs
-from teamworld.metrics.tables.event_table import spent_on
 from teamworld.record import (
     AnswerError,
     Deliver,
@@ -305,9 +304,9 @@ def test_steps_have_one_class_each() -> None:
 
 
 def test_runs() -> None:
-    assert list(runs([])) == []
-    assert list(runs([3])) == [(3, 3)]
-    assert list(runs([0, 1, 2, 5, 7, 8])) == [(0, 2), (5, 5), (7, 8)]
+    assert list(consecutive_runs([])) == []
+    assert list(consecutive_runs([3])) == [(3, 3)]
+    assert list(consecutive_runs([0, 1, 2, 5, 7, 8])) == [(0, 2), (5, 5), (7, 8)]
 
 
 @pytest.mark.parametrize("cut", [slice(0, 0), slice(0, -1), slice(1, None)], ids=["empty", "no end", "no start"])

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from teamworld.cli import run as command
 from teamworld.metrics.all_metrics import measure
 from teamworld.metrics.definition import metrics
-from teamworld.metrics.tables.log_reader import tabulate
-from teamworld.metrics.tables.validation import Unsound
+from teamworld.metrics.log_reader import Unsound, tabulate
 from teamworld.record import ActionStep, EpisodeEnd, EpisodeStart, Event, LogWriter, decode
 from tests.metrics import golden
 from tests.metrics.beliefs import belief_logs

@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teamworld.metrics.definition import Value, metrics, pool_all
+from teamworld.metrics.event_table import CallRow
 from teamworld.record import (
     ActionStep,
     AttemptMade,
@@ -41,8 +42,8 @@ from teamworld.record import (
     StepDone,
 )
 from tests.metrics.beliefs import belief_log, enriched
+from tests.metrics.logs import call_row, measured
 from tests.metrics.logs import log as by_hand
-from tests.metrics.logs import measured
 from tests.metrics.strategies import GOALS, NAMES, SURPRISE, logs, made
 
 UNMET = [f"unmet_{name}" for name in ("dependency", "capability", "participation", "spatial", "temporal", "none")]
@@ -50,25 +51,11 @@ TOKENS = ["tokens", "prompt_tokens", "cached_tokens", "output_tokens", "reasonin
 IDS = [name for name, metric in metrics().items() if metric.basis == "log"]
 
 
-class Row(NamedTuple):
-    """A call on record."""
-
-    respondent: str
-    purpose: str
-    number: int
-    seconds: float
-    usd: float
-    cell: str = "x-s0"
-    episode: int = 1
-    finish: str | None = "stop"
-    cached: bool = False
-
-
 class Run(NamedTuple):
     """An episode: its log, and its calls on record."""
 
     log: Sequence[Event]
-    calls: Sequence[Row]
+    calls: Sequence[CallRow]
 
 
 def billed(log: Sequence[Event], rng: Random) -> Run:
@@ -78,7 +65,8 @@ def billed(log: Sequence[Event], rng: Random) -> Run:
     for event in log:
         if isinstance(event, LlmCall):
             number = asked[event.agent, event.purpose] + 1
-            rows.append(Row(event.agent, event.purpose, number, rng.random(), rng.random() / 100))
+            place = {"respondent": event.agent, "purpose": event.purpose, "number": number}
+            rows.append(call_row(**place, seconds=rng.random(), usd=rng.random() / 100))
         elif isinstance(event, QuestionAsked):
             asked[event.agent, event.purpose] += 1
     return Run(log, rows)

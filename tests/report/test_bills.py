@@ -11,7 +11,7 @@ import pytest
 
 from teamworld.experiment.reasoner_factory import spent
 from teamworld.experiment.spec import RunCell, build
-from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.calls import CallStore, price_of
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.contract import CallRecord, Usage
@@ -101,7 +101,7 @@ def test_what_was_priced_free_or_not_counted_stays_so(
 ) -> None:
     with CallStore(tmp_path / "results.sqlite") as store:
         store.of(RunCell("drwell", 0), 1).add(key(), made())
-        assert [row.price(PRICES) for row in store.rows()] == [usd]
+        assert [price_of(row, PRICES) for row in store.rows()] == [usd]
 
 
 def test_a_sum_that_lacks_some_calls_says_so_and_prices_are_named(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from teamworld.metrics.cross_run_inputs import Extract
 from teamworld.metrics.definition import count, metrics, only, share
+from teamworld.metrics.summary import Extract
 from teamworld.report import comparison_figures as drawing
 from teamworld.report.comparison import Sample, compare
 from teamworld.report.comparison_tables import label

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.metrics.cross_run_inputs import Extract, PlanTally
 from teamworld.metrics.definition import NULL, Value, count, metrics, share
+from teamworld.metrics.summary import Extract, PlanTally
 from teamworld.report import cross_run, measurement
 from teamworld.report.comparison import Sample
 from teamworld.report.cross_run import Partners

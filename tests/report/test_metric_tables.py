@@ -9,8 +9,7 @@ import pytest
 
 from teamworld.cli import run as command
 from teamworld.experiment.api import run
-from teamworld.metrics.definition import PooledValue, Value, count, metrics, only, pool, share
-from teamworld.metrics.old_codes import CODES
+from teamworld.metrics.definition import PooledValue, Value, count, letter_codes, metrics, only, pool, share
 from teamworld.record import LogWriter
 from teamworld.report.evidence import Section
 from teamworld.report.measurement import metric_names
@@ -117,7 +116,7 @@ def test_numbers_are_short() -> None:
 
 
 def test_letter_codes_of_older_files_stand_for_names() -> None:
-    assert set(CODES.values()) == set(metrics())
+    assert set(letter_codes().values()) == set(metrics())
     assert metric_names("O2, E1,joint_success") == ("completion", "steps", "joint_success")
     data = {"name": "a", "title": "A", "experiment": {}, "metrics": ["O7.raw", "messages"]}
     assert Section.model_validate(data).metrics == ("world_score", "messages")

@@ -6,8 +6,8 @@ from math import fsum
 
 import pytest
 
+from teamworld.metrics.log_reader import tabulate
 from teamworld.metrics.outcome import world_score
-from teamworld.metrics.tables.log_reader import tabulate
 from teamworld.record import StepDone
 from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from teamworld.worlds.wildfire.world import WildfireWorld

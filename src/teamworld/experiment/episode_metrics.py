@@ -9,16 +9,15 @@ from typing import NamedTuple, TypeAlias
 from teamworld.errors import UserError
 from teamworld.experiment import process_pool
 from teamworld.experiment.spec import ExperimentSpec, RunCell
-from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.calls import CallStore, price_of
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.methods.registry import method_of
 from teamworld.metrics.all_metrics import measure
-from teamworld.metrics.cross_run_inputs import Extract, extract
 from teamworld.metrics.definition import Value
-from teamworld.metrics.tables.event_table import CallRecord, EventTable
-from teamworld.metrics.tables.log_reader import tabulate
-from teamworld.metrics.tables.validation import Unsound
+from teamworld.metrics.event_table import CallRow, EventTable
+from teamworld.metrics.log_reader import Unsound, tabulate
+from teamworld.metrics.summary import Extract, extract
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.record import EpisodeStart, read_log
 
@@ -47,7 +46,7 @@ def of_log(path: Path) -> dict[str, Value]:
     return measure(_table(path))
 
 
-def _table(path: Path, calls: Sequence[CallRecord] | None = None) -> EventTable:
+def _table(path: Path, calls: Sequence[CallRow] | None = None) -> EventTable:
     """Read a log into a table; raises UserError."""
     try:
         return tabulate(read_log(path), calls)
@@ -74,7 +73,7 @@ def of_cell(folder: RunFolder, cell: RunCell) -> list[EpisodeMetrics]:
         CallStore(folder.results_file, readonly=True) as store,
     ):
         for row in results.rows(cell):
-            calls = [call._replace(usd=call.price(prices)) for call in store.rows(cell, row.episode)]
+            calls = [call._replace(usd=price_of(call, prices)) for call in store.rows(cell, row.episode)]
             path = folder.log(cell, row.episode)
             table = _table(path, calls)
             _check_place(path, cell, row.episode, table.start)

@@ -14,7 +14,7 @@ from teamworld.errors import UserError
 from teamworld.experiment.run_options import RunOptions
 from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.cache import AnswerCache, EpisodeCache
-from teamworld.experiment.store.calls import CallStore, EpisodeCalls, RecordedCalls
+from teamworld.experiment.store.calls import CallStore, EpisodeCalls, RecordedCalls, price_of
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning import registry
 from teamworld.reasoning.contract import Reasoner
@@ -202,7 +202,7 @@ def spent(calls: CallStore, prices: Prices, cell: RunCell | None = None, episode
     usd = UsageTotal()
     for row in calls.rows(cell, episode):
         if row.finish is not None and not row.cached and row.model != HUMAN:
-            usd = usd.plus(row.price(prices))
+            usd = usd.plus(price_of(row, prices))
     return total._replace(usd=usd)
 
 

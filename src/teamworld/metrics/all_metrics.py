@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from teamworld.metrics import (  # noqa: F401 - each registers its metrics
     beliefs,
-    commitments,
-    conflict,
+    coordination,
     cost,
     effort,
-    joint_acts,
     message_content,
     messages,
     outcome,
-    plans,
     predictions,
-    repair,
 )
 from teamworld.metrics.definition import NULL, Value, metric_functions, metrics
-from teamworld.metrics.tables.event_table import EventTable
+from teamworld.metrics.event_table import EventTable
 
 
 def measure(table: EventTable) -> dict[str, Value]:

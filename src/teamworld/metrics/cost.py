@@ -8,15 +8,14 @@ keep what is known.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from teamworld.metrics.definition import NULL, Value, count, metric, only, register, share
-from teamworld.metrics.tables.event_table import CallRecord, EventTable
+from teamworld.metrics.definition import NULL, Value, count, count_known, metric, metric_family, only, share
+from teamworld.metrics.event_table import CallRow, EventTable
 from teamworld.record import LlmCall
 
 Item = TypeVar("Item")
@@ -50,7 +49,7 @@ class Latency(NamedTuple):
     p95: float | None
 
 
-def cost(calls: Iterable[CallRecord]) -> Cost:
+def cost(calls: Iterable[CallRow]) -> Cost:
     """Return the dollars of some calls."""
     calls = list(calls)
     paid = [call.usd for call in calls if call.finish is not None and not call.cached]
@@ -58,7 +57,7 @@ def cost(calls: Iterable[CallRecord]) -> Cost:
     return Cost(fsum(prices), len(prices), len(paid), sum(call.cached for call in calls))
 
 
-def latency(calls: Iterable[CallRecord]) -> Latency:
+def latency(calls: Iterable[CallRow]) -> Latency:
     """Return the seconds of each decision, percentiles linear between neighbours."""
     decisions = group_by(calls, lambda call: (call.cell, call.episode, call.respondent, call.purpose, call.number))
     waited = [
@@ -84,24 +83,13 @@ def calls(table: EventTable) -> Value:
     return count(len(table.all(LlmCall)))
 
 
-_COUNTS: dict[str, Callable[[LlmCall], tuple[int | None, ...]]] = {
-    "tokens": lambda call: (call.prompt_tokens, call.output_tokens),
-    "prompt_tokens": lambda call: (call.prompt_tokens,),
-    "cached_tokens": lambda call: (call.cached_tokens,),
-    "output_tokens": lambda call: (call.output_tokens,),
-    "reasoning_tokens": lambda call: (call.reasoning_tokens,),
-}
-
-
-def _sum(table: EventTable, of: Callable[[LlmCall], tuple[int | None, ...]]) -> Value:
-    """Return a sum over all calls; null where there was none, or some were not counted."""
-    counts = [number for call in table.all(LlmCall) for number in of(call)]
-    counted = [number for number in counts if number is not None]
-    return count(sum(counted)) if counts and len(counted) == len(counts) else NULL
-
-
-for _name, _of in _COUNTS.items():
-    register(_name, partial(_sum, of=_of))
+@metric_family("tokens", "prompt_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+def token_sums(table: EventTable) -> Sequence[Value]:
+    """Return sums over all calls; null where there was none, or some were not counted."""
+    made: list[LlmCall] = table.all(LlmCall)
+    prompt, output = [call.prompt_tokens for call in made], [call.output_tokens for call in made]
+    cached, reasoning = [call.cached_tokens for call in made], [call.reasoning_tokens for call in made]
+    return [count_known(counts) for counts in ([*prompt, *output], prompt, cached, output, reasoning)]
 
 
 @metric
@@ -120,15 +108,8 @@ def cost_usd(table: EventTable) -> Value:
     return count(spent.usd) if spent.priced == spent.calls and spent.calls + spent.free else NULL
 
 
-@metric
-def latency_p50(table: EventTable) -> Value:
-    """Return the median seconds of a decision."""
+@metric_family("latency_p50", "latency_p95")
+def latencies(table: EventTable) -> tuple[Value, Value]:
+    """Return the median and the 95th percentile of the seconds of a decision."""
     waited = latency(table.calls or ())
-    return only(waited.p50, waited.decisions) if waited.decisions else NULL
-
-
-@metric
-def latency_p95(table: EventTable) -> Value:
-    """Return the 95th percentile of the seconds of a decision."""
-    waited = latency(table.calls or ())
-    return only(waited.p95, waited.decisions) if waited.decisions else NULL
+    return only(waited.p50, waited.decisions or None), only(waited.p95, waited.decisions or None)

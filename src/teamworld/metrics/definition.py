@@ -11,15 +11,15 @@ matter. Dot products, ``numpy.sum`` of fractions and powers do not have that.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
 from importlib.resources import files
 from math import fsum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from teamworld.metrics.tables.event_table import EventTable
+from teamworld.metrics.event_table import EventTable, primitive
 
 #: How values of several episodes become one: ``micro`` sums numerators and denominators, for rates of events; ``macro``
 #: is the mean of the episodes' values.
@@ -41,6 +41,8 @@ class Value(NamedTuple):
 
 
 MetricFunction: TypeAlias = Callable[[EventTable], Value]
+FamilyFunction: TypeAlias = Callable[[EventTable], Sequence[Value]]
+Row = TypeVar("Row")
 
 
 def share(num: float, den: float) -> Value:
@@ -61,6 +63,13 @@ def count(number: float) -> Value:
 def only(value: float | None, over: float | None = None) -> Value:
     """Return a value that is no ratio, such as a median, and over how many it was taken."""
     return Value(None if value is None else float(value), None, None if over is None else float(over))
+
+
+def count_known(numbers: Iterable[int | None]) -> Value:
+    """Return a sum; null of none, and where one of the numbers is not known."""
+    numbers = list(numbers)
+    known = [number for number in numbers if number is not None]
+    return count(sum(known)) if numbers and len(known) == len(numbers) else NULL
 
 
 #: Not there to be measured.
@@ -91,14 +100,31 @@ class Metric(NamedTuple):
     diagnoses: str
     """What a bad value points to."""
     source: str
+    codes: str | None = None
+    """Letter codes of older versions, read in old files and accepted where a user names metrics."""
+
+
+def read_definitions(path: str, kind: type[Row]) -> list[Row]:
+    """Return the definitions in a table of this package, in order; an empty field is None."""
+    rows = csv.reader(files("teamworld.metrics").joinpath(path).read_text("utf-8").splitlines()[1:])
+    return [msgspec.convert([text or None for text in row], kind, strict=False) for row in rows]
 
 
 @cache
 def metrics() -> Mapping[str, Metric]:
     """Return all metrics by name, in the order in which they are listed."""
-    rows = csv.reader(files("teamworld.metrics").joinpath("definitions.csv").read_text("utf-8").splitlines()[1:])
-    defined = [msgspec.convert([text or None for text in row], Metric, strict=False) for row in rows]
-    return {metric.name: metric for metric in defined}
+    return {metric.name: metric for metric in read_definitions("definitions.csv", Metric)}
+
+
+@cache
+def letter_codes() -> Mapping[str, str]:
+    """Return the names of metrics by the letter codes that they once had; codes of metrics that are gone have none."""
+    return {code: name for name, metric in metrics().items() for code in (metric.codes or "").split()}
+
+
+def name_of(word: str) -> str:
+    """Return the name of the metric that a word stands for: a code's name, any other word as it is."""
+    return letter_codes().get(word, word)
 
 
 _FUNCTIONS: dict[str, MetricFunction] = {}
@@ -110,9 +136,25 @@ def metric(function: MetricFunction) -> MetricFunction:
 
 
 def register(name: str, function: MetricFunction) -> MetricFunction:
-    """Make a function the metric of a name, such as one of several parts that one function tells."""
+    """Make a function the metric of a name."""
     _FUNCTIONS[name] = function
     return function
+
+
+def metric_family(*names: str) -> Callable[[FamilyFunction], FamilyFunction]:
+    """Make a function that returns several values, computed once for each episode, the metrics of these names."""
+
+    def decorate(function: FamilyFunction) -> FamilyFunction:
+        values = primitive(function)
+        for place, name in enumerate(names):
+            register(name, partial(_value_at, values, place))
+        return values
+
+    return decorate
+
+
+def _value_at(values: FamilyFunction, place: int, table: EventTable) -> Value:
+    return values(table)[place]
 
 
 def metric_functions() -> Mapping[str, MetricFunction]:

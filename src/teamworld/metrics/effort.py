@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from math import fsum
 from typing import Final
 
 import numpy as np
 
-from teamworld.metrics.definition import NULL, Value, count, metric, register, share
-from teamworld.metrics.tables.event_table import NOBODY, Commitment, EventTable, Ints, StepClass, primitive
+from teamworld.metrics.definition import NULL, Value, count, metric, metric_family, share
+from teamworld.metrics.event_table import NOBODY, Commitment, EventTable, Flags, Ints, StepClass, primitive
 from teamworld.record import GoalChange, PlanStart
 
-_SHARES: Final[Mapping[str, StepClass]] = {
-    "work_share": "work",
-    "invalid_share": "invalid",
-    "blocked_share": "blocked",
-    "talk_share": "talk",
-    "waiting_share": "sync",
-    "move_share": "move",
-    "idle_share": "idle",
+_SPENT: Final[Mapping[str, StepClass]] = {
+    **{"work_share": "work", "invalid_share": "invalid", "blocked_share": "blocked", "talk_share": "talk"},
+    **{"waiting_share": "sync", "move_share": "move", "idle_share": "idle"},
 }
 
 
@@ -36,13 +30,15 @@ def steps_solved(table: EventTable) -> Value:
     return count(table.steps) if table.is_solved else NULL
 
 
-def _share_of(table: EventTable, spent: StepClass) -> Value:
-    """Return the share of agent-steps that were spent on a class."""
-    return share(float(table.act_ticks[table.acts.in_class(spent)].sum()), float(table.act_ticks.sum()))
+@metric_family(*_SPENT)
+def spent_shares(table: EventTable) -> Sequence[Value]:
+    """Return the shares of agent-steps that were spent on each class."""
+    return [_share_of(table, table.acts.in_class(spent)) for spent in _SPENT.values()]
 
 
-for _name, _spent in _SHARES.items():
-    register(_name, partial(_share_of, spent=_spent))
+def _share_of(table: EventTable, acts: Flags | Ints) -> Value:
+    """Return the share of agent-steps that some rows of ``acts`` make up."""
+    return share(float(table.act_ticks[acts].sum()), float(table.act_ticks.sum()))
 
 
 @metric
@@ -55,7 +51,7 @@ def invalid_action_rate(table: EventTable) -> Value:
 @metric
 def duplicate_work(table: EventTable) -> Value:
     """Return the share of agent-steps spent on a goal that was done, or that enough others had committed to before."""
-    return share(float(table.act_ticks[duplicate_rows(table)].sum()), float(table.act_ticks.sum()))
+    return _share_of(table, duplicate_rows(table))
 
 
 @primitive
@@ -69,8 +65,6 @@ def duplicate_rows(table: EventTable) -> Ints:
     late = serving & (acts.step > np.append(done, table.steps)[acts.goal])
     spare = np.zeros(len(acts.step), np.bool_)
     quorum = {plan.plan: plan.quorum for plan in table.all(PlanStart)}
-    known = np.array(sorted(quorum), np.int64)
-    wanted = np.array([quorum[plan] for plan in known.tolist()], np.int64)
     by_goal: dict[int, list[Commitment]] = {}
     for commitment in table.commitments:
         by_goal.setdefault(commitment.goal, []).append(commitment)
@@ -85,9 +79,7 @@ def duplicate_rows(table: EventTable) -> Ints:
         for commitment, (low, high) in zip(held, spans, strict=True):
             theirs = acts.agent[rows[low:high]] != commitment.agent
             others[low:high] += theirs & (commitment.seq < own[low:high])
-        at = np.searchsorted(known, acts.plan[rows])
-        is_known = np.append(known, NOBODY)[at] == acts.plan[rows]
-        need = np.where(is_known, np.append(wanted, 0)[at], 0)
+        need = np.array([quorum.get(plan, 0) for plan in acts.plan[rows].tolist()], np.int64)
         spare[rows] = (need > 0) & (others >= need)
     return np.flatnonzero(late | spare)
 

@@ -12,15 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from teamworld.metrics.tables.event_table import NOBODY, EventTable, Flags, Ints, primitive
-from teamworld.record import Believe, MessageSent
-
-Scalar = TypeVar("Scalar", bound=np.generic)
+from teamworld.metrics.event_table import NOBODY, EventTable, Flags, Ints, primitive
+from teamworld.record import Believe, Deliver, MessageSent, Observe, Truth
 
 #: Subject, predicate and value of a fact in written form, see ``teamworld.language.Fact``.
 _FACT = re.compile(r'("(?:[^"\\]|\\.)*"|\S+) ([A-Z][A-Z0-9_]*) (.*)', re.DOTALL)
@@ -40,35 +37,55 @@ def names(text: str) -> list[str]:
 
 
 class TimeSeries:
-    """Moments of many series, to look up the last before a place and the first after it.
+    """Moments of many series, to look up the last before a time and the first after it.
 
     Args:
         series: Number of the series, of each moment.
         time: Of each moment, from 0 and below ``span``.
         span: More than any time.
+        values: What look-ups return of a moment; its time if None.
     """
 
-    def __init__(self, series: Ints, time: Ints, span: int) -> None:
+    def __init__(self, series: Ints, time: Ints, span: int, values: Ints | None = None) -> None:
         codes = series * span + time
-        self.order = np.argsort(codes, kind="stable")
-        """Of the sorted moments, their places in what was given."""
-        self._codes = codes[self.order]
+        order = np.argsort(codes, kind="stable")
+        self._codes = codes[order]
+        self._series = np.append(series[order], NOBODY)
+        self._values = np.append((time if values is None else values)[order], NOBODY)
         self._span = span
 
     def before(self, series: Ints, time: Ints) -> Ints:
-        """Return the place in what was given of the last moment before a time; ``NOBODY`` where there is none."""
+        """Return the value of the last moment before a time; ``NOBODY`` where there is none."""
         return self._at(np.searchsorted(self._codes, series * self._span + time) - 1, series)
 
     def after(self, series: Ints, time: Ints) -> Ints:
-        """Return the place in what was given of the first moment after a time; ``NOBODY`` where there is none."""
+        """Return the value of the first moment after a time; ``NOBODY`` where there is none."""
         return self._at(np.searchsorted(self._codes, series * self._span + time, side="right"), series)
 
-    def _at(self, at: Ints, series: Ints) -> Ints:
-        if not len(self._codes):
-            return np.full(np.shape(series), NOBODY, np.int64)
-        inside = np.clip(at, 0, len(self._codes) - 1)
-        there = (at == inside) & (self._codes[inside] // self._span == series)
-        return np.where(there, self.order[inside], NOBODY)
+    def _at(self, place: Ints, series: Ints) -> Ints:
+        # Before the first and behind the last moment stands the one of nobody.
+        return np.where(self._series[place] == series, self._values[place], NOBODY)
+
+
+class FactChanges(NamedTuple):
+    """What comes to be perceived or true and what no longer is, in the order of the log."""
+
+    seq: Ints
+    step: Ints
+    agent: Ints
+    """Who perceives; ``NOBODY`` where it is about the truth."""
+    fact: Ints
+    on: Flags
+    """Whether it does from here on."""
+
+
+class ToldFacts(NamedTuple):
+    """Facts that reached another agent than their sender, one row for each, in the order of delivery."""
+
+    agent: Ints
+    fact: Ints
+    seq: Ints
+    step: Ints
 
 
 class Knowledge:
@@ -76,8 +93,9 @@ class Knowledge:
 
     def __init__(self, table: EventTable) -> None:
         self._table = table
-        self.index = {fact: at for at, fact in enumerate(table.facts)}
+        self.index: dict[str, int] = {}
         """Number of each fact that was perceived, true, told or believed."""
+        self.sights = self._read_sights()
         for message in table.all(MessageSent):
             self._number(message.facts)
         for belief in table.all(Believe):
@@ -91,113 +109,92 @@ class Knowledge:
         """Of each fact, the number of its subject."""
         keys: dict[tuple[str, str], int] = {}
         self._key = np.array([keys.setdefault(parts[:2], len(keys)) for parts in split], np.int64)
-        known = {split[at][1] for at in np.unique(table.sights.fact[table.sights.agent == NOBODY])}
+        known = {split[at][1] for at in np.unique(self.sights.fact[self.sights.agent == NOBODY])}
         known |= {relation.predicate for relation in table.start.relations}
         self.judged = np.array([predicate in known for _, predicate, _ in split], np.bool_)
         """Of each fact, whether the truth tells such facts: others are neither true nor false."""
-        sights = table.sights
         # A moment is twice its place in the log, and one more for what begins with it.
-        self._moment = 2 * sights.seq + sights.on
-        last = max((int(column.max()) for column in (sights.seq, table.deliveries.seq) if len(column)), default=0)
-        self._span = 2 * last + 4
+        self._moment = 2 * self.sights.seq + self.sights.on
+        self._span = 2 * table.end.seq + 4
+        self.told_facts = self._read_told_facts()
+        """Facts that reached somebody else than their sender."""
 
-    def _number(self, facts: Iterable[str]) -> None:
-        for fact in facts:
-            self.index.setdefault(fact, len(self.index))
+    def _read_sights(self) -> FactChanges:
+        rows: list[tuple[int, int, int, int, int]] = []
+        events: list[Truth | Observe] = self._table.all(Truth, Observe)
+        for event in events:
+            if isinstance(event, Truth):
+                agent, begun, ended = NOBODY, event.true, event.false
+            else:
+                agent, begun, ended = self._table.who[event.agent], event.seen, event.unseen
+            rows += [(event.seq, event.step, agent, fact, 1) for fact in self._number(begun)]
+            rows += [(event.seq, event.step, agent, fact, 0) for fact in self._number(ended)]
+        seq, step, who, fact, on = np.array(rows, np.int64).reshape(-1, 5).T.copy()
+        return FactChanges(seq, step, who, fact, on > 0)
+
+    def _read_told_facts(self) -> ToldFacts:
+        messages = {message.id: message for message in self._table.all(MessageSent) if message.facts}
+        rows: list[tuple[int, int, int, int]] = []
+        for deliver in self._table.all(Deliver):
+            message = messages.get(deliver.message)
+            if message is not None and not deliver.dropped and deliver.agent != message.agent:
+                agent = self._table.who[deliver.agent]
+                rows += [(agent, self.index[fact], deliver.seq, deliver.step) for fact in dict.fromkeys(message.facts)]
+        return ToldFacts(*np.array(rows, np.int64).reshape(-1, 4).T.copy())
+
+    def _number(self, facts: Iterable[str]) -> list[int]:
+        return [self.index.setdefault(fact, len(self.index)) for fact in facts]
 
     def _series(self, agent: Ints, fact: Ints) -> Ints:
         """Return the number of a series; the truth is the first agent's."""
         return (agent - NOBODY) * len(self.facts) + fact
 
-    def _before(self, seq: Ints) -> Ints:
-        return np.minimum(2 * seq, self._span - 1)
-
-    @cached_property
-    def told_facts(self) -> ToldFacts:
-        """Facts that reached somebody else than their sender."""
-        return ToldFacts.of(self._table, self.index)
-
     @cached_property
     def _seen(self) -> TimeSeries:
-        return TimeSeries(self._series(self._table.sights.agent, self._table.sights.fact), self._moment, self._span)
+        return TimeSeries(self._series(self.sights.agent, self.sights.fact), self._moment, self._span)
 
     @cached_property
-    def _told_series(self) -> TimeSeries:
+    def _told(self) -> TimeSeries:
         facts = self.told_facts
         return TimeSeries(self._series(facts.agent, facts.fact), 2 * facts.seq + 1, self._span)
 
     @cached_property
-    def _begun(self) -> tuple[TimeSeries, Ints, Ints]:
-        """What was newly perceived or told, by agent and by subject and predicate; with its facts and moments."""
-        sights, deliveries = self._table.sights, self.told_facts
+    def _begun(self) -> tuple[TimeSeries, TimeSeries]:
+        """Moments and facts of what was newly perceived or told, by agent and by subject and predicate."""
+        sights, deliveries = self.sights, self.told_facts
         new = sights.on & (sights.agent != NOBODY)
-        agent = np.concatenate((sights.agent[new], deliveries.agent))
         fact = np.concatenate((sights.fact[new], deliveries.fact))
+        series = self._series(np.concatenate((sights.agent[new], deliveries.agent)), self._key[fact])
         moment = np.concatenate((self._moment[new], 2 * deliveries.seq + 1))
-        return TimeSeries(agent * len(self.facts) + self._key[fact], moment, self._span), fact, moment
-
-    def perceives(self, agent: Ints, fact: Ints, seq: Ints) -> Flags:
-        """Return whether the agent perceives the fact; of ``NOBODY``, whether it is true."""
-        at = self._seen.before(self._series(agent, fact), self._before(seq))
-        perceived: Flags = (at != NOBODY) & _of(self._table.sights.on, at)
-        return perceived
+        return TimeSeries(series, moment, self._span), TimeSeries(series, moment, self._span, fact)
 
     def perceived_from(self, agent: Ints, fact: Ints, seq: Ints) -> Ints:
         """Return the place from which on the agent perceives a fact that it does not perceive now; or the end."""
-        at = self._seen.after(self._series(agent, fact), self._before(seq))
-        return np.where(at == NOBODY, np.iinfo(np.int64).max, _of(self._table.sights.seq, at))
+        moment = self._seen.after(self._series(agent, fact), 2 * seq)
+        return np.where(moment == NOBODY, np.iinfo(np.int64).max, moment // 2)
 
     def true(self, fact: Ints, seq: Ints) -> Flags:
         """Return whether the fact is true."""
-        return self.perceives(np.full_like(fact, NOBODY), fact, seq)
+        moment = self._seen.before(self._series(np.full_like(fact, NOBODY), fact), 2 * seq)
+        return _is_on(moment)
 
     def holds(self, agent: Ints, fact: Ints, seq: Ints) -> Flags:
         """Return whether the agent holds the fact."""
-        series, moment = self._series(agent, fact), self._before(seq)
-        seen, delivered = self._seen.before(series, moment), self._told_series.before(series, moment)
-        perceived = (seen != NOBODY) & _of(self._table.sights.on, seen)
-        since = np.maximum(
-            np.where(seen != NOBODY, _of(self._moment, seen), NOBODY),
-            np.where(delivered != NOBODY, 2 * _of(self.told_facts.seq, delivered) + 1, NOBODY),
-        )
-        begun, _, moments = self._begun
-        last = begun.before(agent * len(self.facts) + self._key[fact], moment)
-        other = np.where(last != NOBODY, _of(moments, last), NOBODY)
-        held: Flags = perceived | ((since != NOBODY) & (other <= since))
+        series = self._series(agent, fact)
+        seen, told = self._seen.before(series, 2 * seq), self._told.before(series, 2 * seq)
+        since = np.maximum(seen, told)
+        other = self._begun[0].before(self._series(agent, self._key[fact]), 2 * seq)
+        held: Flags = _is_on(seen) | ((since != NOBODY) & (other <= since))
         return held
 
     def instead(self, agent: Ints, fact: Ints, seq: Ints) -> Ints:
         """Return what the agent came to know last of the same subject and predicate; ``NOBODY`` if nothing."""
-        begun, facts, _ = self._begun
-        last = begun.before(agent * len(self.facts) + self._key[fact], self._before(seq))
-        return np.where(last != NOBODY, _of(facts, last), NOBODY)
+        return self._begun[1].before(self._series(agent, self._key[fact]), 2 * seq)
 
 
-def _of(values: NDArray[Scalar], at: Ints) -> NDArray[Scalar]:
-    """Return values by place; anything where there is none."""
-    return values[at] if len(values) else np.zeros(np.shape(at), values.dtype)
-
-
-class ToldFacts(NamedTuple):
-    """Facts that reached another agent than their sender, one row for each, in the order of delivery."""
-
-    agent: Ints
-    fact: Ints
-    seq: Ints
-    step: Ints
-
-    @staticmethod
-    def of(table: EventTable, index: dict[str, int]) -> ToldFacts:
-        """Collect them; facts are numbered by ``index``."""
-        messages = {message.id: message for message in table.all(MessageSent) if message.facts}
-        facts = {number: [index[fact] for fact in dict.fromkeys(sent.facts)] for number, sent in messages.items()}
-        deliveries, rows = table.deliveries, []
-        wanted = np.isin(deliveries.message, np.fromiter(messages, np.int64, len(messages)))
-        for at in np.flatnonzero(wanted).tolist():
-            number, agent, step, seq = (int(column[at]) for column in deliveries)
-            if table.team[agent] != messages[number].agent:
-                rows += [(agent, fact, seq, step) for fact in facts[number]]
-        return ToldFacts(*np.array(rows, np.int64).reshape(-1, 4).T.copy())
+def _is_on(moment: Ints) -> Flags:
+    flags: Flags = (moment != NOBODY) & (moment % 2 == 1)
+    return flags
 
 
 @primitive

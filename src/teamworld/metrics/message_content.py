@@ -6,24 +6,25 @@ what agents perceived or what was true is null below the log level ``beliefs``.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from teamworld.metrics.definition import Value, metric, share
-from teamworld.metrics.knowledge import TimeSeries, knowledge_of, names, split_fact
+from teamworld.metrics.event_table import NOBODY, EventTable, Flags, Ints, primitive
+from teamworld.metrics.knowledge import knowledge_of, names, split_fact
 from teamworld.metrics.messages import WITHIN
-from teamworld.metrics.tables.event_table import NOBODY, EventTable, Flags, Ints, primitive
 from teamworld.record import ActionStep, AttemptMade, Commit, MessageSent, PlanStart
 
 
 @metric
 def redundancy(table: EventTable) -> Value:
     """Return the share of facts that recipients held when they were told them."""
-    is_new = ~_is_held(table)
-    return share(int((~is_new).sum()), len(is_new))
+    return share(int(_is_held(table).sum()), len(_is_held(table)))
 
 
 @metric
@@ -79,37 +80,22 @@ def taken_up(table: EventTable, by: tuple[type[PlanStart | Commit], ...] = (Plan
         table: The episode.
         by: What it can be taken up by.
     """
-    knowledge = knowledge_of(table)
-    deliveries = knowledge.told_facts
-    rows = np.flatnonzero(~_is_held(table))
-    terms: dict[str, int] = {}
-    of_fact = {
-        fact: [terms.setdefault(name, len(terms)) for name in _terms(knowledge.facts[fact])]
-        for fact in np.unique(deliveries.fact[rows]).tolist()
-    }
-    mentions = [
-        (table.who[agent], terms[name], seq, step)
-        for agent, seq, step, named in _mentions(table, by)
-        for name in named
-        if name in terms
-    ]
-    who, term, seq, step = (np.ascontiguousarray(part) for part in np.array(mentions, np.int64).reshape(-1, 4).T)
-    span = max(int(named.max()) for named in (seq, deliveries.seq) if len(named)) + 2 if len(rows) else 2
-    series = TimeSeries(who * max(1, len(terms)) + term, seq, span)
-    tries = [(row, name) for row in rows.tolist() for name in of_fact[int(deliveries.fact[row])]]
-    row, name = (np.ascontiguousarray(part) for part in np.array(tries, np.int64).reshape(-1, 2).T)
-    first = series.after(deliveries.agent[row] * max(1, len(terms)) + name, deliveries.seq[row])
-    exists = first != NOBODY
-    row, first = row[exists], first[exists]
-    soon = step[first] <= deliveries.step[row] + WITHIN
-    unseen = knowledge.perceived_from(deliveries.agent[row], deliveries.fact[row], deliveries.seq[row]) > seq[first]
-    used: dict[int, int] = {}
-    for at, place in zip(row[soon & unseen].tolist(), seq[first[soon & unseen]].tolist(), strict=True):
-        used[at] = min(place, used.get(at, place))
-    return [
-        Uptake(int(deliveries.agent[at]), int(deliveries.fact[at]), int(deliveries.seq[at]), used[at])
-        for at in sorted(used)
-    ]
+    knowledge, mentions = knowledge_of(table), _mentions(table, by)
+    deliveries, is_new = knowledge.told_facts, ~_is_held(table)
+    agent, fact, seq, step = (column[is_new] for column in deliveries)
+    perceived = knowledge.perceived_from(agent, fact, seq)
+    uptakes = []
+    for row in zip(*(column.tolist() for column in (agent, fact, seq, step, perceived)), strict=True):
+        recipient, number, delivered, then, seen = row
+        following = []
+        for name in _terms(knowledge.facts[number]):
+            places = mentions.get((recipient, name), [])
+            at = bisect_right(places, delivered, key=itemgetter(0))
+            following += places[at : at + 1]
+        used = [place for place, at in following if at <= then + WITHIN and place < seen]
+        if used:
+            uptakes.append(Uptake(recipient, number, delivered, min(used)))
+    return uptakes
 
 
 def _terms(fact: str) -> set[str]:
@@ -118,14 +104,19 @@ def _terms(fact: str) -> set[str]:
     return {subject, *names(value)}
 
 
-def _mentions(table: EventTable, by: tuple[type[PlanStart | Commit], ...]) -> Iterator[tuple[str, int, int, set[str]]]:
-    """Yield agent, place in the log, step, and what it then names by a plan or commitment."""
-    events = [event for kind in by for event in table.all(kind)]
+def _mentions(
+    table: EventTable, by: tuple[type[PlanStart | Commit], ...]
+) -> dict[tuple[int, str], list[tuple[int, int]]]:
+    """Return by agent and name where, in the log, and in which step its plans and commitments name it."""
+    mentions: defaultdict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
+    events: list[PlanStart | Commit] = table.all(*by)
     for event in events:
-        named = {name for name in (event.goal, table.things.get(event.goal)) if name is not None}
+        named = {event.goal, table.things.get(event.goal)}
         if isinstance(event, PlanStart):
-            named |= {*names(event.text)} | ({event.thing} if event.thing is not None else set())
-        yield event.agent, event.seq, event.step, named
+            named |= {*names(event.text), event.thing}
+        for name in filter(None, named):
+            mentions[table.who[event.agent], name].append((event.seq, event.step))
+    return mentions
 
 
 class FailedAct(NamedTuple):
@@ -210,7 +201,7 @@ def _true_then(table: EventTable, failed: Sequence[FailedAct]) -> tuple[Ints, In
     knowledge = knowledge_of(table)
     about = {name for failure in failed for name in failure.about}
     wanted = np.array([number for name, number in knowledge.subjects.items() if name in about], np.int64)
-    sights = table.sights
+    sights = knowledge.sights
     changes = np.flatnonzero((sights.agent == NOBODY) & np.isin(knowledge.subject[sights.fact], wanted))
     true_facts: defaultdict[int, dict[int, None]] = defaultdict(dict)
     rows: list[tuple[int, int, int, int]] = []

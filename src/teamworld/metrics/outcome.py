@@ -7,7 +7,7 @@ from math import fsum
 import numpy as np
 
 from teamworld.metrics.definition import NULL, Value, count, metric, only, share
-from teamworld.metrics.tables.event_table import EventTable
+from teamworld.metrics.event_table import EventTable
 from teamworld.record import GoalChange
 
 

@@ -1,21 +1,21 @@
-"""The headline numbers of an episode, as a run's results keep them: some of its metrics, and what else a table shows.
+"""The headline numbers of an episode, as a run's results keep them, and what metrics over several runs need of it.
 
 Empty cases are None, never 0 or 1; rates keep numerator and denominator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
 
+from teamworld.metrics.coordination import joint_success, plan_success
 from teamworld.metrics.definition import Value
-from teamworld.metrics.joint_acts import joint_success
+from teamworld.metrics.event_table import EventTable
+from teamworld.metrics.log_reader import tabulate
 from teamworld.metrics.outcome import anytime_completion, completion
-from teamworld.metrics.plans import plan_success
-from teamworld.metrics.tables.log_reader import tabulate
-from teamworld.record import Event, MessageSent, QuestionAsked
+from teamworld.record import Event, MessageSent, PlanStart, QuestionAsked
 
 
 class Rate(NamedTuple):
@@ -89,3 +89,36 @@ def summarise(log: Iterable[Event]) -> Summary:
 
 def _rate(value: Value) -> Rate:
     return Rate(int(value.num or 0), int(value.den or 0))
+
+
+class PlanTally(NamedTuple):
+    """Plans, and those of them that ended with success."""
+
+    won: int
+    plans: int
+
+
+class Extract(NamedTuple):
+    """Some numbers of an episode."""
+
+    world_seed: int
+    """What placed its world."""
+    team: int
+    """Agents."""
+    reused: Mapping[str, PlanTally]
+    """By goal, plans that were taken from a memory as they were."""
+    fresh: Mapping[str, PlanTally]
+    """By goal, all other plans."""
+
+
+def extract(table: EventTable) -> Extract:
+    """Return what metrics over several runs need of an episode."""
+    reused: dict[str, PlanTally] = {}
+    fresh: dict[str, PlanTally] = {}
+    for plan in table.all(PlanStart):
+        if plan.goal is not None:
+            tallies = reused if plan.origin == "reused" else fresh
+            won, plans = tallies.get(plan.goal, PlanTally(0, 0))
+            ending = table.endings.get(plan.plan)
+            tallies[plan.goal] = PlanTally(won + (ending is not None and ending.status == "success"), plans + 1)
+    return Extract(table.start.world_seed, len(table.team), reused, fresh)

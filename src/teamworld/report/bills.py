@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from teamworld.experiment.spec import ExperimentSpec
-from teamworld.experiment.store.calls import CallRow, CallStore
+from teamworld.experiment.store.calls import CallStore, price_of
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.metrics.cost import cost, group_by, latency
+from teamworld.metrics.event_table import CallRow
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report.tables import Table, talk
@@ -29,7 +30,7 @@ def of_run(folder: RunFolder, prices: Prices | None = None) -> Iterator[Table]:
         made = [row for row in store.rows() if row.model != HUMAN]
     if not made:
         return
-    rows = [row._replace(usd=row.price(prices)) for row in made]
+    rows = [row._replace(usd=price_of(row, prices)) for row in made]
     caption = _caption(made, rows, folder.price_tables(), prices)
     caption = "; ".join(filter(None, (caption, talk(experiment))))
     methods = {cell.name: cell.method for cell in experiment.cells()}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from teamworld.metrics.cross_run_inputs import Extract
 from teamworld.metrics.definition import Metric, Value, metrics, pool
+from teamworld.metrics.summary import Extract
 from teamworld.report.statistics import fitting_interval, holm, least, paired
 
 #: What a results table shows first.

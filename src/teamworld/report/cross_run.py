@@ -11,8 +11,8 @@ from math import comb, fsum
 from typing import Final, NamedTuple, TypeAlias
 
 from teamworld.experiment.comparison_runs import GREEDY, RANDOM
-from teamworld.metrics.cross_run_inputs import PlanTally
 from teamworld.metrics.definition import NULL, Value, mean, only, share
+from teamworld.metrics.summary import PlanTally
 from teamworld.report.comparison import MetricRow, Sample, compare
 from teamworld.report.statistics import slope
 

@@ -23,8 +23,7 @@ from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.spec import ExperimentSpec
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.methods.registry import option_error
-from teamworld.metrics.definition import Metric, metrics
-from teamworld.metrics.old_codes import name_of
+from teamworld.metrics.definition import Metric, metrics, name_of
 from teamworld.reasoning.registry import describe
 from teamworld.report import comparison_tables, export, measurement
 from teamworld.report.comparison import LEVEL, Comparison, PairedDifference, Sample, compare, enough

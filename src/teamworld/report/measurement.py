@@ -18,8 +18,7 @@ from teamworld.memory.episode_learning import delta
 from teamworld.memory.store import MemoryStore
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry
-from teamworld.metrics.definition import NULL, Value, mean, metrics
-from teamworld.metrics.old_codes import name_of
+from teamworld.metrics.definition import NULL, Value, mean, metrics, name_of
 from teamworld.record import ActionStep, Event, read_log
 from teamworld.report import cross_run
 from teamworld.report.comparison import COSTS, HEADLINE, Comparison, Sample, compare

@@ -13,7 +13,7 @@ from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.metrics.all_metrics import measure
-from teamworld.metrics.tables.log_reader import tabulate
+from teamworld.metrics.log_reader import tabulate
 from teamworld.record import ActionStep, AgentLeft, EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart
 from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, SilentReasoner, play
 from teamworld.testing.report import CheckReport, checks_by_name, summarise

@@ -16,7 +16,7 @@ from teamworld.errors import UserError
 from teamworld.methods import registry as methods
 from teamworld.methods.cobel.situation import OPERATIONS, VARIANTS, CobelOptions
 from teamworld.metrics.all_metrics import measure
-from teamworld.metrics.tables.log_reader import tabulate
+from teamworld.metrics.log_reader import tabulate
 from teamworld.reasoning.contract import Question
 from teamworld.record import Deliver, EpisodeEnd, Event, MessageSent, QuestionAsked, StageEntered
 from teamworld.testing import check_method

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from teamworld.errors import UserError
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.results import FORM
+from teamworld.metrics.event_table import CallRow
 from teamworld.reasoning.human import HUMAN
 from teamworld.reasoning.llm.budget import Spent, UsageTotal
 from teamworld.reasoning.llm.contract import CallKey, CallRecord, Completion, Fault, Form, Request, Turn, Usage
@@ -43,39 +44,14 @@ _WORDS = {
 _SHOWN = 40  # characters of a text before and after its first change
 
 
-class CallRow(NamedTuple):
-    """One call as reports count it; without its request and text."""
-
-    cell: str
-    episode: int
-    respondent: str
-    purpose: str
-    number: int
-    attempt: int
-    model: str
-    served: str | None
-    finish: Finish | None
-    """None where no completion came."""
-    prompt_tokens: int | None
-    cached_tokens: int | None
-    written_tokens: int | None
-    output_tokens: int | None
-    reasoning_tokens: int | None
-    seconds: float
-    usd: float | None
-    faults: int
-    """Things that went wrong on the way."""
-    cached: bool
-    """It came from a cache of earlier runs, at no cost."""
-
-    def price(self, prices: Prices) -> float | None:
-        """Return what it cost in USD: as on record, else at what is known now; None where no price is known."""
-        if self.usd is not None or self.finish is None or self.cached or self.model == HUMAN:
-            return self.usd
-        usage = Usage(
-            prompt=self.prompt_tokens, cached=self.cached_tokens, written=self.written_tokens, output=self.output_tokens
-        )
-        return prices.price(self.model, self.served or "", usage)
+def price_of(row: CallRow, prices: Prices) -> float | None:
+    """Return what a call cost in USD: as on record, else at what is known now; None where no price is known."""
+    if row.usd is not None or row.finish is None or row.cached or row.model == HUMAN:
+        return row.usd
+    usage = Usage(
+        prompt=row.prompt_tokens, cached=row.cached_tokens, written=row.written_tokens, output=row.output_tokens
+    )
+    return prices.price(row.model, row.served or "", usage)
 
 
 class CallStore(Database):

@@ -1,25 +1,25 @@
 """Failure labels: which spans of an episode went wrong, and how.
 
-``tags(log, finder)`` is a pure function of the log. A rule is a function from a ``Trace`` to failure spans; ``RULES``
-lists those that need nothing but the log; a world adds those that need its cells (``worlds.contract.FailureFinder``).
+``tags(log, finder)`` is a pure function of the log. A rule is a function from the table of events to failure spans;
+``RULES`` lists those that need nothing but the log; a world adds those that need its cells
+(``worlds.contract.FailureFinder``). Each label is defined once, in a line of ``labels.csv``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
+from teamworld.metrics.definition import read_definitions
+from teamworld.metrics.event_table import EventTable
 from teamworld.metrics.failures import conduct, joint, knowledge
-from teamworld.metrics.failures.labels import LABELS, Label
-from teamworld.metrics.failures.trace import Trace
+from teamworld.metrics.failures.steps import detailed_table, transitions
 from teamworld.record import Believe, EpisodeStart, Event
 from teamworld.worlds.contract import FailureFinder, FailureSpan
 
-__all__ = ["LABELS", "RULES", "Label", "Tag", "Trace", "blind", "merged", "tags"]
-
-Rule = Callable[[Trace], Iterable[FailureSpan]]
+Rule = Callable[[EventTable], Iterable[FailureSpan]]
 
 #: The rules that read the log alone.
 RULES: Final[Sequence[Rule]] = (
@@ -41,6 +41,30 @@ RULES: Final[Sequence[Rule]] = (
     knowledge.ignored_inputs,
     knowledge.withheld,
 )
+
+
+class Label(NamedTuple):
+    """What a failure label means."""
+
+    name: str
+    rule: str
+    """The rule in words, with its thresholds."""
+    diagnoses: str
+    """What the team lacks where it shows."""
+    source: str
+    """Where the rule comes from."""
+    refines: str | None
+    """The label that the same spans carry too, where this one says more."""
+    is_spatial: bool
+    """Found by the world, from its snapshots; not there for worlds that offer no finder."""
+    needs_beliefs: bool
+    """Found in logs of the level ``beliefs`` alone."""
+    metrics: str | None
+    """Names of the metrics that count the same, separated by commas."""
+
+
+#: The labels by name, in the order in which they are listed.
+LABELS: Final = {label.name: label for label in read_definitions("failures/labels.csv", Label)}
 
 
 class Tag(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,10 +95,10 @@ def tags(log: Iterable[Event], finder: FailureFinder | None = None) -> list[Tag]
     Raises:
         ValueError: The log has no start or no end, or the finder gives a label that is not defined.
     """
-    trace = Trace.of(log)
-    spans = [span for rule in RULES for span in rule(trace)]
+    table = detailed_table(log)
+    spans = [span for rule in RULES for span in rule(table)]
     if finder is not None:
-        spans += finder(trace.table.start.static, trace.table.team, trace.transitions())
+        spans += finder(table.start.static, table.team, transitions(table))
     unknown = {span.label for span in spans} - set(LABELS)
     if unknown:
         raise ValueError(f"not a failure label: {', '.join(sorted(unknown))}")

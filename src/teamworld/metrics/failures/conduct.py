@@ -7,12 +7,11 @@ from itertools import pairwise
 from math import fsum
 
 from teamworld.language import AgentId
-from teamworld.metrics import conflict
+from teamworld.metrics import coordination
 from teamworld.metrics.effort import contributions
-from teamworld.metrics.failures.trace import Trace, runs
-from teamworld.metrics.message_text import grams, is_alike
-from teamworld.metrics.messages import WITHIN, is_answered
-from teamworld.metrics.plans import plan_cycles as cycles_of_plans
+from teamworld.metrics.event_table import EventTable, consecutive_runs
+from teamworld.metrics.failures.steps import acts_by_step
+from teamworld.metrics.messages import WITHIN, grams, is_alike, is_answered
 from teamworld.record import Deliver, MessageSent, PlanStart, QuestionAsked
 from teamworld.worlds.contract import FailureSpan
 
@@ -26,9 +25,8 @@ _BINDING = ("commit", "release", "accept", "reject")
 IN_A_ROW = 3
 
 
-def free_riders(trace: Trace) -> Iterator[FailureSpan]:
+def free_riders(table: EventTable) -> Iterator[FailureSpan]:
     """Find agents that add under a tenth of the mean and mostly stroll or stand."""
-    table = trace.table
     amounts = contributions(table)
     mean = fsum(amounts) / len(amounts) if amounts else 0.0
     if mean <= 0 or len(amounts) < 2:
@@ -42,52 +40,54 @@ def free_riders(trace: Trace) -> Iterator[FailureSpan]:
             yield FailureSpan("free-rider", 0, table.last, (agent,), None, text)
 
 
-def thrash(trace: Trace) -> Iterator[FailureSpan]:
+def thrash(table: EventTable) -> Iterator[FailureSpan]:
     """Find agents that change plans for goals again and again without a step of work between ."""
-    worked = {(agent, step) for step, acts in enumerate(trace.acts) for agent, act in acts.items() if act.effect}
-    for agent, plans in trace.table.plans_of.items():
+    worked = {
+        (agent, step) for step, acts in enumerate(acts_by_step(table)) for agent, act in acts.items() if act.effect
+    }
+    for agent, plans in table.plans_of.items():
         again = [
             (before, plan)
             for before, plan in pairwise(plans)
-            if plan.goal is not None and not _succeeded(trace, before)
+            if plan.goal is not None and not _succeeded(table, before)
         ]
         for window in zip(*(again[k:] for k in range(PLANS)), strict=False):
-            first, last = window[0][1].step, min(window[-1][1].step, trace.table.last)
+            first, last = window[0][1].step, min(window[-1][1].step, table.last)
             if last - first < PLAN_STEPS and not any((agent, step) in worked for step in range(first, last)):
-                why = ", ".join(_end(trace, before) for before, _ in window)
+                why = ", ".join(_end(table, before) for before, _ in window)
                 text = f"{PLANS} new plans in {last - first + 1} steps without a step of work; those before: {why}"
                 yield FailureSpan("thrash", first, last, (agent,), None, text)
 
 
-def _end(trace: Trace, plan: PlanStart) -> str:
-    ending = trace.table.endings.get(plan.plan)
+def _end(table: EventTable, plan: PlanStart) -> str:
+    ending = table.endings.get(plan.plan)
     return "open" if ending is None else f"{ending.status} ({ending.cause})"
 
 
-def _succeeded(trace: Trace, plan: PlanStart) -> bool:
-    ending = trace.table.endings.get(plan.plan)
+def _succeeded(table: EventTable, plan: PlanStart) -> bool:
+    ending = table.endings.get(plan.plan)
     return ending is not None and ending.status == "success"
 
 
-def deadlocks(trace: Trace) -> Iterator[FailureSpan]:
+def deadlocks(table: EventTable) -> Iterator[FailureSpan]:
     """Find spans in which no agent moves and nothing changes though goals are open."""
-    for first, end in conflict.deadlocks(trace.table):
-        waiting = sum(act.ready is not None for act in trace.acts[end - 1].values())
-        blocked = sum(act.blocker is not None for act in trace.acts[end - 1].values())
+    for first, end in coordination.deadlocks(table):
+        waiting = sum(act.ready is not None for act in acts_by_step(table)[end - 1].values())
+        blocked = sum(act.blocker is not None for act in acts_by_step(table)[end - 1].values())
         how = f"at the end {waiting} waited in place, {blocked} were blocked"
         text = f"nobody moved for {end - first} steps; {how}"
-        yield FailureSpan("deadlock", first, end - 1, trace.table.team, None, text)
+        yield FailureSpan("deadlock", first, end - 1, table.team, None, text)
 
 
-def mutual_blocking(trace: Trace) -> Iterator[FailureSpan]:
+def mutual_blocking(table: EventTable) -> Iterator[FailureSpan]:
     """Find circles of agents of whom each is in the next one's way."""
     circles: dict[tuple[AgentId, ...], list[int]] = {}
-    for step, acts in enumerate(trace.acts):
+    for step, acts in enumerate(acts_by_step(table)):
         ahead = {agent: act.blocker for agent, act in acts.items() if act.blocker in acts and not act.moved}
         for circle in _circles(ahead):
             circles.setdefault(circle, []).append(step)
     for circle, steps in circles.items():
-        for first, last in runs(steps):
+        for first, last in consecutive_runs(steps):
             if last - first + 1 >= IN_THE_WAY:
                 text = f"each was in the next one's way for {last - first + 1} steps"
                 yield FailureSpan("mutual-blocking", first, last, circle, None, text)
@@ -103,17 +103,16 @@ def _circles(ahead: dict[AgentId, str | None]) -> Iterator[tuple[AgentId, ...]]:
             yield tuple(circle)
 
 
-def plan_cycles(trace: Trace) -> Iterator[FailureSpan]:
+def plan_cycles(table: EventTable) -> Iterator[FailureSpan]:
     """Find plans A, B, A, B of one agent of which none succeeded."""
-    for plans in cycles_of_plans(trace.table):
-        last = min(plans[3].step, trace.table.last)
+    for plans in coordination.plan_cycles(table):
+        last = min(plans[3].step, table.last)
         text = f"went from a plan for {plans[0].goal} to one for {plans[1].goal}, back, and again"
         yield FailureSpan("oscillation", min(plans[0].step, last), last, (plans[0].agent,), None, text)
 
 
-def endings(trace: Trace) -> Iterator[FailureSpan]:
+def endings(table: EventTable) -> Iterator[FailureSpan]:
     """Find an episode that ended too early or too late."""
-    table = trace.table
     goals = [goal.id for goal in table.start.goals]
     left = [goal for goal in goals if goal not in table.done]
     if left and table.end.reason == "quit":
@@ -126,34 +125,34 @@ def endings(trace: Trace) -> Iterator[FailureSpan]:
         yield FailureSpan("no-stop", idle_from, table.last, table.team, None, text)
 
 
-def bad_formats(trace: Trace) -> Iterator[FailureSpan]:
+def bad_formats(table: EventTable) -> Iterator[FailureSpan]:
     """Find questions that ended in their fallback."""
-    for question in trace.all(QuestionAsked):
+    for question in table.all(QuestionAsked):
         if question.fallback:
-            step = min(question.step, trace.table.last)
+            step = min(question.step, table.last)
             last = question.errors[-1].text
             text = f"{question.purpose}: {len(question.errors)} answers could not be used; last: {last}"
-            agents = (question.agent,) if question.agent in trace.table.start.team else ()
+            agents = (question.agent,) if question.agent in table.start.team else ()
             yield FailureSpan("bad-format", step, step, agents, None, text)
 
 
-def unanswered(trace: Trace) -> Iterator[FailureSpan]:
+def unanswered(table: EventTable) -> Iterator[FailureSpan]:
     """Find requests that no agent that was asked replied to, or met by taking up the goal, in time."""
-    for request in trace.all(MessageSent):
-        if request.act != "request" or request.step + WITHIN > trace.table.last or is_answered(trace.table, request):
+    for request in table.all(MessageSent):
+        if request.act != "request" or request.step + WITHIN > table.last or is_answered(table, request):
             continue
         text = f"{request.agent} asked {', '.join(request.recipients) or 'nobody in reach'}; no reply in {WITHIN} steps"
         agents = (request.agent, *(agent for agent in request.recipients if agent != request.agent))
         yield FailureSpan("unanswered", request.step, request.step + WITHIN, agents, request.goal, text)
 
 
-def chatter(trace: Trace) -> Iterator[FailureSpan]:
+def chatter(table: EventTable) -> Iterator[FailureSpan]:
     """Find runs of messages among the same agents that tell nothing new."""
-    heard = {(event.message, event.agent) for event in trace.all(Deliver) if not event.dropped}
+    heard = {(event.message, event.agent) for event in table.all(Deliver) if not event.dropped}
     heard_facts: dict[AgentId, set[str]] = {}
     said: dict[tuple[AgentId, AgentId], dict[frozenset[tuple[str, ...]], None]] = {}
     row: list[MessageSent] = []
-    for message in [*trace.all(MessageSent), None]:
+    for message in [*table.all(MessageSent), None]:
         if message is not None:
             empty = _tells_nothing(message, heard_facts, said)
             for agent in message.recipients:
@@ -162,7 +161,7 @@ def chatter(trace: Trace) -> Iterator[FailureSpan]:
                 said.setdefault((message.agent, agent), {})[grams(message.text)] = None
         if row and (message is None or not empty or _circle(message) != _circle(row[0])):
             if len(row) >= IN_A_ROW:
-                first, last = min(row[0].step, trace.table.last), min(row[-1].step, trace.table.last)
+                first, last = min(row[0].step, table.last), min(row[-1].step, table.last)
                 text = f"{len(row)} messages in a row that told nothing new, the last: {row[-1].text[:60]!r}"
                 yield FailureSpan("chatter", first, last, tuple(sorted(_circle(row[0]))), None, text)
             row = []

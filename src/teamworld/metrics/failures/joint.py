@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from teamworld.language import AgentId
+from teamworld.metrics.coordination import first_unmet
 from teamworld.metrics.effort import duplicate_rows
-from teamworld.metrics.failures.trace import Trace, runs
-from teamworld.metrics.joint_acts import first_unmet
-from teamworld.metrics.tables.event_table import EventTable
+from teamworld.metrics.event_table import EventTable, consecutive_runs
+from teamworld.metrics.failures.steps import acts_by_step
 from teamworld.record import ActionStep, AttemptMade, Commit, GoalChange, PlanStart, Release
 from teamworld.worlds.contract import FailureSpan
 
@@ -18,9 +18,9 @@ MISSED_BY = 10
 DOUBLE = 5
 
 
-def failed_attempts(trace: Trace) -> Iterator[FailureSpan]:
+def failed_attempts(table: EventTable) -> Iterator[FailureSpan]:
     """Name each failed joint act by its first unmet constraint."""
-    for attempt in trace.all(AttemptMade):
+    for attempt in table.all(AttemptMade):
         constraint = None if attempt.success else first_unmet(attempt)
         if constraint is not None:
             label, text = _unmet(attempt, constraint)
@@ -41,17 +41,17 @@ def _unmet(attempt: AttemptMade, constraint: str) -> tuple[str, str]:
             return "missing-prerequisite", f"what must hold before it did not ({met})"
 
 
-def stale_plans(trace: Trace) -> Iterator[FailureSpan]:
+def stale_plans(table: EventTable) -> Iterator[FailureSpan]:
     """Find plans that passed their dry run and whose first failure is an action that could not start."""
     seen: set[int] = set()
     goals: dict[str | None, list[GoalChange]] = {}
-    for change in trace.all(GoalChange):
+    for change in table.all(GoalChange):
         goals.setdefault(change.goal, []).append(change)
-    for act in trace.all(ActionStep):
+    for act in table.all(ActionStep):
         if act.status != "failed" or act.plan is None or act.plan in seen:
             continue
         seen.add(act.plan)
-        plan = trace.plans[act.plan]
+        plan = table.plans[act.plan]
         own = any(change.event == "done" and act.agent in change.participants for change in goals.get(act.goal, ()))
         if not act.legal and plan.dry_run_ok and act.step > plan.step and not own:
             action = f"{act.verb}({', '.join(act.args)})"
@@ -59,21 +59,23 @@ def stale_plans(trace: Trace) -> Iterator[FailureSpan]:
             yield FailureSpan("stale-plan", act.step, act.step, (act.agent,), act.goal, text)
 
 
-def misaligned_intents(trace: Trace) -> Iterator[FailureSpan]:
+def misaligned_intents(table: EventTable) -> Iterator[FailureSpan]:
     """Find waits at a joint goal that were given up shortly before a partner, bound for it all the while, came."""
-    joint = {goal.id for goal in trace.table.start.goals if goal.quorum > 1}
-    moved = {(change.goal, change.step) for change in trace.all(GoalChange)}
-    places = {key: list(runs(steps)) for key, steps in _waiting(trace).items() if key[0] in joint}
+    joint = {goal.id for goal in table.start.goals if goal.quorum > 1}
+    moved = {(change.goal, change.step) for change in table.all(GoalChange)}
+    places = {key: list(consecutive_runs(steps)) for key, steps in _waiting(table).items() if key[0] in joint}
     for (goal, agent), waits in places.items():
         for first, last in waits:
-            if not _gave_up(trace, agent, goal, last):
+            if not _gave_up(table, agent, goal, last):
                 continue
             for (other, partner), theirs in places.items():
                 come = _comes(theirs, first, last)
                 if other != goal or partner == agent or come is None:
                     continue
-                bound = all(_aim(trace, step, partner) == goal for step in range(first, come))
-                walks = any(act.moved for acts in trace.acts[last:come] if (act := acts.get(partner)) is not None)
+                bound = all(_aim(table, step, partner) == goal for step in range(first, come))
+                walks = any(
+                    act.moved for acts in acts_by_step(table)[last:come] if (act := acts.get(partner)) is not None
+                )
                 if bound and walks and not any((goal, step) in moved for step in range(last, come + 1)):
                     text = (
                         f"{agent} waited {last - first + 1} steps and gave up in step {last}; "
@@ -89,43 +91,42 @@ def _comes(waits: list[tuple[int, int]], first: int, last: int) -> int | None:
     return next((begin for begin, _ in waits if last < begin <= last + MISSED_BY), None)
 
 
-def _gave_up(trace: Trace, agent: AgentId, goal: str, last: int) -> bool:
+def _gave_up(table: EventTable, agent: AgentId, goal: str, last: int) -> bool:
     """Return whether a wait that ended after a step ended by a failed action or for another goal."""
-    act = trace.acts[last].get(agent)
-    leaves = last + 1 < trace.table.steps and _aim(trace, last + 1, agent) != goal
+    act = acts_by_step(table)[last].get(agent)
+    leaves = last + 1 < table.steps and _aim(table, last + 1, agent) != goal
     return leaves or (act is not None and act.status == "failed")
 
 
-def _waiting(trace: Trace) -> dict[tuple[str, AgentId], list[int]]:
+def _waiting(table: EventTable) -> dict[tuple[str, AgentId], list[int]]:
     """Return for each goal and agent at work on it the steps in which it stood in place for want of others."""
     steps: dict[tuple[str, AgentId], list[int]] = {}
-    for step, acts in enumerate(trace.acts):
+    for step, acts in enumerate(acts_by_step(table)):
         for agent, act in acts.items():
             if act.ready is not None and act.ready == act.goal:
                 steps.setdefault((act.ready, agent), []).append(step)
     return steps
 
 
-def _aim(trace: Trace, step: int, agent: AgentId) -> str | None:
-    act = trace.acts[step].get(agent)
+def _aim(table: EventTable, step: int, agent: AgentId) -> str | None:
+    act = acts_by_step(table)[step].get(agent)
     return None if act is None else act.goal
 
 
-def duplicate_work(trace: Trace) -> Iterator[FailureSpan]:
+def duplicate_work(table: EventTable) -> Iterator[FailureSpan]:
     """Find agents at work on a goal that is done, or that enough others had committed to before."""
-    table = trace.table
     spare: dict[tuple[AgentId, str, str], list[int]] = {}
     rows = duplicate_rows(table)
     columns = table.acts.step, table.acts.agent, table.acts.goal, table.acts.plan
     for step, agent, goal, plan in zip(*(column[rows].tolist() for column in columns), strict=True):
         why = "was done already"
         if table.done.get(table.goals[goal], table.steps) >= step:
-            quorum = trace.plans[plan].quorum
+            quorum = table.plans[plan].quorum
             before = ", ".join(_earlier_holders(table, step, agent, goal)[:quorum])
             why = f"takes {quorum} and had enough committed to it: {before}"
         spare.setdefault((table.team[agent], table.goals[goal], why), []).append(step)
     for (name, about, why), steps in spare.items():
-        for first, last in runs(steps):
+        for first, last in consecutive_runs(steps):
             if last - first + 1 > DOUBLE:
                 text = f"{last - first + 1} steps under a plan for {about}, which {why}"
                 yield FailureSpan("duplicate-work", first, last, (name,), about, text)
@@ -146,10 +147,10 @@ def _earlier_holders(table: EventTable, step: int, agent: int, goal: int) -> lis
     ]
 
 
-def broken_words(trace: Trace) -> Iterator[FailureSpan]:
+def broken_words(table: EventTable) -> Iterator[FailureSpan]:
     """Find agents that take up another goal, by commitment or plan, without releasing the one they hold."""
     held: dict[AgentId, Commit] = {}
-    events: list[Commit | Release | PlanStart] = trace.table.all(Commit, Release, PlanStart)
+    events: list[Commit | Release | PlanStart] = table.all(Commit, Release, PlanStart)
     for event in events:
         before = held.get(event.agent)
         if isinstance(event, Release):

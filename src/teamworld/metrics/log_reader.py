@@ -1,35 +1,24 @@
-"""Reads a log into a table of events, in one pass that holds no event longer than it must."""
+"""From a log to the table of its events, in one pass that holds no event longer than it must.
+
+A log that was changed by hand or by a fault is refused, as its metrics would mean nothing.
+"""
 
 from __future__ import annotations
 
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from teamworld.metrics.tables.event_table import (
-    CLASSES,
-    NOBODY,
-    ActColumns,
-    CallRecord,
-    DecisionColumns,
-    DeliveryColumns,
-    EventTable,
-    FactColumns,
-    Ints,
-    spent_on,
-)
-from teamworld.metrics.tables.validation import HEAVIEST, MANY, Unsound, check_records, check_start, refusal
+from teamworld.metrics.event_table import CLASSES, NOBODY, ActColumns, CallRow, EventTable, spent_on
 from teamworld.record import (
     ActionStep,
-    AgentLeft,
     AttemptMade,
     Believe,
     Commit,
     Deliver,
-    DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
@@ -45,20 +34,35 @@ from teamworld.record import (
     StageEntered,
     StepDone,
     Truth,
-    ViewsShared,
 )
+
+#: Counts are below: a million of them still add up exactly.
+MANY: Final = 2**31
+#: A weight is 0 or between these, so that no sum and no ratio of weights leaves the floating-point numbers.
+LIGHTEST, HEAVIEST = 1e-100, 1e100
 
 _CODES = {name: code for code, name in enumerate(CLASSES)}
 _EFFECT, _MOVED = 1, 2
 _PACKED = struct.Struct("9i").pack
 #: Records of which all are kept; there are few of them, beside what agents do.
-_KEPT = (
-    *(AttemptMade, Believe, Commit, GoalChange, AgentLeft, LlmCall, MessageSent),
-    *(PlanEnd, PlanStart, Predict, QuestionAsked, Release, ViewsShared),
+_KEPT: Final = (
+    *(AttemptMade, Believe, Commit, GoalChange, LlmCall, MessageSent),
+    *(PlanEnd, PlanStart, Predict, QuestionAsked, Release),
 )
+#: Those that are kept at the log level ``beliefs`` too.
+_KEPT_WITH_BELIEFS: Final = (Deliver, Observe, StageEntered, Truth)
 
 
-def tabulate(log: Iterable[Event], calls: Sequence[CallRecord] | None = None) -> EventTable:
+class Unsound(ValueError):
+    """A log that no episode can have written."""
+
+
+def refusal(event: Event, why: str) -> Unsound:
+    """Return the error that refuses a log for one of its records."""
+    return Unsound(f"an impossible log: record {event.seq} ({type(event).__struct_config__.tag}) {why}")
+
+
+def tabulate(log: Iterable[Event], calls: Sequence[CallRow] | None = None) -> EventTable:
     """Read a log into a table, in one pass; the events are not held.
 
     Args:
@@ -72,12 +76,9 @@ def tabulate(log: Iterable[Event], calls: Sequence[CallRecord] | None = None) ->
     start = next(events, None)
     if not isinstance(start, EpisodeStart):
         raise ValueError("an unfinished log has no metrics: it begins with its episode_start")
-    check_start(start)
+    _check_start(start)
     reader = _Reader(start)
     reader.read(events)
-    if reader.end is None:
-        raise ValueError("an unfinished log has no metrics: it ends with its episode_end")
-    check_records(start, reader.kept, reader.step)
     return reader.table(calls)
 
 
@@ -93,9 +94,6 @@ class _Numbering(dict[str | None, int]):
         self[name] = number = len(self) - 1
         return number
 
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name in self if name is not None)
-
 
 class _Reader:
     """Takes events one by one."""
@@ -104,55 +102,74 @@ class _Reader:
         self.start = start
         self.end: EpisodeEnd | None = None
         self.who = {agent: at for at, agent in enumerate(start.team)}
-        self.goals = _Numbering(goal.id for goal in start.goals)
-        self.places, self.facts = _Numbering(), _Numbering()
+        self.goals, self.places = _Numbering(goal.id for goal in start.goals), _Numbering()
         self.acts = bytearray()
         """Packed: filling an array takes five times as long."""
-        self.deliveries, self.decisions, self.sights = array("q"), array("q"), array("q")
-        self.changes = array("q")
-        """One number for each change of a fact: twice the fact, and one more for what begins."""
         self.failed: list[ActionStep] = []
         self.skipped = 0
         self.ticks = array("q")
         self.step = self.tick = 0
         """Steps and ticks of the world so far."""
         self.reward: float | None = None
-        self.kept: dict[type[Any], list[Any]] = {kind: [] for kind in _KEPT}
+        self.has_beliefs = start.log_level != "play"
+        kinds = (*_KEPT, *_KEPT_WITH_BELIEFS) if self.has_beliefs else _KEPT
+        self.kept: dict[type[Any], list[Any]] = {kind: [] for kind in kinds}
 
     def read(self, events: Iterable[Event]) -> None:
         """Take all events, each of which says in which step it happened."""
-        takers = self._takers()
+        takers: dict[type[Any], Callable[[Any], None]] = {
+            **dict.fromkeys(self.kept, self._keep),
+            ActionStep: self._act,
+            StepDone: self._step,
+            EpisodeEnd: self._end,
+            EpisodeStart: self._refuse_start,
+        }
         event: Event = self.start
         try:
             for event in events:
                 if event.step != self.step or event.tick != self.tick:
                     stands = f"it stands in step {self.step}, tick {self.tick}"
                     raise refusal(event, f"says step {event.step}, tick {event.tick}: {stands}")
-                takers[type(event)](event)
+                if (take := takers.get(type(event))) is not None:
+                    take(event)
         except KeyError as error:
             raise refusal(event, f"names {error}, who is not in the team") from None
         except (OverflowError, struct.error):
             raise refusal(event, "has a number that is out of all bounds") from None
 
-    def _takers(self) -> dict[type[Any], Callable[[Any], None]]:
-        return {
-            **{kind: records.append for kind, records in self.kept.items()},
-            ActionStep: self._act,
-            Deliver: self._deliver,
-            StageEntered: self._stage,
-            Truth: lambda event: self._sight(event, NOBODY, event.true, event.false),
-            Observe: lambda event: self._sight(event, self.who[event.agent], event.seen, event.unseen),
-            StepDone: self._step,
-            EpisodeEnd: self._end,
-            EpisodeStart: _refuse_start,
-            DrawingState: lambda event: None,
-        }
+    def _keep(self, event: Any) -> None:  # noqa: ANN401 - a record of any kind
+        match event:
+            case AttemptMade():
+                self._known(event.participants)
+            case GoalChange():
+                self._known(event.participants)
+                _check_bounds(event, "delta", event.delta, 1 - MANY)
+            case PlanStart():
+                self._known((event.agent,))
+                _check_bounds(event, "plan", event.plan)
+                _check_bounds(event, "quorum", event.quorum)
+            case LlmCall():
+                # Counts below 0 alone: a run must not break off over an odd count of its provider.
+                for number in (event.prompt_tokens, event.cached_tokens, event.output_tokens, event.reasoning_tokens):
+                    _check_bounds(event, "tokens", number, high=2**63)
+            case Believe():
+                self._known((event.agent,))
+                for held in event.held:
+                    if not 0.0 <= held.probability <= 1.0:
+                        raise refusal(event, f"has probability {held.probability}: expected 0 to 1")
+            case Commit() | Release() | PlanEnd() | Deliver() | Observe() | StageEntered():
+                self._known((event.agent,))
+        self.kept[type(event)].append(event)
+
+    def _known(self, agents: Iterable[str]) -> None:
+        for agent in agents:
+            self.who[agent]
 
     def _act(self, act: ActionStep) -> None:
         if not act.spent:
             self.skipped += 1
             return
-        if act.status == "failed" and self.start.log_level != "play":
+        if act.status == "failed" and self.has_beliefs:
             self.failed.append(act)
         self.acts += _PACKED(
             act.step,
@@ -165,20 +182,6 @@ class _Reader:
             self.places[act.aim],
             _EFFECT * act.effect + _MOVED * act.moved,
         )
-
-    def _deliver(self, event: Deliver) -> None:
-        if not event.dropped:
-            self.deliveries.extend((event.message, self.who[event.agent], event.step, event.seq))
-
-    def _stage(self, event: StageEntered) -> None:
-        agent = self.who[event.agent]
-        if event.stage == "W":
-            self.decisions.extend((agent, event.step, event.seq))
-
-    def _sight(self, event: Truth | Observe, agent: int, on: Sequence[str], off: Sequence[str]) -> None:
-        self.sights.extend((event.seq, event.step, agent, len(on) + len(off)))
-        self.changes.extend([2 * self.facts[fact] + 1 for fact in on])
-        self.changes.extend([2 * self.facts[fact] for fact in off])
 
     def _step(self, event: StepDone) -> None:
         if not 1 <= event.ticks < MANY:
@@ -195,9 +198,13 @@ class _Reader:
     def _end(self, event: EpisodeEnd) -> None:
         self.end = event
 
-    def table(self, calls: Sequence[CallRecord] | None) -> EventTable:
+    def _refuse_start(self, event: EpisodeStart) -> None:
+        raise refusal(event, "begins the episode again")
+
+    def table(self, calls: Sequence[CallRow] | None) -> EventTable:
         """Return the table of what was read."""
-        assert self.end is not None
+        if self.end is None:
+            raise ValueError("an unfinished log has no metrics: it ends with its episode_end")
         for kind in (GoalChange, Commit, PlanStart, AttemptMade):
             for event in self.kept[kind]:
                 self.goals[event.goal]
@@ -205,43 +212,50 @@ class _Reader:
         step, agent, spent, goal, plan, blocker, place, aim, flags = (row.astype(np.int64) for row in rows)
         is_effect, is_moved = (flags & _EFFECT) > 0, (flags & _MOVED) > 0
         acts = ActColumns(step, agent, spent, goal, plan, blocker, place, aim, is_effect, is_moved)
-        self._check_acts(acts)
-        *records, number = _columns(self.sights, 4)
-        seq, when, who = (np.repeat(column, number) for column in records)
-        change = np.frombuffer(self.changes, np.int64)
-        sights = FactColumns(seq, when, who, change >> 1, (change & 1) > 0)
+        self._check_steps(acts)
         return EventTable(
             start=self.start,
             end=self.end,
-            goals=self.goals.names(),
-            ticks=_columns(self.ticks, 1)[0],
+            goals=tuple(goal for goal in self.goals if goal is not None),
+            ticks=np.frombuffer(self.ticks, np.int64),
             reward=self.reward,
             acts=acts,
             skipped=self.skipped,
-            deliveries=DeliveryColumns(*_columns(self.deliveries, 4)),
-            decisions=DecisionColumns(*_columns(self.decisions, 3)),
-            facts=self.facts.names(),
-            sights=sights,
             failed=self.failed,
             kept=self.kept,
             calls=calls,
         )
 
-    def _check_acts(self, acts: ActColumns) -> None:
-        """Check that every act belongs to a step of the world, and that no agent acts twice in one."""
+    def _check_steps(self, acts: ActColumns) -> None:
+        """Check that what happens belongs to a step of the world, and that no agent acts twice in one."""
         team = self.start.team
         if len(acts.step) and acts.step[-1] >= self.step:
             raise Unsound(f"an impossible log: {team[acts.agent[-1]]} acts after the last of {self.step} steps")
+        for event in (*self.kept[AttemptMade][-1:], *self.kept[GoalChange][-1:]):
+            if event.step >= self.step:
+                raise refusal(event, f"stands after the last of {self.step} steps")
         often = np.bincount(acts.step * len(team) + acts.agent)
         if len(often) and often.max() > 1:
             step, agent = divmod(int(often.argmax()), len(team))
             raise Unsound(f"an impossible log: {team[agent]} acts twice in step {step}")
 
 
-def _refuse_start(event: EpisodeStart) -> None:
-    raise refusal(event, "begins the episode again")
+def _check_start(start: EpisodeStart) -> None:
+    """Check that a log begins with a team, and goals that can be counted and weighed."""
+    if not start.team:
+        raise refusal(start, "names no agent")
+    for what, names in (("an agent", start.team), ("a goal", [goal.id for goal in start.goals])):
+        if len(set(names)) < len(names):
+            raise refusal(start, f"names {what} twice")
+    _check_bounds(start, "horizon", start.horizon)
+    for goal in start.goals:
+        if goal.weight and not LIGHTEST <= goal.weight <= HEAVIEST:
+            bounds = f"{LIGHTEST:g} to {HEAVIEST:g}"
+            raise refusal(start, f"gives goal {goal.id!r} the weight {goal.weight}: expected 0, or {bounds}")
+        _check_bounds(start, f"quorum of goal {goal.id!r}", goal.quorum)
+        _check_bounds(start, f"places of goal {goal.id!r}", goal.places)
 
 
-def _columns(numbers: array[int], width: int) -> list[Ints]:
-    """Return the columns of a table that was filled row by row."""
-    return [np.ascontiguousarray(column) for column in np.frombuffer(numbers, np.int64).reshape(-1, width).T]
+def _check_bounds(event: Event, name: str, number: float | None, low: int = 0, high: int = MANY) -> None:
+    if number is not None and not low <= number < high:
+        raise refusal(event, f"has {name} {number}: expected {low} to {high - 1}")

@@ -1,16 +1,16 @@
 """The table of events that every metric and failure label reads: an episode's log, and its calls on record.
 
 A million events fit into some hundred megabytes: what agents do in every step stands in columns, and of the rest only
-the records that a metric reads are kept. ``table_reader.tabulate`` makes the table of a log.
+the records that a metric reads are kept. ``log_reader.tabulate`` makes the table of a log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from math import fsum
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,44 +44,33 @@ def spent_on(act: ActionStep) -> StepClass:
     return "move" if act.moved else "idle"
 
 
-class CallRecord(Protocol):
-    """A call on record, such as a row of ``experiment.calls.CallStore``."""
+class CallRow(NamedTuple):
+    """A call of a language model on record, without its request and text."""
 
-    @property
-    def cell(self) -> str:
-        """Name of its cell."""
-
-    @property
-    def episode(self) -> int:
-        """Its episode."""
-
-    @property
-    def respondent(self) -> str:
-        """Who was asked."""
-
-    @property
-    def purpose(self) -> str:
-        """Kind of the question."""
-
-    @property
-    def number(self) -> int:
-        """Which of these questions, from 1."""
-
-    @property
-    def finish(self) -> str | None:
-        """None where no completion came."""
-
-    @property
-    def usd(self) -> float | None:
-        """Its price; None where none is known."""
-
-    @property
-    def seconds(self) -> float:
-        """From the first sending to the answer."""
-
-    @property
-    def cached(self) -> bool:
-        """Whether it came from a cache of earlier runs, at no cost."""
+    cell: str
+    episode: int
+    respondent: str
+    purpose: str
+    number: int
+    """Which of these questions, from 1."""
+    attempt: int
+    model: str
+    served: str | None
+    finish: Literal["stop", "length", "refused"] | None
+    """None where no completion came."""
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    written_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    seconds: float
+    """From the first sending to the answer."""
+    usd: float | None
+    """Its price; None where none is known."""
+    faults: int
+    """Things that went wrong on the way."""
+    cached: bool
+    """It came from a cache of earlier runs, at no cost."""
 
 
 class ActColumns(NamedTuple):
@@ -108,37 +97,6 @@ class ActColumns(NamedTuple):
     def in_class(self, name: StepClass) -> Flags:
         """Return which rows were spent on a class."""
         return np.asarray(self.spent == CLASSES.index(name))
-
-
-class DeliveryColumns(NamedTuple):
-    """Messages that reached an agent, one row for each recipient."""
-
-    message: Ints
-    agent: Ints
-    step: Ints
-    """Of the delivery."""
-    seq: Ints
-
-
-class DecisionColumns(NamedTuple):
-    """Decision points: when agents had decided (entered stage W)."""
-
-    agent: Ints
-    step: Ints
-    seq: Ints
-
-
-class FactColumns(NamedTuple):
-    """What comes to be perceived or true and what no longer is, in the order of the log; log level ``beliefs``."""
-
-    seq: Ints
-    step: Ints
-    agent: Ints
-    """Who perceives; ``NOBODY`` where it is about the truth."""
-    fact: Ints
-    """Index in ``EventTable.facts``."""
-    on: Flags
-    """Whether it does from here on."""
 
 
 class Commitment(NamedTuple):
@@ -170,16 +128,11 @@ class EventTable:
     acts: ActColumns
     skipped: int
     """How many actions could not start and were passed over at no cost; they are no agent-steps."""
-    deliveries: DeliveryColumns
-    decisions: DecisionColumns
-    facts: tuple[str, ...]
-    """Whatever was perceived or true, in written form."""
-    sights: FactColumns
     failed: list[ActionStep]
     """Steps in which an action failed; kept at the log level ``beliefs`` alone."""
     kept: dict[type[Any], list[Any]] = field(repr=False)
     """The records of which all are kept, by kind, in order."""
-    calls: Sequence[CallRecord] | None = None
+    calls: Sequence[CallRow] | None = None
     """Its calls of language models on record; None where there is no record: then seconds and dollars are null."""
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
     """What ``primitive`` functions have returned."""
@@ -207,8 +160,9 @@ class EventTable:
     def all(self, *kinds: type[Kind]) -> list[Kind]:
         """Return the records of some kinds, in order."""
         if len(kinds) == 1:
-            return self.kept[kinds[0]]
-        return sorted((event for kind in kinds for event in self.kept[kind]), key=lambda event: event.seq)
+            return self.kept.get(kinds[0], [])
+        events: list[Any] = [event for kind in kinds for event in self.all(kind)]
+        return sorted(events, key=lambda event: event.seq)
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -257,6 +211,11 @@ class EventTable:
     def endings(self) -> dict[int, PlanEnd]:
         """How each plan ended, by number."""
         return {ending.plan: ending for ending in self.all(PlanEnd)}
+
+    @cached_property
+    def plans(self) -> dict[int | None, PlanStart]:
+        """The plans by number."""
+        return {plan.plan: plan for plan in self.all(PlanStart)}
 
     @cached_property
     def plans_of(self) -> dict[str, list[PlanStart]]:
@@ -317,3 +276,12 @@ def primitive(function: Callable[[EventTable], Result]) -> Callable[[EventTable]
         return result
 
     return remembered
+
+
+def consecutive_runs(steps: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the first and last of each run of consecutive numbers; the numbers are in order."""
+    runs: list[tuple[int, int]] = []
+    for step in steps:
+        first = runs.pop()[0] if runs and step <= runs[-1][1] + 1 else step
+        runs.append((first, step))
+    return runs

@@ -48,7 +48,7 @@ PARTS = {
     "skills": ("worlds/cube/skills",),
     "world step": ("worlds/cube/world", "worlds/cube/physics", "worlds/cube/transition", "worlds/cube/state"),
     "layout": ("worlds/cube/levels",),
-    "views, facts, checks": ("worlds/cube/actions", "worlds/cube/beliefs", "worlds/cube/domain.py:CubeDomain.check_in"),
+    "views, facts, checks": ("worlds/cube/actions", "worlds/cube/beliefs", "worlds/cube/domain.py:CubeDomain.check"),
     "questions": ("methods/drwell/questions", "methods/drwell/library", "methods/common/plan_answers", "reasoning/"),
     "negotiation, messages": ("methods/drwell/", "episode/messages"),
     "log": ("record/log", "episode/event_recorder"),

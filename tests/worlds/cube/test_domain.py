@@ -79,7 +79,7 @@ def test_delivered_blocks_stay_in_the_list_in_the_same_place() -> None:
 @given(here=states)
 @settings(max_examples=60)
 def test_there_are_six_legal_plans_of_four_prototypes_for_every_goal(here: SymbolicState) -> None:
-    known = DOMAIN.abilities(here)
+    known = DOMAIN.schemas(here)
     for goal, agent in itertools.product(open_goals(DOMAIN, here.facts), list(here.agents)[:2]):
         plans = DOMAIN.candidate_plans(goal, agent, here.facts)
         assert len(plans) == len(set(plans)) >= 6
@@ -350,7 +350,7 @@ def test_ticks_are_those_of_the_way_and_of_the_last_partner() -> None:
 
 def test_measures_match_the_schemas() -> None:
     here = state(20, [(4, 0)], [(2, 4, 4)])
-    for verb, schema in DOMAIN.abilities(here).items():
+    for verb, schema in DOMAIN.schemas(here).items():
         assert DOMAIN.measures[verb] == tuple(param.measure for param in schema.params)
     assert DOMAIN.measures["push_block"][1] == "units"
     assert DOMAIN.measures["rendezvous"][2] == "quorum"

@@ -254,7 +254,7 @@ def test_a_scene_goes_with_its_last_reader() -> None:
 
 
 def test_completed_actions_are_kept_by_value_and_type() -> None:
-    known = CubeDomain().abilities(state(10, [(1, 0)], [(1, 1, 2)]))
+    known = CubeDomain().schemas(state(10, [(1, 0)], [(1, 1, 2)]))
     assert known.complete(Action("idle", (2,))) == Action("idle", (2,))
     with pytest.raises(UserError, match="number"):
         known.complete(Action("idle", (2.0,)))

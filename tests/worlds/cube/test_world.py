@@ -105,7 +105,7 @@ def test_wrong_calls_are_refused() -> None:
     here = world(10, [(4, 3)], [W1], horizon=1)
     with pytest.raises(UserError, match="did you mean 'agent_0'"):
         here.step({"agent0": WAIT})
-    with pytest.raises(UserError, match="no agent"):
+    with pytest.raises(UserError, match="there is none"):
         here.view("bob")
     give(here)
     with pytest.raises(UserError, match="over"):

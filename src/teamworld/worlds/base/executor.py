@@ -67,6 +67,10 @@ class Executor(Generic[Skill]):
         """Forget what was refused in the last step."""
         self._refusals.clear()
 
+    def is_refused(self, agent: AgentId) -> bool:
+        """Return whether an agent's order of this step could not start."""
+        return agent in self._refusals
+
     def start(
         self, agent: AgentId, order: Action, action: Action, make: Callable[[AgentId, Action], Skill | Result]
     ) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
 from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict
 
@@ -83,21 +85,36 @@ class FactsDomain(Protocol):
         """Return whether the action's preconditions hold if the facts hold."""
 
 
-class FactsSource(ViewSource, Protocol):
-    """One moment of a world in which all that an agent knows are facts."""
-
-    @property
-    def domain(self) -> FactsDomain:
-        """The rules that everybody knows."""
-
-    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
-        """Return what an agent perceives, what it remembers, and both."""
+KnownDomain = TypeVar("KnownDomain", bound=FactsDomain)
+#: What an agent perceives, what it remembers, and both.
+FactParts: TypeAlias = tuple[Facts, Facts, Facts]
 
 
-FactsFrame = TypeVar("FactsFrame", bound=FactsSource)
+@dataclass(eq=False)
+class FactsFrame(Generic[KnownDomain]):
+    """One moment of a world in which all that an agent knows are facts, shared by all views of it."""
+
+    t: int
+    horizon: int
+    domain: KnownDomain
+    """The rules that everybody knows."""
+    histories: Mapping[AgentId, Sequence[Outcome]]
+    split: Callable[[AgentId], FactParts]
+    """Returns what an agent perceives, what it remembers, and both."""
+    _parts: dict[AgentId, FactParts] = field(default_factory=dict, init=False)
+
+    def parts(self, agent: AgentId) -> FactParts:
+        """Return what an agent perceives, what it remembers, and both; made when first asked for."""
+        cached = self._parts.get(agent)
+        if cached is None:
+            cached = self._parts[agent] = self.split(agent)
+        return cached
 
 
-class FactsView(FrameView[FactsFrame]):
+SharedFrame = TypeVar("SharedFrame", bound=FactsFrame[Any])
+
+
+class FactsView(FrameView[SharedFrame]):
     """A view that answers from the agent's facts and the world's domain."""
 
     @property
@@ -116,20 +133,40 @@ class FactsView(FrameView[FactsFrame]):
         return self._now.parts(self._agent)[2]
 
     @property
+    def basis(self) -> Facts:
+        """The facts that the domain is asked by."""
+        return self.known
+
+    @property
     def goals(self) -> Sequence[Goal]:
         """The goals as far as it knows."""
-        return self._now.domain.goals(self.known)
+        return self._domain.goals(self.basis)
 
     @property
     def abilities(self) -> Sequence[ActionSchema]:
         """What it can do, with what it knows of as arguments."""
-        return self._now.domain.abilities(self._agent, self.known)
+        return self._domain.abilities(self._agent, self.basis)
 
     @property
     def options(self) -> Sequence[Option]:
         """Actions that make sense as far as it knows."""
-        return self._now.domain.options(self._agent, self.known)
+        return self._domain.options(self._agent, self.basis)
 
     def check(self, action: Action) -> Verdict:
         """Return whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check(self._agent, action, self.known)
+        return self._domain.check(self._agent, action, self.basis)
+
+    @property
+    def _domain(self) -> FactsDomain:
+        domain: FactsDomain = self._now.domain
+        return domain
+
+
+def check_form(form: str, forms: Sequence[str]) -> None:
+    """Check that a view can be told in a form of text.
+
+    Raises:
+        UserError: It cannot.
+    """
+    if form not in forms:
+        raise UserError(f"a view has no text form '{form}'{suggest(form, list(forms))}")

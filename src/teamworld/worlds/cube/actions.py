@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Entity, Measures, Term
+from teamworld.worlds.base.executor import Result
 from teamworld.worlds.contract import POSSIBLE, ActionSchema, Constraint, Param, Verdict
 from teamworld.worlds.cube.geometry import (
     Place,
@@ -188,39 +189,36 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-class Refusal(NamedTuple):
-    """Why an action cannot start."""
-
-    reason: str
-    constraint: Constraint | None = None
-    blocker: str | None = None
+def fail(reason: str, constraint: Constraint | None = None, blocker: str | None = None) -> Result:
+    """Return the result of an action that cannot start or gives up."""
+    return Result("failed", reason, constraint, blocker)
 
 
-def check_block(state: SymbolicState, block: int) -> Refusal | None:
+def check_block(state: SymbolicState, block: int) -> Result | None:
     """Return why no action on a block can start; None if the block is on the grid."""
     square = state.blocks.get(block)
     if square is None:
-        return Refusal("unknown_block")
-    return Refusal("block_gone") if square.delivered else None
+        return fail("unknown_block")
+    return fail("block_gone") if square.delivered else None
 
 
-def check_face(state: SymbolicState, block: int, face: str) -> Refusal | None:
+def check_face(state: SymbolicState, block: int, face: str) -> Result | None:
     """Return why no agent can line up at a face; None if one can."""
     if staging_cells(state, block, face):
         return None
     causes = blocked_by(state, block, face)
-    return Refusal("face_gone", "spatial", str(entity(causes.blocks[0])) if causes.blocks else WALL_WORD)
+    return fail("face_gone", "spatial", str(entity(causes.blocks[0])) if causes.blocks else WALL_WORD)
 
 
-def find_place(state: SymbolicState, agent: AgentId, block: int | None, face: str | None = None) -> Place | Refusal:
+def find_place(state: SymbolicState, agent: AgentId, block: int | None, face: str | None = None) -> Place | Result:
     """Return the place where the agent is aligned with a face (any face if None), or why it is not."""
     if block is None:
-        return Refusal("unknown_block")
+        return fail("unknown_block")
     if (refusal := check_block(state, block)) is not None:
         return refusal
     aligned_face = face_of(state, agent, block)
     if aligned_face is None or (face is not None and aligned_face != face):
-        return Refusal("not_aligned", "spatial")
+        return fail("not_aligned", "spatial")
     return Place(block, aligned_face)
 
 
@@ -247,7 +245,7 @@ def check_action(
     if action.verb == "move_to_block":
         return _check_face(state, agent, block, word_of(action, 1))
     place = find_place(state, agent, block, word_of(action, 1) if action.verb == "rendezvous" else None)
-    if isinstance(place, Refusal):
+    if isinstance(place, Result):
         return _no(place.reason, agent, block)
     if planning and action.verb == "push_block":
         way, steps = OPPOSITE[place.face], count_of(action, 1)

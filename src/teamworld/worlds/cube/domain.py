@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import WAIT, Domain, Goal, ImpossibleFacts, Option, Relation, Verdict, View
+from teamworld.worlds.contract import WAIT, ActionSchema, Domain, Goal, ImpossibleFacts, Option, Relation, Verdict, View
 from teamworld.worlds.cube import actions, beliefs, candidate_plans, geometry, heuristic
 from teamworld.worlds.cube.actions import (
     MEASURES,
@@ -88,7 +88,11 @@ class CubeDomain(Domain):
             raise ImpossibleFacts(f"agents, blocks and areas are to be inside a grid of side {state.side}")
         return state
 
-    def abilities(self, state: SymbolicState) -> ActionSchemas:
+    def abilities(self, agent: AgentId, facts: Facts) -> Sequence[ActionSchema]:
+        """Return all actions, with the blocks that can be acted on."""
+        return tuple(self.schemas(self._state(facts)).values())
+
+    def schemas(self, state: SymbolicState) -> ActionSchemas:
         """Return the schemas by verb, with the blocks that can be acted on in a state."""
         return compute_once(
             state.block_map.memo,
@@ -101,26 +105,17 @@ class CubeDomain(Domain):
         return make_goals(self._state(facts))
 
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
-        """Return actions that make sense: lining up at a face, then meeting, pushing, backing off; moving, waiting."""
-        return self.options_in(self._state(facts), agent)
-
-    def options_in(self, state: SymbolicState, agent: AgentId) -> Sequence[Option]:
-        """Return the options in a state.
+        """Return actions that make sense: lining up at a face, then meeting, pushing, backing off; moving, waiting.
 
         Raises:
-            ImpossibleFacts: Nobody knows where the agent is.
+            ImpossibleFacts: The facts do not tell where the agent is.
         """
+        state = self._state(facts)
         if agent not in state.agents:
             raise ImpossibleFacts(f"the facts do not tell where {agent} is")
-        actions: list[tuple[Action, GoalId | None]] = []
-        for block, _ in state.open_blocks:
-            actions += [(action, goal_name(block)) for action in _on_block(state, agent, block)]
-        row, col = state.agents[agent]
-        steps = {"up": row, "down": state.side - 1 - row, "left": col, "right": state.side - 1 - col}
-        actions += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
-        actions += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
-        known = self.abilities(state)
-        return [Option(action, goal, _estimate_steps(state, agent, action, known)) for action, goal in actions]
+        return compute_once(
+            state.memo, ("options", agent, self._timeouts), lambda: _options(state, agent, self.schemas(state))
+        )
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans for a goal, or for an agent that is not needed; see ``candidate_plans``.
@@ -134,15 +129,12 @@ class CubeDomain(Domain):
         block = goal.thing.id if goal.thing is not None else -1
         if block not in state.blocks or state.blocks[block].delivered:
             raise UserError(f"plans are made for blocks that are known and not delivered, not for {goal.id}")
-        return candidate_plans.delivery_plans(state, block, agent, self.abilities(state))
+        return candidate_plans.delivery_plans(state, block, agent, self.schemas(state))
 
-    def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
-        """Return whether an action's preconditions hold."""
-        return self.check_in(self._state(facts), agent, action)
-
-    def check_in(self, state: SymbolicState, agent: AgentId, action: Action, *, planning: bool = True) -> Verdict:
-        """Return whether an action's preconditions hold in a state."""
-        return actions.check_action(state, agent, action, self.abilities(state), planning=planning)
+    def check(self, agent: AgentId, action: Action, facts: Facts, *, planning: bool = True) -> Verdict:
+        """Return whether an action's preconditions hold; see ``actions.check_action``."""
+        state = self._state(facts)
+        return actions.check_action(state, agent, action, self.schemas(state), planning=planning)
 
     def predict(self, agent: AgentId, action: Action, facts: Facts) -> Facts:
         """Return what to expect after an action that succeeds, teammates playing their part.
@@ -151,7 +143,7 @@ class CubeDomain(Domain):
         """
         state = self._state(facts)
         try:
-            whole = self.abilities(state).complete(action)
+            whole = self.schemas(state).complete(action)
         except UserError:
             return facts
         then = candidate_plans.expected_state(state, agent, whole)
@@ -160,7 +152,7 @@ class CubeDomain(Domain):
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated steps of an action, at least 1."""
         state = self._state(facts)
-        return _estimate_steps(state, agent, action, self.abilities(state))
+        return _estimate_steps(state, agent, action, self.schemas(state))
 
     def plan_scripted_team(
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
@@ -181,6 +173,17 @@ class CubeDomain(Domain):
             return {}
         looks = {agent: candidate_plans.exploration_plans(state, agent, self._radius) for agent in views}
         return {agent: plans[i % len(plans)] for i, (agent, plans) in enumerate(looks.items()) if plans}
+
+
+def _options(state: SymbolicState, agent: AgentId, known: ActionSchemas) -> tuple[Option, ...]:
+    actions: list[tuple[Action, GoalId | None]] = []
+    for block, _ in state.open_blocks:
+        actions += [(action, goal_name(block)) for action in _on_block(state, agent, block)]
+    row, col = state.agents[agent]
+    steps = {"up": row, "down": state.side - 1 - row, "left": col, "right": state.side - 1 - col}
+    actions += [(Action("move", (side, 1)), None) for side in SIDES if steps[side]]
+    actions += [(Action("idle", (1,)), None), (Action("wait_agents", (len(state.agents),)), None)]
+    return tuple(Option(action, goal, _estimate_steps(state, agent, action, known)) for action, goal in actions)
 
 
 def _on_block(state: SymbolicState, agent: AgentId, block: int) -> Iterator[Action]:

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar
 
 from teamworld.language import Action, AgentId
+from teamworld.worlds.base.executor import DONE, RUNNING, Result
 from teamworld.worlds.contract import Constraint
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import (
     WALL_WORD,
-    Refusal,
     TimeLimits,
     block_of,
     check_block,
     check_face,
     count_of,
+    fail,
     find_place,
     word_of,
 )
@@ -32,24 +33,6 @@ from teamworld.worlds.cube.transition import StepEffects
 STAY = "stay"
 
 
-class SkillResult(NamedTuple):
-    """The status of a skill after a step."""
-
-    status: Literal["running", "done", "failed"] = "running"
-    reason: str = ""
-    constraint: Constraint | None = None
-    blocker: str | None = None
-    ready: str | None = None
-
-
-RUNNING, DONE = SkillResult(), SkillResult("done")
-
-
-def fail(reason: str, constraint: Constraint | None, blocker: str | None = None) -> SkillResult:
-    """Return the result of a skill that gives up."""
-    return SkillResult("failed", reason, constraint, blocker)
-
-
 @dataclass
 class CubeSkill:
     """One running macro-action of one agent; this one waits for some steps."""
@@ -58,17 +41,14 @@ class CubeSkill:
 
     agent: AgentId
     action: Action
-    """Complete: defaults filled in."""
+    """The action as it was ordered, perhaps with counts left out."""
+    whole: Action
+    """The same with all its arguments."""
     limits: TimeLimits
-    order: Action
-    """The action as it was asked for, perhaps with counts left out."""
     start: int
     """Step at which it began."""
     spent: int = field(default=0, init=False)
     """Steps since it started, the current one included."""
-    primitives: list[str] = field(default_factory=list, init=False)
-    moved: bool = field(default=False, init=False)
-    effect: bool = field(default=False, init=False)
 
     #: Where it acts, fixed at the start; only of skills that need alignment.
     place = geometry.Place(-1, "")
@@ -78,9 +58,9 @@ class CubeSkill:
     @property
     def block(self) -> int | None:
         """The block that the action is about."""
-        return block_of(self.action)
+        return block_of(self.whole)
 
-    def begin(self, state: SymbolicState) -> Refusal | None:
+    def begin(self, state: SymbolicState) -> Result | None:
         """Check the preconditions against the truth and fix what is inferred at the start."""
         return None
 
@@ -91,9 +71,9 @@ class CubeSkill:
     def watch(self, effects: StepEffects) -> None:
         """Count what the step did; called for all skills before any is asked for its result."""
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Return how the action stands after the step."""
-        return DONE if self.spent >= count_of(self.action, 0) else RUNNING
+        return DONE if self.spent >= count_of(self.whole, 0) else RUNNING
 
 
 @dataclass(frozen=True)
@@ -116,7 +96,7 @@ class TeamActivity:
         steps: dict[geometry.Place, int] = {}
         for skill in self.skills.values():
             if skill.verb == "push_block":
-                steps[skill.place] = max(steps.get(skill.place, 0), count_of(skill.action, 1))
+                steps[skill.place] = max(steps.get(skill.place, 0), count_of(skill.whole, 1))
         return steps
 
     @cached_property
@@ -157,10 +137,10 @@ class TeamActivity:
         return sum(skill.verb != "wait_agents" for skill in self.skills.values())
 
 
-def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> SkillResult | None:
+def check_still_aligned(state: SymbolicState, agent: AgentId, place: geometry.Place) -> Result | None:
     """Return the failure of an agent that is no longer aligned with the face; None if it is."""
     current = find_place(state, agent, *place)
-    return fail(*current) if isinstance(current, Refusal) else None
+    return current if isinstance(current, Result) else None
 
 
 class Idle(CubeSkill):
@@ -178,9 +158,9 @@ class WaitAgents(CubeSkill):
 
     verb = "wait_agents"
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Count all who wait in this step, this agent included."""
-        count, timeout = count_of(self.action, 0), count_of(self.action, 1)
+        count, timeout = count_of(self.whole, 0), count_of(self.whole, 1)
         if len(effects.after.agents) - activity.busy >= count:
             return DONE
         return fail("timeout", "participation") if self.spent >= timeout else RUNNING
@@ -195,16 +175,16 @@ class Move(CubeSkill):
 
     def primitive(self, known: SymbolicState) -> str:
         """Return the direction, whatever is in the way."""
-        return word_of(self.action, 0)
+        return word_of(self.whole, 0)
 
     def watch(self, effects: StepEffects) -> None:
         """Count the cells moved."""
         self.went += self.agent in effects.moved
         self.last = effects.blocker(self.agent) or self.last
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Judge after the last attempt."""
-        steps = count_of(self.action, 1)
+        steps = count_of(self.whole, 1)
         if self.spent < steps:
             return RUNNING
         return DONE if self.went == steps else fail("blocked", "spatial", self.last)
@@ -218,16 +198,16 @@ class MoveToBlock(CubeSkill):
     """There was no path in this step."""
     blocker: str | None = None
 
-    def begin(self, state: SymbolicState) -> Refusal | None:
+    def begin(self, state: SymbolicState) -> Result | None:
         """The block is there and somebody can stand at the face."""
         block = self.block
         if block is None:
-            return Refusal("unknown_block")
-        return check_block(state, block) or check_face(state, block, word_of(self.action, 1))
+            return fail("unknown_block")
+        return check_block(state, block) or check_face(state, block, word_of(self.whole, 1))
 
     def primitive(self, known: SymbolicState) -> str:
         """Take the next step of a shortest path, recomputed now."""
-        block, face = self.block, word_of(self.action, 1)
+        block, face = self.block, word_of(self.whole, 1)
         self.lost, self.blocker = False, None
         if block is None or check_block(known, block) is not None:
             return STAY
@@ -244,9 +224,9 @@ class MoveToBlock(CubeSkill):
         self.blocker = known.by_cell.get(ahead)
         return near[0] if self.blocker is None else STAY
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Aligned, gone, or out of time; a face that vanishes ends the action at once."""
-        block, face, timeout = self.block, word_of(self.action, 1), count_of(self.action, 2)
+        block, face, timeout = self.block, word_of(self.whole, 1), count_of(self.whole, 2)
         if block is None or (refusal := check_block(effects.after, block)) is not None:
             return fail("block_gone", None)
         if geometry.face_of(effects.after, self.agent, block) == face:
@@ -255,10 +235,10 @@ class MoveToBlock(CubeSkill):
                 return DONE
         refusal = check_block(effects.known, block) or check_face(effects.known, block, face)
         if refusal is not None:
-            return fail(*refusal)
+            return refusal
         if self.spent >= timeout:
             return fail("unreachable" if self.lost else "timeout", "spatial", self.blocker)
-        return SkillResult(blocker=self.blocker)
+        return Result(blocker=self.blocker)
 
 
 def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
@@ -292,16 +272,16 @@ class Rendezvous(CubeSkill):
     verb = "rendezvous"
     need: int = 0
 
-    def begin(self, state: SymbolicState) -> Refusal | None:
+    def begin(self, state: SymbolicState) -> Result | None:
         """The agent is aligned on the face; a count of 0 becomes what a push needs now."""
-        place = find_place(state, self.agent, self.block, word_of(self.action, 1))
-        if isinstance(place, Refusal):
+        place = find_place(state, self.agent, self.block, word_of(self.whole, 1))
+        if isinstance(place, Result):
             return place
         self.place = place
-        self.need = count_of(self.action, 2) or min(len(state.agents), geometry.chain_weight(state, *place))
+        self.need = count_of(self.whole, 2) or min(len(state.agents), geometry.chain_weight(state, *place))
         return None
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Released at the end of the step in which the last one waits."""
         block, face = self.place
         if (behind := check_still_aligned(effects.after, self.agent, self.place)) is not None:
@@ -310,12 +290,12 @@ class Rendezvous(CubeSkill):
         aligned = geometry.aligned_agents(effects.after, block, face)
         present = activity.agents_in_rendezvous[self.place] & aligned
         if len(present) >= self.need:
-            return SkillResult("done", ready=goal)
-        if self.spent < count_of(self.action, 3):
-            return SkillResult(ready=goal)
+            return Result("done", ready=goal)
+        if self.spent < count_of(self.whole, 3):
+            return Result(ready=goal)
         late: Constraint = "spatial" if len(aligned) < self.need else "temporal"
         constraint = "participation" if activity.agent_counts[block] < self.need else late
-        return SkillResult("failed", "timeout", constraint, None, goal)
+        return Result("failed", "timeout", constraint, None, goal)
 
 
 class PushBlock(CubeSkill):
@@ -325,12 +305,12 @@ class PushBlock(CubeSkill):
     steps: int = 0
     went: int = 0
 
-    def begin(self, state: SymbolicState) -> Refusal | None:
+    def begin(self, state: SymbolicState) -> Result | None:
         """The agent is aligned on some face, which gives the direction."""
         place = find_place(state, self.agent, self.block)
-        if isinstance(place, Refusal):
+        if isinstance(place, Result):
             return place
-        self.place, self.steps = place, count_of(self.action, 1)
+        self.place, self.steps = place, count_of(self.whole, 1)
         return None
 
     def primitive(self, known: SymbolicState) -> str:
@@ -342,7 +322,7 @@ class PushBlock(CubeSkill):
         self.went += effects.shifts.get(self.place.block) == OPPOSITE[self.place.face]
         self.is_unfinished = self.went < self.steps
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Done together with the group, or when the block is delivered."""
         block, face = self.place
         if effects.after.blocks[block].delivered or self.place not in activity.unfinished_pushes:
@@ -352,14 +332,14 @@ class PushBlock(CubeSkill):
             return given_up if self.is_unfinished else DONE
         push = effects.push_on.get((block, OPPOSITE[face]))
         lacks_force = push is not None and not push.moved and push.obstacle is None
-        return SkillResult(ready=goal_name(block)) if lacks_force else RUNNING
+        return Result(ready=goal_name(block)) if lacks_force else RUNNING
 
-    def _given_up(self, effects: StepEffects, activity: TeamActivity) -> SkillResult | None:
+    def _given_up(self, effects: StepEffects, activity: TeamActivity) -> Result | None:
         """Return why the agent cannot or will not go on, or None."""
         if (behind := check_still_aligned(effects.after, self.agent, self.place)) is not None:
             return behind
         block, face = self.place
-        late = self.spent >= self.limits.of_steps(count_of(self.action, 2), activity.longest_push[self.place])
+        late = self.spent >= self.limits.of_steps(count_of(self.whole, 2), activity.longest_push[self.place])
         push = effects.push_on.get((block, OPPOSITE[face]))
         if push is None or push.moved:
             return fail("timeout", "temporal") if late else None
@@ -376,10 +356,10 @@ class YieldBlock(CubeSkill):
     went: int = 0
     stuck: str | None = None
 
-    def begin(self, state: SymbolicState) -> Refusal | None:
+    def begin(self, state: SymbolicState) -> Result | None:
         """The agent is aligned on some face; away from it is where it goes."""
         place = find_place(state, self.agent, self.block)
-        if isinstance(place, Refusal):
+        if isinstance(place, Result):
             return place
         self.place = place
         return None
@@ -399,14 +379,14 @@ class YieldBlock(CubeSkill):
         """Count the cells moved."""
         self.went += self.agent in effects.moved
 
-    def result(self, effects: StepEffects, activity: TeamActivity) -> SkillResult:
+    def result(self, effects: StepEffects, activity: TeamActivity) -> Result:
         """Judge the cells moved."""
-        steps = count_of(self.action, 1)
+        steps = count_of(self.whole, 1)
         if self.went >= steps:
             return DONE
         if self.stuck is not None:
             return fail("blocked", "spatial", self.stuck)
-        if self.spent >= self.limits.of_steps(count_of(self.action, 2), steps):
+        if self.spent >= self.limits.of_steps(count_of(self.whole, 2), steps):
             return fail("timeout", "spatial", effects.blocker(self.agent))
         return RUNNING
 

@@ -24,8 +24,7 @@ from teamworld.worlds.cube.state import DOWN, LEFT, RIGHT, STEPS, UP, WALL
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from teamworld.worlds.contract import ImpossibleFacts
-from teamworld.worlds.cube.state import CubeState, Layout
+    from teamworld.worlds.cube.state import CubeState, Layout
 
 #: The words for faces and directions, in the order in which paths try them.
 SIDES: Final = ("up", "down", "left", "right")

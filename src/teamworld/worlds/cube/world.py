@@ -9,36 +9,34 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts
+from teamworld.worlds.base.executor import Executor, Result
 from teamworld.worlds.base.options import read_options
-from teamworld.worlds.base.views import FrameView
+from teamworld.worlds.base.team_world import TeamWorld
+from teamworld.worlds.base.views import FactParts, FactsFrame, FactsView, check_form
 from teamworld.worlds.contract import (
     WAIT,
-    ActionSchema,
     EndReason,
     Goal,
     IndistinguishablePair,
-    Option,
     Outcome,
     StepResult,
     Verdict,
-    World,
     WorldSpec,
 )
 from teamworld.worlds.cube import geometry, physics, text
-from teamworld.worlds.cube.actions import Refusal, Timeouts, block_of, time_limits
+from teamworld.worlds.cube.actions import Timeouts, block_of, check_block, fail, time_limits
 from teamworld.worlds.cube.beliefs import TeamKnowledge, TeamMemory, split_facts
 from teamworld.worlds.cube.domain import CubeDomain, make_goals
 from teamworld.worlds.cube.failures import failures
 from teamworld.worlds.cube.levels import LEVELS, layout_for, neighbouring_layouts
-from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill, SkillResult, TeamActivity
+from teamworld.worlds.cube.skills import SKILLS, STAY, CubeSkill, TeamActivity
 from teamworld.worlds.cube.state import EpisodeRules, ForceScope, Layout, make_state
 from teamworld.worlds.cube.symbolic_state import PRIMITIVE, SymbolicState, agent_name, goal_name
 from teamworld.worlds.cube.transition import StepEffects, compute_effects
@@ -87,37 +85,23 @@ __all__ = [
 KIND = "pusher"
 
 
-@dataclass(frozen=True)
-class CubeMoment:
+@dataclass(eq=False)
+class CubeFrame(FactsFrame[CubeDomain]):
     """One moment of the world, shared by all views of it."""
 
-    t: int
-    horizon: int
-    domain: CubeDomain
-    knowledge: TeamKnowledge
-    radius: int | None
+    state: SymbolicState
+    """What the team knows; the truth if agents see everything."""
+    basis: Facts
+    """The facts of ``state``."""
     running: Mapping[AgentId, Action]
     """The running action of each busy agent."""
-    histories: Mapping[AgentId, Sequence[Outcome]]
-
-    @property
-    def state(self) -> SymbolicState:
-        """What the team knows; the truth if agents see everything."""
-        return self.knowledge.state
-
-    def split_facts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
-        """Return what an agent perceives, what it recalls, and both together."""
-        if self.radius is None:
-            return self._facts, Facts(), self._facts
-        return split_facts(self.knowledge, agent, self.radius, self.t)
-
-    @cached_property
-    def _facts(self) -> Facts:
-        return self.state.facts
 
 
-class CubeView(FrameView[CubeMoment]):
-    """``contract.View`` for CUBE; reading it after the world's next step raises ``StaleView``."""
+class CubeView(FactsView[CubeFrame]):
+    """``contract.View`` for CUBE; reading it after the world's next step raises ``StaleView``.
+
+    ``recall`` is what anyone of the team has perceived before and the agent does not perceive now.
+    """
 
     @property
     def kind(self) -> str:
@@ -135,44 +119,18 @@ class CubeView(FrameView[CubeMoment]):
         return self._now.state
 
     @property
+    def basis(self) -> Facts:
+        """The same as facts."""
+        return self._now.basis
+
+    @property
     def running(self) -> Mapping[AgentId, Action]:
         """The running action of each busy agent, which the team tells one another."""
         return self._now.running
 
-    @property
-    def facts(self) -> Facts:
-        """Perceived now."""
-        return self._parts[0]
-
-    @property
-    def recall(self) -> Facts:
-        """Perceived before by anyone of the team and not now by this agent, with the step of last sight."""
-        return self._parts[1]
-
-    @property
-    def known(self) -> Facts:
-        """Both."""
-        return self._parts[2]
-
-    @property
-    def goals(self) -> Sequence[Goal]:
-        """The blocks discovered so far, by id; delivered ones are ``done``."""
-        return make_goals(self._now.state)
-
-    @property
-    def abilities(self) -> Sequence[ActionSchema]:
-        """All actions, with the blocks that can be acted on."""
-        return tuple(self._now.domain.abilities(self._now.state).values())
-
-    @property
-    def options(self) -> Sequence[Option]:
-        """Actions that make sense as far as the agent knows."""
-        _ = self._now
-        return self._kept_options
-
     def check(self, action: Action) -> Verdict:
-        """Whether the action's preconditions hold, by what the agent knows."""
-        return self._now.domain.check_in(self._now.state, self._agent, action, planning=False)
+        """Return whether the action's preconditions hold, by what the agent knows."""
+        return self._now.domain.check(self._agent, action, self.basis, planning=False)
 
     def text(self, form: str = "plain") -> str:
         """Return the view in words.
@@ -180,25 +138,11 @@ class CubeView(FrameView[CubeMoment]):
         Raises:
             UserError: There is no such form.
         """
-        if form != "plain":
-            raise UserError(f"a CUBE view has no text form '{form}'{suggest(form, ['plain'])}")
+        check_form(form, ["plain"])
         return text.plain(self)
 
-    @property
-    def _parts(self) -> tuple[Facts, Facts, Facts]:
-        _ = self._now  # what is kept must not be read when the view is stale
-        return self._kept_parts
 
-    @cached_property
-    def _kept_parts(self) -> tuple[Facts, Facts, Facts]:
-        return self._frame.split_facts(self._agent)
-
-    @cached_property
-    def _kept_options(self) -> Sequence[Option]:
-        return self._frame.domain.options_in(self._frame.state, self._agent)
-
-
-class CubeWorld(World):
+class CubeWorld(TeamWorld[CubeSkill]):
     """One instance of CUBE; implements ``contract.World``.
 
     Args:
@@ -241,11 +185,6 @@ class CubeWorld(World):
         self.reset(0)
 
     @property
-    def spec(self) -> WorldSpec:
-        """What everybody knows before the first step."""
-        return self._spec
-
-    @property
     def domain(self) -> CubeDomain:
         """The rules that everybody knows."""
         return self._domain
@@ -266,11 +205,10 @@ class CubeWorld(World):
         self._state = SymbolicState.from_arrays(self._arrays, self._names)
         radius = self._options.view_radius
         self._memory = None if radius is None else TeamMemory(radius, self._layout.grid_size)
-        self._skills: dict[AgentId, CubeSkill] = {}
-        self._histories: dict[AgentId, list[Outcome]] = {agent: [] for agent in self._names}
+        self._executor = Executor[CubeSkill](self._names)
         self._effects: StepEffects | None = None
         self._over: EndReason | None = None
-        self._frame = self._make_frame()
+        self._show(self._know(0))
 
     def view(self, agent: AgentId) -> CubeView:
         """Return the view of an agent.
@@ -278,51 +216,40 @@ class CubeWorld(World):
         Raises:
             UserError: There is no such agent.
         """
-        self._check_name(agent)
+        self._check_agent(agent)
         return CubeView(agent, self._frame, lambda: self._frame)
 
-    def step(self, actions: Mapping[AgentId, Action]) -> StepResult:
-        """Start and stop actions as asked for, then do one step.
-
-        An action that cannot start is refused: its outcome is failed and not legal, and the step is spent.
-
-        Raises:
-            UserError: An action is for an unknown agent, or the episode is over.
-        """
-        if self._over is not None:
-            raise UserError(f"the episode is over ({self._over}): reset the world before the next step")
-        for agent in actions:
-            self._check_name(agent)
-        refusals = {agent: no for agent, action in actions.items() if (no := self._start(agent, action)) is not None}
-        activity = TeamActivity(dict(self._skills))
-        known = self._frame.state
-        directions = {agent: skill.primitive(known) for agent, skill in self._skills.items()}
+    def _advance(self) -> StepResult:
+        skills = dict(self._executor.running)
+        activity, known, before = TeamActivity(skills), self._frame.state, self._state
+        directions = {agent: skill.primitive(known) for agent, skill in skills.items()}
         tried = {agent: directions[agent] for agent in self._names if directions.get(agent, STAY) != STAY}
-        before = self._state
         primitives = [PRIMITIVE[tried[agent]] if agent in tried else 0 for agent in self._names]
         physics.step(self._arrays, np.array(primitives, np.int8))
         self._state = SymbolicState.from_arrays(self._arrays, self._names, before=before)
-        knowledge = self._know(self._frame.t + 1)
-        idle = frozenset(self._names).difference(self._skills)
-        effects = compute_effects(
+        t = int(self._arrays.steps[0])
+        knowledge = self._know(t)
+        idle = frozenset(self._names).difference(skills)
+        self._effects = effects = compute_effects(
             self._arrays, before, self._state, knowledge.state, tried, activity.engaged, activity.waiting, idle
         )
-        self._effects = effects
-        outcomes = self._judge(effects, activity, actions, refusals)
-        self._over = "all_done" if self._arrays.terminated[0] else "horizon" if self._arrays.truncated[0] else None
-        self._frame = self._make_frame(knowledge)
+        for skill in skills.values():
+            skill.spent += 1
+            skill.watch(effects)
+        outcomes = {agent: self._judge(agent, effects, activity) for agent in self._names}
+        self._show(knowledge)
         return StepResult(
             1,
             outcomes,
             goals=effects.goal_events(self._start_distances),
             attempts=effects.attempts(),
             score={"reward": float(self._arrays.reward[0])},
-            end_reason=self._over,
+            end_reason=self._end_reason(bool(self._arrays.terminated[0]), t),
         )
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other agents at most ``reach`` cells away (Manhattan), in the order of the agents."""
-        self._check_name(sender)
+        self._check_agent(sender)
         state = self._state
         near = tuple(agent for agent in self._names if agent != sender)
         if math.isinf(reach):
@@ -349,122 +276,64 @@ class CubeWorld(World):
             "blocks": [None if square.delivered else [square.row, square.col] for square in blocks],
         }
 
-    def _check_name(self, agent: AgentId) -> None:
-        if agent not in self._histories:
-            raise UserError(f"there is no agent '{agent}'{suggest(agent, list(self._names))}")
-
-    def _make_frame(self, knowledge: TeamKnowledge | None = None) -> CubeMoment:
-        t = int(self._arrays.steps[0])
-        return CubeMoment(
-            t,
-            self._rules.max_steps,
-            self._domain,
-            knowledge or self._know(t),
-            self._options.view_radius,
-            {agent: skill.order for agent, skill in self._skills.items()},
-            self._histories,
-        )
-
     def _know(self, t: int) -> TeamKnowledge:
         return TeamKnowledge(self._state, {}) if self._memory is None else self._memory.look(self._state, t)
 
-    def _start(self, agent: AgentId, order: Action) -> Refusal | None:
-        """Start an action, unless it runs already; return why it cannot start."""
-        running = self._skills.get(agent)
-        if running is not None and order == running.order:
-            return None
-        action = self._complete(order)
-        if running is not None:
-            if action == running.action:
-                return None
-            self._end(running, SkillResult("failed", "interrupted"))
-        if isinstance(action, Refusal) or action == WAIT:
-            return action if isinstance(action, Refusal) else None
-        skill = SKILLS[action.verb](agent, action, self._limits, order, self._frame.t)
-        refusal = skill.begin(self._frame.state)  # by what the team knows, as the skill goes on
-        if refusal is None:
-            self._skills[agent] = skill
-        return refusal
+    def _show(self, knowledge: TeamKnowledge) -> None:
+        t, radius, basis = int(self._arrays.steps[0]), self._options.view_radius, knowledge.state.facts
 
-    def _complete(self, order: Action) -> Action | Refusal:
-        block, known = block_of(order), self._frame.state
-        if block is not None and block not in known.blocks:
-            return Refusal("unknown_block")
-        if block is not None and known.blocks[block].delivered:
-            return Refusal("block_gone")
+        def split(agent: AgentId) -> FactParts:
+            return (basis, Facts(), basis) if radius is None else split_facts(knowledge, agent, radius, t)
+
+        self._frame = CubeFrame(
+            t,
+            self._spec.horizon,
+            self._domain,
+            self._executor.copy_histories(),
+            split,
+            knowledge.state,
+            basis,
+            {agent: skill.action for agent, skill in self._executor.running.items()},
+        )
+
+    def _complete(self, agent: AgentId, action: Action) -> Action:
+        """Return the running action if it is the same but for counts that were left out, else the action as it is."""
+        running = self._executor.running.get(agent)
+        return running.action if running is not None and self._whole(action) == running.whole else action
+
+    def _whole(self, action: Action) -> Action | Result:
+        """Return an action with all its arguments, or why it is none."""
+        block, known = block_of(action), self._frame.state
+        if block is not None and (refused := check_block(known, block)) is not None:
+            return refused
         try:
-            return self._domain.abilities(known).complete(order)
+            return self._domain.schemas(known).complete(action)
         except UserError as error:
-            return Refusal(f"illegal: {error}")
+            return fail(f"illegal: {error}")
 
-    def _judge(
-        self,
-        effects: StepEffects,
-        activity: TeamActivity,
-        actions: Mapping[AgentId, Action],
-        refusals: Mapping[AgentId, Refusal],
-    ) -> dict[AgentId, Outcome]:
-        """Return the outcome of each agent's step, and end the actions that are over."""
-        for skill in activity.skills.values():
-            skill.spent += 1
-            skill.watch(effects)
-        outcomes = {}
-        for agent in self._names:
-            if agent in refusals:
-                outcome = self._refuse(agent, actions[agent], refusals[agent])
-            elif agent in activity.skills:
-                outcome = self._advance(activity.skills[agent], effects, activity)
-            else:
-                ready = _open_face(effects, agent)
-                outcome = Outcome(WAIT, "done", primitives=("STAY",), start=self._frame.t, ready=ready)
-            outcomes[agent] = outcome._replace(place=effects.before.agents[agent], aim=effects.aim(agent))
-        return outcomes
+    def _make_skill(self, agent: AgentId, action: Action) -> CubeSkill | Result:
+        whole = self._whole(action)
+        if isinstance(whole, Result):
+            return whole
+        skill = SKILLS.get(whole.verb, CubeSkill)(agent, action, whole, self._limits, self._frame.t)
+        return skill.begin(self._frame.state) or skill  # by what the team knows, as the skill goes on
 
-    def _refuse(self, agent: AgentId, action: Action, refusal: Refusal) -> Outcome:
-        outcome = Outcome(action, "failed", *refusal, legal=False, primitives=("STAY",), start=self._frame.t)
-        self._histories[agent].append(outcome)
-        return outcome
-
-    def _advance(self, skill: CubeSkill, effects: StepEffects, activity: TeamActivity) -> Outcome:
-        """Return the outcome of one step of a running action, and end the action if it is over."""
-        agent, result = skill.agent, skill.result(effects, activity)
-        primitive = effects.tried.get(agent, STAY).upper()
-        moved, effect = agent in effects.moved, agent in effects.pushed
-        skill.primitives.append(primitive)
-        skill.moved, skill.effect = skill.moved or moved, skill.effect or effect
-        ready = result.ready
-        if ready is None and skill.verb in ("idle", "talk", "wait_agents"):
-            ready = _open_face(effects, agent)
-        if result.status != "running":
-            self._end(skill, result)
-        return Outcome(
-            skill.order,
-            result.status,
-            result.reason,
-            result.constraint,
-            result.blocker or effects.blocker(agent),
-            moved=moved,
-            effect=effect,
-            primitives=(primitive,),
-            start=skill.start,
-            ready=ready,
-        )
-
-    def _end(self, skill: CubeSkill, result: SkillResult) -> None:
-        """Add a finished or interrupted action to its agent's history, with all its primitives."""
-        del self._skills[skill.agent]
+    def _judge(self, agent: AgentId, effects: StepEffects, activity: TeamActivity) -> Outcome:
+        skill = activity.skills.get(agent)
+        is_waiting = skill is None or skill.verb in ("idle", "talk", "wait_agents")
         outcome = Outcome(
-            skill.order,
-            result.status,
-            result.reason,
-            result.constraint,
-            result.blocker,
-            moved=skill.moved,
-            effect=skill.effect,
-            primitives=tuple(skill.primitives),
-            start=skill.start,
+            WAIT,
+            "done",
+            blocker=effects.blocker(agent),
+            moved=agent in effects.moved,
+            effect=agent in effects.pushed,
+            primitives=(effects.tried.get(agent, STAY).upper(),),
+            start=self._frame.t,
+            ready=_open_face(effects, agent) if is_waiting and not self._executor.is_refused(agent) else None,
+            place=effects.before.agents[agent],
+            aim=effects.aim(agent),
         )
-        self._histories[skill.agent].append(outcome)
+        return self._executor.judge(agent, outcome, lambda running: running.result(effects, activity))
 
 
 def _open_face(effects: StepEffects, agent: AgentId) -> str | None:

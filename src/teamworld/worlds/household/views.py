@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
-from teamworld.errors import UserError, suggest
-from teamworld.language import AgentId, Entity, Facts
-from teamworld.worlds.base.views import FactsView
-from teamworld.worlds.contract import Outcome
+from teamworld.language import AgentId, Entity
+from teamworld.worlds.base.views import FactsFrame, FactsView, check_form
 from teamworld.worlds.household.domain import HouseholdDomain
-from teamworld.worlds.household.observe import Known, SightMemory, believed
-from teamworld.worlds.household.state import State
+from teamworld.worlds.household.observe import Known, believed
 
 
-@dataclass(eq=False)
-class Frame:
-    """One moment of the world, shared by all views of it."""
-
-    t: int
-    horizon: int
-    domain: HouseholdDomain
-    state: State
-    memories: Mapping[AgentId, SightMemory]
-    histories: Mapping[AgentId, tuple[Outcome, ...]]
-    _parts: dict[AgentId, tuple[Facts, Facts, Facts]] = field(default_factory=dict)
-
-    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
-        """Return what an agent perceives, what it remembers, and both; made when first asked for."""
-        cached = self._parts.get(agent)
-        if cached is None:
-            cached = self._parts[agent] = self.memories[agent].parts(self.state)
-        return cached
-
-
-class HouseholdView(FactsView[Frame]):
+class HouseholdView(FactsView[FactsFrame[HouseholdDomain]]):
     """``contract.View`` for the household; reading it after the world's next step raises ``StaleView``."""
 
     @property
@@ -55,8 +31,7 @@ class HouseholdView(FactsView[Frame]):
         Raises:
             UserError: There is no such form.
         """
-        if form != "plain":
-            raise UserError(f"a view of the household has no text form '{form}'{suggest(form, ['plain'])}")
+        check_form(form, ["plain"])
         known, frame = believed(self.known), self._now
         lines = [f"Step {self.t} of {self.t + self.steps_left}. You are {self._agent}, in {known.at[self._agent]}."]
         lines.append(f"You hold {_listed(known.hands[self._agent]) or 'nothing'}.")

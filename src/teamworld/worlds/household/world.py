@@ -17,6 +17,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.base.executor import Executor, Result, refusal
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
+from teamworld.worlds.base.views import FactsFrame
 from teamworld.worlds.contract import (
     WAIT,
     EndReason,
@@ -37,7 +38,7 @@ from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_o
 from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.skills import Skill
 from teamworld.worlds.household.state import Rules
-from teamworld.worlds.household.views import Frame, HouseholdView
+from teamworld.worlds.household.views import HouseholdView
 
 DEFAULT_HORIZON, DEFAULT_LEVEL = 250, "dev"
 SUMMARY = "find things in a home and bring them to a table, fridge or dishwasher (the C-WAH benchmark)"
@@ -235,8 +236,13 @@ class HouseholdWorld(TeamWorld[Skill]):
         self._show()
 
     def _show(self) -> None:
-        self._frame = Frame(
-            self._t, self._spec.horizon, self._domain, self._state, self._memories, self._executor.copy_histories()
+        state, memories = self._state, self._memories
+        self._frame = FactsFrame(
+            self._t,
+            self._spec.horizon,
+            self._domain,
+            self._executor.copy_histories(),
+            lambda agent: memories[agent].parts(state),
         )
 
     def _make_skill(self, agent: AgentId, action: Action) -> Skill | Result:

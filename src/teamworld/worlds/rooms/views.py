@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from teamworld.errors import UserError, suggest
-from teamworld.language import AgentId, Facts, show
-from teamworld.worlds.base.views import FactsView
-from teamworld.worlds.contract import Outcome
+from teamworld.language import AgentId, show
+from teamworld.worlds.base.views import FactsFrame, FactsView, check_form
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.observe import believed
 
 
-@dataclass(frozen=True, eq=False)
-class Frame:
+@dataclass(eq=False)
+class Frame(FactsFrame[RoomsDomain]):
     """One moment of the world, shared by all views of it."""
 
-    t: int
-    horizon: int
-    domain: RoomsDomain
-    memories: Mapping[AgentId, tuple[Facts, Facts, Facts]]
-    """For each agent what it perceives, what it remembers, and both."""
     overcome: frozenset[AgentId]
-    histories: Mapping[AgentId, tuple[Outcome, ...]]
-
-    def parts(self, agent: AgentId) -> tuple[Facts, Facts, Facts]:
-        """Return what an agent perceives, what it remembers, and both."""
-        return self.memories[agent]
 
 
 class RoomsView(FactsView[Frame]):
@@ -49,8 +36,7 @@ class RoomsView(FactsView[Frame]):
         Raises:
             UserError: There is no such form.
         """
-        if form != "plain":
-            raise UserError(f"a view of rooms has no text form '{form}'{suggest(form, ['plain'])}")
+        check_form(form, ["plain"])
         state, house = believed(self.known), self._now.domain.house
         rows, columns = house.size
         lines = [

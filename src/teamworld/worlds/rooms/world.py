@@ -179,7 +179,8 @@ class RoomsWorld(TeamWorld[Skill]):
             self._memories[agent].look(self._state, agent, self._t)
         parts = {agent: self._memories[agent].parts for agent in self._state.agents}
         dazed = frozenset(self._state.overcome)
-        self._frame = Frame(self._t, self._spec.horizon, self._domain, parts, dazed, self._executor.copy_histories())
+        histories = self._executor.copy_histories()
+        self._frame = Frame(self._t, self._spec.horizon, self._domain, histories, parts.__getitem__, overcome=dazed)
 
     def _complete(self, agent: AgentId, action: Action) -> Action:
         return complete_action(action, self._domain.abilities(agent, self._known(agent)))

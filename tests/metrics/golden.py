@@ -8,18 +8,15 @@ import msgspec
 
 from teamworld.record import (
     AttemptMade,
-    Deliver,
     EpisodeEnd,
     EpisodeStart,
     Event,
-    GoalChange,
     GoalInfo,
-    MessageSent,
     Observe,
-    StepDone,
     Truth,
 )
-from tests.metrics.logs import act, commit, ended, episode_start, goal_info, plan
+from tests.metrics.logs import act, change, commit, ended, episode_start, goal_info, plan, say
+from tests.metrics.logs import log as hand_written
 
 #: Of the message, in words that a tokenizer by words counts as 12.
 TEXT = "I stand left of block two ; it needs two agents ."
@@ -44,7 +41,6 @@ def attempt(have: int, success: bool) -> AttemptMade:
 def steps() -> list[list[Any]]:
     """Return the events of each step, in order."""
     first = plan("a", 0, "g2"), plan("b", 1, "g1", quorum=1)
-    inform = MessageSent(agent="a", id=0, recipients=("b",), act="inform", text=TEXT, goal="g2", facts=(PLACE, QUORUM))
     return [
         [
             Truth(true=(QUORUM,)),
@@ -59,17 +55,16 @@ def steps() -> list[list[Any]]:
         [
             Truth(true=(PLACE,)),
             Observe(agent="a", seen=(PLACE,)),
-            inform,
-            Deliver(agent="b", message=0),
+            *say("a", 0, text=TEXT, goal="g2", facts=(PLACE, QUORUM)),
             act("a", "g2", plan=0, ready="g2"),
             act("b", "g1", plan=1, effect=True, moved=True),
-            GoalChange(goal="g1", event="progress", delta=0.5, participants=("b",)),
+            change("g1", "progress", 0.5, "b"),
         ],
         [
             act("a", "g2", plan=0, ready="g2", blocker="block_2"),
             act("b", "g1", plan=1, effect=True, moved=True),
             attempt(1, False),
-            GoalChange(goal="g1", event="done", delta=0.5, participants=("b",)),
+            change("g1", "done", 0.5, "b"),
         ],
         [
             ended("b", 1, "success", "g1"),
@@ -83,16 +78,14 @@ def steps() -> list[list[Any]]:
             act("a", "g2", plan=0, effect=True, moved=True),
             act("b", "g2", plan=2, effect=True, moved=True),
             attempt(2, True),
-            GoalChange(goal="g2", event="done", delta=1.0, participants=("a", "b")),
+            change("g2", "done", 1.0, "ab"),
         ],
     ]
 
 
 def log() -> list[Event]:
     """Return the whole log."""
-    events: list[Event] = [start()]
-    for step, some in enumerate(steps()):
-        events += [msgspec.structs.replace(one, step=step, tick=step) for one in (*some, StepDone(ticks=1, score={}))]
+    _, *events, _ = hand_written(*steps())
     over = (ended("a", 0, "success", "g2"), ended("b", 2, "success", "g2"), EpisodeEnd(reason="all_done"))
-    events += [msgspec.structs.replace(one, step=6, tick=6) for one in over]
-    return [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(events)]
+    events += [msgspec.structs.replace(event, step=6, tick=6) for event in over]
+    return [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate([start(), *events])]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 import numpy as np
+import pytest
 from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
@@ -26,17 +27,26 @@ from teamworld.record import (
     SCHEMA,
     ActionStep,
     AttemptMade,
+    Believe,
     Commit,
+    Deliver,
     DrawingState,
     EpisodeEnd,
     EpisodeStart,
     Event,
+    GoalChange,
     GoalInfo,
+    HeldBelief,
+    LlmCall,
     LogLevel,
     LogWriter,
+    MessageSent,
     PlanEnd,
     PlanStart,
+    QuestionAsked,
+    RelationInfo,
     Release,
+    StageEntered,
     StepDone,
 )
 from teamworld.seeding import generator
@@ -69,17 +79,25 @@ def log(
     team: Sequence[str] = ("a", "b"),
     reason: Reason = "horizon",
     horizon: int = 100,
+    **of_goals: Any,
 ) -> list[Event]:
     """Return a finished log: the events of each step, in order; goals by id with their quorum."""
-    infos = [goal_info(goal, k) for goal, k in ({"g": 2} if goals is None else goals).items()]
+    infos = [goal_info(goal, k, **of_goals) for goal, k in ({"g": 2} if goals is None else goals).items()]
     start = episode_start(infos, team, horizon=horizon)
     events: list[Event] = [start, DrawingState(state={})]
-    for step, some in enumerate(steps):
+    for step, happening in enumerate(steps):
         done = StepDone(ticks=1, score={})
-        events += [msgspec.structs.replace(event, step=step, tick=step) for event in (*some, done)]
+        events += [msgspec.structs.replace(event, step=step, tick=step) for event in (*happening, done)]
         events.append(DrawingState(state={}, step=step + 1, tick=step + 1))
     events.append(EpisodeEnd(reason=reason, step=len(steps), tick=len(steps)))
     return [msgspec.structs.replace(event, seq=seq) for seq, event in enumerate(events)]
+
+
+def belief_log(*steps: Sequence[Any], level: LogLevel = "beliefs", **given: Any) -> list[Event]:
+    """Return a finished log of the level ``beliefs`` in which goals are about the first block."""
+    start, *events = log(*steps, **({"thing": "<block>(1)"} | given))
+    relations = (RelationInfo(predicate="HOLD", subject="agent", values=("block",)),)
+    return [msgspec.structs.replace(start, log_level=level, relations=relations), *events]
 
 
 def act(agent: str, goal: str | None = None, **given: Any) -> ActionStep:
@@ -144,6 +162,41 @@ def release(agent: str, goal: str = "g") -> Release:
     return Release(agent=agent, goal=goal, cause="agreed")
 
 
+def change(
+    goal: str = "g", event: Literal["opened", "progress", "done", "lost"] = "done", delta: float = 0.0, who: str = "a"
+) -> GoalChange:
+    """Return a change of a goal by agents of one letter each."""
+    return GoalChange(goal=goal, event=event, delta=delta, participants=tuple(who))
+
+
+def say(agent: str, number: int, to: Sequence[str] = ("b",), text: str = "", **given: Any) -> list[Event]:
+    """Return a message that reaches all whom it is for."""
+    fields: dict[str, Any] = {"act": "inform", "goal": None} | given
+    message = MessageSent(agent=agent, id=number, recipients=tuple(to), text=text, **fields)
+    return [message, *(Deliver(agent=recipient, message=number) for recipient in to)]
+
+
+def asked(agent: str, purpose: str = "plan", *, calls: int = 1, **given: int | None) -> list[Event]:
+    """Return a question to a language model, with its calls."""
+    tokens: dict[str, Any] = {"prompt_tokens": 100, "cached_tokens": 40, "output_tokens": 10, "reasoning_tokens": 0}
+    tries = [
+        LlmCall(agent=agent, purpose=purpose, model="m", usable=at == calls - 1, attempt=at, **(tokens | given))
+        for at in range(calls)
+    ]
+    return [*tries, QuestionAsked(agent=agent, purpose=purpose, reasoner="m", answer={})]
+
+
+def decides(agent: str) -> list[Event]:
+    """Return an agent's decision."""
+    return [StageEntered(agent=agent, stage="R"), StageEntered(agent=agent, stage="W")]
+
+
+def believes(agent: str, *facts: str, probability: float = 1.0, about: str | None = None) -> Believe:
+    """Return what an agent believes from now on."""
+    held = tuple(HeldBelief(fact=fact, probability=probability) for fact in facts)
+    return Believe(agent=agent, about=about, held=held)
+
+
 def labels(tags: Sequence[Tag]) -> list[str]:
     """Return the labels of tags, in order."""
     return [tag.label for tag in tags]
@@ -162,6 +215,17 @@ def call_row(**given: Any) -> CallRow:
         **{"output_tokens": 1, "reasoning_tokens": 0, "seconds": 1.0, "usd": 0.5, "faults": 0, "cached": False},
     }
     return CallRow(**(fields | given))
+
+
+def check_tags(tags: Sequence[Tag], expected: Sequence[str]) -> None:
+    """Check the tags of a log: label, steps, agents and goal of each, and as much of its text as is expected."""
+    found = [
+        f"{tag.label} {tag.first}-{tag.last} {''.join(tag.agents)}{f' {tag.goal}' if tag.goal else ''}: {tag.text}"
+        for tag in tags
+    ]
+    assert len(found) == len(expected), found
+    for text, beginning in zip(found, expected, strict=True):
+        assert text.startswith(beginning)
 
 
 class Given(Method):
@@ -194,3 +258,21 @@ def play(path: Path, world: World, method: Method, log_level: LogLevel = "play")
 def measured(events: Sequence[Event], calls: Sequence[CallRow] | None = None) -> dict[str, Value]:
     """Return the metrics of a log."""
     return measure(tabulate(events, calls))
+
+
+#: What it is about, the log, and by metric its value with numerator and denominator, or its value alone.
+Case: TypeAlias = tuple[str, list[Event], dict[str, Any]]
+
+
+def of_cases(cases: Sequence[Case]) -> pytest.MarkDecorator:
+    """Return the parameters of a test of ``events`` and what is ``expected`` of them."""
+    parameters = [case[1:] for case in cases]
+    return pytest.mark.parametrize(("events", "expected"), parameters, ids=[case[0] for case in cases])
+
+
+def check(events: list[Event], expected: dict[str, Any]) -> None:
+    """Check the metrics of a log."""
+    assert expected
+    values = measured(events)
+    found = {name: values[name] if isinstance(known, tuple) else values[name].value for name, known in expected.items()}
+    assert found == expected

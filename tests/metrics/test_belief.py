@@ -1,4 +1,4 @@
-"""Metrics of beliefs and predictions, worked out by hand."""
+"""Metrics of messages, beliefs and predictions, worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,156 +6,167 @@ from typing import Any
 
 import pytest
 
-from teamworld.metrics.definition import Value, metrics
-from teamworld.record import Believe, HeldBelief, Observe, Predict, StageEntered, Truth
-from tests.metrics.logs import act, commit, measured, release
-from tests.metrics.test_communication import HERE, THERE, say, with_beliefs
+from teamworld.metrics.definition import metrics
+from teamworld.record import Event, Observe, Predict, Truth
+from tests.metrics.logs import (
+    Case,
+    act,
+    asked,
+    belief_log,
+    believes,
+    check,
+    commit,
+    decides,
+    log,
+    of_cases,
+    plan,
+    release,
+    say,
+)
 
+HERE, THERE = "<block>(1) AT (0, 0)", "<block>(1) AT (5, 5)"
 HEAVY, HELD = "<block>(1) WEIGHT 2", "a HOLD <block>(1)"
 AWAY = "<block>(9) AT (0, 0)"
 """About no agent and no goal's thing."""
 
+# ---- messages
 
-def decides(agent: str) -> list[Any]:
-    return [StageEntered(agent=agent, stage="R"), StageEntered(agent=agent, stage="W")]
-
-
-def believes(agent: str, *facts: str, probability: float = 1.0, about: str | None = None) -> Believe:
-    return Believe(
-        agent=agent, about=about, held=tuple(HeldBelief(fact=fact, probability=probability) for fact in facts)
-    )
+REQUEST = say("a", 0, "b", act="request", goal="g")
 
 
-def of_steps(*steps: list[Any], **given: Any) -> dict[str, Value]:
-    return measured(with_beliefs(*steps, **given))
+def later(first: list[Event], step: int, *events: Event) -> list[list[Event]]:
+    """Return steps in the first of which something happens, and something else in a later one."""
+    steps: list[list[Event]] = [first, *([] for _ in range(11))]
+    steps[step] = [*steps[step], *events]
+    return steps
 
 
-def test_precision_and_recall_are_over_what_matters_and_is_asserted() -> None:
-    found = of_steps(
-        [
-            Truth(true=(HERE, HEAVY, AWAY)),
-            believes("a", HERE, HELD, AWAY, "a MOOD merry"),
-            believes("a", HEAVY, probability=0.4),
-            *decides("a"),
-        ],
-        [believes("a", HEAVY, probability=0.5), Believe(agent="a", dropped=(HELD,)), *decides("a"), *decides("b")],
-    )
-    assert found["belief_precision"] == ((1 / 2 + 1) / 2, 1.5, 2)
-    assert found["belief_recall"] == ((1 / 2 + 1 + 0) / 3, 1.5, 3)
-    assert found["belief_f1"] == ((1 / 2 + 1) / 2, 1.5, 2)
+MESSAGES: list[Case] = [
+    (
+        "who says how much to whom",
+        log(say("a", 0, text="one two"), say("a", 1, ("b", "c"), "three"), team=("a", "b", "c")),
+        {"messages": 2, "message_tokens": 3},
+    ),
+    (
+        "a silent team has counts but no shares",
+        log([act("a"), act("b")]),
+        {"messages": 0, "message_tokens": 0}
+        | dict.fromkeys(("repetition", "request_fulfilment", "message_generation_tokens")),
+    ),
+    (
+        "tokens of the kinds of question that write; what is said after a plan was not asked for",
+        log(
+            [
+                *asked("a", "say", output_tokens=10),
+                *say("a", 0),
+                *asked("a", "plan", output_tokens=100),
+                plan("a", 0),
+                *say("a", 1),
+            ],
+            asked("a", "say", output_tokens=7),
+        ),
+        {"message_generation_tokens": 17},
+    ),
+    (
+        "tokens that nobody counted",
+        log([*asked("a", "say", output_tokens=None), *say("a", 0)]),
+        {"message_generation_tokens": None},
+    ),
+    *(
+        (
+            f"request: {what}",
+            log(*later(REQUEST, step, *answer), goals={"g": 2, "h": 2}, team="abc"),
+            {"request_fulfilment": (is_answered, is_answered, 1)},
+        )
+        for what, answer, step, is_answered in (
+            ("no answer", [], 1, False),
+            ("a reply", say("b", 1, "a", reply_to=0), 3, True),
+            ("a reply of another", say("c", 1, "a", reply_to=0), 3, False),
+            ("a commitment", [commit("b")], 3, True),
+            ("a commitment to another goal", [commit("b", "h")], 3, False),
+            ("a plan", [plan("b", 0)], 10, True),
+            ("a late plan", [plan("b", 0)], 11, False),
+        )
+    ),
+]
+
+# ---- beliefs and predictions
+
+CLASH: list[Any] = [act("a", blocker="b"), act("b")]
+DECLARED = Predict(agent="a", subject="conflict", about="b")
+OVER_GOAL = Predict(agent="b", subject="conflict", about="g")
 
 
-def test_stale_facts_count_from_when_they_stopped_being_true() -> None:
-    found = of_steps(
-        [Truth(true=(HERE, HEAVY)), believes("a", HERE, HEAVY, HELD), *decides("a")],
-        [Truth(true=(THERE,), false=(HERE,))],
-        [],
-        [*decides("a")],
-        [Truth(true=(HERE,), false=(THERE,)), *decides("a")],
-    )
-    assert found["belief_staleness"] == (2, 2, 1)
-    assert found["stale_beliefs"] == (1 / 9, 1, 9), "what was never true is not stale"
+def expect_goal(*goals: str) -> Predict:
+    return Predict(agent="a", subject="partner_goal", about="b", value=goals if len(goals) > 1 else goals[0])
 
 
-@pytest.mark.parametrize(
-    ("held", "args", "wrong"),
-    [
-        ((HERE,), ("<block>(1)",), True),
-        ((THERE,), ("<block>(1)",), False),
-        ((HERE,), ("<block>(2)",), False),
-        (("<block>(1) MOOD bad",), ("<block>(1)",), False),
-    ],
-)
-def test_a_failure_is_due_to_a_false_belief_about_what_the_action_names(
-    held: tuple[str, ...], args: tuple[str, ...], wrong: bool
-) -> None:
-    found = of_steps([Truth(true=(THERE,)), believes("a", *held), act("a", status="failed", args=args)])
-    assert found["misled_failures"] == (wrong, wrong, 1)
+BELIEFS: list[Case] = [
+    (
+        "calibration is over all probabilities",
+        belief_log(
+            [
+                Truth(true=(HERE,)),
+                believes("a", HERE, probability=0.8),
+                believes("a", THERE, probability=0.1),
+                *decides("a"),
+            ]
+        ),
+        {"belief_calibration": pytest.approx((0.2 + 0.1) / 2)},
+    ),
+    (
+        "the next commitment decides on a prediction",
+        belief_log(
+            [commit("b", "g"), expect_goal("h"), expect_goal("g", "h")],
+            [commit("b", "h"), expect_goal("h")],
+            goals={"g": 1, "h": 1},
+        ),
+        {"intent_accuracy": (1 / 2, 1, 2), "intent_in_set": (1, 2, 2)},
+    ),
+    (
+        "senders choose what the recipient lacks",
+        belief_log(
+            [
+                believes("a", HERE, HEAVY, probability=0.0, about="b"),
+                believes("a", HELD, THERE, about="b"),
+                *say("a", 0, facts=(HERE, HELD)),
+                believes("a", HERE, about="b"),
+                *say("a", 1, facts=(HEAVY, AWAY)),
+            ]
+        ),
+        {
+            "sent_to_lacking": (2 / 3, 2, 3),
+            "sent_to_holding": (1 / 5, 1, 5),
+            "receiver_sensitivity": pytest.approx(2 / 3 - 1 / 5),
+        },
+    ),
+    ("senders without beliefs", belief_log(say("a", 0, facts=(HERE,))), {"receiver_sensitivity": None}),
+    (
+        "a conflict comes in time, another too late",
+        belief_log([DECLARED], CLASH, *([] for _ in range(11)), CLASH),
+        {"conflict_precision": (1, 1, 1), "conflict_recall": (1 / 2, 1, 2)},
+    ),
+    (
+        "a conflict over a goal",
+        belief_log([commit("a"), OVER_GOAL, commit("b")], goals={"g": 1}),
+        {"conflict_precision": 1, "conflict_recall": 1},
+    ),
+    (
+        "no conflict over a goal",
+        belief_log([commit("a"), release("a"), OVER_GOAL, commit("b")], goals={"g": 1}),
+        {"conflict_precision": 0, "conflict_recall": None},
+    ),
+    ("nobody declares a conflict", belief_log(CLASH), {"conflict_recall": None}),
+    (
+        "who declares nothing has no beliefs to measure",
+        belief_log([Truth(true=(HERE,)), Observe(agent="a", seen=(HERE,)), *decides("a")]),
+        dict.fromkeys(
+            name for name, metric in metrics().items() if metric.section.startswith("Beliefs") and metric.tier == 2
+        ),
+    ),
+]
 
 
-def test_calibration_is_over_all_probabilities() -> None:
-    found = of_steps(
-        [
-            Truth(true=(HERE,)),
-            believes("a", HERE, probability=0.8),
-            believes("a", THERE, probability=0.1),
-            *decides("a"),
-        ]
-    )
-    assert found["belief_brier"].value == pytest.approx((0.2**2 + 0.1**2) / 2)
-    assert found["belief_calibration"].value == pytest.approx((0.2 + 0.1) / 2)
-
-
-def test_beliefs_about_a_teammate_are_judged_by_what_it_holds() -> None:
-    found = of_steps(
-        [
-            Observe(agent="b", seen=(HERE,)),
-            *say("a", 0, facts=(HEAVY,)),
-            believes("a", HERE, HEAVY, THERE, about="b"),
-            believes("a", HELD, probability=0.0, about="b"),
-        ]
-    )
-    assert found["first_order_accuracy"] == (3 / 4, 3, 4)
-    assert found["belief_f1"].value is None, "of beliefs about the world there are none"
-
-
-def test_the_next_commitment_decides_on_a_prediction() -> None:
-    found = of_steps(
-        [
-            commit("b", "g"),
-            Predict(agent="a", subject="partner_goal", about="b", value="h"),
-            Predict(agent="a", subject="partner_goal", about="b", value=("g", "h")),
-        ],
-        [commit("b", "h"), Predict(agent="a", subject="partner_goal", about="b", value="h")],
-        goals={"g": 1, "h": 1},
-    )
-    assert found["intent_accuracy"] == (1 / 2, 1, 2)
-    assert found["intent_in_set"] == (1, 2, 2)
-
-
-def test_convergence_is_followed_step_by_step() -> None:
-    found = of_steps(
-        [],
-        [Truth(true=(HERE,)), believes("a", HERE), believes("b", HERE, HELD)],
-        [],
-        [believes("a", HELD)],
-    )
-    assert found["belief_convergence"] == (2 / 3, 2, 3)
-
-
-def test_senders_choose_what_the_recipient_lacks() -> None:
-    found = of_steps(
-        [
-            believes("a", HERE, HEAVY, probability=0.0, about="b"),
-            believes("a", HELD, THERE, about="b"),
-            *say("a", 0, facts=(HERE, HELD)),
-            believes("a", HERE, about="b"),
-            *say("a", 1, facts=(HEAVY, AWAY)),
-        ]
-    )
-    assert found["sent_to_lacking"] == (2 / 3, 2, 3)
-    assert found["sent_to_holding"] == (1 / 5, 1, 5)
-    assert found["receiver_sensitivity"].value == pytest.approx(2 / 3 - 1 / 5)
-    assert of_steps(say("a", 0, facts=(HERE,)))["receiver_sensitivity"].value is None
-
-
-def test_declared_conflicts_are_compared_with_those_that_come() -> None:
-    clash = [act("a", blocker="b"), act("b")]
-    declared = Predict(agent="a", subject="conflict", about="b")
-    found = of_steps([declared], clash, *([] for _ in range(11)), clash)
-    assert found["conflict_precision"] == (1, 1, 1)
-    assert found["conflict_recall"] == (1 / 2, 1, 2)
-    over = Predict(agent="b", subject="conflict", about="g")
-    found = of_steps([commit("a"), over, commit("b")], goals={"g": 1})
-    assert (found["conflict_precision"].value, found["conflict_recall"].value) == (1, 1)
-    found = of_steps([commit("a"), release("a"), over, commit("b")], goals={"g": 1})
-    assert found["conflict_precision"].value == 0
-    assert found["conflict_recall"].value is None
-    assert of_steps(clash)["conflict_recall"].value is None, "nobody declared any"
-
-
-def test_who_declares_nothing_has_no_beliefs_to_measure() -> None:
-    found = of_steps([Truth(true=(HERE,)), Observe(agent="a", seen=(HERE,)), *decides("a")])
-    names = [name for name, metric in metrics().items() if metric.section.startswith("Beliefs") and metric.tier == 2]
-    assert len(names) > 10
-    assert all(found[name].value is None for name in names)
+@of_cases([*MESSAGES, *BELIEFS])
+def test_what_messages_and_beliefs_are_worth(events: list[Event], expected: dict[str, Any]) -> None:
+    check(events, expected)

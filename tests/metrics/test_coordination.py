@@ -1,26 +1,21 @@
-"""Coordination: against a slow check from the events, and rules by hand."""
+"""Coordination and effort: against a slow check from the events, and on real episodes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import pairwise
 from random import Random
-from typing import Literal
 
 import pytest
 from hypothesis import given, settings
 
 import teamworld
 from teamworld.language import parse_plan
-from teamworld.metrics.definition import Value, metrics
-from teamworld.metrics.effort import contribution_gini, contributions
+from teamworld.metrics.definition import metrics
 from teamworld.metrics.failures import tags
-from teamworld.metrics.log_reader import tabulate
 from teamworld.record import (
     ActionStep,
     Event,
-    GoalChange,
     PlanStart,
     decode,
     encode,
@@ -28,7 +23,7 @@ from teamworld.record import (
 )
 from teamworld.worlds.registry import finder
 from tests.metrics import naive
-from tests.metrics.logs import act, attempt, commit, ended, log, measured, plan, release
+from tests.metrics.logs import measured
 from tests.metrics.strategies import logs, made
 
 # ---- the slow check
@@ -124,109 +119,3 @@ def test_every_part_is_reached_by_logs_at_random() -> None:
         name for name, metric in metrics().items() if metric.section in ("Effort", "Coordination") and metric.tier == 1
     }
     assert names - reached == {name for name in names if metrics()[name].basis == "runs"}
-
-
-# ---- by hand
-
-
-@pytest.mark.parametrize(
-    ("have", "cause"),
-    [
-        ({"dependency": 0, "temporal": 0}, "dependency"),
-        ({"participation": 1, "spatial": 1, "temporal": 1}, "participation"),
-        ({"spatial": 1, "temporal": 1}, "spatial"),
-        ({"temporal": 1}, "temporal"),
-        ({}, "none"),
-    ],
-)
-def test_a_failed_attempt_has_one_cause(have: dict[str, int], cause: str) -> None:
-    values = measured(log([act("a"), attempt(False, 2, **have)]))
-    assert values[f"unmet_{cause}"] == (1.0, 1, 1)
-
-
-def test_a_commitment_beyond_the_places_of_a_goal_is_a_conflict() -> None:
-    crowd = ("a", "b", "c")
-    bound = [commit(agent) for agent in crowd]
-    assert measured(log(bound, team=crowd))["assignment_conflict"] == (1 / 3, 1, 3)
-    assert measured(log([*bound[:2], release("a"), bound[2]], team=crowd))["assignment_conflict"] == (0.0, 0, 3)
-    assert measured(log([*bound[:2], bound[1]], team=crowd))["assignment_conflict"] == (0.0, 0, 3), "made again"
-
-
-def test_a_split_team_is_not_coherent() -> None:
-    goals = {"g": 2, "h": 2}
-    split = [plan("a", 0, "g"), plan("b", 1, "h"), act("a"), act("b")]
-    joined = [ended("b", 1), plan("b", 2, "g"), act("a"), act("b")]
-    assert measured(log(split, joined, goals=goals))["staffing_coherence"] == (0.5, 1.0, 2)
-
-
-def test_conflicts_of_place() -> None:
-    swap = [act("a", blocker="b", place="1", aim="2"), act("b", blocker="a", place="2", aim="1")]
-    race = [act("a", blocker="b", place="1", aim="2"), act("b", place="3", aim="2", moved=True)]
-    stands = [act("a", blocker="b", place="1", aim="2"), act("b", place="2")]
-    wall = [act("a", blocker="wall", place="1", aim="0"), act("b", place="2")]
-    values = measured(log(swap, race, stands, wall))
-    assert values["spatial_conflict"] == (4 / 6, 4, 6)
-    assert measured(log([act("a", blocker="b"), act("b")]))["spatial_conflict"].value == 1.0
-
-
-@pytest.mark.parametrize(("steps", "locked"), [(7, 0), (8, 8), (11, 11)])
-def test_a_deadlock_lasts_eight_steps(steps: int, locked: int) -> None:
-    still, moving = [act("a"), act("b")], [act("a"), act("b", moved=True)]
-    assert measured(log(moving, *[still] * steps))["deadlock"] == (locked / (steps + 1), locked, steps + 1)
-
-
-@pytest.mark.parametrize("how", ["done", "lost"])
-def test_nothing_is_locked_once_all_goals_are_over(how: Literal["done", "lost"]) -> None:
-    done = [act("a", effect=True), GoalChange(goal="g", event=how, delta=0.0, participants=("a",))]
-    assert measured(log(done, *[[act("a")]] * 9))["deadlock"].value == 0
-
-
-def test_going_to_and_fro_between_places() -> None:
-    def walk(*places: str) -> Value:
-        steps = ([act("a", place=at, aim=to, moved=at != to)] for at, to in pairwise(places))
-        return measured(log(*steps))["position_oscillation"]
-
-    assert walk("A", "B", "A", "B") == (1.0, 3, 3), "the last place is known from its aim"
-    assert walk("A", "B", "A", "A", "B") == (0.0, 0, 4)
-    assert walk("C", "A", "B", "A", "B", "B") == (3 / 5, 3, 5)
-
-
-def test_going_to_and_fro_between_plans() -> None:
-    def swings(*texts: str, status: str = "failed") -> float | None:
-        steps = [[plan("a", n, text=text), act("a"), ended("a", n, status)] for n, text in enumerate(texts)]  # type: ignore[arg-type]
-        return measured(log(*steps))["plan_oscillation"].value
-
-    assert swings("A", "B", "A", "B", "C") == pytest.approx(4 / 5)
-    assert swings("A", "B", "A", "C") == swings("A", "A", "A", "A") == 0
-    assert swings("A", "B", "A", "B", status="success") == 0
-
-
-def test_progress_that_is_undone_counts_against_who_undid_it() -> None:
-    def moved(delta: float, *who: str) -> GoalChange:
-        return GoalChange(goal="g", event="progress", delta=delta, participants=who)
-
-    table = tabulate(log([moved(0.5, "a", "b"), moved(-0.5, "a"), moved(0.5, "b")]))
-    assert contributions(table) == [0.0, 0.75]
-    assert contribution_gini(table).value == 0.5
-
-
-@pytest.mark.parametrize(
-    ("events", "kept", "dropped", "number"),
-    [
-        ([[commit("a")], [release("a")]], 1, 0, 1),
-        ([[commit("a")], [GoalChange(goal="g", event="done", delta=1.0, participants=())], [act("a")]], 1, 0, 1),
-        ([[GoalChange(goal="g", event="done", delta=1.0, participants=())], [commit("a")]], 0, 0, 1),
-        ([[commit("a")], [commit("a", "h")], [release("a", "h")]], 1, 1, 2),
-        ([[commit("a")], [plan("a", 0, "h")]], 0, 1, 1),
-        ([[commit("a")], [commit("a")]], 0, 0, 1),
-    ],
-)
-def test_how_commitments_end(events: list[list[Event]], kept: int, dropped: int, number: int) -> None:
-    values = measured(log(*events, goals={"g": 2, "h": 1}))
-    assert values["commitment_reliability"][1:] == (kept, number)
-    assert values["commitments_dropped"][1:] == (dropped, number)
-
-
-def test_replanning_is_per_agent_and_100_steps() -> None:
-    steps = [[plan("a", at, origin=origin), act("a")] for at, origin in enumerate(("fresh", "revised", "reused"))]
-    assert measured(log(*steps))["replanning"] == (100 / 3, 100, 3)

@@ -1,71 +1,12 @@
-"""What episodes took, worked out by hand."""
+"""What calls cost and how long decisions take."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 
 from teamworld.metrics.cost import Cost, Latency, cost, group_by, latency
-from teamworld.metrics.definition import metrics
-from teamworld.record import LlmCall, QuestionAsked
-from tests.metrics.logs import call_row, log, measured
-
-
-def asked(agent: str, purpose: str = "plan", *, calls: int = 1, **given: int | None) -> list[Any]:
-    tokens: dict[str, Any] = {
-        "prompt_tokens": 100,
-        "cached_tokens": 40,
-        "output_tokens": 10,
-        "reasoning_tokens": 0,
-    }
-    tries = [
-        LlmCall(agent=agent, purpose=purpose, model="m", usable=at == calls - 1, attempt=at, **(tokens | given))
-        for at in range(calls)
-    ]
-    return [*tries, QuestionAsked(agent=agent, purpose=purpose, reasoner="m", answer={})]
-
-
-def test_calls_and_tokens_are_counted_re_asks_included() -> None:
-    found = measured(log([*asked("a", calls=2), *asked("b", prompt_tokens=300)], asked("a", prompt_tokens=130)))
-    assert found["calls"].value == 4
-    assert found["prompt_tokens"].value == 630
-    assert found["tokens"].value == 670
-    assert found["unusable_answers"] == (1 / 4, 1, 4)
-    assert (found["cached_tokens"].value, found["reasoning_tokens"].value) == (160, 0)
-
-
-def test_a_sum_with_an_unknown_part_is_unknown() -> None:
-    found = measured(log([*asked("a"), *asked("b", output_tokens=None)]))
-    assert found["output_tokens"].value is found["tokens"].value is None
-    assert found["prompt_tokens"].value == 200
-
-
-def test_rules_take_no_calls_and_have_no_tokens() -> None:
-    found = measured(log([QuestionAsked(agent="a", purpose="plan", reasoner="rules", answer={})]), [])
-    assert found["calls"].value == 0
-    costs = [name for name, metric in metrics().items() if (metric.section, metric.basis) == ("Cost", "log")]
-    assert [name for name in costs if found[name].value is not None] == ["calls"]
-
-
-def test_dollars_need_a_price_for_every_answer() -> None:
-    events = log([*asked("a"), *asked("b")])
-    assert measured(events, [call_row(), call_row(usd=0.25)])["cost_usd"].value == 0.75
-    assert measured(events, [call_row(), call_row(usd=None)])["cost_usd"].value is None
-    assert measured(events, [call_row(), call_row(usd=None, finish=None)])["cost_usd"].value == 0.5, (
-        "no answer, no price"
-    )
-    assert measured(events, [call_row(usd=None, cached=True)])["cost_usd"].value == 0
-    assert measured(events)["cost_usd"].value is None
-
-
-def test_seconds_of_an_episode_are_those_of_its_decisions() -> None:
-    waited = [call_row(seconds=1.0), call_row(seconds=3.0, number=2), call_row(seconds=9.0, number=3, cached=True)]
-    found = measured(log(asked("a")), waited)
-    assert found["latency_p50"] == (2.0, None, 2)
-    assert found["latency_p95"].value == pytest.approx(2.9)
-    assert measured(log(asked("a")))["latency_p50"].value is None
+from tests.metrics.logs import call_row
 
 
 def test_what_calls_cost() -> None:

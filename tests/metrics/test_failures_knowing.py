@@ -18,6 +18,7 @@ from teamworld.metrics.failures import LABELS, Tag, blind, tags
 from teamworld.record import (
     ActionStep,
     Believe,
+    Deliver,
     EpisodeStart,
     Event,
     HeldBelief,
@@ -30,11 +31,24 @@ from teamworld.record import (
 from teamworld.worlds.cube.world import CubeOptions
 from teamworld.worlds.registry import finder
 from tests.metrics.beliefs import belief_logs
-from tests.metrics.logs import Given, act, attempt, commit, labels, measured, of, plan, play
+from tests.metrics.logs import (
+    Given,
+    act,
+    attempt,
+    belief_log,
+    believes,
+    change,
+    check_tags,
+    commit,
+    labels,
+    measured,
+    of,
+    plan,
+    play,
+    say,
+)
 from tests.metrics.strategies import logs
-from tests.metrics.test_belief import believes
-from tests.metrics.test_communication import HERE, THERE, say, with_beliefs
-from tests.metrics.test_failures import done
+from tests.metrics.test_belief import HERE, THERE
 from tests.worlds.cube.team import act as action
 from tests.worlds.cube.team import world
 
@@ -45,50 +59,35 @@ def failing(agent: str = "a", **given: Any) -> ActionStep:
     return act(agent, "g", verb="push", status="failed", reason="gone", args=("<block>(1)",), **given)
 
 
-def found(*steps: list[Any], label: str, **given: Any) -> list[Tag]:
-    return of(tags(with_beliefs(*steps, **given)), label)
-
-
 # ---- false-belief
 
-
-def false(*steps: list[Any]) -> list[Tag]:
-    return found(*steps, label="false-belief")
-
-
-def test_acting_on_what_was_never_so() -> None:
-    (tag,) = false([Truth(true=(THERE,)), believes("a", HERE), plan("a", 0)], [failing(plan=0)])
-    assert (tag.first, tag.last, tag.agents, tag.goal) == (1, 1, ("a",), "g")
-    assert tag.text == "push(<block>(1)) failed (gone); a believed <block>(1) AT (0, 0) (never so)"
-    assert false([Truth(true=(THERE,)), believes("a", HERE), failing(agent="b")]) == []
-    assert false([Truth(true=(THERE,)), believes("a", HERE, probability=0.4), failing()]) == []
-    assert false([Truth(true=(THERE,)), believes("a", HERE, about="b"), failing()]) == []
-    assert false([Truth(true=(THERE,)), believes("a", HERE), act("a", status="done", args=("<block>(1)",))]) == []
-    assert false([Truth(true=(THERE,)), believes("a", HERE), failing(spent=False)]) == []
-
-
-def test_what_became_false_while_the_plan_ran_is_no_false_belief() -> None:
-    sees, turns = [Truth(true=(HERE,)), believes("a", HERE)], Truth(true=(THERE,), false=(HERE,))
-    (tag,) = false(sees, [turns], [plan("a", 0)], [failing(plan=0)])
-    assert tag.text.endswith("(not so since step 1)")
-    assert len(false(sees, [turns, plan("a", 0)], [failing(plan=0)])) == 1
-    during = with_beliefs([*sees, plan("a", 0)], [turns], [failing(plan=0)])
-    assert of(tags(during), "false-belief") == []
-    assert measured(during)["misled_failures"] == (1, 1, 1), "misled_failures counts that too"
-
+NEVER = [Truth(true=(THERE,)), believes("a", HERE)]
+BEFORE, TURNS = [Truth(true=(HERE,)), believes("a", HERE)], Truth(true=(THERE,), false=(HERE,))
+SUCCEEDS = act("a", status="done", args=("<block>(1)",))
+WHILE_IT_RAN = belief_log([*BEFORE, plan("a", 0)], [TURNS], [failing(plan=0)])
+NEVER_SO = "false-belief 1-1 a g: push(<block>(1)) failed (gone); a believed <block>(1) AT (0, 0) (never so)"
+NO_MORE = "push(<block>(1)) failed (gone); a believed <block>(1) AT (0, 0) (not so since step 1)"
+FALSE = [
+    ("what was never so", belief_log([*NEVER, plan("a", 0)], [failing(plan=0)]), [NEVER_SO]),
+    ("another agent", belief_log([*NEVER, failing("b")]), []),
+    ("hardly believed", belief_log([NEVER[0], believes("a", HERE, probability=0.4), failing()]), []),
+    ("of a teammate", belief_log([NEVER[0], believes("a", HERE, about="b"), failing()]), []),
+    ("no failure", belief_log([*NEVER, SUCCEEDS]), []),
+    ("passed over", belief_log([*NEVER, failing(spent=False)]), []),
+    (
+        "before the plan",
+        belief_log(BEFORE, [TURNS], [plan("a", 0)], [failing(plan=0)]),
+        [f"false-belief 3-3 a g: {NO_MORE}"],
+    ),
+    (
+        "as the plan was made",
+        belief_log(BEFORE, [TURNS, plan("a", 0)], [failing(plan=0)]),
+        [f"false-belief 2-2 a g: {NO_MORE}"],
+    ),
+    ("while the plan ran", WHILE_IT_RAN, []),
+]
 
 # ---- ignored-input
-
-ROOM = "plan { move((5, 5)); take(<block>(1)) }"
-
-
-def ignored(*steps: list[Any], **given: Any) -> list[Tag]:
-    return found(*steps, label="ignored-input", **({"goals": {"g": 2, "h": 1}} | given))
-
-
-def elsewhere(number: int, text: str, goal: str | None = None) -> PlanStart:
-    return plan("b", number, goal, text)
-
 
 #: b last saw the block at (5, 5); a tells that it is at (0, 0), as is true.
 NEWS: list[Any] = [
@@ -98,66 +97,81 @@ NEWS: list[Any] = [
     Truth(true=(HERE,), false=(THERE,)),
     *say("a", 0, facts=(HERE,)),
 ]
+UNHEARD = [msgspec.structs.replace(event, dropped=True) if isinstance(event, Deliver) else event for event in NEWS]
+ROOM = "plan { move((5, 5)); take(<block>(1)) }"
+GOALS = {"g": 2, "h": 1}
+BIN, BOX = "<block>(2) IN bin", "<block>(2) IN <block>(1)"
+BOXED: list[Any] = [Truth(true=(BOX,)), Observe(agent="b", seen=(BIN,)), Observe(agent="b", unseen=(BIN,))]
+STATE, OTHER_STATE = "<block>(1) STATE delivered", "<block>(2) STATE delivered"
+TOLD_STATE = [Truth(true=(STATE,)), *say("a", 0, facts=(STATE,))]
+TOLD_OTHER = [Truth(true=(OTHER_STATE,)), *say("a", 0, facts=(OTHER_STATE,))]
+DONE = [Truth(true=(HERE,)), change()]
 
 
-def test_a_plan_that_goes_by_what_was_known_before() -> None:
-    (tag,) = ignored(NEWS, [], [elsewhere(0, ROOM)])
-    assert (tag.first, tag.last, tag.agents, tag.goal) == (0, 2, ("b", "a"), None)
-    assert tag.text == "a told b <block>(1) AT (0, 0); its plan of step 2 still goes by <block>(1) AT (5, 5)"
-    assert ignored(NEWS, [elsewhere(0, "plan { move((5, 5)) }", "g")]), "the goal is about the block"
-    assert ignored(NEWS, [commit("b"), elsewhere(0, ROOM)]), "a commitment is no plan"
+def planning(actions: str = ROOM, number: int = 0, goal: str | None = None) -> PlanStart:
+    return plan("b", number, goal, actions)
 
 
-@pytest.mark.parametrize(
-    ("later", "why"),
-    [
-        ([elsewhere(0, "plan { move((0, 0)); take(<block>(1)) }")], "it heeds it"),
-        ([elsewhere(0, "plan { move((5, 5)); move((0, 0)); take(<block>(1)) }")], "it goes there in the end"),
-        ([elsewhere(0, "plan { take(<block>(1)); move((5, 5)) }")], "where it takes it to"),
-        ([elsewhere(0, "plan { move((5, 5)); take(<block>(2)) }")], "about something else"),
-        ([plan("a", 0, None, ROOM)], "somebody else's plan"),
-        ([Observe(agent="b", seen=(HERE,)), elsewhere(0, ROOM)], "it had seen it by itself"),
-        ([Truth(true=(THERE,), false=(HERE,)), elsewhere(0, ROOM)], "it is true no more"),
-        ([*say("a", 1, facts=(THERE,)), elsewhere(0, ROOM)], "it was told otherwise since"),
-        ([elsewhere(0, "plan { take(<block>(1)) }"), elsewhere(1, ROOM)], "not the next plan about it"),
-    ],
-)
-def test_plans_that_ignore_nothing(later: list[Any], why: str) -> None:
-    assert ignored(NEWS, [elsewhere(0, ROOM)], goals={})
-    assert ignored(NEWS, later, goals={}) == [], why
+def ignoring(*later: Any) -> list[Event]:
+    return belief_log(NEWS, list(later), goals={})
 
 
-def test_what_is_no_news_or_too_old_cannot_be_ignored() -> None:
-    assert ignored(NEWS, *([] for _ in range(9)), [elsewhere(0, ROOM)])
-    assert ignored(NEWS, *([] for _ in range(10)), [elsewhere(0, ROOM)]) == []
-    assert ignored([*NEWS[:2], *say("a", 0, facts=(THERE,))], [elsewhere(0, ROOM)]) == []
-    assert ignored([NEWS[0], NEWS[3], *NEWS[4:]], [elsewhere(0, ROOM)]) == [], "it knew nothing before"
-    dropped = [msgspec.structs.replace(one, dropped=True) if hasattr(one, "dropped") else one for one in NEWS]
-    assert ignored(dropped, [elsewhere(0, ROOM)]) == []
-
-
-def test_a_plan_for_where_a_thing_is_said_to_be_is_not_about_that_thing() -> None:
-    bin_, box = "<block>(2) IN bin", "<block>(2) IN <block>(1)"
-    begin = [Truth(true=(box,)), Observe(agent="b", seen=(bin_,)), Observe(agent="b", unseen=(bin_,))]
-    told = [*begin, *say("a", 0, facts=(box,))]
-    assert ignored(told, [elsewhere(0, "plan { move(bin) }", "g")]) == []
-    assert ignored(told, [elsewhere(0, "plan { move(bin); take(<block>(2)) }")])
-
-
-def test_a_plan_for_a_goal_that_the_fact_says_is_done() -> None:
-    state = "<block>(1) STATE delivered"
-    over: list[list[Any]] = [[Truth(true=(HERE,)), done("g")], [Truth(true=(state,)), *say("a", 0, facts=(state,))]]
-    (tag,) = ignored(*over, [plan("b", 0)])
-    assert (tag.first, tag.last, tag.agents, tag.goal) == (1, 2, ("b", "a"), "g")
-    assert tag.text.endswith("its plan of step 2 is for g, done in step 0")
-    assert ignored(*over, [plan("b", 0, "h", "plan { go() }")]) == []
-    other = "<block>(2) STATE delivered"
-    apart: list[list[Any]] = [over[0], [Truth(true=(other,)), *say("a", 0, facts=(other,))]]
-    assert ignored(*apart, [plan("b", 0, "g", "plan { go(<block>(2)) }")]) == [], "it tells of another thing"
-    before: list[list[Any]] = [[Truth(true=(HERE, state))], [done("g")], say("a", 0, facts=(state,)), [plan("b", 0)]]
-    assert ignored(*before) == [], "that was so before the goal was done, and does not tell of it"
-    assert ignored([Truth(true=(state,)), *say("a", 0, facts=(state,)), plan("b", 0)], [done("g")]) == []
-
+STILL = "ignored-input 0-{} ba{}: a told b <block>(1) AT (0, 0); its plan of step {} still goes by <block>(1) AT (5, 5)"
+IGNORED = [
+    ("by what was known", belief_log(NEWS, [], [planning()], goals=GOALS), [STILL.format(2, "", 2)]),
+    (
+        "for a goal about the block",
+        belief_log(NEWS, [planning("plan { move((5, 5)) }", goal="g")], goals=GOALS),
+        [STILL.format(1, " g", 1)],
+    ),
+    (
+        "a commitment is no plan",
+        belief_log(NEWS, [commit("b"), planning()], goals=GOALS),
+        [STILL.format(1, "", 1)],
+    ),
+    ("for no goal", ignoring(planning()), [STILL.format(1, "", 1)]),
+    ("it heeds it", ignoring(planning("plan { move((0, 0)); take(<block>(1)) }")), []),
+    ("it goes there in the end", ignoring(planning("plan { move((5, 5)); move((0, 0)); take(<block>(1)) }")), []),
+    ("where it takes it to", ignoring(planning("plan { take(<block>(1)); move((5, 5)) }")), []),
+    ("about something else", ignoring(planning("plan { move((5, 5)); take(<block>(2)) }")), []),
+    ("somebody else's plan", ignoring(plan("a", 0, None, ROOM)), []),
+    ("it had seen it by itself", ignoring(Observe(agent="b", seen=(HERE,)), planning()), []),
+    ("true no more", ignoring(Truth(true=(THERE,), false=(HERE,)), planning()), []),
+    ("told otherwise since", ignoring(*say("a", 1, facts=(THERE,)), planning()), []),
+    ("not the next plan about it", ignoring(planning("plan { take(<block>(1)) }"), planning(number=1)), []),
+    ("just in time", belief_log(NEWS, *[[]] * 9, [planning()], goals={}), [STILL.format(10, "", 10)]),
+    ("too old", belief_log(NEWS, *[[]] * 10, [planning()], goals={}), []),
+    ("no news", belief_log([*NEWS[:2], *say("a", 0, facts=(THERE,))], [planning()], goals={}), []),
+    ("nothing was known before", belief_log([NEWS[0], *NEWS[3:]], [planning()], goals={}), []),
+    ("unheard", belief_log(UNHEARD, [planning()], goals={}), []),
+    (
+        "a plan about where the thing is said to be is not about the thing",
+        belief_log([*BOXED, *say("a", 0, facts=(BOX,))], [planning("plan { move(bin) }", goal="g")]),
+        [],
+    ),
+    (
+        "a plan about the thing",
+        belief_log([*BOXED, *say("a", 0, facts=(BOX,))], [planning("plan { move(bin); take(<block>(2)) }")]),
+        ["ignored-input 0-1 ba"],
+    ),
+    (
+        "a plan for a goal that the fact says is done",
+        belief_log(DONE, TOLD_STATE, [plan("b", 0)], goals=GOALS),
+        ["ignored-input 1-2 ba g: a told b <block>(1) STATE delivered; its plan of step 2 is for g, done in step 0"],
+    ),
+    ("a plan for another goal", belief_log(DONE, TOLD_STATE, [planning("plan { go() }", goal="h")], goals=GOALS), []),
+    (
+        "it tells of another thing",
+        belief_log(DONE, TOLD_OTHER, [planning("plan { go(<block>(2)) }", goal="g")], goals=GOALS),
+        [],
+    ),
+    (
+        "so before the goal was done",
+        belief_log([Truth(true=(HERE, STATE))], [change()], say("a", 0, facts=(STATE,)), [plan("b", 0)], goals=GOALS),
+        [],
+    ),
+    ("a plan before the goal was done", belief_log([*TOLD_STATE, plan("b", 0)], [change()], goals=GOALS), []),
+]
 
 # ---- withheld
 
@@ -168,29 +182,40 @@ APART: list[Any] = [
     Observe(agent="b", seen=(HERE,)),
     Observe(agent="b", unseen=(HERE,)),
 ]
+KEPT = "the last that b saw or heard was <block>(1) AT (0, 0); never told by a"
+MANY = [*APART, *(Observe(agent=agent, seen=(THERE,)) for agent in "acdef")]
+WITHHELD = [
+    (
+        "a fact that a teammate kept to itself",
+        belief_log(APART, [failing("b")]),
+        [f"withheld 1-1 ba g: push(<block>(1)) failed (gone); {KEPT}: <block>(1) AT (5, 5)"],
+    ),
+    (
+        "a joint act",
+        belief_log(APART, [attempt(participation=1, spatial=1, temporal=1)]),
+        [f"withheld 1-1 ba g: a joint act failed; {KEPT}"],
+    ),
+    ("it was told", belief_log([*APART, *say("a", 0, facts=(THERE,))], [failing("b")]), []),
+    ("it knew", belief_log(APART, [failing("a")]), []),
+    ("no failure", belief_log(APART, [act("b", args=("<block>(1)",))]), []),
+    ("nobody knew", belief_log(APART[:3], [Truth(true=(HERE,), false=(THERE,)), failing("b")]), []),
+    (
+        "of many who knew it some are named",
+        belief_log(MANY, [failing("b")], team="abcdef"),
+        [f"withheld 1-1 bacdef g: push(<block>(1)) failed (gone); {KEPT}, c, d and 2 more: <block>(1) AT (5, 5)"],
+    ),
+]
+
+CASES = [*FALSE, *IGNORED, *WITHHELD]
 
 
-def test_a_fact_that_a_team_mate_kept_to_itself() -> None:
-    (tag,) = found(APART, [failing("b")], label="withheld")
-    assert (tag.first, tag.last, tag.agents, tag.goal) == (1, 1, ("b", "a"), "g")
-    assert tag.text == (
-        "push(<block>(1)) failed (gone); the last that b saw or heard was <block>(1) AT (0, 0); "
-        "never told by a: <block>(1) AT (5, 5)"
-    )
-    (tag,) = found(APART, [attempt(participation=1, spatial=1, temporal=1)], label="withheld")
-    assert tag.text.startswith("a joint act failed")
-    assert found([*APART, *say("a", 0, facts=(THERE,))], [failing("b")], label="withheld") == []
-    assert found(APART, [failing("a")], label="withheld") == []
-    assert found(APART, [act("b", args=("<block>(1)",))], label="withheld") == []
-    assert found(APART[:3], [Truth(true=(HERE,), false=(THERE,)), failing("b")], label="withheld") == []
+@pytest.mark.parametrize(("events", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_a_log_shows_what_goes_by_knowledge(events: list[Event], expected: list[str]) -> None:
+    check_tags([tag for tag in tags(events) if tag.label in KNOWING], expected)
 
 
-def test_of_many_who_knew_a_text_names_some() -> None:
-    team = "abcdef"
-    all_see = [Observe(agent=agent, seen=(THERE,)) for agent in team if agent != "b"]
-    (tag,) = found([*APART, *all_see], [failing("b")], label="withheld", team=team)
-    assert tag.agents == ("b", "a", "c", "d", "e", "f")
-    assert "never told by a, c, d and 2 more:" in tag.text
+def test_what_became_false_while_the_plan_ran_counts_as_misled() -> None:
+    assert measured(WHILE_IT_RAN)["misled_failures"] == (1, 1, 1)
 
 
 # ---- beside the metrics
@@ -227,9 +252,9 @@ def test_logs_of_the_level_play_say_what_they_cannot_show(log: list[Event]) -> N
 
 
 def test_whoever_believes_nothing_cannot_believe_falsely() -> None:
-    assert set(blind(with_beliefs(APART))) == {"false-belief"}
-    assert set(blind(with_beliefs([believes("a", HERE, about="b")]))) == {"false-belief"}
-    assert blind(with_beliefs([believes("a", HERE)])) == {}
+    assert set(blind(belief_log(APART))) == {"false-belief"}
+    assert set(blind(belief_log([believes("a", HERE, about="b")]))) == {"false-belief"}
+    assert blind(belief_log([believes("a", HERE)])) == {}
     assert set(blind([])) == set(KNOWING)
 
 

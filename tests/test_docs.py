@@ -43,9 +43,11 @@ PAGES = [
     "docs/how-to/compare.md",
     "docs/how-to/messages.md",
     "docs/tutorial/first_run.md",
-    "docs/tutorial/your_world.md",
+    "docs/tutorial/your_world_play.md",
     "docs/tutorial/your_method.md",
 ]
+#: A page that continues another, with the page before it.
+PARTS = {"docs/tutorial/your_world_play.md": ("docs/tutorial/your_world.md",)}
 #: Where pages have a server of their reader's own; the tests put one of theirs there, and at OpenAI's address.
 SERVER = "http://localhost:8000/v1"
 #: What repeats itself takes too long here; so many rounds, and steps of an episode, show the same.
@@ -75,7 +77,7 @@ def test_the_code_of_a_page_runs(
     monkeypatch.setitem(HOSTED, "openai", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     names: dict[str, object] = {}
-    found = blocks((ROOT / page).read_text("utf-8"))
+    found = [block for part in (*PARTS.get(page, ()), page) for block in blocks((ROOT / part).read_text("utf-8"))]
     assert found
     for language, code in found:
         if language == "python":

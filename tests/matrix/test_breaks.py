@@ -22,10 +22,10 @@ from teamworld.testing import Nonconformance, episodes
 from teamworld.testing.episodes import Scenario
 from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_scenario, main, method_labels, scenarios, tasks
 from teamworld.worlds import registry as worlds
+from teamworld.worlds.base.views import TeamView
 from teamworld.worlds.contract import WAIT as WAITING
 from teamworld.worlds.contract import Capability, IndistinguishablePair, StepResult, World
 from teamworld.worlds.rooms import world as rooms
-from teamworld.worlds.rooms.views import RoomsView
 from teamworld.worlds.rooms.world import RoomsWorld
 
 pytestmark = pytest.mark.heavy
@@ -215,7 +215,7 @@ def test_a_view_that_tells_hidden_truth_is_found(world: Callable[[SimpleNamespac
         check_scenario(ROOMS)
 
 
-class Unable(RoomsView):
+class Unable(TeamView):
     @property
     def is_able(self) -> bool:
         return False
@@ -224,7 +224,7 @@ class Unable(RoomsView):
 class Tells(RoomsWorld):
     """Its agents feel what they cannot see."""
 
-    def view(self, agent: AgentId) -> RoomsView:
+    def view(self, agent: AgentId) -> TeamView:
         view = super().view(agent)
         return Unable(agent, view._frame, view._current)
 

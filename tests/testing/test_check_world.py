@@ -13,6 +13,7 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
 from teamworld.testing import WORLD_CHECKS, Nonconformance, check_world
 from teamworld.worlds import registry
+from teamworld.worlds.base.views import TeamView
 from teamworld.worlds.contract import (
     WAIT,
     GoalEvent,
@@ -26,7 +27,6 @@ from teamworld.worlds.contract import (
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.beliefs import RoomsBeliefs
 from teamworld.worlds.rooms.domain import RoomsDomain
-from teamworld.worlds.rooms.views import RoomsView
 from teamworld.worlds.rooms.world import RoomsWorld
 
 
@@ -70,9 +70,9 @@ def module(**spoil: Callable[..., Any]) -> Any:  # noqa: ANN401
 def viewed(**parts: Callable[..., Any]) -> Any:  # noqa: ANN401
     """Return a module whose views have other parts."""
     made = {name: property(part) if name not in ("check", "text") else part for name, part in parts.items()}
-    kind = type("SpoiledView", (RoomsView,), made)
+    kind = type("SpoiledView", (TeamView,), made)
 
-    def view(self: RoomsWorld, right: Callable[[AgentId], RoomsView], agent: AgentId) -> RoomsView:
+    def view(self: RoomsWorld, right: Callable[[AgentId], TeamView], agent: AgentId) -> TeamView:
         good = right(agent)
         return kind(agent, good._frame, good._current)  # type: ignore[no-any-return]
 
@@ -109,10 +109,10 @@ def reported(change: Callable[[StepResult], StepResult]) -> Any:  # noqa: ANN401
 STORE: dict[str, int] = {"calls": 0}
 
 
-def remembering(self: RoomsWorld, right: Callable[[AgentId], RoomsView], agent: AgentId) -> RoomsView:
+def remembering(self: RoomsWorld, right: Callable[[AgentId], TeamView], agent: AgentId) -> TeamView:
     """Let the truth slip into the text of a view."""
     good, truth = right(agent), [*map(str, self.truth())]
-    kind = type("Leaky", (RoomsView,), {"text": lambda view, form="plain": f"{RoomsView.text(view, form)} {truth}"})
+    kind = type("Leaky", (TeamView,), {"text": lambda view, form="plain": f"{TeamView.text(view, form)} {truth}"})
     return kind(agent, good._frame, good._current)  # type: ignore[no-any-return]
 
 
@@ -190,10 +190,10 @@ BROKEN: Mapping[str, Callable[[], Any]] = {
     "refused": lambda: module(step=lenient),
     "indistinguishable-pairs": twin_module,
     "views": lambda: viewed(steps_left=lambda view: 7),
-    "facts": lambda: viewed(known=lambda view: Facts((*RoomsView.known.fget(view), Fact("x", "WEIGHT", 1)))),  # type: ignore[attr-defined]
+    "facts": lambda: viewed(known=lambda view: Facts((*TeamView.known.fget(view), Fact("x", "WEIGHT", 1)))),  # type: ignore[attr-defined]
     "truth": lambda: module(truth=lambda self, right: Facts()),
     "goals": lambda: module(goals=lambda self, right: [replace(goal, quorum=0) for goal in right()]),
-    "abilities": lambda: viewed(abilities=lambda view: RoomsView.abilities.fget(view)[:-1]),  # type: ignore[attr-defined]
+    "abilities": lambda: viewed(abilities=lambda view: TeamView.abilities.fget(view)[:-1]),  # type: ignore[attr-defined]
     "options": lambda: ruled(
         options=lambda self, agent, given: [Option(Action("bring", (Entity("item", 0), 3)), None, 1)]
     ),

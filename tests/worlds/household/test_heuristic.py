@@ -9,7 +9,7 @@ import pytest
 
 from teamworld.language import Entity, Facts, Plan, parse_action
 from teamworld.worlds.contract import WAIT
-from teamworld.worlds.household.heuristic import pooled
+from teamworld.worlds.household.heuristic import pool
 from teamworld.worlds.household.observe import believed
 from teamworld.worlds.household.world import HouseholdWorld, make
 from tests.worlds.household.homes import APPLE, COFFEE, CUPCAKE, KITCHEN, LIVING, TABLE, flat
@@ -50,7 +50,7 @@ def play(here: HouseholdWorld) -> tuple[str | None, int]:
 
 def test_it_pools_what_each_has_seen_last() -> None:
     here = world(AT_TABLE, AT_COFFEE)
-    known = believed(pooled({agent: here.view(agent) for agent in here.spec.agents}))
+    known = believed(pool({agent: here.view(agent) for agent in here.spec.agents}))
     assert dict(known.explored) == {Kitchen: "all", Living: "all"}
     assert known.room[Coffee] == Living
     assert known.at == {"Alice": Kitchen, "Bob": Living}
@@ -58,7 +58,7 @@ def test_it_pools_what_each_has_seen_last() -> None:
     done(here, "Bob", "explore(<kitchen>(11))")
     done(here, "Alice", "go(<stove>(25))", "put(<cupcake>(32), <stove>(25))")
     done(here, "Bob", "explore(<livingroom>(12))")
-    known = believed(pooled({agent: here.view(agent) for agent in here.spec.agents}))
+    known = believed(pool({agent: here.view(agent) for agent in here.spec.agents}))
     assert known.places[Cupcake] == ("INSIDE", Entity("stove", 25))
 
 
@@ -67,7 +67,7 @@ def test_a_thing_in_a_hand_lies_nowhere_whatever_others_remember() -> None:
     done(here, "Bob", "explore(<livingroom>(12))")
     done(here, "Alice", "fetch(<cupcake>(32))")
     assert Cupcake in believed(here.view("Bob").known).places
-    known = believed(pooled({agent: here.view(agent) for agent in here.spec.agents}))
+    known = believed(pool({agent: here.view(agent) for agent in here.spec.agents}))
     assert Cupcake not in known.places
     assert known.hands["Alice"] == (Cupcake,)
 
@@ -75,12 +75,12 @@ def test_a_thing_in_a_hand_lies_nowhere_whatever_others_remember() -> None:
 def test_what_one_has_explored_in_part_and_another_in_whole_is_explored() -> None:
     here = world(AT_TABLE, AT_FRIDGE, sight="cone")
     done(here, "Alice", "explore(<kitchen>(11))")
-    told = pooled({agent: here.view(agent) for agent in here.spec.agents})
+    told = pool({agent: here.view(agent) for agent in here.spec.agents})
     assert [str(fact.value) for fact in told if fact.predicate == "EXPLORED"] == ["all"]
 
 
 def test_of_nobody_there_is_nothing() -> None:
-    assert list(pooled({})) == []
+    assert list(pool({})) == []
     assert world(AT_TABLE).domain.plan_scripted_team({}, {}) == {}
 
 
@@ -158,7 +158,7 @@ def test_two_are_faster_than_one() -> None:
 
 def test_it_is_alike_whatever_the_order_of_facts() -> None:
     here = world(AT_TABLE, AT_FRIDGE, AT_COFFEE)
-    facts = list(pooled({agent: here.view(agent) for agent in here.spec.agents}))
+    facts = list(pool({agent: here.view(agent) for agent in here.spec.agents}))
     one, other = Facts(facts), Facts(facts[::-1])
     assert here.domain.options("Alice", one) == here.domain.options("Alice", other)
     assert plans(here) == plans(here)

@@ -11,7 +11,7 @@ from teamworld.testing.random_walk import BeforeStep, walk_randomly
 from teamworld.worlds.base.beliefs import SAFETY
 from teamworld.worlds.contract import WAIT, Option, talk
 from teamworld.worlds.rooms.domain import RoomsDomain
-from teamworld.worlds.rooms.observe import facts, item
+from teamworld.worlds.rooms.facts import item, list_facts
 from teamworld.worlds.rooms.state import House, Item, State
 from teamworld.worlds.rooms.world import make
 
@@ -21,7 +21,7 @@ AGENTS = {"agent_0": (1, 1), "agent_1": (2, 2), "agent_2": (3, 3)}
 
 
 def told(state: State, *more: Fact) -> Facts:
-    return Facts((*facts(state, HOUSE, range(HOUSE.rooms)), *more))
+    return Facts((*list_facts(state, HOUSE, range(HOUSE.rooms)), *more))
 
 
 def option(text: str, goal: str | None = None, ticks: int = 3) -> Option:

@@ -14,10 +14,10 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Cell, Entity, Facts, Plan, parse_action
 from teamworld.worlds.contract import WAIT, StepResult, talk
 from teamworld.worlds.rooms import draw
+from teamworld.worlds.rooms.facts import list_facts, read_state
 from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
-from teamworld.worlds.rooms.observe import believed, facts
 from teamworld.worlds.rooms.physics import BURNS, OVERCOME, Primitive, step
-from teamworld.worlds.rooms.state import House, Item, State, ways
+from teamworld.worlds.rooms.state import House, Item, State, distances
 from teamworld.worlds.rooms.world import RoomsOptions, RoomsWorld, make
 
 HOUSE = House(2)
@@ -77,13 +77,13 @@ def slow_ways(house: House, end: Cell, closed: frozenset[Cell]) -> dict[Cell, in
 def test_ways_are_shortest(rooms: int, closed: set[Cell], row: int) -> None:
     house = House(rooms)
     blocked = frozenset(closed) - {(row, 0)}
-    assert dict(ways(house, (row, 0), blocked)) == slow_ways(house, (row, 0), blocked)
+    assert dict(distances(house, (row, 0), blocked)) == slow_ways(house, (row, 0), blocked)
 
 
 def test_a_shut_door_or_fire_in_the_doorway_cuts_the_rooms_apart() -> None:
-    assert (0, 6) in ways(HOUSE, (0, 0), frozenset())
+    assert (0, 6) in distances(HOUSE, (0, 0), frozenset())
     for state in (State({}, {}, frozenset({0})), State({}, {}, fire={HOUSE.doors[0]: 1})):
-        assert (0, 6) not in ways(HOUSE, (0, 0), state.closed(HOUSE))
+        assert (0, 6) not in distances(HOUSE, (0, 0), state.closed(HOUSE))
 
 
 # ---- the step
@@ -238,7 +238,7 @@ def test_what_is_not_where_it_was_is_somewhere() -> None:
 @given(st.sampled_from(sorted(LEVELS)), st.integers(0, 50))
 def test_facts_of_a_moment_tell_the_moment(level: str, seed: int) -> None:
     placed = instance(level, seed)
-    told = believed(Facts(tuple(facts(placed.state, placed.house, range(placed.house.rooms)))))
+    told = read_state(Facts(tuple(list_facts(placed.state, placed.house, range(placed.house.rooms)))))
     assert (told.agents, told.items, told.shut) == (placed.state.agents, placed.state.items, placed.state.shut)
     assert set(told.fire) == set(placed.state.fire)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from teamworld.errors import UserError
@@ -43,6 +44,15 @@ class RunningSkill(Protocol):
     @property
     def start(self) -> int:
         """Step at which it began."""
+
+
+@dataclass
+class TimedSkill:
+    """A running action that takes a known number of steps."""
+
+    action: Action
+    start: int
+    steps_left: int
 
 
 Skill = TypeVar("Skill", bound=RunningSkill)

@@ -1,4 +1,4 @@
-"""Reading the options of a world."""
+"""Reading what was chosen: the options of a world, and its level."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from teamworld.errors import UserError, suggest
 
 Options = TypeVar("Options", bound=BaseModel)
+Level = TypeVar("Level")
 
 
 def read_options(model: type[Options], values: Mapping[str, object], world: str) -> Options:
@@ -30,3 +31,14 @@ def read_options(model: type[Options], values: Mapping[str, object], world: str)
         name = ".".join(map(str, first["loc"]))
         hint = suggest(name, list(model.model_fields)) if first["type"] == "extra_forbidden" else ""
         raise UserError(f"option '{name}' of world {world}: {first['msg']}, got {first['input']!r}{hint}") from None
+
+
+def find_level(levels: Mapping[str, Level], name: str, world: str) -> Level:
+    """Return a level by name.
+
+    Raises:
+        UserError: There is no such level.
+    """
+    if name not in levels:
+        raise UserError(f"{world} has no level '{name}'{suggest(name, list(levels))}")
+    return levels[name]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import Action, AgentId, Facts
-from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict
+from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict, View
 
 
 class ViewSource(Protocol):
@@ -170,3 +170,42 @@ def check_form(form: str, forms: Sequence[str]) -> None:
     """
     if form not in forms:
         raise UserError(f"a view has no text form '{form}'{suggest(form, list(forms))}")
+
+
+class DescribedDomain(FactsDomain, Protocol):
+    """A domain that puts views in words."""
+
+    def describe(self, view: View, /) -> Iterable[str]:
+        """Yield the lines of a view in words."""
+
+
+@dataclass(eq=False)
+class TeamFrame(FactsFrame[DescribedDomain]):
+    """One moment of a world whose domain puts views in words."""
+
+    kinds: Mapping[AgentId, str]
+    unable: frozenset[AgentId]
+    """Who cannot act now."""
+
+
+class TeamView(FactsView[TeamFrame]):
+    """``contract.View`` from the agent's facts and the world's domain."""
+
+    @property
+    def kind(self) -> str:
+        """What kind of agent it is."""
+        return self._now.kinds[self._agent]
+
+    @property
+    def is_able(self) -> bool:
+        """False while it cannot act."""
+        return self._agent not in self._now.unable
+
+    def text(self, form: str = "plain") -> str:
+        """Return the view in words.
+
+        Raises:
+            UserError: There is no such form.
+        """
+        check_form(form, ["plain"])
+        return "\n".join(self._now.domain.describe(self))

@@ -5,27 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import TypeVar
 
-from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import (
-    POSSIBLE,
-    WAIT,
-    ActionSchema,
-    Domain,
-    Goal,
-    Option,
-    Relation,
-    Verdict,
-    View,
-)
+from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Plan
+from teamworld.worlds.base.domain import StateDomain
+from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Relation, Verdict, View
 from teamworld.worlds.household import heuristic
 from teamworld.worlds.household.beliefs import HouseholdBeliefs
 from teamworld.worlds.household.goals import Predicates
-from teamworld.worlds.household.observe import Known, Names, Place, believed, facts
+from teamworld.worlds.household.observe import Known, Names, Place, believed
+from teamworld.worlds.household.observe import facts as make_facts
 from teamworld.worlds.household.skills import MEASURES, first, schemas
 from teamworld.worlds.household.state import Rules
+from teamworld.worlds.household.text import describe
 
 #: How much longer ways are than straight lines: within a room, and through doors.
 WITHIN, THROUGH = 1.1, 1.3
@@ -33,19 +25,21 @@ WITHIN, THROUGH = 1.1, 1.3
 DOOR, REACH = 3.0, 1.3
 
 
-class HouseholdDomain(Domain):
-    """``contract.Domain`` for the household; pure, everything is computed from the facts given.
+class HouseholdDomain(StateDomain[Known]):
+    """The domain of the household.
 
     Args:
         names: Of all that the task is about. Rules use of it what is known to all from the start: rooms, the goal.
         rules: The rules of the instance.
     """
 
+    measures = MEASURES
+
     def __init__(self, names: Names, rules: Rules) -> None:
         self.names, self.rules = names, rules
         self.predicates = Predicates(names)
         self._relations = names.relations
-        self._beliefs = HouseholdBeliefs(self.predicates, self._known)
+        self._beliefs = HouseholdBeliefs(self.predicates, self.read)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -53,40 +47,39 @@ class HouseholdDomain(Domain):
         return self._relations
 
     @property
-    def measures(self) -> Measures:
-        """No parameter counts in a measure of a goal."""
-        return MEASURES
-
-    @property
     def beliefs(self) -> HouseholdBeliefs:
         """What agents may know and believe."""
         return self._beliefs
 
-    def abilities(self, _agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
-        """Return what an agent can do."""
-        return schemas(self.names, self._known(facts), turns=self.rules.sight == "cone")
-
-    def _known(self, facts: Facts) -> Known:
+    def read(self, facts: Facts) -> Known:
+        """Return what facts tell of; everybody knows the rooms, whatever the facts leave out."""
         known = believed(facts)
         return known if known.rooms is self.names.rooms else facts.derive(self._with_rooms)
 
     def _with_rooms(self, facts: Facts) -> Known:
-        return replace(believed(facts), rooms=self.names.rooms)  # all know them, whatever the facts leave out
+        return replace(believed(facts), rooms=self.names.rooms)
 
-    # Goals.
+    def write(self, state: Known) -> Facts:
+        """Return what is known as facts."""
+        return make_facts(state)
 
-    def goals(self, facts: Facts) -> Sequence[Goal]:
+    def abilities(self, _agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
+        """Return what an agent can do."""
+        return schemas(self.names, self.read(facts), turns=self.rules.sight == "cone")
+
+    def describe(self, view: View) -> Iterator[str]:
+        """Yield the lines of a view in words."""
+        return describe(view, believed(view.known), self.predicates)
+
+    def list_goals(self, state: Known) -> Sequence[Goal]:
         """Return one goal for each predicate."""
-        return self.predicates.goals(self._known(facts))
+        return self.predicates.goals(state)
 
-    # What can be done.
-
-    def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
-        """Return what makes sense now: deliver, fetch, look into containers, look into rooms, wait."""
-        known = self._known(facts)
-        candidates = [*self._work(agent, known), *self._search(agent, known), (WAIT, None)]
-        legal = dict.fromkeys(pair for pair in candidates if self.check(agent, pair[0], facts).ok)
-        return [Option(action, goal, self.estimate_steps(agent, action, facts)) for action, goal in legal]
+    def list_candidates(self, agent: AgentId, state: Known) -> Iterator[tuple[Action, GoalId | None]]:
+        """Yield what makes sense: deliver, fetch, look into containers, look into rooms, wait."""
+        yield from self._work(agent, state)
+        yield from self._search(agent, state)
+        yield WAIT, None
 
     def _work(self, agent: AgentId, known: Known) -> Iterator[tuple[Action, GoalId | None]]:
         hands, here = known.hands.get(agent, ()), known.at.get(agent)
@@ -121,7 +114,7 @@ class HouseholdDomain(Domain):
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans that bring a thing for the goal, or look for one; without a goal, what is useful at large."""
-        known = self._known(facts)
+        known = self.read(facts)
         plans = list(self._standby(agent, known) if goal is None else self._bring(goal, agent, known))
         legal = [actions for actions in dict.fromkeys(plans) if actions]
         return [Plan(actions, None if goal is None else goal.id) for actions in legal]
@@ -177,56 +170,40 @@ class HouseholdDomain(Domain):
 
     # Preconditions and effects.
 
-    def check(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
-        """Return whether an action's preconditions hold."""
-        known = self._known(facts)
-        form = self._form(action, known)
-        if not form.ok or action.verb in ("wait", "talk", "turn"):
-            return form
-        hands = known.hands.get(agent, ())
-        if action.verb == "deliver":
-            if not hands:
-                return Verdict(False, "empty_hands")
-            return (
-                POSSIBLE
-                if self.predicates.target in known.room
-                else Verdict(False, f"unseen: {self.predicates.target} has not been found")
-            )
-        thing = first(action)
-        if action.verb in ("check", "open", "fetch", "grab") and len(hands) >= 2:
-            return Verdict(False, "hands_full")
-        if action.verb in ("check", "open", "close"):
-            want = action.verb == "close"
-            if known.opened.get(thing) is not want:
-                return Verdict(False, "already_open" if not want else "already_closed")
-        if action.verb in ("fetch", "grab"):
-            verdict = self._can_take(agent, thing, known)
-            if not verdict.ok:
-                return verdict
-        if action.verb in ("explore", "go"):
-            return self._can_go(agent, thing, known, action.verb)
-        if action.verb == "put":
-            return self._can_put(agent, action, known)
-        if action.verb in ("open", "close", "grab") and not self._near(agent, thing, known):
-            return Verdict(False, f"not_close: go to {thing} first")
-        return POSSIBLE
+    def complete_action(self, _agent: AgentId, action: Action, _facts: Facts) -> Action:
+        """Return the action: nothing that is left out has a default."""
+        return action
 
-    def _form(self, action: Action, known: Known) -> Verdict:
-        """Whether there is such an action, and what it names is known."""
-        verbs = MEASURES if self.rules.sight == "cone" else {verb: m for verb, m in MEASURES.items() if verb != "turn"}
-        if action.verb not in verbs:
-            return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
+    def refuse(self, agent: AgentId, action: Action, state: Known) -> str:
+        """Return why an action's preconditions do not hold."""
+        verb, hands = action.verb, state.hands.get(agent, ())
+        if verb in ("wait", "talk", "turn"):
+            return ""
+        if verb == "deliver":
+            unseen = f"unseen: {self.predicates.target} has not been found"
+            return "empty_hands" if not hands else "" if self.predicates.target in state.room else unseen
+        thing = first(action)
+        if verb in ("check", "open", "fetch", "grab") and len(hands) >= 2:
+            return "hands_full"
+        if verb in ("check", "open", "close") and state.opened.get(thing) is not (verb == "close"):
+            return "already_closed" if verb == "close" else "already_open"
+        if verb in ("fetch", "grab") and (reason := self._cannot_take(agent, thing, state)):
+            return reason
+        if verb in ("explore", "go"):
+            return self._cannot_go(agent, thing, state, verb)
+        if verb == "put":
+            return self._cannot_put(agent, action, state)
+        if verb in ("open", "close", "grab") and not self._near(agent, thing, state):
+            return f"not_close: go to {thing} first"
+        return ""
+
+    def check_form(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
+        """Return whether there is such an action, and what it names is known."""
         if action.verb in ("explore", "check", "fetch", "open", "close", "grab", "go") and len(action.args) == 1:
             named = action.args[0]
-            if isinstance(named, Entity) and self._named(action.verb, named, known):
+            if isinstance(named, Entity) and self._named(action.verb, named, self.read(facts)):
                 return POSSIBLE  # the common case, without making all schemas
-        for schema in schemas(self.names, known, turns=self.rules.sight == "cone"):
-            if schema.verb == action.verb:
-                try:
-                    schema.complete(action)
-                except UserError as error:
-                    return Verdict(False, f"illegal: {error}")
-        return POSSIBLE
+        return super().check_form(agent, action, facts)
 
     def _named(self, verb: str, named: Entity, known: Known) -> bool:
         if verb == "explore":
@@ -237,41 +214,32 @@ class HouseholdDomain(Domain):
             return named in self.names.things and named in known.points
         return named in self.names.rooms or named in known.points
 
-    def _can_take(self, agent: AgentId, thing: Entity, known: Known) -> Verdict:
+    def _cannot_take(self, agent: AgentId, thing: Entity, known: Known) -> str:
         holder = known.holder(thing)
         if holder is not None:
-            return Verdict(False, f"held: {'you hold' if holder == agent else f'{holder} holds'} it")
-        if thing not in known.places:
-            return Verdict(False, f"unseen: nobody knows where {thing} is")
-        return self._shut(thing, known)
+            return f"held: {'you hold' if holder == agent else f'{holder} holds'} it"
+        return _shut(thing, known) if thing in known.places else f"unseen: nobody knows where {thing} is"
 
-    def _shut(self, thing: Entity, known: Known) -> Verdict:
-        relation, place = known.places.get(thing, ("", thing))
-        if relation == "INSIDE" and not known.opened.get(place, True):
-            return Verdict(False, f"closed: {place} must be open")
-        return POSSIBLE
-
-    def _can_go(self, agent: AgentId, place: Entity, known: Known, verb: str) -> Verdict:
+    def _cannot_go(self, agent: AgentId, place: Entity, known: Known, verb: str) -> str:
         if place in self.names.rooms:
             there = known.at.get(agent) == place and (verb == "go" or known.explored.get(place) == "all")
-            return Verdict(False, f"there: you are in {place}") if there else POSSIBLE
+            return f"there: you are in {place}" if there else ""
         if place not in known.points:
-            return Verdict(False, f"unseen: nobody knows where {place} is")
-        near = self._near(agent, place, known)
-        return Verdict(False, f"there: you are near {place}") if near else self._shut(place, known)
+            return f"unseen: nobody knows where {place} is"
+        return f"there: you are near {place}" if self._near(agent, place, known) else _shut(place, known)
 
-    def _can_put(self, agent: AgentId, action: Action, known: Known) -> Verdict:
+    def _cannot_put(self, agent: AgentId, action: Action, known: Known) -> str:
         thing, place = first(action), action.args[1]
         if thing not in known.hands.get(agent, ()):
-            return Verdict(False, f"not_held: {thing} is not in your hands")
+            return f"not_held: {thing} is not in your hands"
         if not isinstance(place, Entity) or not self._near(agent, place, known):
-            return Verdict(False, f"not_close: go to {place} first")
+            return f"not_close: go to {place} first"
         node = self.names.episode.home.nodes.get(place.id)
         if node is None or not (node.surface or (node.container and node.opens)):
-            return Verdict(False, f"no_surface: nothing can be put on {place}")
+            return f"no_surface: nothing can be put on {place}"
         if self.rules.strict_put and self._relation(place) == "INSIDE" and not known.opened.get(place):
-            return Verdict(False, f"closed: {place} must be open")
-        return POSSIBLE
+            return f"closed: {place} must be open"
+        return ""
 
     def _relation(self, place: Entity) -> str:
         """Return how things are put there."""
@@ -283,27 +251,31 @@ class HouseholdDomain(Domain):
     def _near(self, agent: AgentId, thing: Entity, known: Known) -> bool:
         return self.rules.mode == "engine" or thing in known.near.get(agent, ())
 
-    def predict(self, agent: AgentId, action: Action, known_facts: Facts) -> Facts:
+    def apply(self, agent: AgentId, action: Action, state: Known) -> Known:
         """Return what to expect after an action that succeeds."""
-        if action.verb in ("wait", "talk", "turn") or not self.check(agent, action, known_facts).ok:
-            return known_facts
-        known = self._known(known_facts)
-        if action.verb == "deliver":
-            return facts(self._delivered(agent, known))
+        verb = action.verb
+        if verb in ("wait", "talk", "turn"):
+            return state
+        if verb == "deliver":
+            return self._delivered(agent, state)
         thing = first(action)
-        if action.verb in ("explore", "go") and thing in known.rooms:
-            at, points = {**known.at, agent: thing}, {**known.points, agent: known.rooms[thing]}
-            explored = {**known.explored, thing: "all"}
-            near, last = {**known.near, agent: _NOTHING}, _less(known.last, (thing,))
-            return facts(replace(known, at=at, points=points, explored=explored, near=near, last=last))
-        there = known if action.verb in ("open", "close", "grab", "put") else self._moved(agent, thing, known)
-        if action.verb in ("fetch", "grab"):
-            return facts(_taken(agent, thing, there))
-        if action.verb in ("check", "open", "close"):
-            return facts(replace(there, opened={**there.opened, thing: action.verb != "close"}))
-        if action.verb == "put" and isinstance(place := action.args[1], Entity):
-            return facts(_laid(agent, (thing,), (self._relation(place), place), there))
-        return facts(there)
+        if verb in ("explore", "go") and thing in state.rooms:
+            return replace(
+                state,
+                at={**state.at, agent: thing},
+                points={**state.points, agent: state.rooms[thing]},
+                explored={**state.explored, thing: "all"},
+                near={**state.near, agent: frozenset()},
+                last=_less(state.last, (thing,)),
+            )
+        there = state if verb in ("open", "close", "grab", "put") else self._moved(agent, thing, state)
+        if verb in ("fetch", "grab"):
+            return _taken(agent, thing, there)
+        if verb in ("check", "open", "close"):
+            return replace(there, opened={**there.opened, thing: verb != "close"})
+        if verb == "put" and isinstance(place := action.args[1], Entity):
+            return _laid(agent, (thing,), (self._relation(place), place), there)
+        return there
 
     def _moved(self, agent: AgentId, thing: Entity, known: Known) -> Known:
         room, point = known.room_of(thing), known.points[thing]
@@ -323,7 +295,7 @@ class HouseholdDomain(Domain):
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:
         """Return the estimated ticks of an action, at least 1; ways are estimated from straight lines."""
-        return self._ticks(agent, action, self._known(facts))
+        return self._ticks(agent, action, self.read(facts))
 
     def _ticks(self, agent: AgentId, action: Action, known: Known) -> int:
         if action.verb == "talk":
@@ -358,16 +330,22 @@ class HouseholdDomain(Domain):
         self, views: Mapping[AgentId, View], running: Mapping[AgentId, Plan]
     ) -> Mapping[AgentId, Plan]:
         """Return the scripted team's plans for the agents that have none; see ``heuristic``."""
-        return heuristic.plans(self, views, running)
+        return heuristic.make_plans(self.predicates, self.options, views, running)
 
 
-_NOTHING: Final[frozenset[Entity]] = frozenset()
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
 def _middle(room: Entity | None, known: Known) -> Cell | None:
     return None if room is None else known.rooms.get(room)
+
+
+def _shut(thing: Entity, known: Known) -> str:
+    """Return why an agent cannot get at a thing: it lies in something that is known to be closed."""
+    relation, place = known.places.get(thing, ("", thing))
+    shut = relation == "INSIDE" and not known.opened.get(place, True)
+    return f"closed: {place} must be open" if shut else ""
 
 
 def _taken(agent: AgentId, thing: Entity, known: Known) -> Known:

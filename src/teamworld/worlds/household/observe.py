@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
+from teamworld.worlds.base.memory import Perception
 from teamworld.worlds.contract import Relation
 from teamworld.worlds.household import sight
 from teamworld.worlds.household.homes.home import NAMES, SEARCHED, Episode, NodeId, close
@@ -380,14 +381,15 @@ class SightMemory:
             last=last,
         )
 
-    def parts(self, state: State) -> tuple[Facts, Facts, Facts]:
+    def perception(self, state: State) -> Perception:
         """Return what is perceived now, what was perceived before, and both."""
         known = self.known(state)
         past = tuple(facts_of(known, present=False)) if known.last else ()
         ticks = {fact: known.last[fact.subject] for fact in past}
         whole = facts(known)
         whole.seen = ticks
-        return Facts.later(lambda: facts_of(known, past=False), believed, _now(known)), Facts(past, ticks), whole
+        now = Facts.later(lambda: facts_of(known, past=False), believed, _now(known))
+        return Perception(now, Facts(past, ticks), whole)
 
 
 def _now(known: Known) -> Known:

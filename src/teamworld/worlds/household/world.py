@@ -6,28 +6,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId
+from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.seeding import generator
-from teamworld.worlds.base.executor import Executor, Result, refusal
+from teamworld.worlds.base.executor import Result
+from teamworld.worlds.base.memory import Perception
 from teamworld.worlds.base.options import read_options
-from teamworld.worlds.base.team_world import TeamWorld
-from teamworld.worlds.base.views import FactsFrame
-from teamworld.worlds.contract import (
-    WAIT,
-    EndReason,
-    Goal,
-    GoalEvent,
-    IndistinguishablePair,
-    Outcome,
-    StepResult,
-    WorldSpec,
-)
+from teamworld.worlds.base.world import FactsWorld, list_progress
+from teamworld.worlds.contract import WAIT, Goal, GoalEvent, IndistinguishablePair, Outcome, StepResult, WorldSpec
 from teamworld.worlds.household import drawing_data, physics
 from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.homes.furnishing import TASKS
@@ -38,7 +29,6 @@ from teamworld.worlds.household.observe import TEAM, Names, SightMemory, facts_o
 from teamworld.worlds.household.pathfinding import Floor
 from teamworld.worlds.household.skills import Skill
 from teamworld.worlds.household.state import Rules
-from teamworld.worlds.household.views import HouseholdView
 
 DEFAULT_HORIZON, DEFAULT_LEVEL = 250, "dev"
 SUMMARY = "find things in a home and bring them to a table, fridge or dishwasher (the C-WAH benchmark)"
@@ -97,8 +87,15 @@ def _task(episode: Episode, sight: str) -> str:
     )
 
 
-class HouseholdWorld(TeamWorld[Skill]):
-    """One instance of the household; implements ``contract.World``.
+class Change(NamedTuple):
+    """One step: where agents stood before it, and what happened."""
+
+    places: Mapping[AgentId, tuple[int, int]]
+    happened: physics.Happened
+
+
+class HouseholdWorld(FactsWorld[HouseholdDomain, Skill, Change]):
+    """One instance of the household.
 
     Args:
         given: The task and the home.
@@ -108,8 +105,6 @@ class HouseholdWorld(TeamWorld[Skill]):
     """
 
     def __init__(self, start: Episode, level: str, horizon: int, options: HouseholdOptions) -> None:
-        if horizon < 1:
-            raise UserError(f"the horizon is a number of steps from 1, got {horizon}")
         if options.starts == "recorded" and not start.recorded:
             raise UserError(f"starts=recorded needs places of recorded runs, and level {level} has none: use random")
         self.episode, self._options = start, options
@@ -117,9 +112,7 @@ class HouseholdWorld(TeamWorld[Skill]):
         self._floor = Floor(start.home)
         team = TEAM[: options.agents]
         self._names = Names(start, team)
-        self._domain = HouseholdDomain(self._names, self._rules)
-        self._goal_ids = tuple(wanted.id for wanted in self._domain.predicates.wanted)
-        self._spec = WorldSpec(
+        spec = WorldSpec(
             world="household",
             level=level,
             agents=team,
@@ -130,19 +123,14 @@ class HouseholdWorld(TeamWorld[Skill]):
             options=options.model_dump(mode="json"),
             static=drawing_data.static(start),
         )
-        self.reset(0)
-
-    @property
-    def domain(self) -> HouseholdDomain:
-        """The rules that everybody knows."""
-        return self._domain
+        super().__init__(spec, HouseholdDomain(self._names, self._rules), options.feedback)
 
     @property
     def entities(self) -> tuple[Entity, ...]:
         """All that the task is about, hidden things too, rooms first, then by number."""
         return (*self._names.rooms, *self._names.watched.values())
 
-    def reset(self, seed: int) -> None:
+    def begin(self, seed: int) -> None:
         """Start over; the seed decides where agents start and who wins what several want at once."""
         self._rng = generator(seed, "household", "play")
         at: dict[NodeId, Point] = {}
@@ -159,42 +147,64 @@ class HouseholdWorld(TeamWorld[Skill]):
             rules=self._rules,
             at=at,
         )
-        self._t = 0
-        self._over: EndReason | None = None
-        self._executor = Executor[Skill](self._spec.agents, self._options.feedback)
         self._memories = {agent: SightMemory(self._names, agent) for agent in self._spec.agents}
         self._first = self._left = self._missing()
-        self._look()
+        for memory in self._memories.values():
+            memory.look(self._state, 0)
 
-    def view(self, agent: AgentId) -> HouseholdView:
-        """Return what an agent may know now.
+    def make_skill(self, agent: AgentId, action: Action) -> Skill:
+        """Return a running action."""
+        return Skill(agent, action, self._t, self._names)
 
-        Raises:
-            UserError: There is no such agent.
-        """
-        self._check_agent(agent)
-        return HouseholdView(agent, self._frame, lambda: self._frame)
-
-    def _advance(self) -> StepResult:
+    def advance(self, running: Mapping[AgentId, Skill]) -> Change:
+        """Do one step of the physics, and let agents look."""
         state, names = self._state, self._names
         places = {agent: _cell(state.points[names.number(agent)]) for agent in self._spec.agents}
-        acts = {
-            names.number(agent): skill.act(state, self._memories[agent])
-            for agent, skill in self._executor.running.items()
-        }
+        acts = {names.number(agent): skill.act(state, self._memories[agent]) for agent, skill in running.items()}
         happened = physics.step(state, acts, self._rng)
-        self._t += 1
         for number, memory in enumerate(self._memories.values(), 1):
-            memory.look(state, self._t)
+            memory.look(state, self._t + 1)
             if (done := happened.done[number]).act.verb == "putin" and not done.reason:
                 memory.shut_in(state, done.act.target)
-        outcomes = {agent: self._judge(agent, places[agent], happened) for agent in names.team}
+        return Change(places, happened)
+
+    def observe(self, agent: AgentId, change: Change) -> Outcome:
+        """Return what the step did to an agent and through it."""
+        happened = change.happened
+        done = happened.done[self._names.number(agent)]
+        winner = happened.contested.get(done.act.target) if done.reason == "contested" else None
+        return Outcome(
+            WAIT,
+            "done",
+            blocker=None if winner is None else self._names.name(winner),
+            moved=done.moved,
+            effect=not done.reason and done.act.verb in physics.HANDLING,
+            primitives=(done.act.verb,),
+            start=self._t,
+            place=change.places[agent],
+        )
+
+    def judge(self, agent: AgentId, skill: Skill, change: Change) -> Result:
+        """Return how a running action stands after the step."""
+        done = change.happened.done[self._names.number(agent)]
+        result = skill.result(done, self._state, self._memories[agent])
+        is_spatial = result.reason in ("contested", "held", "no_way")
+        return result._replace(constraint="spatial" if is_spatial else None)
+
+    def conclude(self, change: Change) -> StepResult:
+        """Return progress and score."""
         before, self._left = self._left, self._missing()
-        changes = tuple(goal_events(names, self._goal_ids, self._first, before, self._left, happened))
-        end = self._end_reason(not any(self._left), self._t)
-        self._show()
+        events = tuple(self._list_events(before, change.happened))
         score = {"reward": float(sum(before) - sum(self._left)), "missing": float(sum(self._left))}
-        return StepResult(1, outcomes, changes, (), {}, score, end)
+        return StepResult(1, {}, events, score=score)
+
+    def is_complete(self) -> bool:
+        """Return whether nothing is missing."""
+        return not any(self._left)
+
+    def perceive(self, agent: AgentId) -> Perception:
+        """Return what an agent sees, and what it remembers."""
+        return self._memories[agent].perception(self._state)
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the others at most ``reach`` metres away, walls or not, in the order of the agents."""
@@ -225,92 +235,26 @@ class HouseholdWorld(TeamWorld[Skill]):
         """Return what a drawing of this moment needs, see ``scene``."""
         return drawing_data.snapshot(self._state, self.episode)
 
-    # ---- one step
-
     def _missing(self) -> tuple[int, ...]:
         return tuple(max(0, self._state.missing(need)) for need in self.episode.needs)
 
-    def _look(self) -> None:
-        for memory in self._memories.values():
-            memory.look(self._state, self._t)
-        self._show()
-
-    def _show(self) -> None:
-        state, memories = self._state, self._memories
-        self._frame = FactsFrame(
-            self._t,
-            self._spec.horizon,
-            self._domain,
-            self._executor.copy_histories(),
-            lambda agent: memories[agent].parts(state),
-        )
-
-    def _make_skill(self, agent: AgentId, action: Action) -> Skill | Result:
-        verdict = self._domain.check(agent, action, self._frame.parts(agent)[2])
-        return Skill(agent, action, self._t, self._names) if verdict.ok else refusal(verdict)
-
-    def _judge(self, agent: AgentId, place: tuple[int, int], happened: physics.Happened) -> Outcome:
-        memory, state = self._memories[agent], self._state
-        done = happened.done[self._names.number(agent)]
-        winner = happened.contested.get(done.act.target) if done.reason == "contested" else None
-        outcome = Outcome(
-            WAIT,
-            "done",
-            blocker=None if winner is None else self._names.name(winner),
-            moved=done.moved,
-            effect=not done.reason and done.act.verb in physics.HANDLING,
-            primitives=(done.act.verb,),
-            start=self._t - 1,
-            place=place,
-        )
-
-        def judge_skill(skill: Skill) -> Result:
-            result = skill.result(done, state, memory)
-            is_spatial = result.reason in ("contested", "held", "no_way")
-            return result._replace(constraint="spatial" if is_spatial else None)
-
-        return self._executor.judge(agent, outcome, judge_skill)
+    def _list_events(self, before: Sequence[int], happened: physics.Happened) -> Iterator[GoalEvent]:
+        """Yield progress as shares of each goal, negative where something was taken away again, and what was done."""
+        nodes, names = self.episode.home.nodes, self._names
+        acts = {names.name(agent): done.act for agent, done in happened.done.items() if not done.reason}
+        goals = zip(self._domain.predicates.wanted, self.episode.needs, self._first, before, self._left, strict=True)
+        for wanted, need, whole, lacked, left in goals:
+            verbs = ("putin", "putback") if left < lacked else ("grab",)
+            who = tuple(
+                agent
+                for agent, act in acts.items()
+                if act.verb in verbs and act.onto in (0, need.target) and nodes[act.target].name == need.name
+            )
+            yield from list_progress(wanted.id, lacked, left, whole or need.number, who)
 
 
 def _cell(point: Point) -> tuple[int, int]:
     return round(point.x * 100), round(point.z * 100)
-
-
-def goal_events(
-    names: Names,
-    goals: Sequence[GoalId],
-    first: Sequence[int],
-    before: Sequence[int],
-    after: Sequence[int],
-    happened: physics.Happened,
-) -> Iterator[GoalEvent]:
-    """Yield progress as shares of each goal, negative where something was taken away again, and what was done.
-
-    Args:
-        names: Of agents and things.
-        goals: Of each predicate.
-        first: Things that each predicate lacked at the start.
-        before: What it lacked before the step, never below 0.
-        after: The same after the step.
-        happened: What agents did.
-    """
-    acts = {agent: done.act for agent, done in happened.done.items() if not done.reason}
-    for goal, need, whole, lacked, left in zip(goals, names.episode.needs, first, before, after, strict=True):
-        if lacked == left:
-            continue
-        verbs = ("putin", "putback") if left < lacked else ("grab",)
-        who = tuple(
-            names.name(agent)
-            for agent, act in acts.items()
-            if act.verb in verbs and act.onto in (0, need.target) and _is_of_kind(names, act.target, need.name)
-        )
-        yield GoalEvent(goal, "progress", (lacked - left) / (whole or need.number), who)
-        if left == 0:
-            yield GoalEvent(goal, "done", 0.0, who)
-
-
-def _is_of_kind(names: Names, thing: NodeId, kind: str) -> bool:
-    return names.episode.home.nodes[thing].name == kind
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> HouseholdWorld:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-#: One letter a thing; later ones cover earlier ones. ``#`` wall, ``/`` open door, ``|`` shut door.
+#: The colour of each sign: ``#`` wall, ``/`` open door, ``|`` shut door, and those of ``text``.
 COLORS: Mapping[str, tuple[int, int, int]] = {
     **{"#": (70, 70, 70), " ": (245, 245, 240), "/": (225, 215, 195), "|": (120, 80, 40), "T": (157, 212, 177)},
     **{",": (190, 185, 180), "*": (226, 88, 34), "o": (212, 196, 188), "O": (160, 130, 110), "a": (60, 110, 170)},
 }
-
-
-def _marks(static: Mapping[str, Any], snapshot: Mapping[str, Any]) -> Iterator[tuple[str, list[int]]]:
-    """Yield what lies where, from the bottom up."""
-    yield from (("|" if d in snapshot["shut"] else "/", cell) for d, cell in enumerate(static["doors"]))
-    yield "T", static["table"]
-    yield from ((",", cell) for cell in snapshot["ash"])
-    for weight, (cell, state) in zip(static["weights"], snapshot["items"], strict=True):
-        if cell is not None and state != "lost":
-            yield ("O" if weight > 1 else "o"), cell
-    yield from (("a", cell) for cell in snapshot["agents"] if cell is not None)
-    yield from (("*", cell) for cell in snapshot["fire"])
 
 
 def text(static: Mapping[str, Any], snapshot: Mapping[str, Any]) -> str:
@@ -32,7 +20,16 @@ def text(static: Mapping[str, Any], snapshot: Mapping[str, Any]) -> str:
     rows, columns = static["size"]
     room = (columns + 1) // static["rooms"]
     cells = [["#" if col % room == room - 1 else " " for col in range(columns)] for _ in range(rows)]
-    for mark, (row, col) in _marks(static, snapshot):
+    items = zip(static["weights"], snapshot["items"], strict=True)
+    marks = [  # from the bottom up
+        *(("|" if door in snapshot["shut"] else "/", cell) for door, cell in enumerate(static["doors"])),
+        ("T", static["table"]),
+        *((",", cell) for cell in snapshot["ash"]),
+        *(("O" if weight > 1 else "o", cell) for weight, (cell, state) in items if cell and state != "lost"),
+        *(("a", cell) for cell in snapshot["agents"] if cell),
+        *(("*", cell) for cell in snapshot["fire"]),
+    ]
+    for mark, (row, col) in marks:
         cells[row][col] = mark
     return "\n".join("".join(row) for row in cells)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from teamworld.errors import UserError, suggest
 from teamworld.language import AgentId
 from teamworld.seeding import generator
+from teamworld.worlds.base.options import find_level
 from teamworld.worlds.rooms.physics import BURNS
 from teamworld.worlds.rooms.state import House, Item, State
 
@@ -56,15 +56,12 @@ def instance(name: str, seed: int) -> Instance:
     Raises:
         UserError: There is no such level.
     """
-    if name not in _LEVELS:
-        raise UserError(f"rooms has no level '{name}'{suggest(name, list(LEVELS))}")
-    level, rng = _LEVELS[name], generator(seed, "rooms", "places")
+    level, rng = find_level(_LEVELS, name, "rooms"), generator(seed, "rooms", "places")
     house = House(level.rooms)
-    kinds = {f"agent_{i}": kind for i, kind in enumerate(level.team)}
+    kinds = {f"agent_{number}": kind for number, kind in enumerate(level.team)}
     corner = (house.height - 1, 0)
-    free = {
-        room: [cell for cell in house.cells(room) if cell not in (corner, house.table)] for room in range(house.rooms)
-    }
+    taken = (corner, house.table)
+    free = [[cell for cell in house.cells(room) if cell not in taken] for room in range(house.rooms)]
     agents = {agent: free[0][int(rng.integers(len(free[0])))] for agent in kinds}
     rooms = range(1 if house.rooms == 2 else 0, max(2, house.rooms - 1))
     items = {}

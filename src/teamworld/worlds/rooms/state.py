@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from teamworld.language import AgentId, Cell
+from teamworld.worlds.contract import ImpossibleFacts
 
 #: Cells that each kind of agent goes in a tick.
 SPEED: Mapping[str, int] = {"carrier": 1, "scout": 2}
@@ -30,6 +31,11 @@ class House:
     def doors(self) -> tuple[Cell, ...]:
         """The cell of each door; door ``d`` joins room ``d`` and room ``d + 1``."""
         return tuple((self.height // 2, (d + 1) * (self.width + 1) - 1) for d in range(self.rooms - 1))
+
+    @cached_property
+    def floor(self) -> tuple[Cell, ...]:
+        """All cells that are no wall: those of the rooms, then the doors."""
+        return (*(cell for room in range(self.rooms) for cell in self.cells(room)), *self.doors)
 
     @property
     def table(self) -> Cell:
@@ -62,15 +68,15 @@ class House:
 
 
 @lru_cache(maxsize=4096)
-def ways(house: House, end: Cell, closed: frozenset[Cell]) -> Mapping[Cell, int]:
+def distances(house: House, end: Cell, closed: frozenset[Cell]) -> Mapping[Cell, int]:
     """Return the steps to ``end`` from each cell from which there is a way around the closed cells."""
-    distances, edge = {end: 0}, [end]
+    steps, edge = {end: 0}, [end]
     for cell in edge:  # grows while it is gone through
-        for step in house.beside(cell):
-            if step not in distances and step not in closed:
-                distances[step] = distances[cell] + 1
-                edge.append(step)
-    return distances
+        for other in house.beside(cell):
+            if other not in steps and other not in closed:
+                steps[other] = steps[cell] + 1
+                edge.append(other)
+    return steps
 
 
 class Item(NamedTuple):
@@ -105,6 +111,16 @@ class State:
     def closed(self, house: House) -> frozenset[Cell]:
         """Return the cells that nobody should enter: fire, and doors that are shut."""
         return frozenset(self.fire) | {house.doors[door] for door in self.shut}
+
+    def place(self, agent: AgentId) -> Cell:
+        """Return where an agent is.
+
+        Raises:
+            ImpossibleFacts: Nobody knows.
+        """
+        if agent not in self.agents:
+            raise ImpossibleFacts(f"the facts do not tell where {agent} is")
+        return self.agents[agent]
 
     def held(self, agent: AgentId) -> int | None:
         """Return the item in an agent's hands."""

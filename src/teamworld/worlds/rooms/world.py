@@ -1,35 +1,26 @@
-"""Rooms as a world of the contract: starts and stops actions, takes one primitive from each, and judges them."""
+"""Rooms as a world of the contract: takes one primitive from each running action, and judges them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts
 from teamworld.seeding import generator
-from teamworld.worlds.base.executor import Executor, Result, complete_action, refusal
+from teamworld.worlds.base.executor import Result
+from teamworld.worlds.base.memory import FactMemory, Perception
 from teamworld.worlds.base.options import read_options
-from teamworld.worlds.base.team_world import TeamWorld
-from teamworld.worlds.contract import (
-    WAIT,
-    EndReason,
-    Goal,
-    IndistinguishablePair,
-    Outcome,
-    StepResult,
-    WorldSpec,
-)
-from teamworld.worlds.rooms import effects, physics
+from teamworld.worlds.base.world import FactsWorld, list_progress
+from teamworld.worlds.contract import WAIT, Attempt, GoalEvent, IndistinguishablePair, Outcome, StepResult, WorldSpec
+from teamworld.worlds.rooms import physics
 from teamworld.worlds.rooms.domain import RoomsDomain
+from teamworld.worlds.rooms.facts import list_facts, read_state
 from teamworld.worlds.rooms.levels import LEVELS, Instance, instance
-from teamworld.worlds.rooms.observe import RoomMemory, believed, facts
 from teamworld.worlds.rooms.skills import Skill
-from teamworld.worlds.rooms.state import State
-from teamworld.worlds.rooms.views import Frame, RoomsView
+from teamworld.worlds.rooms.state import State, distances
 
 DEFAULT_HORIZON, DEFAULT_LEVEL = 120, "two"
 SUMMARY = "carry things through rooms to a table, alone or together, past a fire (the tutorial's world)"
@@ -63,8 +54,16 @@ __all__ = [
 ]
 
 
-class RoomsWorld(TeamWorld[Skill]):
-    """One instance of rooms; implements ``contract.World``.
+class Change(NamedTuple):
+    """One step: the moment before, what each agent tried, and who did not live to see the next."""
+
+    before: State
+    tried: Mapping[AgentId, physics.Primitive]
+    gone: Mapping[AgentId, str]
+
+
+class RoomsWorld(FactsWorld[RoomsDomain, Skill, Change]):
+    """One instance of rooms.
 
     Args:
         placed: Where everything is at the start.
@@ -74,14 +73,11 @@ class RoomsWorld(TeamWorld[Skill]):
     """
 
     def __init__(self, placed: Instance, level: str, horizon: int, options: RoomsOptions) -> None:
-        if horizon < 1:
-            raise UserError(f"the horizon is a number of ticks from 1, got {horizon}")
-        self._placed, self._options = placed, options
-        self._domain = RoomsDomain(placed.house, placed.kinds, placed.doors)
+        self._placed, self._house, self._options = placed, placed.house, options
         house = placed.house
         static = {"size": list(house.size), "doors": [list(cell) for cell in house.doors], "table": list(house.table)}
         static |= {"rooms": house.rooms, "weights": [thing.weight for thing in placed.state.items.values()]}
-        self._spec = WorldSpec(
+        spec = WorldSpec(
             world="rooms",
             level=level,
             agents=tuple(placed.kinds),
@@ -92,67 +88,88 @@ class RoomsWorld(TeamWorld[Skill]):
             options=options.model_dump(),
             static=static,
         )
-        self.reset(0)
+        super().__init__(spec, RoomsDomain(house, placed.kinds, placed.doors))
 
-    @property
-    def domain(self) -> RoomsDomain:
-        """The rules that everybody knows."""
-        return self._domain
-
-    def reset(self, seed: int) -> None:
+    def begin(self, seed: int) -> None:
         """Start over; the seed decides how the fire spreads."""
         self._rng = generator(seed, "rooms", "fire")
-        self._state, self._t = self._placed.state, 0
-        self._over: EndReason | None = None
-        self._delivered = 0.0
-        self._executor = Executor[Skill](self._spec.agents)
-        self._memories = {agent: RoomMemory(self._placed.house) for agent in self._spec.agents}
+        self._state, self._delivered = self._placed.state, 0.0
+        self._memories = {agent: FactMemory(transient=("UNSEEN",)) for agent in self._spec.agents}
+        self._visited: dict[AgentId, frozenset[int]] = dict.fromkeys(self._spec.agents, frozenset())
         self._look()
 
-    def view(self, agent: AgentId) -> RoomsView:
-        """Return what a living agent may know now.
+    def _is_present(self, agent: AgentId) -> bool:
+        return agent in self._state.agents
 
-        Raises:
-            UserError: There is no such agent, or it is gone.
-        """
-        self._check_agent(agent)
-        return RoomsView(agent, self._frame, lambda: self._frame)
+    @property
+    def unable(self) -> frozenset[AgentId]:
+        """The agents that the smoke has overcome."""
+        return frozenset(self._state.overcome)
 
-    def _advance(self) -> StepResult:
-        before, house = self._state, self._placed.house
-        tried = {agent: s.primitive(believed(self._known(agent)), house) for agent, s in self._executor.running.items()}
+    def make_skill(self, agent: AgentId, action: Action) -> Skill:
+        """Return a running action."""
+        return Skill(agent, action, self._placed.kinds[agent], self._t)
+
+    def advance(self, running: Mapping[AgentId, Skill]) -> Change:
+        """Do one step of the physics."""
+        before, house = self._state, self._house
+        tried = {agent: skill.primitive(read_state(self.known(agent)), house) for agent, skill in running.items()}
         draws = self._rng.random(house.size)
-        catches = [c for room in range(house.rooms) for c in house.cells(room) if draws[c] < self._options.spread]
-        catches += [c for c in house.doors if draws[c] < self._options.spread]
+        catches = [cell for cell in house.floor if draws[cell] < self._options.spread]
         self._state, gone = physics.step(before, house, tried, catches)
-        outcomes = {agent: self._judge(agent, before, tried) for agent in before.agents}
-        attempts = tuple(effects.attempts(before, tried, self._placed.kinds))
-        for agent in self._state.overcome.keys() | gone:
-            self._executor.running.pop(agent, None)
-        self._t += 1
-        events, goals = effects.events(before, self._state, self._placed, tried), self.goals()
-        done = all(goal.state != "open" for goal in goals if goal.kind == "deliver")
-        end = self._end_reason(done, self._t)
+        return Change(before, tried, gone)
+
+    def observe(self, agent: AgentId, change: Change) -> Outcome:
+        """Return what the step did to an agent and through it."""
+        before, after = change.before, self._state
+        act, place = change.tried.get(agent, physics.STAY), before.agents[agent]
+        aim = act.path[-1] if act.path else None
+        outcome = Outcome(WAIT, "done", primitives=(act.verb,), start=self._t, place=place, aim=aim)
+        if agent not in change.tried or agent in change.gone:
+            return outcome
+        moved, held = after.agents[agent] != place, before.held(agent)
+        opened = act.verb == "open" and act.target in before.shut - after.shut
+        return outcome._replace(
+            moved=moved,
+            effect=opened or held != after.held(agent) or (moved and held is not None),
+            ready=f"deliver_{act.target}" if act.verb == "lift" and after.held(agent) is None else None,
+        )
+
+    def judge(self, agent: AgentId, skill: Skill, change: Change) -> Result:
+        """Return how a running action stands after the step."""
+        if agent in change.gone:
+            return Result("failed", change.gone[agent])
+        result = skill.result(change.before, self._state)
+        is_overcome = result.status == "running" and agent in self._state.overcome
+        return Result("failed", "overcome") if is_overcome else result
+
+    def conclude(self, change: Change) -> StepResult:
+        """Return what the step did to the goals; let agents look."""
         self._look()
         delivered = self._delivered
-        self._delivered = sum((goal.weight for goal in goals if goal.state == "done" and goal.kind == "deliver"), 0.0)
+        things = self._state.items.values()
+        self._delivered = float(sum(thing.weight for thing in things if thing.state == "delivered"))
         score = {"reward": self._delivered - delivered, "delivered": self._delivered}
-        return StepResult(1, outcomes, events, attempts, gone, score, end)
+        return StepResult(1, {}, tuple(self._list_events(change)), tuple(self._list_lifts(change)), change.gone, score)
+
+    def is_complete(self) -> bool:
+        """Return whether no thing is left to deliver."""
+        return all(thing.state in ("delivered", "lost") for thing in self._state.items.values())
+
+    def perceive(self, agent: AgentId) -> Perception:
+        """Return what an agent sees in its room, and what it remembers."""
+        return self._memories[agent].perception
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` steps away, walls or not, in the order of the agents."""
         self._check_agent(sender)
         (row, col), agents = self._state.agents[sender], self._state.agents
-        near = {teammate for teammate, cell in agents.items() if abs(cell[0] - row) + abs(cell[1] - col) <= reach}
-        return tuple(teammate for teammate in agents if teammate != sender and (math.isinf(reach) or teammate in near))
-
-    def goals(self) -> Sequence[Goal]:
-        """Return all goals as they stand, items that nobody found too."""
-        return self._domain.goals_in(self._state)
+        steps = {agent: abs(cell[0] - row) + abs(cell[1] - col) for agent, cell in agents.items() if agent != sender}
+        return tuple(agent for agent, distance in steps.items() if distance <= reach)
 
     def truth(self) -> Facts:
         """Return all that is true now."""
-        return Facts(tuple(facts(self._state, self._placed.house, range(self._placed.house.rooms))))
+        return self._domain.write(self._state)
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return places: agents (null: gone) in the team's order, items with their state, fire, ash, shut doors."""
@@ -166,50 +183,45 @@ class RoomsWorld(TeamWorld[Skill]):
             "shut": sorted(state.shut),
         }
 
-    # ---- one step
-
-    def _is_present(self, agent: AgentId) -> bool:
-        return agent in self._state.agents
-
-    def _known(self, agent: AgentId) -> Facts:
-        return self._frame.parts(agent)[2]
-
     def _look(self) -> None:
-        for agent in self._state.agents:
-            self._memories[agent].look(self._state, agent, self._t)
-        parts = {agent: self._memories[agent].parts for agent in self._state.agents}
-        dazed = frozenset(self._state.overcome)
-        histories = self._executor.copy_histories()
-        self._frame = Frame(self._t, self._spec.horizon, self._domain, histories, parts.__getitem__, overcome=dazed)
+        house = self._house
+        for agent, cell in self._state.agents.items():
+            here = frozenset(house.rooms_at(cell))
+            self._visited[agent] |= here
+            unseen = frozenset(range(house.rooms)) - self._visited[agent]
+            perceived = list_facts(replace(self._state, unseen=unseen), house, here)
+            places = {place for place in house.floor if here.intersection(house.rooms_at(place))}
+            self._memories[agent].look(perceived, self._t, places)
 
-    def _complete(self, agent: AgentId, action: Action) -> Action:
-        return complete_action(action, self._domain.abilities(agent, self._known(agent)))
+    def _list_lifts(self, change: Change) -> Iterator[Attempt]:
+        """Yield the joint lifts of the step and what each had: those who want, are there, act now."""
+        before, kinds = change.before, self._placed.kinds
+        for number, thing in before.items.items():
+            lifting = physics.lifters(before, change.tried, number)
+            if thing.weight < 2 or thing.state != "free" or not lifting:
+                continue
+            there = sum(cell == thing.cell and kinds[agent] == "carrier" for agent, cell in before.agents.items())
+            have = {"dependency": 1, "participation": there, "spatial": there, "temporal": len(lifting)}
+            need = dict.fromkeys(have, thing.weight) | {"dependency": 1}
+            capped: Any = tuple((name, min(have[name], need[name])) for name in have)
+            wanted: Any = tuple(need.items())
+            yield Attempt(f"deliver_{number}", thing.weight, capped, wanted, lifting, len(lifting) >= thing.weight)
 
-    def _make_skill(self, agent: AgentId, action: Action) -> Skill | Result:
-        verdict = self._domain.check(agent, action, self._known(agent))
-        return Skill(agent, action, self._placed.kinds[agent], self._t) if verdict.ok else refusal(verdict)
-
-    def _judge(self, agent: AgentId, before: State, tried: Mapping[AgentId, physics.Primitive]) -> Outcome:
-        act, place, after = tried.get(agent, physics.STAY), before.agents[agent], self._state
-        aim = act.path[-1] if act.path else None
-        outcome = Outcome(WAIT, "done", primitives=(act.verb,), start=self._t, place=place, aim=aim)
-        if agent in tried and agent in after.agents:
-            moved, held = after.agents[agent] != place, before.held(agent)
-            opened = act.verb == "open" and act.target in before.shut - after.shut
-            outcome = outcome._replace(
-                moved=moved,
-                effect=opened or held != after.held(agent) or (moved and held is not None),
-                ready=f"deliver_{act.target}" if act.verb == "lift" and after.held(agent) is None else None,
-            )
-
-        def judge_skill(skill: Skill) -> Result:
-            if agent not in after.agents:
-                return Result("failed", "burnt")
-            result = skill.result(before, after)
-            is_overcome = result.status == "running" and agent in after.overcome
-            return Result("failed", "overcome") if is_overcome else result
-
-        return self._executor.judge(agent, outcome, judge_skill)
+    def _list_events(self, change: Change) -> Iterator[GoalEvent]:
+        """Yield progress, as shares of the whole way that add up to 1; what was done, and what was lost."""
+        before, after, start = change.before, self._state, self._placed.state
+        steps = distances(self._house, self._house.table, frozenset())
+        for number in sorted(before.shut - after.shut):
+            acts = change.tried.items()
+            who = tuple(agent for agent, act in acts if act.verb == "open" and act.target == number)
+            yield from list_progress(f"open_{number}", 1, 0, 1, who)
+        for number, thing in after.items.items():
+            was, first = before.items[number], start.items[number].cell
+            goal, who = f"deliver_{number}", was.holders or thing.holders
+            if was.cell is not None and thing.cell is not None and first is not None and was.cell != thing.cell:
+                yield GoalEvent(goal, "progress", (steps[was.cell] - steps[thing.cell]) / steps[first], who)
+            if thing.state != was.state and thing.state in ("delivered", "lost"):
+                yield GoalEvent(goal, "done" if thing.state == "delivered" else "lost", 0.0, who)
 
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> RoomsWorld:
@@ -218,8 +230,7 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     Raises:
         UserError: There is no such level or option, or a value cannot be used.
     """
-    chosen = read_options(RoomsOptions, options, "rooms")
-    return RoomsWorld(instance(level, seed), level, horizon, chosen)
+    return RoomsWorld(instance(level, seed), level, horizon, read_options(RoomsOptions, options, "rooms"))
 
 
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
@@ -232,9 +243,8 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
                 continue
             cells = house.cells(house.rooms_at(thing.cell)[0])
             cell = cells[(cells.index(thing.cell) + 1) % len(cells)]
-            other = placed._replace(
-                state=State(state.agents, {**state.items, number: thing._replace(cell=cell)}, state.shut, state.fire)
-            )
-            first, second = (RoomsWorld(start, level, DEFAULT_HORIZON, RoomsOptions()) for start in (placed, other))
+            items = {**state.items, number: thing._replace(cell=cell)}
+            starts = placed, placed._replace(state=replace(state, items=items))
+            first, second = (RoomsWorld(start, level, DEFAULT_HORIZON, RoomsOptions()) for start in starts)
             yield IndistinguishablePair(first, second, agent)
             break

@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from teamworld.language import Action, AgentId, Entity, Fact, Facts, Measures, Plan
+from teamworld.language import Action, ActionSchema, AgentId, Entity, Fact, Facts, Measures, Param, Plan, Relation
 from teamworld.worlds.base.beliefs import FullyObserved
+from teamworld.worlds.base.views import StaleView
 from teamworld.worlds.contract import (
     POSSIBLE,
     WAIT,
-    ActionSchema,
     BeliefRules,
     DangerRules,
     EndReason,
@@ -20,9 +20,6 @@ from teamworld.worlds.contract import (
     GoalEvent,
     Option,
     Outcome,
-    Param,
-    Relation,
-    StaleView,
     StepResult,
     Verdict,
     View,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from pydantic import BaseModel
 
 import teamworld
 from teamworld.cli import run
@@ -42,7 +41,6 @@ class Listed(ToyWorld):
 class Waits(Method):
     name: ClassVar[str] = "waits"
     summary: ClassVar[str] = "for tests"
-    options: ClassVar[type[BaseModel]] = NoOptions
     told: ClassVar[tuple[Entity, ...]] = ()
 
     async def begin(self, briefing: Briefing) -> None:

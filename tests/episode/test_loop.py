@@ -44,7 +44,6 @@ class Scripted(Method):
 
     name: ClassVar[str] = "scripted"
     summary: ClassVar[str] = "for tests"
-    options: ClassVar[type[BaseModel]] = BaseModel
 
     def __init__(
         self,
@@ -347,7 +346,6 @@ class Asking(Method):
 
     name: ClassVar[str] = "asking"
     summary: ClassVar[str] = "for tests"
-    options: ClassVar[type[BaseModel]] = BaseModel
 
     async def begin(self, briefing: Briefing) -> None:
         self.peak = self.now = 0

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
-from pydantic import BaseModel
 
 import teamworld
 from teamworld.cli import run as command
@@ -19,7 +18,7 @@ from teamworld.experiment.spec import RunCell, build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.language import AgentId
 from teamworld.methods import registry
-from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method, NoOptions
+from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method
 from teamworld.record import ActionStep, EpisodeStart, read_log
 from teamworld.report import comparison_tables, tables
 
@@ -36,7 +35,6 @@ class Talker(Method):
 
     name: ClassVar[str] = "talker"
     summary: ClassVar[str] = "for tests"
-    options: ClassVar[type[BaseModel]] = NoOptions
     talk: ClassVar[Mapping[str, Any]] = PAID
 
     async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:

@@ -6,9 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.language import Belief, Entity, Fact, ParseError, RuleSet, Schema, Variable, parse_rule, read_belief
+from teamworld.language import (
+    Belief,
+    Entity,
+    Fact,
+    ParseError,
+    Relation,
+    RuleSet,
+    Schema,
+    Variable,
+    parse_rule,
+    read_belief,
+)
 from teamworld.language.rules import BeliefRule
-from teamworld.worlds.contract import Relation
 
 RELATIONS = (
     Relation("AT", "agent", ("kitchen", "bath")),

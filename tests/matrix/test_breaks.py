@@ -22,9 +22,10 @@ from teamworld.testing import Nonconformance, episodes
 from teamworld.testing.episodes import Scenario
 from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_scenario, main, method_labels, scenarios, tasks
 from teamworld.worlds import registry as worlds
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.views import TeamView
 from teamworld.worlds.contract import WAIT as WAITING
-from teamworld.worlds.contract import Capability, IndistinguishablePair, StepResult, World
+from teamworld.worlds.contract import Capability, StepResult, World
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.world import RoomsWorld
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
@@ -188,7 +187,6 @@ class Learner(Method):
 
     name: ClassVar[str] = "learner"
     summary: ClassVar[str] = "for tests"
-    options: ClassVar[type[BaseModel]] = BaseModel
 
     async def begin(self, briefing: Briefing) -> None:
         self.tracker = Tracker("id", briefing.episode, "none", measures=briefing.domain.measures)

@@ -9,7 +9,7 @@ import pytest
 from teamworld.metrics.event_table import consecutive_runs, spent_on
 from teamworld.metrics.failures import LABELS, merged, tags
 from teamworld.record import ActionStep, AnswerError, Event, GoalChange, QuestionAsked, StepDone, decode, encode
-from teamworld.worlds.contract import FailureSpan
+from teamworld.worlds.base.failure_spans import FailureSpan
 from tests.metrics.logs import act, attempt, change, check_tags, commit, ended, labels, log, of, plan, release, say
 
 Steps: TypeAlias = list[list[Any]]

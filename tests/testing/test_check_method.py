@@ -17,7 +17,7 @@ from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import MemoryDelta
 from teamworld.methods import registry
 from teamworld.methods.common.plan_answers import standby_plan
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import NoisyRules, RuleReasoner
 from teamworld.record import Event
@@ -92,7 +92,6 @@ class Idle(Method):
 
     name: ClassVar[str] = "broken"
     summary: ClassVar[str] = "for tests"
-    options: ClassVar[type[BaseModel]] = NoOptions
     turn: ClassVar[int] = 0
     """How often something was done, in all episodes: what must never count."""
 

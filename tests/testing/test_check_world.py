@@ -13,17 +13,9 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, Plan
 from teamworld.testing import WORLD_CHECKS, Nonconformance, check_world
 from teamworld.worlds import registry
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.views import TeamView
-from teamworld.worlds.contract import (
-    WAIT,
-    GoalEvent,
-    IndistinguishablePair,
-    LatentVariable,
-    Option,
-    Possible,
-    StepResult,
-    Verdict,
-)
+from teamworld.worlds.contract import WAIT, GoalEvent, LatentVariable, Option, Possible, StepResult, Verdict
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.beliefs import RoomsBeliefs
 from teamworld.worlds.rooms.domain import RoomsDomain

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from teamworld.errors import UserError
-from teamworld.language import Action, parse_action
+from teamworld.language import Action, ActionSchema, Param, parse_action
 from teamworld.methods.common.plan_answers import parameter_values, perturb_plan
 from teamworld.planning.goals import workable_goals
 from teamworld.worlds import registry
-from teamworld.worlds.contract import ActionSchema, Param
 
 GO = ActionSchema("go", (Param("place", "cell", size=(5, 11)),), "Go there.")
 

@@ -15,7 +15,7 @@ from teamworld.episode.messages import Channel, MessageRule
 from teamworld.episode.perception_recorder import PerceptionRecorder
 from teamworld.episode.plan_execution import Ending, PlanExecution, Status
 from teamworld.episode.stages import Stages
-from teamworld.language import Action, AgentId, Entity, GoalId, show
+from teamworld.language import Action, AgentId, Entity, GoalId, Relation, show
 from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.planning.simulate import dry_run
@@ -42,7 +42,7 @@ from teamworld.record import (
     StepDone,
 )
 from teamworld.seeding import Streams
-from teamworld.worlds.contract import WAIT, EndReason, Goal, Outcome, Relation, StepResult, Verdict, View, World, talk
+from teamworld.worlds.contract import WAIT, EndReason, Goal, Outcome, StepResult, Verdict, View, World, talk
 
 _NEWS = (Commit, Release, PlanStart, PlanEnd)
 
@@ -438,6 +438,5 @@ def _info(goal: Goal) -> GoalInfo:
         units=goal.units,
         constraints=goal.constraints,
         prerequisites=goal.prerequisites,
-        deadline=goal.deadline,
         losable=goal.can_be_lost,
     )

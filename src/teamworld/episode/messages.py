@@ -190,7 +190,6 @@ class Channel:
                 text=text,
                 goal=sent.goal,
                 facts=tuple(map(str, sent.facts)),
-                reply_to=sent.reply_to,
                 room=meeting,
                 ticks=cost,
                 paid_by=self.rule.paid_by,

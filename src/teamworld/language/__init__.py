@@ -1,5 +1,7 @@
 """The symbolic language that every world, method and reasoner speaks: facts, beliefs, actions, plans."""
 
+from teamworld.language.action_schemas import ActionSchema as ActionSchema
+from teamworld.language.action_schemas import Param as Param
 from teamworld.language.grammar import ParseError as ParseError
 from teamworld.language.grammar import parse_action as parse_action
 from teamworld.language.grammar import parse_belief as parse_belief
@@ -13,6 +15,8 @@ from teamworld.language.lifting import Measures as Measures
 from teamworld.language.lifting import ground as ground
 from teamworld.language.lifting import lift as lift
 from teamworld.language.lifting import prototype as prototype
+from teamworld.language.relations import Relation as Relation
+from teamworld.language.relations import Role as Role
 from teamworld.language.rules import BeliefRule as BeliefRule
 from teamworld.language.rules import RuleSet as RuleSet
 from teamworld.language.rules import Schema as Schema

@@ -13,9 +13,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 from teamworld.language.grammar import ParseError, parse_template
+from teamworld.language.relations import Relation
 from teamworld.language.terms import AgentId, Belief, Entity, Fact, Term, Variable, show
 
 #: Orders of belief that are used: about the world, and about what a teammate believes of it.
@@ -43,26 +44,6 @@ _MARKS = " \t\r\n`*'.;,-•"
 _LISTED = re.compile(r"^\s*(?:[-*•]|\(?\d{1,3}[.)](?!\d))\s+")
 
 
-class Stated(Protocol):
-    """A relation or attribute of the world, see ``teamworld.worlds.contract.Relation``."""
-
-    @property
-    def predicate(self) -> str:
-        """Its word in capitals."""
-
-    @property
-    def subject(self) -> str:
-        """Kind of entity, or ``agent``."""
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """Its values, or their kinds."""
-
-    @property
-    def max_values(self) -> int:
-        """Values of one subject that can hold at a time."""
-
-
 class Schema:
     """What facts of a world can state: its relations, by kind.
 
@@ -71,7 +52,7 @@ class Schema:
         agents: Names of the agents.
     """
 
-    def __init__(self, relations: Iterable[Stated], agents: Iterable[AgentId] = ()) -> None:
+    def __init__(self, relations: Iterable[Relation], agents: Iterable[AgentId] = ()) -> None:
         self.relations = tuple(relations)
         self.agents = tuple(agents)
         self._of = {(relation.predicate, relation.subject): relation for relation in self.relations}
@@ -81,7 +62,7 @@ class Schema:
         """Kinds of entities, and words that stand as values."""
         self.predicates = tuple(dict.fromkeys(relation.predicate for relation in self.relations))
 
-    def of(self, fact: Fact) -> Stated | None:
+    def of(self, fact: Fact) -> Relation | None:
         """Return the relation that a fact is one of, None where the world has no such relation."""
         return self._of.get((fact.predicate, fact.subject.kind if isinstance(fact.subject, Entity) else "agent"))
 

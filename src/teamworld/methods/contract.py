@@ -63,7 +63,6 @@ class Message:
     facts: tuple[Fact, ...] = ()
     recipients: tuple[AgentId, ...] | None = None
     """None: everybody in reach."""
-    reply_to: int | None = None
     id: int = -1
     t: int = -1
 
@@ -168,15 +167,14 @@ class Method:
     name: ClassVar[str]
     summary: ClassVar[str]
     """One line for ``teamworld methods``."""
-    options: ClassVar[type[BaseModel]]
+    options: ClassVar[type[BaseModel]] = NoOptions
     """What ``--set METHOD.OPTION=VALUE`` can set."""
     questions: ClassVar[tuple[type[Question[Any]], ...]] = ()
     """All that it may ask, shared questions too: by them runs assign reasoners, sampling and digests of prompts."""
     respondents: ClassVar[tuple[RespondentId, ...]] = ()
     """Respondents without a body, such as a central planner: ``--reasoner`` can name them."""
     requires: ClassVar[frozenset[Capability]] = frozenset()
-    """The capabilities without which it cannot play in a world. With ``entities`` it is told before the start which
-    rooms, containers, furniture and things there are, though not where."""
+    """The capabilities without which it cannot play in a world; with ``entities`` it is told of these in ``begin``."""
     learns: ClassVar[bool] = False
     """Whether ``learn`` ever returns anything."""
     variants: ClassVar[Mapping[str, Variant]] = MappingProxyType({})
@@ -187,6 +185,7 @@ class Method:
 
     def __init__(self, options: BaseModel) -> None:
         """Take the method's own options; every episode has a new object."""
+        self._options: Any = self.options.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """Start an episode; may ask."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
-from teamworld.language import Action, Entity, ParseError, Term, parse_action
-from teamworld.worlds.contract import WAIT, ActionSchema, Domain, Param, View
+from teamworld.language import Action, ActionSchema, Entity, Param, ParseError, Term, parse_action
+from teamworld.worlds.contract import WAIT, Domain, View
 
 #: Characters of a text that are read; what follows is talk.
 LONGEST = 1000

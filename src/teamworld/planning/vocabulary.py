@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from teamworld.worlds.contract import Relation, Role
+from teamworld.language import Relation, Role
 
 #: Stands in for a relation that a world does not have: no fact has an empty predicate.
 _ABSENT: Final = Relation("", "", ("", ""), max_values=0, verbs=("", "", ""))

@@ -74,12 +74,9 @@ class Question(ABC, Generic[Answer]):
         """Return the documented answer for when nothing usable came."""
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
-        """Return values of a field of the answer for a person to choose from; empty where anything is possible.
+        """Return values of a field for a person to choose from, given the fields before it; empty for any value.
 
-        Args:
-            field: Name of the field. Of one that holds one value these are all; of one that holds several, such as a
-                plan, they are those that make sense, and others are possible.
-            answered: The fields answered before it.
+        Of a field that holds several values, such as a plan, they are those that make sense, and others are possible.
         """
         return ()
 

@@ -26,7 +26,8 @@ from teamworld.testing.methods import check_method, episode_problems
 from teamworld.testing.report import CheckReport, Nonconformance
 from teamworld.testing.worlds import WORLD_CHECKS, check_world
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import IndistinguishablePair, StepResult, World
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
+from teamworld.worlds.contract import StepResult, World
 
 #: The levels of the short form, one for each kind of task; of other worlds their default level.
 SHORT: Final[Mapping[str, tuple[str, ...]]] = {

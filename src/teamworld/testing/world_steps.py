@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.language import Action, Entity, Fact, parse_action, parse_fact
+from teamworld.language import Action, Entity, Fact, Relation, parse_action, parse_fact
 from teamworld.planning.goals import workable_goals
 from teamworld.planning.simulate import dry_run
 from teamworld.testing.random_walk import AfterStep, BeforeStep, is_plain_json
 from teamworld.testing.report import checks_by_name
-from teamworld.worlds.contract import WAIT, BeliefRules, Relation, talk
+from teamworld.worlds.contract import WAIT, BeliefRules, talk
 
 BeforeStepCheck: TypeAlias = Callable[[BeforeStep], Iterator[str]]
 AfterStepCheck: TypeAlias = Callable[[AfterStep], Iterator[str]]

@@ -21,7 +21,9 @@ from teamworld.testing.random_walk import (
 from teamworld.testing.report import CheckReport, checks_by_name, summarise
 from teamworld.testing.world_steps import AFTER_STEP_CHECKS, BEFORE_STEP_CHECKS, ILLEGAL_ACTIONS
 from teamworld.worlds import registry
-from teamworld.worlds.contract import WAIT, IndistinguishablePair, StaleView, World
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
+from teamworld.worlds.base.views import StaleView
+from teamworld.worlds.contract import WAIT, World
 
 _PARTS = ("t", "steps_left", "is_able", "facts", "recall", "known", "goals", "abilities", "options", "history")
 #: The horizon of the checks that play an episode to its end.

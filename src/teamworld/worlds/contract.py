@@ -1,21 +1,32 @@
 """What every world offers to the rest: one step of the world, views, and the rules everybody knows.
 
-Only ``episode/`` holds a ``World``. A method gets ``View`` (what one agent may know now) and
-``Domain`` (pure rules that everybody knows). A world knows nothing of language models, methods
-or message texts.
+Only ``episode/`` holds a ``World``. A method gets ``View`` (what one agent may know now) and ``Domain`` (pure rules
+that everybody knows). A world knows nothing of language models, methods or message texts.
 
-Time is counted in ticks of the world. An order starts its action and stops the one that ran;
-an order equal to the running action, or no order, lets it run on.
+Time is counted in steps of the world. An action given to an agent stops the one that ran; the same action again, or
+none, lets it run on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Cell, Entity, Fact, Facts, GoalId, Measure, Measures, Plan, Term, show
+from teamworld.language import (
+    Action,
+    ActionSchema,
+    AgentId,
+    Entity,
+    Fact,
+    Facts,
+    GoalId,
+    Measures,
+    Plan,
+    Relation,
+    Term,
+)
 
 #: The constraints on a joint act, in the order in which the first unmet one is named.
 Constraint: TypeAlias = Literal["dependency", "capability", "participation", "spatial", "temporal"]
@@ -31,80 +42,6 @@ EndReason: TypeAlias = Literal["all_done", "horizon", "budget", "quit", "error"]
 def talk(ticks: int) -> Action:
     """Return the order to spend ``ticks`` on talking."""
     return Action("talk", (ticks,))
-
-
-@dataclass(frozen=True, slots=True)
-class Param:
-    """One parameter of an action."""
-
-    name: str
-    kind: Literal["entity", "choice", "count", "cell"]
-    choices: tuple[Term, ...] = ()
-    """The values it may take now, for ``entity`` and ``choice``."""
-    size: Cell = (0, 0)
-    """Rows and columns, for ``cell``: any pair from (0, 0) to below it. Options name a few, they cannot name all."""
-    low: int = 0
-    high: int | None = None
-    """Bounds of a ``count``; None where there is no upper bound."""
-    default: int | None = None
-    """Value of a ``count`` that is left out; None where it must be given."""
-    measure: Measure | None = None
-    """The measure of a goal that a ``count`` counts in, see ``teamworld.language.lifting``."""
-
-
-@dataclass(frozen=True, slots=True)
-class ActionSchema:
-    """A macro-action: its parameters and what it is good for, in words a newcomer understands."""
-
-    verb: str
-    params: tuple[Param, ...]
-    doc: str
-
-    def complete(self, action: Action) -> Action:
-        """Return the action with left-out counts filled by their defaults.
-
-        Raises:
-            UserError: An argument is missing, surplus, of the wrong kind or out of range.
-        """
-        if action.verb != self.verb:
-            raise UserError(f"expected {self.verb}, got {action.verb}")
-        if len(action.args) > len(self.params):
-            raise UserError(f"{self.signature()} takes {len(self.params)} arguments, got {len(action.args)}: {action}")
-        args = list(action.args)
-        for param in self.params[len(args) :]:
-            if param.default is None:
-                raise UserError(f"{self.signature()} needs {param.name}, got {action}")
-            args.append(param.default)
-        for param, arg in zip(self.params, args, strict=True):
-            if param.kind == "count":
-                top = "" if param.high is None else f" to {param.high}"
-                if not (_whole(arg) and arg >= param.low and (param.high is None or arg <= param.high)):
-                    raise UserError(f"{param.name} of {self.verb} is a number from {param.low}{top}, got {arg}")
-            elif param.kind == "cell":
-                if not _inside(arg, param.size):
-                    rows, columns = param.size
-                    last = show((rows - 1, columns - 1))
-                    raise UserError(f"{param.name} of {self.verb} is a cell from (0, 0) to {last}, got {arg}")
-            elif arg not in param.choices:
-                known = ", ".join(str(choice) for choice in param.choices[:12])
-                raise UserError(f"{param.name} of {self.verb} is one of {known}; got {arg}")
-        return Action(action.verb, tuple(args))
-
-    def signature(self) -> str:
-        """Return the action's form, for example ``push_block(block, steps)``."""
-        return f"{self.verb}({', '.join(param.name for param in self.params)})"
-
-
-def _whole(value: object) -> TypeGuard[int]:
-    """Return whether a value is a whole number; True and False are none."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _inside(value: object, size: Cell) -> bool:
-    """Return whether a value is a cell from (0, 0) to below ``size``."""
-    if not (isinstance(value, tuple) and len(value) == len(size)):
-        return False
-    return all(_whole(at) and 0 <= at < top for at, top in zip(value, size, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +67,8 @@ class Goal:
     constraints: tuple[Constraint, ...] = ()
     """What a joint act on this goal can fail on."""
     prerequisites: tuple[GoalId, ...] = ()
-    deadline: int | None = None
-    """Tick after which it is lost."""
     can_be_lost: bool = False
-    """It can be lost, also without a deadline: what burns, who dies."""
+    """What burns, who dies."""
     state: Literal["open", "done", "lost"] = "open"
 
     @property
@@ -229,8 +164,7 @@ class StepResult(NamedTuple):
     """Who left for good in this step, and why in a word. From now on it has no view and no outcome, hears nothing, and
     takes no orders."""
     score: Mapping[str, float] = {}
-    """``reward`` is in every world how much the world's own score changed in this step: the metrics sum it (O7). All
-    other entries are the world's own; they are recorded, and no metric of all worlds reads them."""
+    """``reward`` is in every world how much the world's own score changed in this step; other entries are its own."""
     end_reason: EndReason | None = None
     """Why the episode ended; None while it goes on."""
 
@@ -250,8 +184,7 @@ class WorldSpec:
     memory: Literal["agent", "team"] = "team"
     """Whose perceptions ``View.recall`` holds."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """The world's options as resolved. The same instance can be made with them again; a file stands there by what it
-    holds (``sha256:...``), not by where it lies."""
+    """As resolved: they make the same instance again. A file stands there by its content (``sha256:...``)."""
     static: Mapping[str, Any] = field(default_factory=dict)
     """What a drawing needs to know once: plain data for the log. It may hold what no agent knows, a whole map."""
 
@@ -317,30 +250,6 @@ class View(Protocol):
 
     def text(self, form: str = "plain") -> str:
         """The view in words; ``plain`` is the same on every machine."""
-
-
-#: What a predicate means to an agent that fetches things, where it means anything to it. ``at``: where an agent is;
-#: ``held``: a thing in an agent's hands; ``near``: in an agent's reach; ``room``: the room that something is in;
-#: ``container``: the container that a thing is in; ``surface``: what a thing lies on; ``position``: coordinates;
-#: ``access``: whether a container can be looked into (values: open, closed); ``search``: how much of a room was seen
-#: (values: a part, all).
-Role: TypeAlias = Literal["", "at", "held", "near", "room", "container", "surface", "position", "access", "search"]
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation or attribute that facts of the world can state."""
-
-    predicate: str
-    subject: str
-    """Kind of entity, or ``agent``."""
-    values: tuple[str, ...]
-    """Its values, where these can be listed, or their kind: ``cell``, ``number``, ``agent``, a kind of entity."""
-    max_values: int = 1
-    """Values of one subject that can hold at a time: one that excludes all others, or a capacity."""
-    role: Role = ""
-    verbs: tuple[str, ...] = ()
-    """Actions by which an agent that fetches things changes it: of ``access`` opening, closing and looking into."""
 
 
 class Possible(NamedTuple):
@@ -452,14 +361,6 @@ class Domain(Protocol):
         """
 
 
-class BeliefDomain(Domain, Protocol):
-    """A domain with the capability ``beliefs``: what a method gets that requires it."""
-
-    @property
-    def beliefs(self) -> BeliefRules:
-        """The rules on beliefs."""
-
-
 class World(Protocol):
     """One instance of a world. Only ``episode/`` holds it."""
 
@@ -494,73 +395,12 @@ class World(Protocol):
 
     @property
     def entities(self) -> Sequence[Entity] | None:
-        """Capability ``entities``: all that the task is about, ids and classes alone, hidden things too.
+        """Capability ``entities``: all that the task is about, by id and class, hidden ones too; None if not declared.
 
-        Rooms, containers, furniture and things in a fixed order that tells nothing; None if the world does not declare
-        it. No agent sees it: only methods that require it are told, and the log keeps it.
+        The order tells nothing. No agent sees it: only methods that require it are told, and the log keeps it.
         """
         return None
 
 
-class SkippedAction(NamedTuple):
-    """An action of a plan that was passed over at no cost, because it could not start."""
-
-    agent: AgentId
-    action: Action
-    reason: str
-    since: int
-    """Step in which the plan was taken up."""
-
-
-class Transition(NamedTuple):
-    """One step of an episode as its log tells it: two snapshots, and what was done between them."""
-
-    step: int
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-    outcomes: Mapping[AgentId, Outcome]
-    """Of every living agent; actions have all their arguments where the plan named them."""
-    attempts: Sequence[Attempt] = ()
-    skipped: Sequence[SkippedAction] = ()
-    """Before the step."""
-
-
-class FailureSpan(NamedTuple):
-    """A failure in a span of an episode."""
-
-    label: str
-    """One of the names in ``teamworld.metrics.failures.LABELS``."""
-    first: int
-    """First step."""
-    last: int
-    """Last step."""
-    agents: tuple[AgentId, ...]
-    """Those held up or acting in vain, then those in their way; may be empty."""
-    goal: GoalId | None
-    text: str
-    """What happened, with its numbers."""
-
-
-#: What a world's module may offer as ``failures``: finds in the passages of an episode, in order, what only the world
-#: can see (faces, cells, ways). Pure; takes ``WorldSpec.static``, the team and the passages.
-FailureFinder: TypeAlias = Callable[[Mapping[str, Any], Sequence[AgentId], Sequence[Transition]], Iterable[FailureSpan]]
-
-
-class IndistinguishablePair(NamedTuple):
-    """Two instances that an agent cannot tell apart, though they are not the same.
-
-    A world's module may offer ``indistinguishable_pairs(level, seed)``, which yields some. With them
-    ``teamworld.testing.check_world`` checks that views do not change when only hidden truth changes.
-    """
-
-    first: World
-    second: World
-    agent: AgentId
-
-
 class ImpossibleFacts(UserError):
     """Facts that contradict each other, or of which no state can be made: a message may state anything."""
-
-
-class StaleView(RuntimeError):
-    """A view was read after the world had moved on."""

@@ -4,7 +4,7 @@ A package adds a world of its own with an entry point of the group ``teamworld.w
 name, its value the module. The module offers ``make(level, seed, horizon, options)``, ``LEVELS`` (name -> one
 line, the smallest first), ``OPTIONS`` (a pydantic model), ``DEFAULT_HORIZON``, ``DEFAULT_LEVEL`` and ``SUMMARY`` (one
 line). It may offer ``failures``, a ``contract.FailureFinder``, and ``indistinguishable_pairs``, see
-``contract.IndistinguishablePair``.
+``base.indistinguishable_pair``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from teamworld.errors import UserError, suggest
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from teamworld.worlds.contract import FailureFinder, World
+    from teamworld.worlds.base.failure_spans import FailureFinder
+    from teamworld.worlds.contract import World
 
 #: The worlds that ship with the package: name -> module.
 WORLDS: Final[Mapping[str, str]] = {

@@ -29,7 +29,8 @@ from teamworld.methods.cobel.situation import Announcement, CobelOptions, Intent
 from teamworld.methods.contract import Message
 from teamworld.seeding import generator
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import BeliefDomain, World
+from teamworld.worlds.base.beliefs import BeliefDomain
+from teamworld.worlds.contract import World
 
 TEAM = {"Alice": "person", "Bob": "person"}
 

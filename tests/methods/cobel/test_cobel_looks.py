@@ -8,7 +8,7 @@ from teamworld.language import Action, Cell, Facts
 from teamworld.methods.cobel.inference import Outlook, Prospect
 from teamworld.record import EpisodeEnd
 from teamworld.testing.episodes import Scenario, play
-from teamworld.worlds.contract import BeliefDomain
+from teamworld.worlds.base.beliefs import BeliefDomain
 from teamworld.worlds.cube.domain import CubeDomain
 from teamworld.worlds.cube.symbolic_state import SymbolicState
 

@@ -28,7 +28,8 @@ from teamworld.methods.contract import Message
 from teamworld.record import ActionStep
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import BeliefDomain, View
+from teamworld.worlds.base.beliefs import BeliefDomain
+from teamworld.worlds.contract import View
 from teamworld.worlds.contract import World as Instance
 from teamworld.worlds.household.domain import HouseholdDomain
 

@@ -16,7 +16,7 @@ from teamworld.methods.cobel.situation import Announcement, Assessment, CobelOpt
 from teamworld.record import MessageSent
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import BeliefDomain
+from teamworld.worlds.base.beliefs import BeliefDomain
 
 BURNS = Fact(Entity("fire", 0), "BURNS", (41, 35))
 FIRST, SECOND, THIRD = (f"firefighter_{number}" for number in (1, 2, 3))

@@ -15,7 +15,8 @@ from teamworld.methods.cobel.method import Cobel
 from teamworld.methods.cobel.situation import CobelOptions, Situation
 from teamworld.methods.contract import DecisionContext
 from teamworld.worlds import registry as worlds
-from teamworld.worlds.contract import BeliefDomain, World
+from teamworld.worlds.base.beliefs import BeliefDomain
+from teamworld.worlds.contract import World
 
 SPARK = 60, 60
 

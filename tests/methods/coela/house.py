@@ -6,21 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from teamworld.language import Action, Entity, Fact, Facts, Measures, Plan, parse_fact
+from teamworld.language import Action, ActionSchema, Entity, Fact, Facts, Measures, Plan, Relation, parse_fact
 from teamworld.methods.coela.situation import Situation
 from teamworld.worlds.base.beliefs import FullyObserved
-from teamworld.worlds.contract import (
-    POSSIBLE,
-    ActionSchema,
-    BeliefRules,
-    Goal,
-    LatentVariable,
-    Option,
-    Outcome,
-    Relation,
-    Verdict,
-    View,
-)
+from teamworld.worlds.contract import POSSIBLE, BeliefRules, Goal, LatentVariable, Option, Outcome, Verdict, View
 
 ROOMS = ("kitchen", "bedroom", "bathroom")
 KITCHEN, BEDROOM, BATHROOM = (Entity(kind, number) for number, kind in enumerate(ROOMS, start=11))

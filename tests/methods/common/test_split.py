@@ -16,7 +16,7 @@ from teamworld.language import AgentId
 from teamworld.methods import registry
 from teamworld.methods.coela.method import Coela
 from teamworld.methods.common.mixed_team import Part, split
-from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Message, Method, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Message, Method
 from teamworld.record import EpisodeEnd, EpisodeStart, Event, MessageSent, PlanStart, QuestionAsked, read_log
 from teamworld.testing import check_method
 from teamworld.testing.episodes import Scenario, play
@@ -45,7 +45,6 @@ class Spy(Method):
 
     name: ClassVar[str] = "spy"
     summary: ClassVar[str] = "a spy"
-    options = NoOptions
 
     async def begin(self, briefing: Briefing) -> None:
         self.seen = Seen()

@@ -7,12 +7,12 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from teamworld.language import Entity, Fact, Facts
+from teamworld.language import Entity, Fact, Facts, Relation, Role
 from teamworld.methods.mhp.belief import Belief
 from teamworld.methods.mhp.inventory import Index, Inventory, make_inventory
 from teamworld.methods.mhp.percept import Percept, perceive
 from teamworld.seeding import generator
-from teamworld.worlds.contract import Goal, Relation, Role, View
+from teamworld.worlds.contract import Goal, View
 
 KITCHEN, BEDROOM = Entity("kitchen", 11), Entity("bedroom", 12)
 FRIDGE, CUPBOARD, CABINET = Entity("fridge", 21), Entity("kitchencabinet", 22), Entity("cabinet", 23)

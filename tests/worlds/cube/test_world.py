@@ -8,7 +8,8 @@ import pytest
 
 from teamworld.errors import UserError
 from teamworld.language import Entity
-from teamworld.worlds.contract import WAIT, Outcome, StaleView, StepResult
+from teamworld.worlds.base.views import StaleView
+from teamworld.worlds.contract import WAIT, Outcome, StepResult
 from teamworld.worlds.cube import transition
 from teamworld.worlds.cube.state import ForceScope
 from teamworld.worlds.cube.text import observation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from teamworld.language import parse_action
 from teamworld.metrics.failures import LABELS
-from teamworld.worlds.contract import FailureSpan, Transition
+from teamworld.worlds.base.failure_spans import FailureSpan, Transition
 from teamworld.worlds.registry import finder
 from teamworld.worlds.wildfire.goals import RULES, find_failures
 from teamworld.worlds.wildfire.levels import Event, Team

@@ -61,12 +61,9 @@ class Camon(Method):
     name: ClassVar[str] = "camon"
     summary: ClassVar[str] = "CAMON: a moving leader reviews proposals and may order others to do something else"
     options: ClassVar[type[BaseModel]] = CamonOptions
+    _options: CamonOptions
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (LeaderPlan, Propose, ReviewProposal, Perceive, Translate)
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
-
-    def __init__(self, options: BaseModel) -> None:
-        super().__init__(options)
-        self._options = CamonOptions.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """The first agent leads."""

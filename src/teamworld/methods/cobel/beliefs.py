@@ -29,7 +29,8 @@ from teamworld.methods.contract import Message
 from teamworld.planning.goals import are_possible
 from teamworld.planning.vocabulary import Vocabulary
 from teamworld.record import Believe, HeldBelief
-from teamworld.worlds.contract import BeliefDomain, ImpossibleFacts, LatentVariable, Outcome, View
+from teamworld.worlds.base.beliefs import BeliefDomain
+from teamworld.worlds.contract import ImpossibleFacts, LatentVariable, Outcome, View
 
 Origin: TypeAlias = Literal["seen", "told", "predicted"]
 #: From this probability on that a teammate perceived something it is taken to know it.

@@ -30,7 +30,8 @@ from teamworld.planning.candidates import MIN_SHARE, complete_action, nearest_ti
 from teamworld.planning.fetch import carrying_capacity, fetch_options, missing_things
 from teamworld.planning.goals import filter_workable
 from teamworld.planning.simulate import SimulatedPlan, simulate_plan
-from teamworld.worlds.contract import WAIT, BeliefDomain, Goal, ImpossibleFacts, LatentVariable, Option
+from teamworld.worlds.base.beliefs import BeliefDomain
+from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts, LatentVariable, Option
 
 #: Prospects that are looked at closely, the nearest of each sort.
 CLOSE: Final = 24

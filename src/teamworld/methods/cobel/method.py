@@ -66,8 +66,9 @@ from teamworld.methods.contract import (
 )
 from teamworld.reasoning.contract import Question
 from teamworld.record import Predict
+from teamworld.worlds.base.beliefs import BeliefDomain
 from teamworld.worlds.contract import WAIT as WAIT_ACTION
-from teamworld.worlds.contract import BeliefDomain, Capability, View
+from teamworld.worlds.contract import Capability, View
 
 #: Subplans that are found to be done within one step before the nearest option is taken.
 TURNS: Final = 3
@@ -87,6 +88,7 @@ class Cobel(Method):
     name: ClassVar[str] = "cobel"
     summary: ClassVar[str] = "CoBel-World: symbolic beliefs of the world and of each other; a message where these clash"
     options: ClassVar[type[BaseModel]] = CobelOptions
+    _options: CobelOptions
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (
         ProposeRules,
         ReviewRules,
@@ -103,10 +105,6 @@ class Cobel(Method):
     requires: ClassVar[frozenset[Capability]] = frozenset({"beliefs"})
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
     """The published rule of messages in C-WAH: one takes the speaker its step."""
-
-    def __init__(self, options: BaseModel) -> None:
-        super().__init__(options)
-        self._options = CobelOptions.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """Start with empty stores and the rules that the world's relations make."""

@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, GoalId, RuleSet, Schema
 from teamworld.methods.contract import Message, Variant
 from teamworld.planning.vocabulary import Vocabulary
-from teamworld.worlds.contract import BeliefDomain, Goal, ImpossibleFacts, LatentVariable, Option, Outcome, View
+from teamworld.worlds.base.beliefs import BeliefDomain
+from teamworld.worlds.contract import Goal, ImpossibleFacts, LatentVariable, Option, Outcome, View
 
 # ---- what can be set
 

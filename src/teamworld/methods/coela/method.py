@@ -65,6 +65,7 @@ class Coela(Method):
     name: ClassVar[str] = "coela"
     summary: ClassVar[str] = "COELA: each agent alone proposes a message, then sends it, which costs the step, or acts"
     options: ClassVar[type[BaseModel]] = CoelaOptions
+    _options: CoelaOptions
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (
         *(ProposeMessage, ChooseAction, Tell, Think, PickPlan),
         *(Perceive, Translate),
@@ -72,10 +73,6 @@ class Coela(Method):
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
     """The published rule of messages: one takes the speaker its step, and is read by those who decide after it."""
-
-    def __init__(self, options: BaseModel) -> None:
-        super().__init__(options)
-        self._options = CoelaOptions.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """Start with empty histories."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.language import Action, AgentId, Entity, Fact, GoalId, ParseError, parse_fact
+from teamworld.language import Action, ActionSchema, AgentId, Entity, Fact, GoalId, ParseError, parse_fact
 from teamworld.language.rules import Schema
 from teamworld.methods.coela.lettered_plans import KEYWORD, SEND, letter, list_plans, plan_text, read_plan
 from teamworld.methods.coela.message_value import value_message
@@ -25,7 +25,7 @@ from teamworld.methods.common.plan_answers import parameter_values
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import CandidateStep, complete_action
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import WAIT, ActionSchema, View
+from teamworld.worlds.contract import WAIT, View
 
 #: How the original was sampled in C-WAH, with the length of its later rerun.
 CWAH = Sampling(temperature=0.7, max_tokens=512, top_p=1.0)

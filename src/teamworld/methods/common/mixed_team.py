@@ -53,10 +53,11 @@ class Split(Method):
 
     parts: ClassVar[tuple[Part, ...]]
     options: ClassVar[type[BaseModel]] = SplitOptions
+    _options: SplitOptions
 
     def __init__(self, options: BaseModel) -> None:
         super().__init__(options)
-        own_options = SplitOptions.model_validate(options, from_attributes=True).parts
+        own_options = self._options.parts
         self._methods = [
             part.method(part.method.options.model_validate(own_options[part.label])) for part in self.parts
         ]

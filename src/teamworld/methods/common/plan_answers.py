@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError
-from teamworld.language import Action, GoalId, Plan, Term, parse_action
+from teamworld.language import Action, ActionSchema, GoalId, Plan, Term, parse_action
 from teamworld.planning.simulate import dry_run
-from teamworld.worlds.contract import ActionSchema, Domain, Goal, View
+from teamworld.worlds.contract import Domain, Goal, View
 
 #: Longer plans are refused: a plan is a short list, and a runaway answer must not fill an episode.
 LONGEST = 12

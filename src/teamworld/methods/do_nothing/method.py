@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pydantic import BaseModel
-
 from teamworld.language import AgentId
-from teamworld.methods.contract import WAIT, Decision, DecisionContext, Method, NoOptions
+from teamworld.methods.contract import WAIT, Decision, DecisionContext, Method
 
 
 class DoNothing(Method):
@@ -16,7 +14,6 @@ class DoNothing(Method):
 
     name: ClassVar[str] = "do_nothing"
     summary: ClassVar[str] = "every agent waits, always (the zero of what can be achieved or prevented)"
-    options: ClassVar[type[BaseModel]] = NoOptions
 
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let every free agent wait."""

@@ -54,13 +54,10 @@ class DrWell(Method):
     name: ClassVar[str] = "drwell"
     summary: ClassVar[str] = "DR. WELL: two-round negotiation, plans revised from a symbolic world model that learns"
     options: ClassVar[type[BaseModel]] = DrWellOptions
+    _options: DrWellOptions
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (Propose, CommitTo, Chat, Choose, Draft, Revise)
     learns: ClassVar[bool] = True
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
-
-    def __init__(self, options: BaseModel) -> None:
-        super().__init__(options)
-        self._options = DrWellOptions.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """Start with what the memory holds."""

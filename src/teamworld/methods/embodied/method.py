@@ -33,12 +33,9 @@ class Embodied(Method):
     name: ClassVar[str] = "embodied"
     summary: ClassVar[str] = "Embodied: no leader; each step a round of private and public talk, then one action each"
     options: ClassVar[type[BaseModel]] = EmbodiedOptions
+    _options: EmbodiedOptions
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (Speak, Decide, Perceive, Translate)
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
-
-    def __init__(self, options: BaseModel) -> None:
-        super().__init__(options)
-        self._options = EmbodiedOptions.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """Nobody has said anything."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pydantic import BaseModel
-
 from teamworld.language import AgentId
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Method, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Method
 
 
 class Greedy(Method):
@@ -16,7 +14,6 @@ class Greedy(Method):
 
     name: ClassVar[str] = "greedy"
     summary: ClassVar[str] = "the world's scripted team (reference row)"
-    options: ClassVar[type[BaseModel]] = NoOptions
 
     async def begin(self, briefing: Briefing) -> None:
         """Keep the rules of the world."""

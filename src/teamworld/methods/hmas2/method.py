@@ -33,13 +33,10 @@ class Hmas2(Method):
     name: ClassVar[str] = "hmas2"
     summary: ClassVar[str] = "HMAS-2: a central planner gives all their actions each step and heeds what they object"
     options: ClassVar[type[BaseModel]] = Hmas2Options
+    _options: Hmas2Options
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (PlanAll, Judge, Perceive, Translate)
     respondents: ClassVar[tuple[RespondentId, ...]] = (PLANNER,)
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
-
-    def __init__(self, options: BaseModel) -> None:
-        super().__init__(options)
-        self._options = Hmas2Options.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """Nothing has happened yet."""

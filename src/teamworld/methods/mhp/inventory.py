@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from teamworld.errors import UserError
-from teamworld.language import Entity, GoalId
+from teamworld.language import Entity, GoalId, Relation
 from teamworld.planning.fetch import wanted_kind
 from teamworld.planning.vocabulary import Vocabulary
-from teamworld.worlds.contract import Goal, Relation
+from teamworld.worlds.contract import Goal
 
 #: Place of an entity among those of the task.
 Index: TypeAlias = int

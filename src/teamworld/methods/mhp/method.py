@@ -44,14 +44,11 @@ class Mhp(Method):
     name: ClassVar[str] = "mhp"
     summary: ClassVar[str] = "MHP: the classic planner of C-WAH, a tree search over what to bring next; no minds"
     options: ClassVar[type[BaseModel]] = MhpOptions
+    _options: MhpOptions
     variants: ClassVar[Mapping[str, Variant]] = VARIANTS
     requires: ClassVar[frozenset[Capability]] = frozenset({"entities"})
     talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
     """A message takes the speaker its step."""
-
-    def __init__(self, options: BaseModel) -> None:
-        super().__init__(options)
-        self._options = MhpOptions.model_validate(options, from_attributes=True)
 
     async def begin(self, briefing: Briefing) -> None:
         """Let each agent guess where everything is."""

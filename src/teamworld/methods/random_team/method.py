@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pydantic import BaseModel
-
 from teamworld.language import AgentId, Plan
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Method, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Method
 
 
 class RandomTeam(Method):
@@ -16,7 +14,6 @@ class RandomTeam(Method):
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "every agent draws one of the actions open to it (lower reference row)"
-    options: ClassVar[type[BaseModel]] = NoOptions
 
     async def begin(self, briefing: Briefing) -> None:
         """One generator an agent."""

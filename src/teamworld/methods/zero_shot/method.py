@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
-
 from teamworld.language import AgentId
 from teamworld.methods.common.plan_answers import make_plan, standby_plan
-from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, NoOptions
+from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method
 from teamworld.methods.zero_shot.questions import ZeroShotPlan
 from teamworld.reasoning.contract import Question
 
@@ -19,7 +17,6 @@ class ZeroShot(Method):
 
     name: ClassVar[str] = "zero_shot"
     summary: ClassVar[str] = "each agent alone takes the task nearest to done; no negotiation, memory or talk"
-    options: ClassVar[type[BaseModel]] = NoOptions
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (ZeroShotPlan,)
 
     async def begin(self, briefing: Briefing) -> None:

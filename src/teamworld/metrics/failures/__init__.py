@@ -17,7 +17,7 @@ from teamworld.metrics.event_table import EventTable
 from teamworld.metrics.failures import conduct, joint, knowledge
 from teamworld.metrics.failures.steps import detailed_table, transitions
 from teamworld.record import Believe, EpisodeStart, Event
-from teamworld.worlds.contract import FailureFinder, FailureSpan
+from teamworld.worlds.base.failure_spans import FailureFinder, FailureSpan
 
 Rule = Callable[[EventTable], Iterable[FailureSpan]]
 

@@ -13,7 +13,7 @@ from teamworld.metrics.event_table import EventTable, consecutive_runs
 from teamworld.metrics.failures.steps import acts_by_step
 from teamworld.metrics.messages import WITHIN, grams, is_alike, is_answered
 from teamworld.record import Deliver, MessageSent, PlanStart, QuestionAsked
-from teamworld.worlds.contract import FailureSpan
+from teamworld.worlds.base.failure_spans import FailureSpan
 
 #: Steps in one another's way that are not just a meeting.
 IN_THE_WAY = 3

@@ -10,7 +10,7 @@ from teamworld.metrics.effort import duplicate_rows
 from teamworld.metrics.event_table import EventTable, consecutive_runs
 from teamworld.metrics.failures.steps import acts_by_step
 from teamworld.record import ActionStep, AttemptMade, Commit, GoalChange, PlanStart, Release
-from teamworld.worlds.contract import FailureSpan
+from teamworld.worlds.base.failure_spans import FailureSpan
 
 #: Steps between giving up and a partner's coming, at most, for intents that missed each other.
 MISSED_BY = 10

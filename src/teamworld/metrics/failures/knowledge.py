@@ -16,7 +16,7 @@ from teamworld.metrics.knowledge import knowledge_of, names, split_fact
 from teamworld.metrics.message_content import taken_up
 from teamworld.metrics.message_content import withheld as withheld_facts
 from teamworld.record import ActionStep, AttemptMade, Deliver, MessageSent, PlanStart, Truth
-from teamworld.worlds.contract import FailureSpan
+from teamworld.worlds.base.failure_spans import FailureSpan
 
 #: Names or facts of a long list that a text gives.
 _SHOWN = 3

@@ -12,7 +12,8 @@ from teamworld.metrics.coordination import CONSTRAINTS
 from teamworld.metrics.event_table import EventTable, primitive
 from teamworld.metrics.log_reader import tabulate
 from teamworld.record import ActionStep, AttemptMade, Deliver, DrawingState, Event, Truth
-from teamworld.worlds.contract import Attempt, Constraint, Outcome, SkippedAction, Transition
+from teamworld.worlds.base.failure_spans import SkippedAction, Transition
+from teamworld.worlds.contract import Attempt, Constraint, Outcome
 
 #: Records that rules read, beside those of every table.
 _KINDS = (ActionStep, Deliver, DrawingState, Truth)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeGuard, TypeVar
+from typing import Final, Protocol, TypeGuard, TypeVar
 
 from teamworld.language import AgentId, Cell, Fact, Facts
-from teamworld.worlds.contract import Goal, ImpossibleFacts, LatentVariable, Option
+from teamworld.worlds.contract import BeliefRules, Domain, Goal, ImpossibleFacts, LatentVariable, Option
 
 Scene = TypeVar("Scene")
 
@@ -16,6 +16,14 @@ SAFETY: Final = 1000.0
 UNSEEN_TOO: Final = 0.9
 #: The eight directions, as steps.
 COMPASS: Final = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+
+
+class BeliefDomain(Domain, Protocol):
+    """A domain with the capability ``beliefs``: what a method gets that requires it."""
+
+    @property
+    def beliefs(self) -> BeliefRules:
+        """The rules on beliefs."""
 
 
 def readable(read: Callable[[Facts], Scene], facts: Facts) -> Scene | None:

@@ -7,19 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Facts, GoalId, Plan
+from teamworld.language import Action, ActionSchema, AgentId, Facts, GoalId, Param, Plan
 from teamworld.worlds.base import scripted_team
 from teamworld.worlds.base.executor import complete_action
-from teamworld.worlds.contract import (
-    POSSIBLE,
-    ActionSchema,
-    Domain,
-    Goal,
-    Option,
-    Param,
-    Verdict,
-    View,
-)
+from teamworld.worlds.contract import POSSIBLE, Domain, Goal, Option, Verdict, View
 
 StateT = TypeVar("StateT")
 

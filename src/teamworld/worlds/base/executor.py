@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, GoalId
-from teamworld.worlds.contract import WAIT, ActionSchema, Constraint, Outcome, Verdict
+from teamworld.language import Action, ActionSchema, AgentId, GoalId
+from teamworld.worlds.contract import WAIT, Constraint, Outcome, Verdict
 
 
 class Result(NamedTuple):

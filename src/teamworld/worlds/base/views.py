@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Facts
-from teamworld.worlds.contract import ActionSchema, Goal, Option, Outcome, StaleView, Verdict, View
+from teamworld.language import Action, ActionSchema, AgentId, Facts
+from teamworld.worlds.contract import Goal, Option, Outcome, Verdict, View
+
+
+class StaleView(RuntimeError):
+    """A view was read after the world had moved on."""
 
 
 class ViewSource(Protocol):

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Entity, Measures, Term
+from teamworld.language import Action, ActionSchema, AgentId, Entity, Measures, Param, Term
 from teamworld.worlds.base.executor import Result
-from teamworld.worlds.contract import POSSIBLE, ActionSchema, Constraint, Param, Verdict
+from teamworld.worlds.contract import POSSIBLE, Constraint, Verdict
 from teamworld.worlds.cube.geometry import (
     Place,
     blocked_by,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import WAIT, ActionSchema, Domain, Goal, ImpossibleFacts, Option, Relation, Verdict, View
+from teamworld.language import Action, ActionSchema, AgentId, Facts, GoalId, Measures, Plan, Relation
+from teamworld.worlds.contract import WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View
 from teamworld.worlds.cube import actions, beliefs, candidate_plans, geometry, heuristic
 from teamworld.worlds.cube.actions import (
     MEASURES,

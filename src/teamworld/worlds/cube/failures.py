@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from teamworld.language import Action, AgentId, Cell
-from teamworld.worlds.contract import Attempt, FailureSpan, Outcome, SkippedAction, Transition
+from teamworld.worlds.base.failure_spans import FailureSpan, SkippedAction, Transition
+from teamworld.worlds.contract import Attempt, Outcome
 from teamworld.worlds.cube import geometry
 from teamworld.worlds.cube.actions import block_of
 from teamworld.worlds.cube.geometry import Place

@@ -17,19 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Facts
 from teamworld.worlds.base.executor import Executor, Result
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FactParts, FactsFrame, FactsView, check_form
-from teamworld.worlds.contract import (
-    WAIT,
-    EndReason,
-    Goal,
-    IndistinguishablePair,
-    Outcome,
-    StepResult,
-    Verdict,
-    WorldSpec,
-)
+from teamworld.worlds.contract import WAIT, EndReason, Goal, Outcome, StepResult, Verdict, WorldSpec
 from teamworld.worlds.cube import geometry, physics, text
 from teamworld.worlds.cube.actions import Timeouts, block_of, check_block, fail, time_limits
 from teamworld.worlds.cube.beliefs import TeamKnowledge, TeamMemory, split_facts

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Plan
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Plan, Relation
 from teamworld.worlds.base.domain import StateDomain
-from teamworld.worlds.contract import POSSIBLE, WAIT, ActionSchema, Goal, Relation, Verdict, View
+from teamworld.worlds.contract import POSSIBLE, WAIT, Goal, Verdict, View
 from teamworld.worlds.household import heuristic
 from teamworld.worlds.household.beliefs import HouseholdBeliefs
 from teamworld.worlds.household.goals import Predicates

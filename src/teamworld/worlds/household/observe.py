@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from teamworld.language import AgentId, Cell, Entity, Fact, Facts
+from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Relation
 from teamworld.worlds.base.memory import Perception
-from teamworld.worlds.contract import Relation
 from teamworld.worlds.household import sight
 from teamworld.worlds.household.homes.home import NAMES, SEARCHED, Episode, NodeId, close
 from teamworld.worlds.household.state import State, body

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from teamworld.language import Action, AgentId, Entity, Measures
+from teamworld.language import Action, ActionSchema, AgentId, Entity, Measures, Param
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
-from teamworld.worlds.contract import ActionSchema, Param
 from teamworld.worlds.household.homes.home import NodeId
 from teamworld.worlds.household.observe import HEADINGS, Known, Names, SightMemory
 from teamworld.worlds.household.physics import WAIT, Done, PrimitiveAction, Verb

@@ -15,10 +15,11 @@ from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity, Fact, Facts
 from teamworld.seeding import generator
 from teamworld.worlds.base.executor import Result
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.memory import Perception
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.world import FactsWorld, list_progress
-from teamworld.worlds.contract import WAIT, Goal, GoalEvent, IndistinguishablePair, Outcome, StepResult, WorldSpec
+from teamworld.worlds.contract import WAIT, Goal, GoalEvent, Outcome, StepResult, WorldSpec
 from teamworld.worlds.household import drawing_data, physics
 from teamworld.worlds.household.domain import HouseholdDomain
 from teamworld.worlds.household.homes.furnishing import TASKS

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from teamworld.errors import UserError
-from teamworld.language import Action, AgentId, Cell, Facts, GoalId, Plan, show
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Facts, GoalId, Plan, show
 from teamworld.worlds.base.beliefs import is_cell
 from teamworld.worlds.base.domain import StateDomain, describe_history, describe_recall
 from teamworld.worlds.base.scripted_team import pool_facts
-from teamworld.worlds.contract import WAIT, ActionSchema, Goal, ImpossibleFacts, View
+from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts, View
 from teamworld.worlds.rooms.beliefs import RoomsBeliefs
 from teamworld.worlds.rooms.facts import RELATIONS, door, item, list_facts, read_state
 from teamworld.worlds.rooms.skills import MEASURES, PATIENCE, cell_of, list_schemas, number_of

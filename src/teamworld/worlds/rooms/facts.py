@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-from teamworld.language import Entity, Fact, Facts
-from teamworld.worlds.contract import ImpossibleFacts, Relation
+from teamworld.language import Entity, Fact, Facts, Relation
+from teamworld.worlds.contract import ImpossibleFacts
 from teamworld.worlds.rooms.state import House, Item, State
 
 RELATIONS = (

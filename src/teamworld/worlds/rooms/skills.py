@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from teamworld.language import Action, AgentId, Cell, Entity, Measures
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param
 from teamworld.worlds.base.domain import COMMON_SCHEMAS
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
-from teamworld.worlds.contract import ActionSchema, Param
 from teamworld.worlds.rooms.facts import door, item
 from teamworld.worlds.rooms.physics import STAY, Primitive
 from teamworld.worlds.rooms.state import SPEED, House, State, distances

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from teamworld.language import Action, AgentId, Facts
 from teamworld.seeding import generator
 from teamworld.worlds.base.executor import Result
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.memory import FactMemory, Perception
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.world import FactsWorld, list_progress
-from teamworld.worlds.contract import WAIT, Attempt, GoalEvent, IndistinguishablePair, Outcome, StepResult, WorldSpec
+from teamworld.worlds.contract import WAIT, Attempt, GoalEvent, Outcome, StepResult, WorldSpec
 from teamworld.worlds.rooms import physics
 from teamworld.worlds.rooms.domain import RoomsDomain
 from teamworld.worlds.rooms.facts import list_facts, read_state

@@ -6,19 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import dist
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Cell, Entity, Facts, GoalId, Measures, Plan
-from teamworld.worlds.contract import (
-    POSSIBLE,
-    WAIT,
-    ActionSchema,
-    Domain,
-    Goal,
-    ImpossibleFacts,
-    Option,
-    Relation,
-    Verdict,
-    View,
-)
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Measures, Plan, Relation
+from teamworld.worlds.contract import POSSIBLE, WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View
 from teamworld.worlds.wildfire import heuristic
 from teamworld.worlds.wildfire.beliefs import WildfireBeliefs, WildfireDanger
 from teamworld.worlds.wildfire.candidate_plans import candidate_plans

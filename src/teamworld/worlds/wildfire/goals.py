@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from teamworld.language import AgentId, Cell, Entity, GoalId
-from teamworld.worlds.contract import Attempt, Constraint, FailureSpan, Goal, GoalEvent, Transition
+from teamworld.worlds.base.failure_spans import FailureSpan, Transition
+from teamworld.worlds.contract import Attempt, Constraint, Goal, GoalEvent
 from teamworld.worlds.wildfire.draw import codes_of
 from teamworld.worlds.wildfire.kernels.agents import REASONS, SEEN_EXTINGUISHING, SEEN_IGNITED
 from teamworld.worlds.wildfire.knowledge import cluster_of, target_cells

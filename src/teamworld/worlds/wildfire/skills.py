@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from math import dist, inf
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from teamworld.language import Action, AgentId, Cell, Entity, Measures, Term
+from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Measures, Param, Term
 from teamworld.worlds.base.executor import DONE, RUNNING, Result
-from teamworld.worlds.contract import ActionSchema, Constraint, Param
+from teamworld.worlds.contract import Constraint
 from teamworld.worlds.wildfire.kernels.agents import DRY, SEEN_BUILDING, SEEN_EXTINGUISHING, SEEN_IGNITED, WET
 from teamworld.worlds.wildfire.state import (
     BOARD,

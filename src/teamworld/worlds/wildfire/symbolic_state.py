@@ -13,8 +13,8 @@ from itertools import pairwise
 from math import ceil, dist
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
-from teamworld.language import AgentId, Cell, Entity, Fact, Facts
-from teamworld.worlds.contract import ImpossibleFacts, Relation
+from teamworld.language import AgentId, Cell, Entity, Fact, Facts, Relation
+from teamworld.worlds.contract import ImpossibleFacts
 from teamworld.worlds.wildfire.kernels.agents import SEEN_BURNT_OUT, SEEN_ON_FIRE
 from teamworld.worlds.wildfire.state import KINDS, MAX_SIZE
 

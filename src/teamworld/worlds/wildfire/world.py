@@ -15,25 +15,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from teamworld.errors import UserError, suggest
-from teamworld.language import Action, AgentId, Facts
+from teamworld.language import Action, ActionSchema, AgentId, Facts
 from teamworld.worlds.base.executor import Executor, Result, complete_action, refusal
+from teamworld.worlds.base.failure_spans import FailureSpan, Transition
+from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
 from teamworld.worlds.base.views import FrameView
-from teamworld.worlds.contract import (
-    WAIT,
-    ActionSchema,
-    EndReason,
-    FailureSpan,
-    Goal,
-    IndistinguishablePair,
-    Option,
-    Outcome,
-    StepResult,
-    Transition,
-    Verdict,
-    WorldSpec,
-)
+from teamworld.worlds.contract import WAIT, EndReason, Goal, Option, Outcome, StepResult, Verdict, WorldSpec
 from teamworld.worlds.wildfire import draw, observe, physics, text
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.goals import (

@@ -40,11 +40,11 @@ HOSTILE = (
 
 
 @cache
-def played(method: str = "drwell", level: str = "paper-n2", steps: int = 150) -> tuple[Event, ...]:
-    """Return the log of an episode of CUBE."""
+def played(method: str = "drwell", level: str = "paper-n2", steps: int = 150, world: str = "cube") -> tuple[Event, ...]:
+    """Return the log of an episode."""
     with TemporaryDirectory() as scratch:
         out = Path(scratch) / "run"
-        run(build({"world": "cube", "level": level, "methods": [method], "max_steps": steps}), out)
+        run(build({"world": world, "level": level, "methods": [method], "max_steps": steps}), out)
         return tuple(read_log(out / "logs" / f"{method}-s0" / "0001.jsonl.zst"))
 
 

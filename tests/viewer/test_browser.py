@@ -1,18 +1,10 @@
-"""The page in a headless Chromium: opened from disk, with every request and every word on the console noted.
-
-Needs a Chromium on the path (``scripts/browser.sh`` installs Debian's) and Playwright; skipped where one of them is
-missing, unless TEAMWORLD_NEED_BROWSER=1 says that this must not be.
-"""
+"""The page in a headless Chromium: what it shows, and what it does when it is clicked, played and scrolled."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -21,33 +13,18 @@ from teamworld.record import ActionStep, DrawingState, Event
 from teamworld.viewer import build, page
 from teamworld.worlds.registry import finder
 from tests.viewer import samples
+from tests.viewer.conftest import opened, settle, wait
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.heavy  # what is looked at is the page's own code
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 DARK, LIGHT = "rgb(18, 22, 26)", "rgb(244, 243, 240)"
-
-
-def missing(what: str) -> NoReturn:
-    if os.environ.get("TEAMWORLD_NEED_BROWSER") == "1":
-        pytest.fail(f"{what}, and TEAMWORLD_NEED_BROWSER=1 asks for it")
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Pages, made before the browser starts: its event loop must not be ours."""
     folder = tmp_path_factory.mktemp("pages")
     logs: dict[str, Sequence[Event]] = {
         "two": samples.played(),
@@ -64,59 +41,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-@pytest.fixture(scope="module")
-def browser(files: dict[str, Path]) -> Iterator[Page]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None:
-        missing("there is no Chromium on the path: run scripts/browser.sh")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield found.new_page()
-        found.close()
-
-
-@contextmanager
-def opened(
-    browser: Page, file: Path, fragment: str = "", *, scheme: Literal["light", "dark"] = "light", width: int = 1280
-) -> Iterator[Page]:
-    """Open a page from disk; at the end nothing may have been asked of a network or said on the console."""
-    browser.goto("about:blank")
-    browser.emulate_media(color_scheme=scheme)
-    browser.set_viewport_size({"width": width, "height": 800})
-    asked: list[str] = []
-    told: list[str] = []
-    listeners: dict[Any, Callable[[Any], None]] = {
-        "request": lambda request: asked.append(request.url),
-        "console": lambda message: told.append(message.text),
-        "pageerror": lambda error: told.append(str(error)),
-    }
-    for name, listener in listeners.items():
-        browser.on(name, listener)
-    address = f"{file.as_uri()}{fragment}"
-    browser.goto(address)
-    wait(browser, "teamworld.player.shown >= 0")
-    try:
-        yield browser
-    finally:
-        for name, listener in listeners.items():
-            browser.remove_listener(name, listener)
-    assert told == []
-    # The empty icon is in the page itself; everything else must be the page.
-    assert {url for url in asked if not url.startswith("data:")} <= {address, file.as_uri()}
-
-
-def wait(shown: Page, condition: str) -> None:
-    """Wait until an expression holds; Playwright's own wait needs eval, which the page forbids."""
-    end = time.monotonic() + 20
-    while not shown.evaluate(condition):
-        assert time.monotonic() < end, f"{condition} never came"
-        time.sleep(0.02)
-
-
 @pytest.fixture
 def two(browser: Page, files: dict[str, Path]) -> Iterator[Page]:
     with opened(browser, files["two"]) as shown:
@@ -127,14 +51,10 @@ def label(shown: Page) -> str:
     return shown.inner_text("#step")
 
 
-def settle(shown: Page) -> None:
-    shown.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
 def picture(shown: Page, canvas: str = "stage") -> str:
     settle(shown)
-    found: str = shown.evaluate(f"document.getElementById('{canvas}').toDataURL()")
-    return found
+    data: str = shown.evaluate(f"document.getElementById('{canvas}').toDataURL()")
+    return data
 
 
 def test_the_scrubber_changes_picture_and_label(two: Page) -> None:

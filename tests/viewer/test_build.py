@@ -146,7 +146,6 @@ def test_who_was_missing_is_bound_and_took_no_part(log: Sequence[Event]) -> None
     attempts = {(e.step, e.goal, e.participants): e for e in log if isinstance(e, AttemptMade)}
     for joint in replay.joints:
         event = attempts[joint.start, joint.goal, tuple(joint.who)]
-        bound: set[str] = set()
         held: dict[str, str] = {}
         plans: dict[int, PlanStart] = {}
         for earlier in log[: event.seq]:
@@ -258,39 +257,43 @@ def test_failures_found_in_the_log_are_taken_over() -> None:
     assert set(replay.labels) == {"stale-plan"}
 
 
+def without(*kinds: type[Event]) -> list[Event]:
+    """Return the log by hand without the records of some kinds."""
+    return [event for event in samples.by_hand() if not isinstance(event, kinds)]
+
+
 def test_a_step_without_a_record_parts_two_spans() -> None:
     log = [e for e in samples.by_hand() if not (isinstance(e, ActionStep) and (e.agent, e.step) == ("b", 1))]
     _, team = of(log)
     assert [(span.start, span.end) for span in team["b"].spans] == [(0, 1), (2, 3)]
 
 
-def test_an_episode_without_a_step_has_one_frame() -> None:
+def test_an_episode_without_a_step_or_a_goal_has_no_completion() -> None:
     replay = build([samples.start(), DrawingState(state={}), EpisodeEnd(reason="quit")])
     assert (replay.result.steps, replay.frames, replay.result.completion) == (0, [{}], None)
+    start, *events = without(GoalChange, AttemptMade)
+    assert isinstance(start, EpisodeStart)
+    assert build([msgspec.structs.replace(start, goals=()), *events]).result.completion is None
 
 
 def test_an_agent_may_change_its_goal_without_a_release() -> None:
-    log = [event for event in samples.by_hand() if not isinstance(event, Release)]
-    _, team = of(log)
+    _, team = of(without(Release))
     assert [(hold.goal, hold.start, hold.end) for hold in team["b"].holds] == [("g", 0, 2), ("h", 2, 3)]
 
 
-def test_no_goals_have_no_completion() -> None:
-    log = [event for event in samples.by_hand() if not isinstance(event, (GoalChange, AttemptMade))]
-    assert isinstance(log[0], EpisodeStart)
-    log[0] = msgspec.structs.replace(log[0], goals=())
-    assert build(log).result.completion is None
-
-
-@pytest.mark.parametrize("cut", [slice(0, 0), slice(1, None), slice(None, -1)], ids=["empty", "no start", "no end"])
-def test_half_a_log_is_refused(cut: slice) -> None:
-    with pytest.raises(UserError, match="whole log"):
-        build(samples.by_hand()[cut])
-
-
-def test_a_log_without_frames_is_refused() -> None:
-    with pytest.raises(UserError, match="expected 4, got 0"):
-        build(event for event in samples.by_hand() if not isinstance(event, DrawingState))
+@pytest.mark.parametrize(
+    ("log", "says"),
+    [
+        ([], "whole log"),
+        (samples.by_hand()[1:], "whole log"),
+        (samples.by_hand()[:-1], "whole log"),
+        (without(DrawingState), "expected 4, got 0"),
+    ],
+    ids=["empty", "no start", "no end", "no frames"],
+)
+def test_a_log_that_lacks_something_is_refused(log: list[Event], says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        build(log)
 
 
 def test_a_plan_in_an_unknown_form_is_shown_as_it_is() -> None:

@@ -48,70 +48,50 @@ def test_it_writes_the_episode_and_says_which(
     assert [entry.name for entry in tmp_path.iterdir()] == ["replay.html"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--episode", "3"], "finished episodes 1 to 2"),
-        (["--episode", "0"], "finished episodes 1 to 2"),
-        (["--episode", "-1"], "finished episodes 1 to 2"),
-        (["--episode", "one"], "whole number"),
-        (["--method", "gredy"], "did you mean 'greedy'"),
-        (["--method", "drwell"], "known are: random, greedy"),
-        (["--seed", "5"], "it has: 3, 4"),
-    ],
-)
-def test_what_is_not_in_the_run_is_told(
-    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
-) -> None:
-    code, out, err = call(capsys, played, "--export", tmp_path / "replay.html", *arguments)
-    assert (code, out) == (2, "")
-    assert words in err
-    assert len(err.strip().splitlines()) == 1
-    assert not list(tmp_path.iterdir()), "nothing is half written"
-
-
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [
-        ("missing/replay.html", "is no folder"),
-        ("replay.pdf", "web page"),
-        ("results.sqlite", "web page"),
-        ("folder.html", "is a folder"),
-    ],
-)
-def test_a_target_that_cannot_be_written_is_refused(
-    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str, words: str
-) -> None:
+@pytest.fixture
+def begun(played: Path, tmp_path: Path) -> Path:
+    """Return a folder with a run that has no finished episode, and a folder that is named as a page would be."""
+    (tmp_path / "begun").mkdir()
     (tmp_path / "folder.html").mkdir()
-    code, out, err = call(capsys, played, "--export", tmp_path / target)
-    assert (code, out) == (2, "")
-    assert words in err
-    assert [entry.name for entry in tmp_path.iterdir()] == ["folder.html"]
+    shutil.copy(played / "experiment.yaml", tmp_path / "begun")
+    return tmp_path
 
 
-def test_without_a_target_it_says_so(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = call(capsys, played)
-    assert code == 2
-    assert "--export" in err
-
-
-def test_a_folder_without_a_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for folder in (tmp_path, tmp_path / "missing"):
-        code, _, err = call(capsys, folder, "--export", tmp_path / "replay.html")
-        assert code == 2
-        assert "holds no run" in err
-
-
-def test_a_run_without_a_finished_episode_is_refused(
-    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("run", "target", "arguments", "words"),
+    [
+        ("PLAYED", "replay.html", ["--episode", "3"], ["finished episodes 1 to 2"]),
+        ("PLAYED", "replay.html", ["--episode", "0"], ["finished episodes 1 to 2"]),
+        ("PLAYED", "replay.html", ["--episode", "-1"], ["finished episodes 1 to 2"]),
+        ("PLAYED", "replay.html", ["--episode", "one"], ["whole number"]),
+        ("PLAYED", "replay.html", ["--method", "gredy"], ["did you mean 'greedy'"]),
+        ("PLAYED", "replay.html", ["--method", "drwell"], ["known are: random, greedy"]),
+        ("PLAYED", "replay.html", ["--seed", "5"], ["it has: 3, 4"]),
+        ("PLAYED", "missing/replay.html", [], ["is no folder"]),
+        ("PLAYED", "replay.pdf", [], ["web page"]),
+        ("PLAYED", "results.sqlite", [], ["web page"]),
+        ("PLAYED", "folder.html", [], ["is a folder"]),
+        ("PLAYED", None, [], ["--export"]),
+        ("", "replay.html", [], ["holds no run"]),
+        ("missing", "replay.html", [], ["holds no run"]),
+        ("begun", "replay.html", [], ["no finished episode of random with seed 3", "teamworld resume"]),
+    ],
+)
+def test_what_cannot_be_shown_or_written_is_told_in_one_line(
+    played: Path,
+    begun: Path,
+    capsys: pytest.CaptureFixture[str],
+    run: str,
+    target: str | None,
+    arguments: list[str],
+    words: list[str],
 ) -> None:
-    begun = tmp_path / "begun"
-    begun.mkdir()
-    shutil.copy(played / "experiment.yaml", begun)
-    code, _, err = call(capsys, begun, "--export", tmp_path / "replay.html")
-    assert code == 2
-    assert "no finished episode of random with seed 3" in err
-    assert "teamworld resume" in err
+    export = [] if target is None else ["--export", begun / target]
+    code, out, err = call(capsys, played if run == "PLAYED" else begun / run, *export, *arguments)
+    assert (code, out) == (2, "")
+    assert all(word in err for word in words)
+    assert len(err.strip().splitlines()) == 1
+    assert sorted(entry.name for entry in begun.iterdir()) == ["begun", "folder.html"], "nothing is half written"
 
 
 def test_a_missing_cut_or_damaged_log_is_refused(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -14,56 +15,56 @@ import pytest
 from teamworld.cli import run
 from teamworld.errors import UserError
 from teamworld.methods import registry
-from teamworld.papers import cwah
-from teamworld.papers.cwah import CwahPlan, Generated, parse_episodes
-from teamworld.papers.cwah.results import CwahResult, published, teams
+from teamworld.papers.cwah import CwahPlan, CwahResult, Generated, parse_episodes
 from teamworld.papers.cwah.teams import (
-    EpisodesByRow,
+    Team,
     TeamEpisode,
-    TeamRow,
     all_rows,
-    by_level,
-    checks,
     choose_rows,
-    difference,
     horizon,
-    mean,
-    mean_steps,
-    mean_steps_by_task,
+    judge,
     official_tasks,
-    one_stratum,
-    saved,
 )
-from teamworld.papers.page import data
+from teamworld.papers.reproduction import load_yaml, reproduce
 from teamworld.worlds.household.homes import official_episodes
 from tests.reasoning.test_human import Typing
 from tests.worlds.household.data import FOLDER, needs_data
+
+ROWS = {row.key: row for row in all_rows()}
 
 
 def episode(level: str, seed: int, taken: int, *, done: bool = True, said: int = 0) -> TeamEpisode:
     return TeamEpisode(level, seed, taken, done, said, 3.0 * said, None, None, 0, 0)
 
 
-def some(*taken: Sequence[int], said: int = 0) -> list[TeamEpisode]:
-    """Return episodes: the steps of each seed, level by level."""
-    return [episode(f"official-{at}", seed, steps, said=said) for at, row in enumerate(taken) for seed, steps in
-            enumerate(row)]  # fmt: skip
+def official(*taken: Sequence[int], key: str = "mhp-x2") -> Team:
+    """Return a team: the steps of each seed, level by level."""
+    return Team(
+        ROWS[key],
+        [episode(f"official-{at}", seed, steps) for at, row in enumerate(taken) for seed, steps in enumerate(row)],
+    )
+
+
+def generated(*episodes: TeamEpisode) -> Team:
+    return Team(ROWS["mhp-x2"], episodes)
 
 
 # ---- published values
 
-VALUES = data("cwah", "published")
+VALUES = load_yaml("cwah", "published")
 TABLE, EARLIER = VALUES["table"]["columns"], VALUES["earlier"]["rows"]
 SIGHTS = ("symbolic", "visual")
+#: Means that are not those of their tasks to within rounding: printed, and what the tasks come to.
+ODD_MEANS = {"gpt_cobel": {"symbolic": [48, 48.6], "visual": [71, 70.4]}}
 
 
 @pytest.mark.parametrize("name", TABLE)
 def test_published_means_are_those_of_their_tasks_but_for_two(name: str) -> None:
     column = TABLE[name]
-    odd = VALUES["table"]["odd_means"].get(name, {})
+    odd = ODD_MEANS.get(name, {})
     for sight, printed in zip(SIGHTS, column["mean"], strict=True):
         own = sum(column[sight]) / len(column[sight])
-        assert len(column[sight]) == len(VALUES["tasks"]) == 5
+        assert len(column[sight]) == len(VALUES["table"]["tasks"]) == 5
         if sight in odd:
             assert odd[sight] == [printed, pytest.approx(own)]
             assert abs(printed - own) > 0.5
@@ -78,23 +79,23 @@ def test_some_published_values_stand_where_the_source_has_them() -> None:
     assert (EARLIER["mixed"]["symbolic"], EARLIER["mixed"]["saved"]) == (59, [0.45, 0.34])
     assert VALUES["ablations"]["steps"] == {"full": 51, "no_sbr": 55, "no_bbc": 68}
     assert VALUES["ablations"]["agents"][4] == 43
-    spent = VALUES["spent"]["rows"]["cobel"]
-    assert spent["prompt"] + spent["completion"] == 141_769
-    assert [column["mind"] is None for column in TABLE.values()] == ["tokens" not in c for c in TABLE.values()]
+    assert VALUES["spent"]["rows"]["cobel"]["total"] == 141_769
+    assert all(row["prompt"] + row["completion"] == row["total"] for row in VALUES["spent"]["rows"].values())
+    assert [column["mind"] is None for column in TABLE.values()] == [not c["tokens"] for c in TABLE.values()]
 
 
 def test_what_planners_save_is_as_printed_to_within_rounding() -> None:
     """A mean of ratios was printed, and only means are known: they agree to a few percent."""
     single = EARLIER["mhp_1"]["symbolic"]
-    teams_that_save = [team for team in EARLIER.values() if "saved" in team]
+    teams_that_save = [team for team in EARLIER.values() if team["saved"]]
     assert len(teams_that_save) == 3
     for team in teams_that_save:
         assert 1 - team["symbolic"] / single == pytest.approx(team["saved"][0], abs=0.03)
 
 
 def test_the_episodes_are_the_published_ones_two_of_each_task() -> None:
-    assert tuple(official_tasks()) == official_episodes.PUBLISHED
-    assert [list(official_tasks().values()).count(task) for task in VALUES["tasks"]] == [2] * 5
+    assert tuple(official_tasks()) == tuple(f"official-{number}" for number in official_episodes.PUBLISHED)
+    assert [list(official_tasks().values()).count(task) for task in VALUES["table"]["tasks"]] == [2] * 5
 
 
 # ---- rows
@@ -107,15 +108,8 @@ def test_rows_name_what_is_published_and_have_folders_of_their_own() -> None:
         assert row.earlier is None or row.earlier in EARLIER
         assert row.ablation is None or row.ablation in VALUES["ablations"]["steps"]
         assert row.full is None or any(row.full == other.method for other in all_rows())
-    assert {row.method for row in all_rows()} >= {
-        "mhp",
-        "mhp:comm",
-        "mhp:plus",
-        "coela:cwah",
-        "capo",
-        "cobel:exact",
-        "cobel",
-    }
+    methods = {"mhp", "mhp:comm", "mhp:plus", "coela:cwah", "capo", "cobel:exact", "cobel"}
+    assert {row.method for row in all_rows()} >= methods
 
 
 def test_all_rows_stand_but_those_left_open() -> None:
@@ -139,76 +133,84 @@ def test_rows_are_chosen_by_method_in_the_order_of_the_table() -> None:
     (beside,) = choose_rows(["random"])
     assert (beside.method, beside.agents, beside.by) == ("random", 2, "script")
     assert choose_rows(["greedy+zero_shot"])[0].by == "reasoners and script"
-    with pytest.raises(UserError, match="no method 'mph'; did you mean 'mhp'"):
-        choose_rows(["mph"])
-    with pytest.raises(UserError, match="no variant"):
-        choose_rows(["mhp:pluss"])
-    with pytest.raises(UserError, match="no method 'nobody'"):
-        choose_rows(["greedy+nobody"])
-    with pytest.raises(UserError, match="capo"):
-        choose_rows(["capo"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mph", "no method 'mph'; did you mean 'mhp'"),
+        ("mhp:pluss", "no variant"),
+        ("greedy+nobody", "no method 'nobody'"),
+        ("capo", "capo"),
+    ],
+)
+def test_a_method_that_is_not_there_is_refused(name: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        choose_rows([name])
 
 
 # ---- what episodes come to
 
 
 def test_means_are_over_seeds_then_episodes_and_failures_count_all_steps() -> None:
-    episodes = [*some([10, 20], [30, 50]), episode("official-2", 0, horizon(), done=False)]
-    means = mean(episodes[:4], by_level)
-    assert (means.steps.mean, means.steps.n, means.failures, means.runs) == (27.5, 4, 0, 4)
-    assert means.steps.low < 27.5 < means.steps.high
-    assert mean(episodes, by_level).failures == 1
-    assert means.total_tokens is None
-    assert mean_steps(episodes) == {"official-0": 15, "official-1": 40, "official-2": 250}
-    assert mean_steps_by_task(episodes, {"official-0": "tea", "official-1": "tea", "official-2": "meal"}) == {
-        "tea": 27.5,
-        "meal": 250,
-    }
-    with pytest.raises(ValueError, match="no episode"):
-        mean([], one_stratum)
+    team = official([10, 20], [30, 50])
+    failed = team._replace(episodes=[*team.episodes, episode("official-10", 0, horizon(), done=False)])
+    steps = team.mean("steps")
+    assert steps is not None
+    assert (steps.mean, steps.n, team.failures) == (27.5, 4, 0)
+    assert steps.low < 27.5 < steps.high
+    assert failed.failures == 1
+    assert team.mean("total_tokens") is None
+    assert generated().mean("steps") is None
+    assert failed.mean_steps() == {"official-0": 15, "official-1": 40, "official-10": 250}
+    assert failed.mean_steps_by_task() == {"tea": 15, "dishes": 250}
 
 
 def test_official_episodes_are_strata_and_generated_ones_a_sample() -> None:
-    episodes = some([10, 12, 14, 16, 18], [90, 92, 94, 96, 98])
-    apart, sample = mean(episodes, by_level).steps, mean(episodes, one_stratum).steps
-    assert apart.mean == sample.mean
-    assert apart.high - apart.low < (sample.high - sample.low) / 5
+    strata = official([10, 12, 14, 16, 18], [90, 92, 94, 96, 98])
+    sample = generated(*(episode("dev", seed, own.steps) for seed, own in enumerate(strata.episodes)))
+    apart, together = strata.mean("steps"), sample.mean("steps")
+    assert apart is not None
+    assert together is not None
+    assert apart.mean == together.mean
+    assert apart.high - apart.low < (together.high - together.low) / 5
 
 
 def test_a_team_saves_by_episode() -> None:
-    alone, team = some([100, 100], [10, 10]), some([50, 70], [5, 5])
-    assert saved(team, alone) == pytest.approx((0.4 + 0.5) / 2)  # not 1 - 65 / 110
-    assert saved(team, []) is None
-    seeds = [episode("dev", 0, 100), episode("dev", 1, 10)]
-    halves = [episode("dev", 0, 50), episode("dev", 1, 10), episode("dev", 2, 7)]
-    assert saved(halves, seeds) == pytest.approx(0.25)  # each seed of a split is an episode
+    alone, team = official([100, 100], [10, 10], key="mhp-x1"), official([50, 70], [5, 5])
+    assert team.saved(alone) == pytest.approx((0.4 + 0.5) / 2)  # not 1 - 65 / 110
+    assert team.saved(alone._replace(episodes=[])) is None
+    assert team.saved(None) is None
+    assert team.saved(team) is None
+    seeds = generated(episode("dev", 0, 100), episode("dev", 1, 10))
+    halves = generated(episode("dev", 0, 50), episode("dev", 1, 10), episode("dev", 2, 7))
+    assert halves.saved(seeds) == pytest.approx(0.25)  # each seed of a split is an episode
 
 
 def test_differences_are_paired_by_episode_and_seed() -> None:
-    own, other = some([10, 20], [30, 40]), [*reversed(some([11, 21], [31, 41])), episode("official-9", 9, 1)]
-    result = difference(own, other, by_level, "steps")
+    own, other = official([10, 20], [30, 40]), official([11, 21], [31, 41])
+    shuffled = other._replace(episodes=[*reversed(other.episodes), episode("official-9", 9, 1)])
+    result = own.difference(shuffled, "steps")
     assert result is not None
     assert (result.difference, result.n) == (-1, 4)
-    assert difference(own, [], by_level, "steps") is None
+    assert own.difference(generated(), "steps") is None
+    assert own.difference(None, "steps") is None
 
 
-# ---- checks
+# ---- claims
 
 
-def key(label: str, agents: int = 2) -> str:
-    return next(row.key for row in all_rows() if (row.method, row.agents) == (label, agents))
-
-
-def verdicts(episodes: EpisodesByRow, *, official: bool = True) -> dict[str, str]:
-    return {check.number: check.verdict for check in checks(episodes, one_stratum, official=official)}
+def verdicts(episodes: Mapping[str, Sequence[TeamEpisode]], *, official: bool = True) -> dict[str, str]:
+    teams = {key: Team(ROWS[key], own) for key, own in episodes.items()}
+    return {check.number: check.verdict for check in judge(teams, official=official)}
 
 
 def test_the_planners_level_is_judged_on_the_official_episodes_alone() -> None:
-    episodes = {key("mhp", 1): some([110, 112]), key("mhp"): some([90, 92])}
+    episodes = {"mhp-x1": official([110, 112]).episodes, "mhp-x2": official([90, 92]).episodes}
     assert verdicts(episodes) == {"1a": "holds", "1b": "does not hold"}
     assert verdicts(episodes, official=False) == {}
-    failed = [*some([90]), episode("official-1", 0, 120, done=False)]
-    assert verdicts({key("mhp", 1): failed}) == {"1a": "does not hold"}
+    failed = [episode("official-0", 0, 90), episode("official-1", 0, 120, done=False)]
+    assert verdicts({"mhp-x1": failed}) == {"1a": "does not hold"}
 
 
 def test_beliefs_are_judged_by_the_side_of_the_interval() -> None:
@@ -218,13 +220,13 @@ def test_beliefs_are_judged_by_the_side_of_the_interval() -> None:
         return [episode("dev", own.seed, own.steps + more + wide * (-1) ** own.seed, said=said) for own in full]
 
     rows = {
-        key("cobel:exact"): full,
-        key("cobel:exact_no_bbc"): beside(3, 2, 1),
-        key("cobel:exact_silent"): beside(1, 20, 0),
-        key("coela:cwah"): beside(-3, 1, 4),
+        "cobel_exact-x2": full,
+        "cobel_exact_no_bbc-x2": beside(3, 2, 1),
+        "cobel_exact_silent-x2": beside(1, 20, 0),
+        "coela_cwah-x2": beside(-3, 1, 4),
     }
     assert verdicts(rows) == {"2a": "holds", "2b": "not decided", "3a": "holds", "3b": "does not hold"}
-    same = {key("cobel:exact"): full, key("coela:cwah"): full}
+    same = {"cobel_exact-x2": full, "coela_cwah-x2": full}
     assert verdicts(same) == {"3a": "does not hold", "3b": "holds"}
     assert verdicts({name: episodes[:1] for name, episodes in rows.items()})["2a"] == "not decided"  # of one pair
 
@@ -250,9 +252,7 @@ def test_folders_of_generated_episodes_serve_larger_tables() -> None:
     ]  # fmt: skip
     plan = CwahPlan(seeds=3, rows=rows)
     assert (plan.size, len(plan.places())) == (30, 10)
-    assert (
-        CwahPlan(seeds=3, rows=(*rows, TeamRow("open", "capo", "reasoners"))).size == 30
-    )  # what does not stand is not run
+    assert CwahPlan(seeds=3, rows=(*rows, ROWS["capo-x2"])).size == 30  # what does not stand is not run
 
 
 # ---- from end to end
@@ -319,7 +319,7 @@ def test_a_person_may_be_one_of_the_team(tmp_path: Path) -> None:
         reasoner="Alice=human,*=rules",
         terminal=typing,
     )
-    (row,) = cwah.reproduce(tmp_path / "team", plan, "teamworld reproduce cwah").numbers["rows"]
+    (row,) = reproduce(plan, tmp_path / "team", "teamworld reproduce cwah").numbers["rows"]
     assert typing.typed > 10
     asked = {
         line.partition(" is asked: ")[0].split()[-1]
@@ -331,7 +331,7 @@ def test_a_person_may_be_one_of_the_team(tmp_path: Path) -> None:
     assert row["agents"] == 2
     assert "a person, no language model" in (tmp_path / "team" / "report.md").read_text("utf-8")
     with pytest.raises(UserError, match="a person answers at a terminal"):
-        cwah.reproduce(tmp_path / "none", plan._replace(terminal=None), "teamworld reproduce cwah")
+        reproduce(replace(plan, terminal=None), tmp_path / "none", "teamworld reproduce cwah")
 
 
 @needs_data
@@ -354,39 +354,35 @@ def test_the_official_episodes_from_end_to_end(tmp_path: Path, capsys: pytest.Ca
     assert "scripted team, pooled knowledge" in text.splitlines()[3]
 
 
+def result_of(*teams: Team, reasoner: str = "rules") -> CwahResult:
+    return CwahResult(CwahPlan(reasoner=reasoner), teams)
+
+
 def test_a_row_left_open_shows_what_was_published() -> None:
-    capo = next(row for row in all_rows() if row.method == "capo")
-    columns, (line,) = teams(_made([capo], {}))
+    capo = Team(ROWS["capo-x2"], [])
+    columns, (line,) = result_of(capo).table()
     shown = dict(zip(columns, line, strict=True))
     assert shown["decided by"] == "not there yet"
     assert shown["published: CoBel-World paper"].startswith("66 (GPT-4o, 7,231 message tokens); 76 (Qwen3-32B")
-    assert published(capo) == {"GPT-4o, CoBel-World paper": 66, "Qwen3-32B, CoBel-World paper": 76}
+    assert [(value.reasoner, value.steps) for value in capo.row.published()] == [("GPT-4o", 66), ("Qwen3-32B", 76)]
 
 
 def test_rows_say_where_there_is_no_language_model() -> None:
-    mhp = next(row for row in all_rows() if row.key == key("mhp", 1))
-    coela = next(row for row in all_rows() if row.key == key("coela:cwah"))
-    asked = [result._replace(questions=3) for result in some([50])]
-    made = _made([mhp, coela], {mhp.key: some([100]), coela.key: asked})
-    assert [made.decider(row) for row in (mhp, coela)] == ["a planner, no LLM", "built-in rules, no language model"]
-    assert not made.asks_model(coela)
-    silent = _made([coela], {coela.key: some([50])})
-    assert silent.decider(coela) == "nobody asked, no LLM"
-    model = _made([coela], {coela.key: [result._replace(total_tokens=9.0) for result in asked]})._replace(
-        reasoner="gpt"
-    )
-    assert (model.decider(coela), model.asks_model(coela)) == ("gpt", True)
-    assert [made.short_decider(row) for row in (mhp, coela)] == ["planner", "rules"]
-    mixed = next(row for row in all_rows() if row.method == "mhp+coela:cwah")
-    both = _made([mixed], {mixed.key: asked})
-    assert both.decider(mixed) == "a planner; built-in rules, no language model"
-    assert both.short_decider(mixed) == "planner + rules"
-    assert made.saved(coela) == pytest.approx(0.5)
-    assert made.saved(mhp) is None
-
-
-def _made(rows: Sequence[TeamRow], episodes: EpisodesByRow) -> CwahResult:
-    return CwahResult("seed 42", rows, episodes, None, "built-in rules, no language model", None)
+    mhp, silent = official([100], key="mhp-x1"), official([50], key="coela_cwah-x2")
+    asked = [result._replace(questions=3) for result in silent.episodes]
+    coela, mixed = silent._replace(episodes=asked), Team(ROWS["mhp+coela_cwah-x2"], asked)
+    result = result_of(mhp, coela)
+    assert [result.decider(team) for team in (mhp, coela, silent, mixed)] == [
+        "a planner, no LLM",
+        "built-in rules, no language model",
+        "nobody asked, no LLM",
+        "a planner; built-in rules, no language model",
+    ]
+    assert [result.short_decider(team) for team in (mhp, coela, mixed)] == ["planner", "rules", "planner + rules"]
+    model = result_of(coela, reasoner="openai:gpt")
+    assert "gpt" in model.decider(coela)
+    assert result.saved(coela) == pytest.approx(0.5)
+    assert result.saved(mhp) is None
 
 
 @needs_data
@@ -400,5 +396,5 @@ def test_data_that_lacks_an_episode_is_refused_before_anything_is_written(tmp_pa
         target.write_bytes((FOLDER / entry["file"]).read_bytes())
     plan = CwahPlan(data=tmp_path, seeds=1, rows=choose_rows(["greedy"]))
     with pytest.raises(UserError, match="expected an episode of task 49"):
-        cwah.reproduce(tmp_path / "out", plan, "")
+        reproduce(plan, tmp_path / "out", "")
     assert not (tmp_path / "out").exists()

@@ -8,37 +8,29 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from teamworld.papers.drwell import published
-from teamworld.papers.drwell.claims import Judgement, Runs, judge
+from teamworld.papers.drwell.claims import Judgement, Runs, judge, published_runs
 
-PAPER = published()
+PAPER = published_runs()
 NUMBERS = ["1a", "1b", "1c", "2a", "2b", "3a", "3b", "4a", "4b", "4c", "5a", "5b"]
 
 
 def copied(seeds: int = 1) -> dict[str, Runs]:
     """Return the paper's runs, as if each seed had given the same."""
-    return {
-        method: Runs(
-            np.repeat(runs.completed, seeds, axis=0),
-            np.repeat(runs.steps, seeds, axis=0),
-            np.repeat(runs.seconds, seeds, axis=0),
-        )
-        for method, runs in PAPER.runs.items()
-    }
+    return {method: Runs._make(np.repeat(values, seeds, axis=0) for values in runs) for method, runs in PAPER.items()}
 
 
 def judged(ours: Mapping[str, Runs]) -> dict[str, Judgement]:
-    return {trend.number: trend.ours for trend in judge(PAPER.runs, ours, PAPER.reading_error)}
+    return {trend.number: trend.ours for trend in judge(ours)}
 
 
 def test_the_paper_shows_every_trend() -> None:
-    trends = judge(PAPER.runs, copied(3), PAPER.reading_error)
+    trends = judge(copied(3))
     assert [trend.number for trend in trends] == NUMBERS
     assert {trend.paper.word for trend in trends} == {"holds"}
     assert {trend.ours.word for trend in trends} == {"holds"}
 
 
-STEPS = PAPER.runs["drwell"].steps[0]
+STEPS = PAPER["drwell"].steps[0]
 
 
 @pytest.mark.parametrize(
@@ -77,10 +69,7 @@ def test_seeds_are_counted_one_by_one() -> None:
 
 
 def test_too_few_episodes_give_no_verdict() -> None:
-    short = {
-        method: Runs(runs.completed[:, :, :4], runs.steps[:, :, :4], runs.seconds[:, :, :4])
-        for method, runs in copied().items()
-    }
+    short = {method: Runs._make(values[:, :, :4] for values in runs) for method, runs in copied().items()}
     verdicts = judged(short)
     assert {number for number in NUMBERS if verdicts[number].word == "cannot be said"} == set(NUMBERS[4:10])
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.papers.drwell import Clock, Timeline, count_calls, longest_chain, runs_of, timeline
+from teamworld.papers.drwell import Timeline, count_calls, longest_chain, runs_of, timeline
 from teamworld.papers.drwell.figures import Strip
 from teamworld.record import (
     SCHEMA,
@@ -86,7 +86,7 @@ def test_the_chain_lies_between_the_busiest_agent_and_all_calls(turns: Sequence[
 def test_the_arrays_of_runs() -> None:
     first = Timeline({"x": 10, "y": None}, {"x": 3, "y": None}, ((Strip(0, 0, 10),), ()), 4, 3)
     second = Timeline({"x": 5, "y": 7}, {"x": 1, "y": 2}, ((), ()), 2, 2)
-    runs = runs_of([[first, second]], Clock(call=2.0, step=0.5))
+    runs = runs_of([[first, second]], latency=2.0, step_time=0.5)
     assert runs.completed.tolist() == [[[True, True], [False, True]]]
     assert runs.steps.tolist() == [[[10, 5], [np.inf, 7]]]
     assert runs.seconds.tolist() == [[[3 * 2 + 5, 1 * 2 + 2.5], [np.inf, 2 * 2 + 3.5]]]

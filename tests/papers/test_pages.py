@@ -17,7 +17,7 @@ from teamworld.papers.cube import figures as cube_figures
 from teamworld.papers.cube.costs import POLICIES, ActionCost, StepCost
 from teamworld.papers.drwell import figures as drwell_figures
 from teamworld.papers.drwell.figures import Strip
-from teamworld.papers.page import check_folder, plain, title
+from teamworld.papers.reproduction import check_folder, plain_data, reproduce, title
 from teamworld.report.figure_style import need
 
 pytestmark = pytest.mark.heavy
@@ -121,7 +121,7 @@ def test_cube_from_end_to_end(
     monkeypatch.setattr(cube_figures, "save", unwritten)
     monkeypatch.setattr(cube, "step_costs_apart", stand_in)
     plan = cube.QUICK
-    assert cube.reproduce(page.parent, plan, "again").numbers["ours"] == numbers["ours"]
+    assert reproduce(plan, page.parent, "again").numbers["ours"] == numbers["ours"]
     assert (page.parent / "measured.json").read_bytes() == measured
     assert sizes == []
     monkeypatch.setattr(cube, "action_cost", lambda n, verb, window: ActionCost(n, verb, 1, 1e-5))
@@ -129,7 +129,7 @@ def test_cube_from_end_to_end(
     for damaged in (measured[:100], b"", b"[]", b'["\xff"]', other):
         (page.parent / "measured.json").write_bytes(damaged)
         sizes.clear()
-        assert len(cube.reproduce(page.parent, plan, "again").numbers["ours"]["actions"]) == 18
+        assert len(reproduce(plan, page.parent, "again").numbers["ours"]["actions"]) == 18
         assert sizes == [2, 10]
     assert "The machine was busy" not in page.read_text("utf-8")
     assert "| none |" in page.read_text("utf-8")  # memory that cannot be read is no number
@@ -137,7 +137,7 @@ def test_cube_from_end_to_end(
         cube, "step_costs_apart", lambda n, window: [cost._replace(cpu=40.0) for cost in stand_in(n, window)]
     )
     (page.parent / "measured.json").unlink()
-    cube.reproduce(page.parent, plan, "again")
+    reproduce(plan, page.parent, "again")
     assert "The machine was busy while this was measured** (load down to 40 %)" in page.read_text("utf-8")
 
 
@@ -190,4 +190,4 @@ def test_missing_extras_are_named() -> None:
 
 def test_infinity_is_null_in_plain_data() -> None:
     values = {"a": np.array([1.0, np.inf]), "b": (float("nan"), 2), "c": Strip(0, 1, 2), 3: np.bool_(True)}
-    assert plain(values) == {"a": [1.0, None], "b": [None, 2], "c": {"block": 0, "begin": 1, "end": 2}, "3": True}
+    assert plain_data(values) == {"a": [1.0, None], "b": [None, 2], "c": {"block": 0, "begin": 1, "end": 2}, "3": True}

@@ -11,36 +11,33 @@ from teamworld.errors import UserError
 from teamworld.experiment.spec import RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
-from teamworld.papers.claims import Check
-from teamworld.papers.page import data
-from teamworld.papers.wildfire import LABELS, METHODS, OTHER_METHODS, WildfirePlan, choose
+from teamworld.papers import PaperOptions
+from teamworld.papers.reproduction import Check, load_yaml
+from teamworld.papers.wildfire import METHODS, OTHER_METHODS, WildfirePlan, plan
 from teamworld.papers.wildfire.scores import (
-    IDLE,
     VERDICTS,
     EpisodeScore,
+    LevelScores,
     Reported,
-    checks,
-    competencies,
-    difference,
     episode_score,
-    mean_competency,
+    judge,
     published,
-    published_share,
-    share,
-    spread,
+    reference,
 )
 from teamworld.record import StepDone, read_log
-from teamworld.report import competence
-from teamworld.report.competence import Seed
+from teamworld.report.competence import IDLE
 from teamworld.worlds.wildfire import physics
 from teamworld.worlds.wildfire.levels import PRESETS, level_for
 from teamworld.worlds.wildfire.world import WildfireWorld
 
 CUT, FIRE = "cut_trees_sparse_small", "suppress_fire_contain"
 BEST = {CUT: 18.0, FIRE: 0.0}
-CLAIMS = data("wildfire", "claims")
-FINAL, EARLIER = published("final"), published("earlier")
-MEAN_BCS = data("wildfire", "published")["mean_competency"]["scores"]
+CLAIMS = load_yaml("wildfire", "claims")
+PAPER = load_yaml("wildfire", "published")
+FINAL, EARLIER = (
+    {level: published(table, level) for level in PAPER[table]["scores"]} for table in ("final", "earlier")
+)
+MEAN_BCS = PAPER["mean_competency"]["scores"]
 
 
 def episode(method: str, seed: int, score: float, destroyed: float | None = None) -> EpisodeScore:
@@ -49,6 +46,10 @@ def episode(method: str, seed: int, score: float, destroyed: float | None = None
 
 def some(method: str, *scores: float, fire: bool = False) -> list[EpisodeScore]:
     return [episode(method, seed, score, -score if fire else None) for seed, score in enumerate(scores)]
+
+
+def scores_of(*episodes: EpisodeScore, level: str = CUT) -> LevelScores:
+    return LevelScores(level, BEST[level], episodes)
 
 
 # ---- published values
@@ -80,10 +81,10 @@ def test_some_values_stand_where_the_source_has_them() -> None:
 
 
 def test_published_shares_count_from_doing_nothing_where_a_fire_is_fought() -> None:
-    assert published_share(CUT, "coela", 18) == pytest.approx(14 / 18)
-    assert published_share(FIRE, "camon", 0) == pytest.approx(44 / 780.67)
-    assert published_share(CUT, "random", 18) is None
-    assert published_share("no_such_level", "camon", 18) is None
+    assert scores_of().published_share("coela") == pytest.approx(14 / 18)
+    assert scores_of(level=FIRE).published_share("camon") == pytest.approx(44 / 780.67)
+    assert scores_of().published_share("random") is None
+    assert LevelScores("no_such_level", 18, ()).published_share("camon") is None
 
 
 # ---- scores from logs
@@ -132,68 +133,46 @@ def test_a_log_without_scores_is_refused(played: tuple[RunFolder, list[EpisodeRo
 
 
 def test_shares_of_the_best() -> None:
-    scores = [*some(IDLE, 0, 0), *some("a", 9, 18)]
-    made = share(scores, "a", 18)
+    made = scores_of(*some(IDLE, 0, 0), *some("a", 9, 18)).share("a")
     assert made is not None
     assert (made.mean, made.n) == (0.75, 2)
-    fire = [*some(IDLE, -100, -300), *some("a", -50, -150), *some("b", -200, -300), episode("c", 9, -1)]
-    averted, worse = share(fire, "a", 0), share(fire, "b", 0)
+    fire = scores_of(
+        *some(IDLE, -100, -300), *some("a", -50, -150), *some("b", -200, -300), episode("c", 9, -1), level=FIRE
+    )
+    averted, worse = fire.share("a"), fire.share("b")
     assert averted is not None
     assert worse is not None
     assert averted.mean == 0.5
     assert worse.mean == pytest.approx(-0.25)  # sum of (s - b) over sum of (0 - b): -100 / 400
-    assert share(fire, "c", 0) is None  # nobody did nothing on its seed
-    assert share([*some(IDLE, 0, 0), *some("a", 0, 0)], "a", 0) is None  # nothing could be lost
+    assert fire.share("c") is None  # nobody did nothing on its seed
+    assert scores_of(*some(IDLE, 0, 0), *some("a", 0, 0), level=FIRE).share("a") is None  # nothing could be lost
 
 
 def test_a_spread_tells_mean_sd_and_n() -> None:
-    made = spread([-1.0, -2.0, -6.0], 0)
+    made = scores_of(*some("a", -1.0, -2.0, -6.0), level=FIRE).spread("a", "reference")
     assert (made.interval.mean, made.interval.n) == (-3.0, 3)
     assert made.sd == pytest.approx(7**0.5)
     assert made.interval.low < -6
     assert made.interval.high == 0  # Student's of three would go on
-    sure = spread([18.0] * 10, 18)
+    sure = scores_of(*some("a", *[18.0] * 10)).spread("a", "reference")
     assert sure.sd == 0
     assert sure.interval.low == pytest.approx(18 * 0.7225, abs=0.01)  # Wilson's of 10 of 10
     assert sure.interval.high == 18
-    assert spread([0.0, 0.0, 18.0], 18).interval.low >= 0
-    assert spread([4.0], 18) == ((4.0, 4.0, 4.0, 1), None)
+    assert scores_of(*some("a", 0.0, 0.0, 18.0)).spread("a", "reference").interval.low >= 0
+    assert scores_of(*some("a", 4.0)).spread("a", "reference") == ((4.0, 4.0, 4.0, 1), None)
     with pytest.raises(ValueError, match="no mean"):
-        spread([], 18)
+        scores_of().spread("a", "reference")
 
 
 def test_differences_are_paired_by_seed() -> None:
-    scores = [*some("b", 9, 19, 29, 1000), *reversed(some("a", 10, 20, 30))]
-    made = difference(scores, "a", "b", lambda score: score.reference)
+    scores = scores_of(*some("b", 9, 19, 29, 1000), *reversed(some("a", 10, 20, 30)))
+    made = scores.difference("a", "b", reference)
     assert made is not None
     assert (made[:3], made.n) == ((1.0, 1.0, 1.0), 3)
-    half = difference(scores, "a", "b", lambda score: score.reference, 0.5)
+    half = scores.difference("a", "b", reference, 0.5)
     assert half is not None
     assert half.difference == pytest.approx(20 - 9.5)
-    assert difference(scores, "a", "nobody", lambda score: score.reference) is None
-
-
-def test_the_mean_competency_is_the_mean_of_the_competencies() -> None:
-    cut = [Seed(CUT, seed, 9.0, 0.0, 18.0) for seed in range(3)]
-    scout = [Seed("scout_fire_small", seed, score, 0.0, 2.0) for seed, score in enumerate((0.0, 1.0, 2.0, 2.0))]
-    full = [Seed("full_game", 0, -50.0, -100.0, 0.0)]
-    seeds = cut + scout + full
-    each, mean = competencies(seeds), mean_competency(seeds)
-    shown = [made.mean for name, made in each.items() if made is not None and name != "OP"]
-    assert len(shown) == 6
-    assert mean is not None
-    assert mean.mean == pytest.approx(sum(shown) / 6)
-    assert mean.n == 8
-    assert each["TD"] is not None
-    assert each["TD"].n == 8
-    assert mean_competency([]) is None
-    assert competencies([Seed(CUT, 0, 9.0, None, 18.0)])["TD"] is None  # without doing nothing beside it
-    table = competence.table(
-        [competence.ScoredEpisode(method, (result.level, "", result.seed, 1), score or 0.0)
-         for result in seeds for method, score in (("a", result.score), (IDLE, result.idle))],
-        "",
-    )  # fmt: skip
-    assert table.rows[0][1].startswith(f"{each['TD'].mean:.2f} [")
+    assert scores.difference("a", "nobody", reference) is None
 
 
 # ---- checks
@@ -203,15 +182,16 @@ def verdicts(results: Sequence[Check], number: str) -> set[str]:
     return {check.verdict for check in results if check.number == number}
 
 
-def team(scores: dict[str, Sequence[float]], *, fire: bool = False) -> list[EpisodeScore]:
+def team(level: str, scores: dict[str, Sequence[float]]) -> LevelScores:
     rest = scores.get("rest", (0.0, 0.0, 0.0))
-    return [score for method in METHODS for score in some(method, *scores.get(method, rest), fire=fire)]
+    episodes = [some(method, *scores.get(method, rest), fire=level == FIRE) for method in METHODS]
+    return scores_of(*(score for own in episodes for score in own), level=level)
 
 
 def test_checks_hold_where_everything_is_as_it_should_be() -> None:
-    cut = team({IDLE: (0, 0, 0), "rest": (18, 18, 18)})
-    fire = team({IDLE: (-90, -100, -110), "rest": (-10, -21, -29)}, fire=True)
-    made = checks({CUT: cut, FIRE: fire}, BEST)
+    cut = team(CUT, {IDLE: (0, 0, 0), "rest": (18, 18, 18)})
+    fire = team(FIRE, {IDLE: (-90, -100, -110), "rest": (-10, -21, -29)})
+    made = list(judge([cut, fire]))
     assert {check.verdict for check in made} == {"holds"}
     assert {check.number for check in made} == set(CLAIMS["claims"])
     assert {check.method for check in made if check.number == "3"} == set(MEAN_BCS)
@@ -235,8 +215,9 @@ def test_checks_hold_where_everything_is_as_it_should_be() -> None:
 def test_a_check_sees_what_does_not_hold(
     number: str, level: str, scores: dict[str, Sequence[float]], verdict: str
 ) -> None:
-    made = checks({level: team(scores, fire=level == FIRE)}, BEST)
-    who = [check for check in made if check.number == number and check.method in (None, "coela")]
+    who = [
+        check for check in judge([team(level, scores)]) if check.number == number and check.method in (None, "coela")
+    ]
     assert [check.verdict for check in who] == [verdict]
     assert verdict in VERDICTS
 
@@ -246,7 +227,7 @@ def test_own_agents_do_not_count_as_what_was_destroyed() -> None:
     scores = [episode(IDLE, seed, -100.0, 100.0 + seed) for seed in range(4)]
     scores += [episode("greedy", seed, -120.0, 60.0) for seed in range(4)]
     scores += [episode(method, seed, -100.0, 100.0) for method in MEAN_BCS for seed in range(4)]
-    made = checks({FIRE: scores}, BEST)
+    made = list(judge([scores_of(*scores, level=FIRE)]))
     assert verdicts(made, "4a") == {"holds"}
     assert verdicts(made, "4b") == {"does not hold"}
 
@@ -260,17 +241,17 @@ def test_the_levels_of_the_checks_exist() -> None:
 
 
 def test_a_plan_names_levels_in_their_order_and_counts_its_work() -> None:
-    plan = choose(WildfirePlan(seeds=2), [FIRE, CUT], ["zero_shot", "drwell"])
-    assert plan.levels == (CUT, FIRE)
-    assert plan.methods == (*METHODS, *OTHER_METHODS)
-    assert plan.size == 2 * 9 * 2
-    assert choose(WildfirePlan(), None, None) == WildfirePlan()
+    small = plan(PaperOptions(seeds=2, level=[FIRE, CUT], method=["zero_shot", "drwell"]))
+    assert small.levels == (CUT, FIRE)
+    assert small.methods == (*METHODS, *OTHER_METHODS)
+    assert small.size == 2 * 9 * 2
+    assert plan(PaperOptions()) == WildfirePlan()
     assert WildfirePlan().levels == PRESETS
     short = WildfirePlan(cap=30)
     assert (WildfirePlan().limit(FIRE), short.limit(FIRE)) == (100, 30)
     assert short.limit("transport_firefighters_small") == 15
-    assert set(WildfirePlan(others=OTHER_METHODS).methods) == set(LABELS)
+    assert set(WildfirePlan(others=OTHER_METHODS).methods) == set(load_yaml("wildfire", "labels")["methods"])
     with pytest.raises(UserError, match="none of the 17 presets; did you mean"):
-        choose(WildfirePlan(), ["suppress_fire_contian"], None)
+        plan(PaperOptions(level=["suppress_fire_contian"]))
     with pytest.raises(UserError, match="drwell or zero_shot; got 'greedy'"):
-        choose(WildfirePlan(), None, ["greedy"])
+        plan(PaperOptions(method=["greedy"]))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from teamworld.cli import run
 from teamworld.papers import wildfire
-from teamworld.papers.page import title
+from teamworld.papers.reproduction import reproduce, title
 from teamworld.papers.wildfire import METHODS, WildfirePlan
 from teamworld.report import dot_plot
 
@@ -73,8 +74,9 @@ def test_a_tiny_plan_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     pytest.importorskip("matplotlib")
     out, seen = tmp_path / "out", list[str]()
     plan = WildfirePlan(seeds=2, levels=(CUT, FIRE), others=("zero_shot",), cap=12)
-    result = wildfire.reproduce(out, plan, "teamworld reproduce wildfire", seen.append)
-    page = result.page.read_text("utf-8")
+    result = reproduce(plan, out, "teamworld reproduce wildfire", seen.append)
+    report = out / "report.md"
+    page = report.read_text("utf-8")
     assert skeleton(page) == GOLDEN
     assert len(seen) == plan.size == 32
     assert str(tmp_path) not in page
@@ -89,10 +91,10 @@ def test_a_tiny_plan_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(dot_plot, "save", lambda drawn, stem: stem.with_suffix(".png"))
     logs = {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")}
     assert len(logs) == 32
-    assert wildfire.reproduce(out, plan, "teamworld reproduce wildfire").numbers == result.numbers
-    assert result.page.read_text("utf-8") == page
-    fewer = wildfire.reproduce(out, plan._replace(others=(), levels=(CUT,)), "teamworld reproduce wildfire")
-    assert "zero-shot" not in fewer.page.read_text("utf-8")
+    assert reproduce(plan, out, "teamworld reproduce wildfire").numbers == result.numbers
+    assert report.read_text("utf-8") == page
+    reproduce(replace(plan, others=(), levels=(CUT,)), out, "teamworld reproduce wildfire")
+    assert "zero-shot" not in report.read_text("utf-8")
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.zst")} == logs
 
 

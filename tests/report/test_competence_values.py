@@ -8,8 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.report.competence import COMPETENCIES, PROVISIONAL, Seed, Worth, shown_by, values, worth
+from teamworld.report.competence import (
+    COMPETENCIES,
+    IDLE,
+    PROVISIONAL,
+    ScoredEpisode,
+    Seed,
+    Worth,
+    competencies,
+    mean_competency,
+    shown_by,
+    table,
+    worth,
+    worths,
+)
 from teamworld.worlds.wildfire.levels import LEVELS, PRESETS
+
+CUT = "cut_trees_sparse_small"
 
 
 @pytest.mark.parametrize(
@@ -59,16 +74,37 @@ def test_every_preset_shows_something_and_no_other_level_does() -> None:
     assert {name for name in PRESETS if PROVISIONAL & set(shown_by(name))} == {"full_game"}
 
 
-def test_values_by_competency() -> None:
-    found = values(
-        [
-            Seed("cut_trees_lines_small", 1, 15, 0, 30),
-            Seed("cut_trees_sparse_small", 1, 18, 0, 18),
-            Seed("cut_trees_sparse_small", 2, 18, None, 18),
-            Seed("a level of one's own", 1, 18, 0, 18),
-        ]
-    )
-    assert found["TD"] == [Worth(0.5, False), Worth(1.0, False)]
-    assert found["AC"] == [Worth(0.5, False)]
-    assert found["OP"] == []
-    assert list(found) == list(COMPETENCIES)
+def test_what_seeds_are_worth_by_level() -> None:
+    seeds = [
+        Seed("cut_trees_lines_small", 1, 15, 0, 30),
+        Seed(CUT, 1, 18, 0, 18),
+        Seed(CUT, 2, 18, None, 18),
+        Seed("a level of one's own", 1, 18, 0, 18),
+    ]
+    assert worths(seeds) == {"cut_trees_lines_small": [Worth(0.5, False)], CUT: [Worth(1.0, False)]}
+    scores = competencies(seeds)
+    assert list(scores) == list(COMPETENCIES)
+    assert {name: score.mean for name, score in scores.items() if score is not None} == {"TD": 0.75, "AC": 0.5}
+
+
+def test_the_mean_competency_is_the_mean_of_the_competencies() -> None:
+    cut = [Seed(CUT, seed, 9.0, 0.0, 18.0) for seed in range(3)]
+    scout = [Seed("scout_fire_small", seed, score, 0.0, 2.0) for seed, score in enumerate((0.0, 1.0, 2.0, 2.0))]
+    full = [Seed("full_game", 0, -50.0, -100.0, 0.0)]
+    seeds = cut + scout + full
+    each, mean = competencies(seeds), mean_competency(seeds)
+    shown = [score.mean for name, score in each.items() if score is not None and name != "OP"]
+    assert len(shown) == 6
+    assert mean is not None
+    assert mean.mean == pytest.approx(sum(shown) / 6)
+    assert mean.n == 8
+    assert each["TD"] is not None
+    assert each["TD"].n == 8
+    assert mean_competency([]) is None
+    assert competencies([Seed(CUT, 0, 9.0, None, 18.0)])["TD"] is None  # without doing nothing beside it
+    made = table(
+        [ScoredEpisode(method, (result.level, "", result.seed, 1), score or 0.0)
+         for result in seeds for method, score in (("a", result.score), (IDLE, result.idle))],
+        "",
+    )  # fmt: skip
+    assert made.rows[0][1].startswith(f"{each['TD'].mean:.2f} [")

@@ -49,8 +49,8 @@ def reproduce(
         task = bar.add_task("reproducing", total=job.size)
         result = job.run(lambda text: bar.update(task, advance=1, description=text))
     if json:
-        dump({**result.numbers, "page": str(result.page)})
+        dump(result.numbers)
         return 0
     print("\n".join(result.lines))
-    print(f"\nThe page with all figures and tables: {result.page}")
+    print(f"\nThe page with all figures and tables: {result.numbers['page']}")
     return 0

@@ -1,13 +1,14 @@
 """Reproductions of published results: a paper's figures and tables from own runs, beside the published values.
 
 A paper is a folder here: ``published.yaml`` (its numbers and their sources), ``claims.yaml`` (what a reproduction
-should show), ``page.md.j2`` (its page) and the code that runs, judges and draws. This module is light to import.
+should show), ``page.md.j2`` (its page) and a plan, which runs, judges and draws. This module is light to import.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from teamworld.errors import UserError
 
 if TYPE_CHECKING:
-    from teamworld.papers.page import Reproduction
+    from teamworld.papers.reproduction import Reproduction
     from teamworld.reasoning.human import Terminal
 
 PaperName: TypeAlias = Literal["drwell", "cube", "wildfire", "cwah"]
@@ -74,15 +75,10 @@ _OWNERS: dict[str, tuple[PaperName, ...]] = {
 
 
 class Job(NamedTuple):
-    """A reproduction that is ready to run.
-
-    The module of each paper has ``job``, which checks the options and returns a job, and ``reproduce``, which it runs:
-    that goes on with what stands in the folder, writes figures and page, and raises a UserError if an extra is missing
-    or the folder holds something else. Its arguments are the folder of the page, the plan, the command as typed (for
-    the page) and the progress, called after every episode and measurement.
-    """
+    """A reproduction that is ready to run."""
 
     run: Callable[[Progress], Reproduction]
+    """Raises a UserError if an extra is missing, or if the folder of the page holds something else."""
     size: int
     """Episodes and measurements: how often its progress is reported."""
 
@@ -116,5 +112,7 @@ def prepare(paper: PaperName, options: PaperOptions, out: Path | None, terminal:
         words += [name] if value is True else [name, "PATH" if isinstance(value, Path) else str(value)]
     split = "" if options.episodes in (None, "official") else f"-{str(options.episodes).partition(':')[0]}"
     folder = Path("runs") / f"reproduce-{paper}{split}{'-quick' * options.quick}" if out is None else out
-    job: Job = import_module(f"teamworld.papers.{paper}").job(options, folder, " ".join(words), terminal)
-    return job
+    from teamworld.papers.reproduction import PaperPlan, reproduce
+
+    plan: PaperPlan = import_module(f"teamworld.papers.{paper}").plan(options, terminal)
+    return Job(partial(reproduce, plan, folder, " ".join(words)), plan.size)

@@ -24,7 +24,7 @@ from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.record import StepDone, read_log
 from teamworld.report.comparison_tables import where
-from teamworld.report.statistics import fitting_interval
+from teamworld.report.statistics import Interval, Ratio, fitting_interval
 from teamworld.report.tables import Table
 
 Competency: TypeAlias = Literal["TD", "AC", "SR", "OS", "RC", "PA", "OP"]
@@ -109,19 +109,55 @@ class Seed(NamedTuple):
     best: float
 
 
-def values(seeds: Iterable[Seed]) -> dict[Competency, list[Worth]]:
-    """Return the values that each competency's score is the mean of, in the order given.
+def worths(seeds: Iterable[Seed]) -> dict[str, list[Worth]]:
+    """Return what the seeds of each level are worth, of levels that show a competency.
 
-    Seeds without a run of doing nothing are left out, as in the published scripts. A competency that no seed shows has
-    an empty list: it has no score, not one of 0.
+    Seeds without a run of doing nothing are left out, as in the published scripts.
     """
-    worths: dict[Competency, list[Worth]] = {name: [] for name in COMPETENCIES}
+    by_level: dict[str, list[Worth]] = {}
     for seed in seeds:
-        if seed.idle is not None:
-            value = worth(seed.score, seed.idle, seed.best)
-            for name in shown_by(seed.level):
-                worths[name].append(value)
-    return worths
+        if seed.idle is not None and shown_by(seed.level):
+            by_level.setdefault(seed.level, []).append(worth(seed.score, seed.idle, seed.best))
+    return by_level
+
+
+def competencies(seeds: Iterable[Seed]) -> dict[Competency, Interval | None]:
+    """Return the competency scores of a method with intervals over seeds, within levels.
+
+    A competency that no seed shows has no score, not one of 0.
+    """
+    by_level = worths(seeds)
+    return {
+        name: _bounded(
+            {level: [(value.n, 1.0) for value in own] for level, own in by_level.items() if name in shown_by(level)},
+            shares=True,
+        )
+        for name in COMPETENCIES
+    }
+
+
+def mean_competency(seeds: Iterable[Seed]) -> Interval | None:
+    """Return the mean of the competencies that the levels show, the provisional one left out, with its interval.
+
+    Each seed weighs by the competencies that it counts in, over how many seeds each of these has.
+    """
+    by_level = worths(seeds)
+    counts = {
+        name: sum(len(own) for level, own in by_level.items() if name in shown_by(level))
+        for name in COMPETENCIES
+        if name not in PROVISIONAL
+    }
+    shown = [name for name, count in counts.items() if count]
+    strata = {}
+    for level, own in by_level.items():
+        weight = sum(1.0 / counts[name] for name in shown if name in shown_by(level)) / max(1, len(shown))
+        strata[level] = [(value.n * weight, weight) for value in own]
+    return _bounded(strata, shares=all(weight == 1.0 for units in strata.values() for _, weight in units))
+
+
+def _bounded(strata: Mapping[str, Sequence[Ratio]], *, shares: bool) -> Interval | None:
+    interval = fitting_interval(strata, shares=shares)
+    return interval and interval._replace(low=max(0.0, interval.low), high=min(1.0, interval.high))
 
 
 #: What scores are counted from.
@@ -207,16 +243,14 @@ def table(episodes: Sequence[ScoredEpisode], said: str) -> Table:
         said: What the caption says of reasoners and talk.
     """
     by_method = {method: own for method, own in seeds(episodes).items() if method != IDLE}
-    worths = {method: _by_level(own) for method, own in by_method.items()}
+    scores = {method: _cells(own) for method, own in by_method.items()}
     rows = [
-        (f"{short} {name}{'*' if short in PROVISIONAL else ''}", *(_cell(worths[method], short) for method in worths))
+        (f"{short} {name}{'*' if short in PROVISIONAL else ''}", *(cells[short] for cells in scores.values()))
         for short, name in COMPETENCIES.items()
     ]
     alone = sum(seed.idle is None for own in by_method.values() for seed in own)
-    full = sum(
-        worth.no_room for own in worths.values() for level in own.values() for worth in next(iter(level.values()))
-    )
-    levels = len({worth.level for worth in episodes})
+    full = sum(value.no_room for own in by_method.values() for level in worths(own).values() for value in level)
+    levels = len({episode.level for episode in episodes})
     notes = [
         "0: doing nothing, 1: the best possible; mean of seeds [95 % interval over seeds, within levels] (standard "
         "deviation, n)",
@@ -226,30 +260,23 @@ def table(episodes: Sequence[ScoredEpisode], said: str) -> Table:
         said,
     ]
     title = f"{_WORLD}: behavioural competency scores, {levels} level{'' if levels == 1 else 's'}"
-    return Table(title, ("competency", *worths), tuple(rows), "; ".join(filter(None, notes)))
+    return Table(title, ("competency", *scores), tuple(rows), "; ".join(filter(None, notes)))
 
 
 def _seeds(number: int) -> str:
     return f"{number} seed{'' if number == 1 else 's'}"
 
 
-def _by_level(own: Sequence[Seed]) -> dict[str, dict[Competency, list[Worth]]]:
-    """Return the values of a method by level, of those competencies that the level shows."""
-    by_level = {}
-    for level in dict.fromkeys(seed.level for seed in own):
-        shown = values(seed for seed in own if seed.level == level)
-        by_level[level] = {name: shown[name] for name in shown_by(level)}
-    return by_level
-
-
-def _cell(by_level: Mapping[str, Mapping[Competency, Sequence[Worth]]], name: Competency) -> str:
-    """Return the score of a competency; 'none' where no seed shows it."""
-    strata = {level: [(worth.n, 1.0) for worth in shown.get(name, ())] for level, shown in by_level.items()}
-    numbers = [number for units in strata.values() for number, _ in units]
-    interval = fitting_interval(strata, shares=True)
-    if interval is None:
-        return "none"
-    if len(numbers) < 2:
-        return f"{interval.mean:.2f} (n 1)"
-    low, high = max(0.0, interval.low), min(1.0, interval.high)
-    return f"{interval.mean:.2f} [{low:.2f}, {high:.2f}] (sd {stdev(numbers):.2f}, n {len(numbers)})"
+def _cells(own: Sequence[Seed]) -> dict[Competency, str]:
+    """Return the scores of a method; 'none' of what no seed shows."""
+    by_level, cells = worths(own), {}
+    for name, interval in competencies(own).items():
+        numbers = [value.n for level, values in by_level.items() if name in shown_by(level) for value in values]
+        if interval is None:
+            cells[name] = "none"
+        elif interval.n < 2:
+            cells[name] = f"{interval.mean:.2f} (n 1)"
+        else:
+            bounds = f"[{interval.low:.2f}, {interval.high:.2f}]"
+            cells[name] = f"{interval.mean:.2f} {bounds} (sd {stdev(numbers):.2f}, n {interval.n})"
+    return cells

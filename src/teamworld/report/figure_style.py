@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from teamworld.errors import UserError
 
@@ -100,7 +100,15 @@ def save(drawn: Figure, stem: Path) -> Path:
     return png
 
 
-def bare(axes: Axes) -> None:
-    """Take away the lines of the frame that say nothing."""
+def bare(axes: Axes, grid: Literal["", "x", "y", "both"] = "") -> None:
+    """Take away the lines of the frame that say nothing, and draw a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
+    if grid:
+        axes.grid(axis=grid, color="0.92", linewidth=0.5)
+
+
+def legend_below(drawn: Figure, columns: int = 3) -> None:
+    """Put the legend of the first panel below all of them."""
+    handles, labels = drawn.axes[0].get_legend_handles_labels()
+    drawn.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)

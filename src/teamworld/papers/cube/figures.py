@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from teamworld.papers.cube.costs import POLICIES, VERBS, ActionCost, StepCost
-from teamworld.report.figure_style import COLOURS, MARKERS, WIDTH, bare, figure, save
+from teamworld.report.figure_style import COLOURS, MARKERS, WIDTH, bare, figure, legend_below, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,36 +29,6 @@ class Band(NamedTuple):
 
 #: measure (of ``MEASURES``) -> planner -> one band for each size.
 Bands = Mapping[str, Mapping[str, Sequence[Band]]]
-
-
-class Baselines(NamedTuple):
-    """The paper's baselines by number of agents."""
-
-    sizes: Sequence[int]
-    blocks: Sequence[int]
-    """Blocks in the world, by size."""
-    limit: int
-    """Steps after which an episode ends."""
-    measures: Bands
-    latency: Mapping[str, float]
-    """Seconds a call, by model."""
-
-
-class Scaling(NamedTuple):
-    """The paper's cost of a step by number of agents."""
-
-    sizes: Sequence[int]
-    seconds: Sequence[float]
-    gigabytes: Sequence[float]
-    cpu: Sequence[float]
-    """Per cent of one core."""
-
-
-class Actions(NamedTuple):
-    """The paper's seconds per symbolic action, by verb and number of agents."""
-
-    sizes: Sequence[int]
-    seconds: Mapping[str, Sequence[float]]
 
 
 #: What is measured of a baseline, with the words for its axis.
@@ -84,7 +54,7 @@ LINES = {
 }
 
 
-def baselines(paper: Baselines, ours: Bands, stem: Path) -> Path:
+def baselines(paper: Mapping[str, Any], ours: Bands, stem: Path) -> Path:
     """Draw blocks, steps and run time by number of agents, with min-max bands.
 
     Args:
@@ -95,26 +65,23 @@ def baselines(paper: Baselines, ours: Bands, stem: Path) -> Path:
     with figure(WIDTH, 3.0) as drawn:
         for axes, (measure, label) in zip(drawn.subplots(1, 3), MEASURES.items(), strict=True):
             if measure == "completed":
-                axes.plot(range(len(paper.sizes)), paper.blocks, color="0.88", lw=6, label="all blocks", zorder=0)
+                axes.plot(range(len(paper["sizes"])), paper["blocks"], color="0.88", lw=6, label="all blocks", zorder=0)
             for index, (planner, line) in enumerate(LINES.items()):
-                bands = {**paper.measures[measure], **ours[measure]}[planner]
+                bands = {**paper["measures"][measure], **ours[measure]}[planner]
                 _banded(axes, bands, line, 0.07 * (index - len(LINES) // 2))
             if measure == "completed":
                 axes.yaxis.get_major_locator().set_params(integer=True)
             elif measure == "steps":
-                axes.axhline(paper.limit, color="0.5", lw=0.8, ls=":")
-                axes.annotate("limit", (0, paper.limit), fontsize=6.5, color="0.4", va="bottom")
+                axes.axhline(paper["limit"], color="0.5", lw=0.8, ls=":")
+                axes.annotate("limit", (0, paper["limit"]), fontsize=6.5, color="0.4", va="bottom")
             else:
                 axes.set_yscale("log")
-            axes.set_xticks(range(len(paper.sizes)), list(map(str, paper.sizes)))
-            axes.set_xlabel("number of agents n")
-            axes.set_ylabel(label)
+            axes.set_xticks(range(len(paper["sizes"])), map(str, paper["sizes"]))
+            axes.set(xlabel="number of agents n", ylabel=label)
             if measure != "seconds":
                 axes.set_ylim(bottom=0)
-            axes.grid(axis="y", color="0.92", linewidth=0.5)
-            bare(axes)
-        handles, labels = drawn.axes[0].get_legend_handles_labels()
-        drawn.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+            bare(axes, "y")
+        legend_below(drawn)
         return save(drawn, stem)
 
 
@@ -129,17 +96,17 @@ def _banded(axes: Axes, bands: Sequence[Band], line: Line, aside: float) -> None
     )  # fmt: skip
 
 
-def scaling(paper: Scaling, ours: Sequence[StepCost], stem: Path) -> Path:
+def scaling(paper: Mapping[str, Any], ours: Sequence[StepCost], stem: Path) -> Path:
     """Draw step time, memory and load by number of agents."""
-    milliseconds = [1e3 * seconds for seconds in paper.seconds]
+    milliseconds = [1e3 * seconds for seconds in paper["seconds"]]
     panels = (
         ("step time (ms)", milliseconds, [(1e3 * cost.mean, 1e3 * cost.std) for cost in ours]),
-        ("resident memory (GB)", paper.gigabytes, [(cost.gigabytes or np.nan, 0.0) for cost in ours]),
-        ("CPU load (% of one core)", paper.cpu, [(cost.cpu, 0.0) for cost in ours]),
+        ("resident memory (GB)", paper["gigabytes"], [(cost.gigabytes or np.nan, 0.0) for cost in ours]),
+        ("CPU load (% of one core)", paper["cpu"], [(cost.cpu, 0.0) for cost in ours]),
     )
     with figure(WIDTH, 2.7) as drawn:
         for axes, (label, published, measured) in zip(drawn.subplots(1, 3), panels, strict=True):
-            axes.plot(paper.sizes, published, color="0.35", marker="D", markersize=3, linewidth=1, linestyle="--",
+            axes.plot(paper["sizes"], published, color="0.35", marker="D", markersize=3, linewidth=1, linestyle="--",
                       markerfacecolor="white", label="published")  # fmt: skip
             for index, policy in enumerate(POLICIES):
                 rows = [(cost.n, *pair) for cost, pair in zip(ours, measured, strict=True) if cost.policy == policy]
@@ -156,25 +123,22 @@ def scaling(paper: Scaling, ours: Sequence[StepCost], stem: Path) -> Path:
                 axes.set_yscale("log")
             else:
                 axes.set_ylim(bottom=0)
-            axes.set_xlabel("number of agents n")
-            axes.set_ylabel(label)
-            axes.grid(color="0.92", linewidth=0.5)
-            bare(axes)
-        handles, labels = drawn.axes[0].get_legend_handles_labels()
-        drawn.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+            axes.set(xlabel="number of agents n", ylabel=label)
+            bare(axes, "both")
+        legend_below(drawn)
         return save(drawn, stem)
 
 
-def actions(paper: Actions, ours: Sequence[ActionCost], stem: Path) -> Path:
+def actions(paper: Mapping[str, Any], ours: Sequence[ActionCost], stem: Path) -> Path:
     """Draw the heat map of macro-actions: milliseconds for each macro-action and agent, by number of agents."""
-    verbs = list(paper.seconds)
+    verbs = list(paper["seconds"])
     sizes = sorted({cost.n for cost in ours})
-    published = 1e3 * np.array([paper.seconds[verb] for verb in verbs])
+    published = 1e3 * np.array([paper["seconds"][verb] for verb in verbs])
     by_verb = {(cost.verb, cost.n): 1e3 * cost.seconds for cost in ours}
     measured = np.array([[by_verb[verb, n] for n in sizes] for verb in verbs])
     with figure(WIDTH, 3.8) as drawn:
         top, bottom = drawn.subplots(2, 1)
-        _heat(top, published, verbs, paper.sizes, "published: ms for each symbolic action", digits=1)
+        _heat(top, published, verbs, paper["sizes"], "published: ms for each symbolic action", digits=1)
         shown = _heat(bottom, measured, verbs, sizes, "ours: ms for each agent and step, all agents at it", digits=3)
         bottom.set_xlabel("number of agents n")
         bar = drawn.colorbar(shown, ax=[top, bottom], pad=0.01, aspect=40)

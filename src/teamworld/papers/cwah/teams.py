@@ -1,37 +1,45 @@
-"""The teams of the table of C-WAH: their rows, their episodes, means and paired differences, and the claims on them."""
+"""The teams of the table of C-WAH: their rows, their episodes with means and differences, and the claims on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
+
+import msgspec
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.episode_metrics import EpisodeMetrics
 from teamworld.methods import registry
-from teamworld.metrics.definition import Value
-from teamworld.papers.claims import Check, paired_difference
-from teamworld.papers.page import data
+from teamworld.papers.reproduction import Check, interval_verdict, load_yaml, paired_difference
 from teamworld.report.statistics import Interval, Paired, stratified_interval
-
-#: What can be said of a claim; ``not decided``: the interval holds both.
-VERDICTS: Final = ("holds", "does not hold", "not decided")
 
 
 def horizon() -> int:
     """Return the steps after which an episode ends, and what a failure counts."""
-    return int(data("cwah", "published")["horizon"])
+    return int(load_yaml("cwah", "published")["horizon"])
 
 
-def official_tasks() -> dict[int, str]:
-    """Return the task of each official episode, by the number that papers give it."""
-    return dict(data("cwah", "published")["episodes"])
+def official_tasks() -> dict[str, str]:
+    """Return the task of each official episode, by its level."""
+    return {f"official-{number}": task for number, task in load_yaml("cwah", "published")["episodes"].items()}
 
 
 # ---- rows
 
 
-class TeamRow(NamedTuple):
+class PublishedSteps(NamedTuple):
+    """The published mean steps of a team, with symbolic observation."""
+
+    steps: float
+    reasoner: str
+    source: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class TeamRow:
     """A team; see ``rows.yaml``."""
 
     name: str
@@ -73,15 +81,25 @@ class TeamRow(NamedTuple):
             return False
         return True
 
+    def published(self) -> Iterator[PublishedSteps]:
+        """Yield what was published of such a team."""
+        values = load_yaml("cwah", "published")
+        for column in (values["table"]["columns"][name] for name in self.table):
+            tokens = f", {column['tokens'][0]:,} message tokens" if column["tokens"] else ""
+            yield PublishedSteps(column["mean"][0], column["mind"] or "planner", "CoBel-World paper", tokens)
+        if self.ablation is not None:
+            steps = values["ablations"]["steps"][self.ablation]
+            yield PublishedSteps(steps, "GPT-4o", "CoBel-World paper's ablation")
+        if self.earlier is not None:
+            team = values["earlier"]["rows"][self.earlier]
+            share = f", saves {100 * team['saved'][0]:.0f} %" if team.get("saved") else ""
+            yield PublishedSteps(team["symbolic"], team["mind"] or "planner", "CoELA paper", share)
+
 
 @cache
 def all_rows() -> tuple[TeamRow, ...]:
     """Return all rows, from top to bottom."""
-    rows = []
-    for fields in data("cwah", "rows"):
-        listed = {name: tuple(fields[name]) for name in ("table", "variants") if name in fields}
-        rows.append(TeamRow(**{**fields, **listed}))
-    return tuple(rows)
+    return msgspec.convert(load_yaml("cwah", "rows"), tuple[TeamRow, ...])
 
 
 def choose_rows(names: Sequence[str] | None) -> tuple[TeamRow, ...]:
@@ -138,104 +156,90 @@ class TeamEpisode(NamedTuple):
     """Questions without an answer that could be read."""
 
 
-#: Episodes of each row by its key.
-EpisodesByRow: TypeAlias = Mapping[str, Sequence[TeamEpisode]]
-#: Which episodes belong together where seeds are resampled.
-Strata: TypeAlias = Callable[[TeamEpisode], str]
-
-
 def team_episode(level: str, measured: EpisodeMetrics) -> TeamEpisode:
     """Return the result of an episode."""
-    summary, values = measured.row.summary, measured.values
-    done = bool(summary.success)
+    summary = measured.row.summary
+    sent, written, total = (
+        value.value if (value := measured.values.get(name)) is not None else None
+        for name in ("message_tokens", "message_generation_tokens", "tokens")
+    )
     return TeamEpisode(
         level=level,
         seed=measured.cell.seed,
-        steps=summary.steps if done else horizon(),
-        done=done,
+        steps=summary.steps if summary.success else horizon(),
+        done=bool(summary.success),
         messages=summary.messages,
-        message_tokens=_number(values.get("message_tokens")) or 0.0,
-        written_tokens=_number(values.get("message_generation_tokens")),
-        total_tokens=_number(values.get("tokens")),
+        message_tokens=sent or 0.0,
+        written_tokens=written,
+        total_tokens=total,
         questions=summary.questions,
         fallbacks=summary.fallbacks,
     )
 
 
-def _number(value: Value | None) -> float | None:
-    return None if value is None else value.value
+class Team(NamedTuple):
+    """A row with its episodes; none where it was not run.
 
-
-def by_level(episode: TeamEpisode) -> str:
-    """Return the stratum of an official episode: they are what they are, and seeds vary within each."""
-    return episode.level
-
-
-def one_stratum(episode: TeamEpisode) -> str:
-    """Return the one stratum of generated episodes: they are drawn, and another seed is another episode."""
-    return ""
-
-
-# ---- means and differences
-
-
-class TeamMeans(NamedTuple):
-    """The means of a row."""
-
-    steps: Interval
-    failures: int
-    runs: int
-    messages: Interval
-    message_tokens: Interval
-    written_tokens: Interval | None
-    total_tokens: Interval | None
-    questions: int
-    fallbacks: int
-
-
-def mean(episodes: Sequence[TeamEpisode], strata: Strata) -> TeamMeans:
-    """Return the means of a row: over the seeds of each episode, then over episodes, with 95 % intervals.
-
-    Raises:
-        ValueError: There is no episode.
+    Official episodes are strata: they are what they are, and seeds vary within each. Generated ones are a sample.
     """
 
-    def over(name: str) -> Interval | None:
+    row: TeamRow
+    episodes: Sequence[TeamEpisode]
+
+    @property
+    def failures(self) -> int:
+        """Episodes that were not done in time."""
+        return sum(not episode.done for episode in self.episodes)
+
+    def mean(self, name: str) -> Interval | None:
+        """Return a mean with its 95 % interval, over the seeds of each official episode, then over episodes."""
         by_stratum: dict[str, list[float]] = {}
-        for episode in episodes:
+        for episode in self.episodes:
             if (number := getattr(episode, name)) is not None:
-                by_stratum.setdefault(strata(episode), []).append(number)
+                by_stratum.setdefault(_stratum(episode), []).append(number)
         return stratified_interval(by_stratum)
 
-    steps, messages, tokens = over("steps"), over("messages"), over("message_tokens")
-    if steps is None or messages is None or tokens is None:
-        raise ValueError("no episode has no mean")
-    return TeamMeans(
-        steps=steps,
-        failures=sum(not episode.done for episode in episodes),
-        runs=len(episodes),
-        messages=messages,
-        message_tokens=tokens,
-        written_tokens=over("written_tokens"),
-        total_tokens=over("total_tokens"),
-        questions=sum(episode.questions for episode in episodes),
-        fallbacks=sum(episode.fallbacks for episode in episodes),
-    )
+    def mean_steps(self) -> dict[str, float]:
+        """Return the mean steps of each level over its seeds."""
+        return _means((episode.level, episode.steps) for episode in self.episodes)
+
+    def mean_steps_by_task(self) -> dict[str, float]:
+        """Return the mean steps of each task: over the seeds of each of its official episodes, then over these."""
+        tasks = official_tasks()
+        return _means((tasks[level], steps) for level, steps in self.mean_steps().items() if level in tasks)
+
+    def saved(self, single: Team | None) -> float | None:
+        """Return the efficiency improvement 1 - L(team) / L(single agent) of each episode, averaged.
+
+        Args:
+            single: One agent; None: it was not run.
+
+        Returns:
+            None where no episode was played by both. Of generated episodes each seed is an episode.
+        """
+        if single is None or single == self:
+            return None
+        own, alone = (
+            _means(((_stratum(e), None if _stratum(e) else e.seed), e.steps) for e in team.episodes)
+            for team in (self, single)
+        )
+        shares = [1 - own[place] / alone[place] for place in own if place in alone]
+        return sum(shares) / len(shares) if shares else None
+
+    def difference(self, other: Team | None, name: str) -> Paired | None:
+        """Return the mean difference to another team on the episodes and seeds that both have; None without any."""
+        if other is None:
+            return None
+        values, others = (
+            {(episode.level, episode.seed): float(getattr(episode, name)) for episode in team.episodes}
+            for team in (self, other)
+        )
+        strata = {(episode.level, episode.seed): _stratum(episode) for episode in self.episodes}
+        return paired_difference(values, others, strata)
 
 
-def mean_steps(episodes: Iterable[TeamEpisode]) -> dict[str, float]:
-    """Return the mean steps of each level over its seeds."""
-    return _means((episode.level, episode.steps) for episode in episodes)
-
-
-def mean_steps_by_task(episodes: Sequence[TeamEpisode], tasks: Mapping[str, str]) -> dict[str, float]:
-    """Return the mean steps of each task: over seeds, then over the task's episodes.
-
-    Args:
-        episodes: Episodes of a row.
-        tasks: The task of each level; levels that have none are passed over.
-    """
-    return _means((tasks[level], steps) for level, steps in mean_steps(episodes).items() if level in tasks)
+def _stratum(episode: TeamEpisode) -> str:
+    return episode.level if episode.level.startswith("official-") else ""
 
 
 def _means(values: Iterable[tuple[Any, float]]) -> dict[Any, float]:
@@ -245,78 +249,29 @@ def _means(values: Iterable[tuple[Any, float]]) -> dict[Any, float]:
     return {key: sum(numbers) / len(numbers) for key, numbers in by_key.items()}
 
 
-def saved(team: Sequence[TeamEpisode], single: Sequence[TeamEpisode]) -> float | None:
-    """Return the efficiency improvement 1 - L(team) / L(single agent) of each episode, averaged.
-
-    Args:
-        team: Episodes of a team; of generated ones each seed is an episode.
-        single: Those of one agent.
-
-    Returns:
-        None where no episode was played by both.
-    """
-
-    def lengths(episodes: Sequence[TeamEpisode]) -> dict[Any, float]:
-        return _means(((e.level, e.seed if e.level in ("dev", "test") else None), e.steps) for e in episodes)
-
-    team_steps, single_steps = lengths(team), lengths(single)
-    shares = [1 - team_steps[place] / single_steps[place] for place in team_steps if place in single_steps]
-    return sum(shares) / len(shares) if shares else None
-
-
-def difference(
-    episodes: Sequence[TeamEpisode], others: Sequence[TeamEpisode], strata: Strata, value: str
-) -> Paired | None:
-    """Return the mean difference of two rows on the episodes and seeds that both have; None where there is none.
-
-    Args:
-        episodes: Those of a row.
-        others: Those of the row that is subtracted.
-        strata: Which episodes belong together.
-        value: ``steps`` or ``messages``.
-    """
-    own, other = (
-        {(episode.level, episode.seed): float(getattr(episode, value)) for episode in row} for row in (episodes, others)
-    )
-    return paired_difference(own, other, {(episode.level, episode.seed): strata(episode) for episode in episodes})
-
-
 # ---- claims
 
 
-def checks(episodes: EpisodesByRow, strata: Strata, *, official: bool) -> list[Check]:
-    """Judge every claim whose rows were run.
+def judge(teams: Mapping[str, Team], *, official: bool) -> Iterator[Check]:
+    """Judge every claim whose teams were run.
 
     Args:
-        episodes: Episodes by the key of their row.
-        strata: Which episodes belong together.
-        official: Whether they are the official ones, on which the planner's level is known.
+        teams: By the key of their row.
+        official: Whether on the official episodes: on them alone is the planner's level known.
     """
-    return [*(_level_checks(episodes, strata) if official else ()), *_comparison_checks(episodes, strata)]
-
-
-def _level_checks(episodes: EpisodesByRow, strata: Strata) -> Iterator[Check]:
-    for claim in data("cwah", "claims")["levels"]:
-        if own := episodes.get(_key(*claim["row"])):
-            means = mean(own, strata)
+    claims = load_yaml("cwah", "claims")
+    for claim in claims["levels"] if official else ():
+        team = teams.get(claim["row"])
+        if team is not None and (steps := team.mean("steps")) is not None:
             low, high = claim["steps"]
-            numbers = f"{means.steps.mean:.1f} steps, {means.failures} of {means.runs} failed"
-            holds = low <= means.steps.mean <= high and not means.failures
-            yield Check(claim["number"], claim["claim"], numbers, VERDICTS[0 if holds else 1])
-
-
-def _comparison_checks(episodes: EpisodesByRow, strata: Strata) -> Iterator[Check]:
-    for claim in data("cwah", "claims")["comparisons"]:
-        own, other = (episodes.get(_key(label), ()) for label in claim["rows"])
-        result = difference(own, other, strata, claim["value"])
-        if result is None:
-            continue
-        at_most = claim.get("at_most", False)
-        holds = result.n > 1 and (result.high <= 0 if at_most else result.high < 0)
-        fails = result.n > 1 and (result.low > 0 if at_most else result.low >= 0)
-        numbers = f"{result.difference:+.2f} [{result.low:+.2f}, {result.high:+.2f}], {result.n} pairs"
-        yield Check(claim["number"], claim["claim"], numbers, VERDICTS[0 if holds else 1 if fails else 2])
-
-
-def _key(label: str, agents: int = 2) -> str:
-    return next(row.key for row in all_rows() if (row.method, row.agents) == (label, agents))
+            holds = low <= steps.mean <= high and not team.failures
+            numbers = f"{steps.mean:.1f} steps, {team.failures} of {len(team.episodes)} failed"
+            yield Check(claim["number"], claim["claim"], numbers, "holds" if holds else "does not hold")
+    for claim in claims["comparisons"]:
+        team, other = (teams.get(key) for key in claim["rows"])
+        less = team.difference(other, claim["value"]) if team is not None else None
+        if less is not None:
+            strict = not claim.get("at_most", False)
+            verdict = interval_verdict(-less.high, -less.low, strict=strict) if less.n > 1 else "not decided"
+            numbers = f"{less.difference:+.2f} [{less.low:+.2f}, {less.high:+.2f}], {less.n} pairs"
+            yield Check(claim["number"], claim["claim"], numbers, verdict)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
+import msgspec
 import numpy as np
 
 from teamworld.errors import UserError
@@ -19,11 +20,11 @@ from teamworld.experiment.spec import ExperimentSpec, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.memory.drawing import draw_stages
 from teamworld.memory.store import MemoryStore
-from teamworld.papers import FIRST_SEED, Job, PaperOptions, Progress
+from teamworld.papers import PaperName, PaperOptions, Progress
 from teamworld.papers.drwell import figures
-from teamworld.papers.drwell.claims import METHODS, Floats, Runs, RunsByMethod, judge
+from teamworld.papers.drwell.claims import METHODS, Floats, Runs, RunsByMethod, judge, number_text, published_runs
 from teamworld.papers.drwell.figures import Commitments, Strip
-from teamworld.papers.page import Reproduction, check_folder, data, plain, write
+from teamworld.papers.reproduction import PaperPlan, Reproduction, load_yaml
 from teamworld.reasoning.human import Terminal
 from teamworld.record import (
     Commit,
@@ -36,44 +37,127 @@ from teamworld.record import (
     StepDone,
     read_log,
 )
-from teamworld.report.figure_style import need
 from teamworld.report.tables import describe_reasoner
 
 LEVEL, MAX_STEPS = "paper-n2", 150
 
 
-class DrWellPlan(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class DrWellPlan(PaperPlan):
     """What to run and to assume."""
+
+    paper: ClassVar[PaperName] = "drwell"
+    run_folder = "run"
 
     seeds: int = 10
     episodes: int = 10
     reasoner: str = "rules"
-    latency: float | None = None
-    """Seconds a call; None: the published figure of gpt-4o."""
-    step_time: float | None = None
-    """Seconds a step; None: the run time of the published heuristic over its steps at n = 2."""
+    latency: float
+    """Assumed seconds of a call."""
+    step_time: float
+    """Assumed seconds of a step."""
+
+    @property
+    def size(self) -> int:
+        """Episodes in all."""
+        return len(METHODS) * self.seeds * self.episodes
+
+    def run(self, out: Path, progress: Progress) -> Reproduction:
+        """Run both methods in the folder ``run``."""
+        folder = RunFolder(out / "run")
+        run(
+            level=LEVEL,
+            method=METHODS,
+            reasoner=self.reasoner,
+            episodes=self.episodes,
+            seed=self.seed_range,
+            max_steps=MAX_STEPS,
+            out=folder.path,
+            progress=lambda row: progress(f"{row.method}, seed {row.seed}"),
+        )
+        experiment = folder.experiment()
+        timelines = {method: _read(folder, experiment, method) for method in METHODS}
+        runs = {method: runs_of(episodes, self.latency, self.step_time) for method, episodes in timelines.items()}
+        trends = judge(runs)
+        first, last = self.seed_range[0], self.seed_range[-1]
+        seeds = f"{self.seeds} seeds ({first}–{last})" if last > first else f"seed {first}"
+        reasoner = describe_reasoner(experiment)
+        steps, seconds = (_value_rows(runs, name, digits) for name, digits in (("steps", 0), ("seconds", 1)))
+        calls, chain = (
+            {
+                method: [[getattr(episode, name) for episode in episodes] for episodes in timelines[method]]
+                for method in METHODS
+            }
+            for name in ("calls", "chain")
+        )
+        page = {
+            "reasoner": reasoner,
+            "experiment": experiment,
+            "seeds": seeds,
+            "trends": trends,
+            "columns": ["", *map(str, range(1, len(steps[0])))],
+            "steps": steps,
+            "seconds": seconds,
+            "labels": figures.LABELS,
+            "mean_calls": {
+                method: {"calls": np.mean(calls[method]), "chain": np.mean(chain[method])} for method in METHODS
+            },
+        }
+        numbers = {
+            "level": LEVEL,
+            "reasoner": experiment.reasoner,
+            "mind": reasoner,
+            "seeds": experiment.seeds,
+            "episodes": experiment.episodes,
+            "max_steps": MAX_STEPS,
+            "assumed": {"latency_s": self.latency, "step_s": self.step_time},
+            "published": {"runs": published_runs(), "commitments": published_commitments()},
+            "ours": {
+                "runs": runs,
+                "commitments": [[episode.strips for episode in episodes] for episodes in timelines["drwell"]],
+                "calls": calls,
+                "chain": chain,
+            },
+            "trends": [
+                {
+                    **trend._asdict(),
+                    "paper": {"verdict": trend.paper.word, "text": trend.paper.text},
+                    "ours": {"verdict": trend.ours.word, "text": trend.ours.text, "by_seed": trend.ours.holds},
+                }
+                for trend in trends
+            ],
+        }
+        drawn = _draw(out / "figures", folder, self, seeds, timelines["drwell"][0], runs)
+        lines = [f"{trend.number}  {trend.claim}: {trend.ours.word} ({trend.ours.text})" for trend in trends]
+        return Reproduction(drawn, page, numbers, lines)
 
 
-#: A small version in some seconds; two episodes beyond the exploratory ones.
-QUICK = DrWellPlan(seeds=2, episodes=6)
+def plan(options: PaperOptions, terminal: Terminal | None) -> DrWellPlan:
+    """Return what the options ask for; ``quick`` has two episodes beyond the exploratory ones.
+
+    The default times are those of the CUBE paper: latency of gpt-4o, seconds of the heuristic over its steps.
+
+    Raises:
+        UserError: A time is out of its range.
+    """
+    for name, value in (("--latency", options.latency), ("--step-time", options.step_time)):
+        if value is not None and not (math.isfinite(value) and value >= 0):
+            raise UserError(f"{name} is a time in seconds, 0 or more; got {value}")
+    paper = load_yaml("cube", "published")["baselines"]
+    seconds, steps = (paper["measures"][name]["heuristic"][paper["sizes"].index(2)][0] for name in ("seconds", "steps"))
+    usual = DrWellPlan(latency=paper["latency"]["gpt-4o"], step_time=seconds / steps)
+    if options.quick:
+        usual = replace(usual, seeds=2, episodes=6)
+    chosen = {name: getattr(options, name) for name in ("seeds", "reasoner", "latency", "step_time")}
+    return replace(usual, **{name: value for name, value in chosen.items() if value is not None})
 
 
-class Clock(NamedTuple):
-    """The assumed times, in seconds."""
-
-    call: float
-    step: float
+def published_commitments() -> Commitments:
+    """Return what the paper's agents were committed to, method DR. WELL."""
+    return msgspec.convert(load_yaml("drwell", "published")["commitments"]["episodes"], Commitments)
 
 
-class Published(NamedTuple):
-    """The values of the paper's figures."""
-
-    runs: RunsByMethod
-    """One seed. Completion is the heat map's, which the other figures contradict in places."""
-    commitments: Commitments
-    """Of DR. WELL."""
-    reading_error: float
-    """Largest error of a value, in units of its axis."""
+# ---- logs
 
 
 class Timeline(NamedTuple):
@@ -89,123 +173,6 @@ class Timeline(NamedTuple):
     """All calls of the episode."""
     chain: int
     """Calls in the longest dependent chain of the whole episode."""
-
-
-def published() -> Published:
-    """Return the values of the paper's figures."""
-    values = data("drwell", "published")
-    runs = {
-        method: Runs(
-            np.array([[list(row) for row in values["completion"][method]]]) == "C",
-            np.array([values["steps"][method]], np.float64),
-            np.array([values["seconds"][method]], np.float64),
-        )
-        for method in METHODS
-    }
-    episodes = values["commitments"]["episodes"]
-    commitments = tuple(tuple(tuple(Strip(*strip) for strip in agent) for agent in episode) for episode in episodes)
-    return Published(runs, commitments, float(values["reading_error"]))
-
-
-def published_clock() -> Clock:
-    """Return the default times, from the CUBE paper: latency of gpt-4o, seconds of the heuristic over its steps."""
-    baselines = data("cube", "published")["baselines"]
-    column = baselines["sizes"].index(2)
-    mean_steps, _, _ = baselines["steps"]["heuristic"][column]
-    return Clock(baselines["latency"]["gpt-4o"], baselines["seconds"]["heuristic"][column] / mean_steps)
-
-
-def job(options: PaperOptions, out: Path, command: str, terminal: Terminal | None) -> Job:
-    """Return the reproduction that the options ask for.
-
-    Raises:
-        UserError: A time is out of its range.
-    """
-    for name, value in (("--latency", options.latency), ("--step-time", options.step_time)):
-        if value is not None and not (math.isfinite(value) and value >= 0):
-            raise UserError(f"{name} is a time in seconds, 0 or more; got {value}")
-    plan = (QUICK if options.quick else DrWellPlan())._replace(latency=options.latency, step_time=options.step_time)
-    plan = plan._replace(seeds=options.seeds or plan.seeds, reasoner=options.reasoner or plan.reasoner)
-    return Job(partial(reproduce, out, plan, command), len(METHODS) * plan.seeds * plan.episodes)
-
-
-def reproduce(out: Path, plan: DrWellPlan, command: str, progress: Progress = lambda text: None) -> Reproduction:
-    """Run both methods in the folder ``run``; write figures and page."""
-    need(matplotlib="plots")
-    check_folder(out, "run", "drwell")
-    run(
-        level=LEVEL,
-        method=METHODS,
-        reasoner=plan.reasoner,
-        episodes=plan.episodes,
-        seed=range(FIRST_SEED, FIRST_SEED + plan.seeds),
-        max_steps=MAX_STEPS,
-        out=out / "run",
-        progress=lambda row: progress(f"{row.method}, seed {row.seed}"),
-    )
-    folder = RunFolder(out / "run")
-    experiment, paper, default = folder.experiment(), published(), published_clock()
-    clock = Clock(
-        default.call if plan.latency is None else plan.latency,
-        default.step if plan.step_time is None else plan.step_time,
-    )
-    timelines = {method: _read(folder, experiment, method) for method in METHODS}
-    ours = {method: runs_of(episodes, clock) for method, episodes in timelines.items()}
-    trends = judge(paper.runs, ours, paper.reading_error)
-    first, last = experiment.seeds[0], experiment.seeds[-1]
-    seeds = f"{len(experiment.seeds)} seeds ({first}–{last})" if last > first else f"seed {first}"
-    drawn = _draw(out / "figures", folder, seeds, clock, paper, timelines["drwell"][0], ours)
-    page = write(
-        "drwell",
-        out,
-        command,
-        reasoner=describe_reasoner(experiment),
-        experiment=experiment,
-        seeds=seeds,
-        clock=clock,
-        trends=trends,
-        steps=_value_rows(paper.runs, ours, lambda runs: runs.steps, 0),
-        seconds=_value_rows(paper.runs, ours, lambda runs: runs.seconds, 1),
-        calls=[_mean_calls(method, timelines[method]) for method in METHODS],
-    )
-    numbers = {
-        "paper": "drwell",
-        "level": experiment.level,
-        "reasoner": experiment.reasoner,
-        "mind": describe_reasoner(experiment),
-        "seeds": list(experiment.seeds),
-        "episodes": experiment.episodes,
-        "max_steps": experiment.max_steps,
-        "assumed": {"latency_s": clock.call, "step_s": clock.step},
-        "published": plain({"runs": paper.runs, "commitments": paper.commitments}),
-        "ours": plain(
-            {
-                "runs": ours,
-                "commitments": _by_episode(timelines["drwell"], "strips"),
-                "calls": {method: _by_episode(timelines[method], "calls") for method in METHODS},
-                "chain": {method: _by_episode(timelines[method], "chain") for method in METHODS},
-            }
-        ),
-        "trends": [
-            {
-                "number": trend.number,
-                "claim": trend.claim,
-                "rule": trend.rule,
-                "paper": {"verdict": trend.paper.word, "text": trend.paper.text},
-                "ours": {"verdict": trend.ours.word, "text": trend.ours.text, "by_seed": list(trend.ours.holds)},
-            }
-            for trend in trends
-        ],
-    }
-    lines = (f"{trend.number}  {trend.claim}: {trend.ours.word} ({trend.ours.text})" for trend in trends)
-    return Reproduction(page, drawn, numbers, tuple(lines))
-
-
-def _by_episode(timelines: Sequence[Sequence[Timeline]], name: str) -> list[list[Any]]:
-    return [[getattr(episode, name) for episode in episodes] for episodes in timelines]
-
-
-# ---- logs
 
 
 def _read(folder: RunFolder, experiment: ExperimentSpec, method: str) -> list[list[Timeline]]:
@@ -302,14 +269,15 @@ def _is_spoken(agent: str, rest: Sequence[Event]) -> bool:
     return isinstance(event, MessageSent) and event.room is not None
 
 
-def runs_of(timelines: Sequence[Sequence[Timeline]], clock: Clock) -> Runs:
+def runs_of(timelines: Sequence[Sequence[Timeline]], latency: float, step_time: float) -> Runs:
     """Return the arrays of the episodes of each seed.
 
     Seconds are simulated: calls of the dependent chain and steps of the environment, each at its assumed time.
 
     Args:
         timelines: By seed, the episodes in order; all of one level.
-        clock: The assumed times.
+        latency: Seconds of a call.
+        step_time: Seconds of a step.
     """
 
     def array(field: Callable[[Timeline], dict[str, int | None]]) -> Floats:
@@ -322,7 +290,7 @@ def runs_of(timelines: Sequence[Sequence[Timeline]], clock: Clock) -> Runs:
     steps, chain = array(lambda episode: episode.done), array(lambda episode: episode.calls_before)
     completed = np.isfinite(steps)
     seconds = np.full_like(steps, np.inf)
-    seconds[completed] = chain[completed] * clock.call + steps[completed] * clock.step
+    seconds[completed] = chain[completed] * latency + steps[completed] * step_time
     return Runs(completed, steps, seconds)
 
 
@@ -330,65 +298,49 @@ def runs_of(timelines: Sequence[Sequence[Timeline]], clock: Clock) -> Runs:
 
 
 def _draw(
-    target: Path,
-    folder: RunFolder,
-    seeds: str,
-    clock: Clock,
-    paper: Published,
-    episodes: Sequence[Timeline],
-    ours: RunsByMethod,
+    target: Path, folder: RunFolder, plan: DrWellPlan, seeds: str, episodes: Sequence[Timeline], ours: RunsByMethod
 ) -> tuple[Path, ...]:
     """Draw everything; ``episodes`` are those of the first seed."""
     target.mkdir(parents=True, exist_ok=True)
-    experiment = folder.experiment()
-    seed, limit = experiment.seeds[0], experiment.max_steps
+    experiment, paper = folder.experiment(), published_runs()
+    seed = experiment.seeds[0]
     short = "rules" if experiment.reasoner.startswith("rules") else experiment.reasoner
-    steps, seconds = (
-        tuple({method: getattr(runs, name) for method, runs in by_method.items()} for by_method in (paper.runs, ours))
-        for name in ("steps", "seconds")
-    )
-    finite = [values[np.isfinite(values)] for by_method in seconds for values in by_method.values()]
-    top = float(np.ceil(max(values.max(initial=1.0) for values in finite) / 10) * 10)
-    ends = [max((limit if step is None else step for step in e.done.values()), default=limit) for e in episodes]
+    seconds = np.concatenate([np.ravel(runs.seconds) for runs in (*paper.values(), *ours.values())])
+    top = float(np.ceil(max(1.0, seconds[np.isfinite(seconds)].max()) / 10) * 10)
+    ends = [max(MAX_STEPS if step is None else step for step in episode.done.values()) for episode in episodes]
     with MemoryStore(folder.memory_file, readonly=True) as memory:
         deltas = memory.deltas(RunCell("drwell", seed).name)
-    title = f"World model of DR. WELL, seed {seed}; {describe_reasoner(experiment)}"
-    draw_stages(deltas, target / "world_model.svg", title=title)
+    world_model = f"World model of DR. WELL, seed {seed}; {describe_reasoner(experiment)}"
+    draw_stages(deltas, target / "world_model.svg", title=world_model)
     step_titles = ("published, LLM", f"ours, {short}, {seeds}")
-    second_titles = ("published, LLM, wall clock", f"ours, {short}, simulated at {clock.call:g} s a call")
+    second_titles = ("published, LLM, wall clock", f"ours, {short}, simulated at {plan.latency:g} s a call")
     strip_titles = ("DR. WELL: published, LLM", f"DR. WELL: ours, seed {seed}, {short}")
-    strips = tuple(episode.strips for episode in episodes)
+    commitments = (published_commitments(), tuple(episode.strips for episode in episodes))
     return (
-        figures.completion(paper.runs, ours, seed, short, target / "c1_completion"),
-        figures.bars(steps, step_titles, "steps at completion", limit, target / "c2_steps"),
-        figures.bars(seconds, second_titles, "seconds at completion", top, target / "c3_seconds"),
-        figures.strips(paper.commitments, strips, ends, strip_titles, limit, target / "c4_commitments"),
-        draw_stages(deltas, target / "world_model.png", title=title),
+        figures.completion(paper, ours, seed, short, target / "c1_completion"),
+        figures.bars((paper, ours), "steps", step_titles, MAX_STEPS, target / "c2_steps"),
+        figures.bars((paper, ours), "seconds", second_titles, top, target / "c3_seconds"),
+        figures.strips(*commitments, ends, strip_titles, MAX_STEPS, target / "c4_commitments"),
+        draw_stages(deltas, target / "world_model.png", title=world_model),
     )
 
 
-def _mean_calls(method: str, timelines: Sequence[Sequence[Timeline]]) -> tuple[str, str, str]:
-    episodes = [episode for by_seed in timelines for episode in by_seed]
-    calls, chain = (sum(getattr(episode, name) for episode in episodes) / len(episodes) for name in ("calls", "chain"))
-    return figures.LABELS[method], f"{calls:.1f}", f"{chain:.1f}"
-
-
-def _value_rows(
-    paper: RunsByMethod, ours: RunsByMethod, field: Callable[[Runs], Floats], digits: int
-) -> list[list[str]]:
-    """Return rows of published values over ours, the median with quartiles."""
-    columns = max(field(runs).shape[2] for runs in (*paper.values(), *ours.values()))
+def _value_rows(ours: RunsByMethod, name: str, digits: int) -> list[list[str]]:
+    """Return rows of published steps or seconds over ours, the median with quartiles."""
     rows = []
+    paper = published_runs()
     for method in METHODS:
-        for block in range(field(paper[method]).shape[1]):
-            for name, runs in (("published", paper), ("ours", ours)):
-                low, middle, high = (part[block] for part in figures.quartiles(field(runs[method])))
-                cells = [_cell(*values, digits) for values in zip(low, middle, high, strict=True)]
-                label = f"{figures.LABELS[method]}, block {block}, {name}"
-                rows.append([label, *cells, *[""] * (columns - len(cells))])
-    return rows
+        for block in range(paper[method].steps.shape[1]):
+            for label, runs in (("published", paper), ("ours", ours)):
+                quartiles = (part[block] for part in figures.quartiles(getattr(runs[method], name)))
+                cells = [
+                    _cell([number_text(value, digits) for value in values]) for values in zip(*quartiles, strict=True)
+                ]
+                rows.append([f"{figures.LABELS[method]}, block {block}, {label}", *cells])
+    columns = max(map(len, rows))
+    return [[*row, *[""] * (columns - len(row))] for row in rows]
 
 
-def _cell(low: float, middle: float, high: float, digits: int) -> str:
-    texts = ["∞" if np.isinf(value) else f"{value:.{digits}f}" for value in (low, middle, high)]
-    return texts[1] if texts[0] == texts[2] else f"{texts[1]} ({texts[0]}–{texts[2]})"
+def _cell(quartiles: Sequence[str]) -> str:
+    low, middle, high = quartiles
+    return middle if low == high else f"{middle} ({low}–{high})"

@@ -1,14 +1,15 @@
-"""The judges of the claims on DR. WELL: one rule each, for the published values and for ours (claims.yaml)."""
+"""The claims on DR. WELL: the published runs, and one rule for each claim, for the paper's runs and for ours."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from teamworld.papers.page import data
+from teamworld.papers.reproduction import load_yaml
 from teamworld.report.statistics import mean_interval
 
 Floats = npt.NDArray[np.float64]
@@ -63,100 +64,100 @@ class Trend(NamedTuple):
     ours: Judgement
 
 
-def judge(paper: RunsByMethod, ours: RunsByMethod, reading_error: float) -> list[Trend]:
-    """Judge every claim.
-
-    Args:
-        paper: The published runs by method: ``zero_shot`` and ``drwell``; blocks 0, 1, 2.
-        ours: Ours in the same form.
-        reading_error: Largest error of a published value.
-    """
-    allowed = _ranges(paper["drwell"])[0] + 2 * reading_error
-    limits = ", ".join(f"block {block}: {limit:.0f}" for block, limit in enumerate(allowed))
-    rules: dict[str, Callable[[RunsByMethod, int], Judgement]] = {
-        "easy_blocks": _easy_blocks,
-        "hard_block": _hard_block,
-        "no_improvement": _no_improvement,
-        "exploration": _exploration,
-        "mastery": _mastery,
-        "order": _order,
-        "constant_times": lambda runs, block: _constant_times(runs, allowed),
-        "slower": _slower,
-        "faster": _faster,
+@cache
+def published_runs() -> RunsByMethod:
+    """Return the paper's runs, of one seed. Completion is the heat map's, which other figures contradict in places."""
+    values = load_yaml("drwell", "published")
+    return {
+        method: Runs(
+            np.array([[list(row) for row in values["completion"][method]]]) == "C",
+            np.array([values["steps"][method]], np.float64),
+            np.array([values["seconds"][method]], np.float64),
+        )
+        for method in METHODS
     }
+
+
+def judge(ours: RunsByMethod) -> list[Trend]:
+    """Judge every claim, by the paper's runs and by ours: ``zero_shot`` and ``drwell``; blocks 0, 1, 2."""
+    limits = ", ".join(f"block {block}: {limit:.0f}" for block, limit in enumerate(_largest_ranges()))
     trends = []
-    for claim in data("drwell", "claims")["claims"]:
-        rule, block = rules[claim["judge"]], claim.get("block", 0)
-        words = claim["rule"].format(limits=limits)
-        trends.append(Trend(str(claim["number"]), claim["claim"], words, rule(paper, block), rule(ours, block)))
+    for claim in load_yaml("drwell", "claims")["claims"]:
+        rule, block = _RULES[claim["judge"]], claim.get("block", 0)
+        paper, own = (
+            Judgement((), "no episode 5")
+            if claim.get("late") and runs["drwell"].steps.shape[2] <= LATE
+            else rule(runs["zero_shot"], runs["drwell"], block)
+            for runs in (published_runs(), ours)
+        )
+        trends.append(Trend(str(claim["number"]), claim["claim"], claim["rule"].format(limits=limits), paper, own))
     return trends
 
 
-_NO_LATE_EPISODE = Judgement((), "no episode 5")
+# ---- rules: of the baseline's runs, DR. WELL's, and the block that the claim is about
 
 
-def _easy_blocks(runs: RunsByMethod, block: int) -> Judgement:
-    done = runs["zero_shot"].completed[:, 1:]
+def _easy_blocks(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    done = baseline.completed[:, 1:]
     counts = ", ".join(f"block {b}: {done[:, b - 1].sum()}/{done[:, b - 1].size}" for b in (1, 2))
     return Judgement(_by_seed(_all(done, (1, 2))), f"{counts} episodes")
 
 
-def _hard_block(runs: RunsByMethod, block: int) -> Judgement:
-    share = runs["zero_shot"].completed[:, block].mean(axis=1)
+def _hard_block(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    share = baseline.completed[:, block].mean(axis=1)
     return Judgement(_by_seed((share >= 0.3 - 1e-9) & (share <= 0.5 + 1e-9)), f"share {_spread(share, 2)}")
 
 
-def _no_improvement(runs: RunsByMethod, block: int) -> Judgement:
-    done = runs["zero_shot"].completed[:, block].astype(np.float64)
+def _no_improvement(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    done = baseline.completed[:, block].astype(np.float64)
     half = done.shape[1] // 2
-    if half == 0:
-        return Judgement((), "one episode only")
-    interval = mean_interval((done[:, -half:].mean(axis=1) - done[:, :half].mean(axis=1)).tolist())
+    gains = (done[:, -half:].mean(axis=1) - done[:, :half].mean(axis=1)).tolist() if half else []
+    interval = mean_interval(gains)
     if interval is None:
-        return Judgement((), "no seed")
+        return Judgement((), "one episode only")
     bounds = f" [{interval.low:+.2f}, {interval.high:+.2f}]" if interval.n > 1 else ""
     return Judgement((interval.low <= 0,), f"difference {interval.mean:+.2f}{bounds}")
 
 
-def _exploration(runs: RunsByMethod, block: int) -> Judgement:
-    left = ~_all(runs["drwell"].completed[:, :, :LATE], 1)
+def _exploration(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    left = ~_all(drwell.completed[:, :, :LATE], 1)
     return Judgement(_by_seed(_all(left, 1)), f"a block left in {left.sum()}/{left.size} episodes")
 
 
-def _mastery(runs: RunsByMethod, block: int) -> Judgement:
-    done = _all(runs["drwell"].completed[:, :, LATE:], 1)
-    if not done.size:
-        return _NO_LATE_EPISODE
+def _mastery(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    done = _all(drwell.completed[:, :, LATE:], 1)
     return Judgement(_by_seed(_all(done, 1)), f"all blocks in {done.sum()}/{done.size} episodes")
 
 
-def _order(runs: RunsByMethod, block: int) -> Judgement:
-    steps = runs["drwell"].steps[:, :, LATE:]
-    if not steps.size:
-        return _NO_LATE_EPISODE
+def _order(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    steps = drwell.steps[:, :, LATE:]
     kept = (steps[:, 2] < steps[:, 1]) & (steps[:, 1] < steps[:, 0])
     return Judgement(_by_seed(_all(kept, 1)), f"this order in {kept.sum()}/{kept.size} episodes")
 
 
-def _constant_times(runs: RunsByMethod, allowed: Floats) -> Judgement:
-    ranges = _ranges(runs["drwell"])
-    if not ranges.size:
-        return _NO_LATE_EPISODE
+def _constant_times(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    ranges = _ranges(drwell)
     texts = ", ".join(f"block {b}: {_spread(ranges[:, b], 0)}" for b in range(ranges.shape[1]))
-    return Judgement(_by_seed(_all(ranges <= allowed, 1)), f"range in steps, {texts}")
+    return Judgement(_by_seed(_all(ranges <= _largest_ranges(), 1)), f"range in steps, {texts}")
 
 
-def _slower(runs: RunsByMethod, block: int) -> Judgement:
-    late = runs["drwell"].seconds[:, block, LATE:]
-    if not late.size:
-        return _NO_LATE_EPISODE
-    drwell, baseline = _medians(late), _medians(runs["zero_shot"].seconds[:, block])
-    return Judgement(_less(baseline, drwell), f"{_spread(drwell, 1)} s against {_spread(baseline, 1)} s")
+def _slower(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    late, usual = _medians(drwell.seconds[:, block, LATE:]), _medians(baseline.seconds[:, block])
+    return Judgement(_less(usual, late), f"{_spread(late, 1)} s against {_spread(usual, 1)} s")
 
 
-def _faster(runs: RunsByMethod, block: int) -> Judgement:
-    last, baseline = _medians(runs["drwell"].steps[:, block, -1:]), _medians(runs["zero_shot"].steps[:, block])
-    return Judgement(_less(last, baseline), f"{_spread(last, 0)} steps against {_spread(baseline, 1)}")
+def _faster(baseline: Runs, drwell: Runs, block: int) -> Judgement:
+    last, usual = _medians(drwell.steps[:, block, -1:]), _medians(baseline.steps[:, block])
+    return Judgement(_less(last, usual), f"{_spread(last, 0)} steps against {_spread(usual, 1)}")
+
+
+_RULES: Final = {
+    rule.__name__[1:]: rule
+    for rule in (
+        *(_easy_blocks, _hard_block, _no_improvement, _exploration),
+        *(_mastery, _order, _constant_times, _slower, _faster),
+    )
+}
 
 
 def _less(values: Floats, others: Floats) -> tuple[bool, ...]:
@@ -167,11 +168,14 @@ def _less(values: Floats, others: Floats) -> tuple[bool, ...]:
 def _ranges(runs: Runs) -> Floats:
     """Return (seeds, blocks): largest less smallest steps in the late episodes, inf if one is not completed."""
     late = runs.steps[:, :, LATE:]
-    if not late.size:
-        return np.empty((0, late.shape[1]))
-    finite = _all(np.isfinite(late), 2)
-    known = np.where(finite[:, :, np.newaxis], late, 0.0)
-    return np.where(finite, known.max(axis=2) - known.min(axis=2), np.inf)
+    known = np.where(np.isfinite(late), late, 0.0)
+    return np.where(_all(np.isfinite(late), 2), np.ptp(known, axis=2), np.inf)
+
+
+def _largest_ranges() -> Floats:
+    """Return by block the paper's own range, and twice the reading error."""
+    ranges: Floats = _ranges(published_runs()["drwell"])[0] + 2 * load_yaml("drwell", "published")["reading_error"]
+    return ranges
 
 
 def _medians(rows: Floats) -> Floats:
@@ -182,12 +186,17 @@ def _medians(rows: Floats) -> Floats:
 def _spread(values: Floats, digits: int) -> str:
     """Return the middle value, and the range where there are several; inf is written as in the tables."""
     middle = np.quantile(values, 0.5, method="inverted_cdf")
-    texts = ["∞" if np.isinf(value) else f"{value:.{digits}f}" for value in (middle, values.min(), values.max())]
+    texts = [number_text(value, digits) for value in (middle, values.min(), values.max())]
     return texts[0] if len(values) == 1 else f"{texts[0]} ({texts[1]}–{texts[2]})"
 
 
+def number_text(value: float, digits: int) -> str:
+    """Return a number as tables show it."""
+    return "∞" if np.isinf(value) else f"{value:.{digits}f}"
+
+
 def _all(values: Bools, axis: int | tuple[int, ...]) -> Bools:
-    return np.asarray(np.all(values, axis=axis))
+    return np.asarray(values.all(axis))
 
 
 def _by_seed(holds: Bools) -> tuple[bool, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from teamworld.papers.drwell.claims import METHODS, Floats, RunsByMethod
-from teamworld.report.figure_style import BAD, COLOURS, GOOD, MARKERS, WIDTH, bare, figure, save
+from teamworld.report.figure_style import BAD, COLOURS, GOOD, MARKERS, WIDTH, bare, figure, legend_below, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,27 +77,26 @@ def _share(value: float) -> str:
     return "1" if value == 1 else "0" if value == 0 else f"{value:.2f}".lstrip("0").rstrip("0")
 
 
-def bars(values: Sequence[Mapping[str, Floats]], titles: tuple[str, str], unit: str, top: float, stem: Path) -> Path:
+def bars(runs: Sequence[RunsByMethod], unit: str, titles: tuple[str, str], top: float, stem: Path) -> Path:
     """Draw steps or seconds: a bar for each block and episode, infinity as a hatched bar over a break of the axis.
 
     Args:
-        values: The published values and ours; by method, (seeds, blocks, episodes).
+        runs: The published runs and ours.
+        unit: ``steps`` or ``seconds``.
         titles: What stands over the published panels, and over ours.
-        unit: What the axis counts.
         top: End of the finite part of the axis.
         stem: The files without their ending.
     """
     with figure(WIDTH, 3.9) as drawn:
         grid = drawn.subplots(2, 2, sharey=True)
         for row, method in zip(grid, METHODS, strict=True):
-            for axes, by_method, title in zip(row, values, titles, strict=True):
-                _bar_panel(axes, by_method[method], top)
+            for axes, by_method, title in zip(row, runs, titles, strict=True):
+                _bar_panel(axes, getattr(by_method[method], unit), top)
                 axes.set_title(f"{LABELS[method]}: {title}")
-            row[0].set_ylabel(unit)
+            row[0].set_ylabel(f"{unit} at completion")
         for axes in grid[-1]:
             axes.set_xlabel("episode")
-        handles, labels = grid[0][0].get_legend_handles_labels()
-        drawn.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        legend_below(drawn)
         return save(drawn, stem)
 
 
@@ -130,8 +129,7 @@ def _bar_panel(axes: Axes, values: Floats, top: float) -> None:
         y = break_at / infinity + side
         axes.plot([-0.008, 0.008], [y - 0.01, y + 0.01], transform=axes.transAxes, color="black", linewidth=0.6,
                   clip_on=False, zorder=7)  # fmt: skip
-    axes.grid(axis="y", color="0.92", linewidth=0.5)
-    bare(axes)
+    bare(axes, "y")
 
 
 def strips(

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from teamworld.language import AgentId, Cell, Entity, Fact, Facts
+from teamworld.language import AgentId, Cell, Fact, Facts
 from teamworld.worlds.base.beliefs import UNSEEN_TOO, is_cell, overlap, readable
 from teamworld.worlds.contract import LatentVariable, Option, Possible
 from teamworld.worlds.cube import geometry
@@ -28,9 +28,9 @@ from teamworld.worlds.cube.symbolic_state import (
     SymbolicState,
     area_side,
     block_facts,
-    compute_once,
     entity,
     is_within,
+    once_per_state,
     read_state,
     unseen_facts,
 )
@@ -45,17 +45,6 @@ LARGEST: Final = 1024
 
 #: Cells by which a block is pushed that is not pushed to the goal, where the option does not say.
 ASIDE: Final = 2
-
-
-class CommonKnowledge(NamedTuple):
-    """What every agent knows before the first step."""
-
-    weights: Sequence[int] = ()
-    """Of each block, by id; empty if unknown."""
-    side: int | None = None
-    """Of the grid; None if unknown."""
-    radius: int | None = None
-    """How far agents see, in cells; None if they see everything."""
 
 
 # ---- what the team has seen
@@ -147,16 +136,11 @@ def split_facts(knowledge: TeamKnowledge, agent: AgentId, radius: int, t: int) -
 # ---- latent variables
 
 
-def possible_state(common: CommonKnowledge, facts: Facts) -> SymbolicState | None:
-    """Return the state that facts describe, without impossible positions; None if they describe none."""
-    state = possible_part(facts)
-    if state is None or (common.side is not None and state.side != common.side):
-        return None
-    return state
+def possible_state(facts: Facts) -> SymbolicState | None:
+    """Return the state that facts describe without what is outside the grid; None if they describe none.
 
-
-def possible_part(facts: Facts) -> SymbolicState | None:
-    """Return the state that facts describe, the same object if nothing of it is impossible; None for no state."""
+    The same object that ``read_state`` returns if everything is inside; computed once for each collection of facts.
+    """
     return facts.derive(_possible_state)
 
 
@@ -177,41 +161,12 @@ def _fits(square: Square, side: int) -> bool:
     return weight >= 1 and 0 <= row <= side - weight and 0 <= col <= side - weight
 
 
-def latent_variables(common: CommonKnowledge, facts: Facts) -> tuple[LatentVariable, ...]:
-    """Return a latent variable for each block that was not found yet.
-
-    The number of blocks is known. A block is as likely in one unseen cell as in any other, so
-    a sector counts by the cells of its unseen areas; by all its cells once there are no unseen areas left.
-    """
-    state = possible_state(common, facts)
-    if state is None:
-        return ()
-    missing = [block for block in range(len(common.weights)) if block not in state.blocks]
-    counts = sectors(state, common.radius) if missing else {}
-    return tuple(
-        LatentVariable(
-            f"block {block}",
-            tuple(Possible(Fact(entity(block), "AT", cell), float(count)) for cell, (count, _) in counts.items()),
-        )
-        for block in missing
-    )
-
-
+@once_per_state
 def sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[int, tuple[Cell, ...]]]:
     """Return the sectors that have unseen areas, by top-left cell: how many cells these have, and where they begin.
 
     All sectors where no area is unseen; they then have no areas.
     """
-    return compute_once(state.memo, ("sectors", radius), lambda: _sectors(state, radius))
-
-
-def sector_side(side: int, radius: int | None) -> int:
-    """Return the side of a sector in cells: whole areas, and at most SECTORS sectors on a side of the grid."""
-    area = area_side(radius or 0)
-    return area * ceil(ceil(side / area) / SECTORS)
-
-
-def _sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[int, tuple[Cell, ...]]]:
     side, size = state.side, sector_side(state.side, radius)
     corners = range(0, side, size)
     if not state.unseen:
@@ -226,47 +181,18 @@ def _sectors(state: SymbolicState, radius: int | None) -> Mapping[Cell, tuple[in
     }
 
 
+def sector_side(side: int, radius: int | None) -> int:
+    """Return the side of a sector in cells: whole areas, and at most SECTORS sectors on a side of the grid."""
+    area = area_side(radius or 0)
+    return area * ceil(ceil(side / area) / SECTORS)
+
+
 def _count_cells(corner: Cell, size: int, side: int) -> int:
     """Return how many cells of a square lie in the grid, by its top-left cell."""
     return min(size, side - corner[0]) * min(size, side - corner[1])
 
 
 # ---- observation probability
-
-
-def observation_probability(common: CommonKnowledge, fact: Fact, agent: AgentId, facts: Facts) -> float:
-    """Return how likely an agent perceives a fact if it is true.
-
-    1 for what is within its radius, what all report or are told (places of agents, deliveries), and all where sight
-    has no limit. Of a sector the share of its unseen areas that is wholly in view: which part of an area was seen is
-    not told, and what is in view from where one stands was seen already. That an area was not seen is in nobody's
-    sight; of whoever does not see all of it now it is likely.
-    """
-    state = possible_state(common, facts)
-    if common.radius is None:
-        return 1.0
-    subject, value, at = fact.subject, fact.value, state.agents.get(agent) if state is not None else None
-    if state is None or at is None:
-        return 0.0
-    if isinstance(subject, str) or fact.predicate == "SIDE" or value == "delivered":
-        return 1.0
-    if fact.predicate == "UNSEEN":
-        whole = is_cell(value) and _share_in_view(value, area_side(common.radius), at, state.side, common.radius) == 1
-        return 0.0 if whole else UNSEEN_TOO
-    square = state.blocks.get(subject.id)
-    if fact.predicate != "AT":
-        return float(square is not None and (square.delivered or is_within(at, square, common.radius)))
-    if not is_cell(value):
-        return 0.0
-    if square is None and (sector := sectors(state, common.radius).get(value)) is not None:
-        return _sector_in_view(value, sector, at, state.side, common.radius)
-    return float(is_within(at, Square(_weight(square, common, subject), *value), common.radius))
-
-
-def _weight(square: Square | None, common: CommonKnowledge, block: Entity) -> int:
-    if square is not None:
-        return square.weight
-    return common.weights[block.id] if block.id < len(common.weights) else 1
 
 
 def _sector_in_view(corner: Cell, sector: tuple[int, tuple[Cell, ...]], at: Cell, side: int, radius: int) -> float:
@@ -325,10 +251,10 @@ class Lane(NamedTuple):
         return rows and max(self.left, other.left) < min(self.right, other.right)
 
 
-def conflict_cost(first: Option, second: Option, state: SymbolicState | None) -> float:
-    """Return the steps lost if two agents take both options; 0 if the blocks are unknown."""
-    push, other = (None if state is None else intended_push(option, state) for option in (first, second))
-    if state is None or push is None or other is None:
+def conflict_cost(first: Option, second: Option, state: SymbolicState) -> float:
+    """Return the steps lost if two agents take both options."""
+    push, other = (intended_push(option, state) for option in (first, second))
+    if push is None or other is None:
         return 0.0
     shorter, longer = sorted((first.steps, second.steps))
     if push.block == other.block and push.face == other.face:
@@ -444,24 +370,70 @@ def _cost_of_obstruction(state: SymbolicState, push: IntendedPush, other: Intend
     return float(shorter) if crossing else blocked * shorter
 
 
-class CubeBeliefs:
-    """The capability ``beliefs`` of CUBE.
+class CubeBeliefs(NamedTuple):
+    """The capability ``beliefs`` of CUBE, and what every agent knows before the first step."""
 
-    Args:
-        common: What everybody was told.
-    """
+    weights: Sequence[int] = ()
+    """Of each block, by id; empty if unknown."""
+    side: int | None = None
+    """Of the grid; None if unknown."""
+    radius: int | None = None
+    """How far agents see, in cells; None if they see everything."""
 
-    def __init__(self, common: CommonKnowledge) -> None:
-        self._common = common
+    def _state(self, facts: Facts) -> SymbolicState | None:
+        state = possible_state(facts)
+        return None if state is None or self.side not in (None, state.side) else state
 
     def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
-        """Return for each block that was not found where it may be."""
-        return latent_variables(self._common, facts)
+        """Return a latent variable for each block that was not found yet: where it is.
+
+        The number of blocks is known. A block is as likely in one unseen cell as in any other, so a sector counts by
+        the cells of its unseen areas; by all its cells once there are no unseen areas left.
+        """
+        state = self._state(facts)
+        if state is None:
+            return ()
+        missing = [block for block in range(len(self.weights)) if block not in state.blocks]
+        counts = sectors(state, self.radius) if missing else {}
+        return tuple(
+            LatentVariable(
+                f"block {block}",
+                tuple(Possible(Fact(entity(block), "AT", cell), float(count)) for cell, (count, _) in counts.items()),
+            )
+            for block in missing
+        )
 
     def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
-        """Return the probability that an agent perceives a fact if it is true."""
-        return observation_probability(self._common, fact, agent, facts)
+        """Return the probability that an agent perceives a fact if it is true.
+
+        1 for what is within its radius, what all report or are told (places of agents, deliveries), and all where
+        sight has no limit. Of a sector the share of its unseen areas that is wholly in view: which part of an area was
+        seen is not told, and what is in view from where one stands was seen already. That an area was not seen is in
+        nobody's sight; of whoever does not see all of it now it is likely.
+        """
+        if self.radius is None:
+            return 1.0
+        state, radius = self._state(facts), self.radius
+        if state is None or agent not in state.agents:
+            return 0.0
+        subject, value, at = fact.subject, fact.value, state.agents[agent]
+        if isinstance(subject, str) or fact.predicate == "SIDE" or value == "delivered":
+            return 1.0
+        if fact.predicate == "UNSEEN":
+            is_in_view = is_cell(value) and _share_in_view(value, area_side(radius), at, state.side, radius) == 1
+            return 0.0 if is_in_view else UNSEEN_TOO
+        square = state.blocks.get(subject.id)
+        if fact.predicate != "AT":
+            return float(square is not None and (square.delivered or is_within(at, square, radius)))
+        if not is_cell(value):
+            return 0.0
+        if square is None and (sector := sectors(state, radius).get(value)) is not None:
+            return _sector_in_view(value, sector, at, state.side, radius)
+        is_announced = subject.id < len(self.weights)
+        weight = square.weight if square is not None else self.weights[subject.id] if is_announced else 1
+        return float(is_within(at, Square(weight, *value), radius))
 
     def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
-        """Return the steps that are lost if two agents do both."""
-        return conflict_cost(first, second, possible_state(self._common, facts))
+        """Return the steps that are lost if two agents do both options; 0 if the blocks are unknown."""
+        state = self._state(facts)
+        return 0.0 if state is None else conflict_cost(first, second, state)

@@ -22,6 +22,7 @@ from teamworld.worlds.cube.symbolic_state import (
     compute_once,
     entity,
     goal_name,
+    once_per_blocks,
 )
 
 #: Plans offered for each goal, at least.
@@ -197,12 +198,9 @@ def exploration_plans(state: SymbolicState, agent: AgentId, radius: int) -> list
     return [Plan(tuple(Action("move", run) for run in runs[:LEGS])) for _, _, runs in ways[:FEWEST] if runs]
 
 
+@once_per_blocks
 def lanes(state: SymbolicState) -> frozenset[Cell]:
     """Return the cells right of the open blocks, in their rows, where an agent is in the way."""
-    return compute_once(state.block_map.memo, ("lanes",), lambda: _lanes(state))
-
-
-def _lanes(state: SymbolicState) -> frozenset[Cell]:
     return frozenset(
         (row, col)
         for _, square in state.open_blocks

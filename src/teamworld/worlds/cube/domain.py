@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from teamworld.errors import UserError
 from teamworld.language import Action, ActionSchema, AgentId, Facts, GoalId, Measures, Plan, Relation
 from teamworld.worlds.contract import WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View
-from teamworld.worlds.cube import actions, beliefs, candidate_plans, geometry, heuristic
+from teamworld.worlds.cube import actions, candidate_plans, geometry, heuristic
 from teamworld.worlds.cube.actions import (
     MEASURES,
     ActionSchemas,
@@ -18,7 +18,7 @@ from teamworld.worlds.cube.actions import (
     time_limits,
     word_of,
 )
-from teamworld.worlds.cube.beliefs import CubeBeliefs
+from teamworld.worlds.cube.beliefs import CubeBeliefs, possible_state
 from teamworld.worlds.cube.geometry import distances, path_length
 from teamworld.worlds.cube.symbolic_state import (
     OPPOSITE,
@@ -27,6 +27,8 @@ from teamworld.worlds.cube.symbolic_state import (
     compute_once,
     entity,
     goal_name,
+    once_per_blocks,
+    once_per_state,
     read_state,
 )
 
@@ -60,7 +62,7 @@ class CubeDomain(Domain):
     ) -> None:
         self._timeouts: Timeouts = timeouts
         self._radius = view_radius
-        self._beliefs = CubeBeliefs(beliefs.CommonKnowledge(tuple(weights), side, view_radius))
+        self._beliefs = CubeBeliefs(tuple(weights), side, view_radius)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -84,7 +86,7 @@ class CubeDomain(Domain):
             ImpossibleFacts: They describe none, or something is outside the grid.
         """
         state = read_state(facts)
-        if beliefs.possible_part(facts) is not state:
+        if possible_state(facts) is not state:
             raise ImpossibleFacts(f"agents, blocks and areas are to be inside a grid of side {state.side}")
         return state
 
@@ -222,23 +224,19 @@ def _estimate_steps(state: SymbolicState, agent: AgentId, action: Action, known:
     return max(1, min(late + 1, count_of(action, 3)))
 
 
+@once_per_state
 def _steps_to_face(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, int]:
     """Return the steps of each agent to a face if teammates are not in the way; 0 for the aligned ones."""
-    return compute_once(state.memo, ("ways", block, face), lambda: dict(_count_steps(state, block, face)))
-
-
-def _count_steps(state: SymbolicState, block: int, face: str) -> Iterator[tuple[AgentId, int]]:
     field = distances(state, geometry.staging_cells(state, block, face), through_agents=True)
     aligned = geometry.aligned_agents(state, block, face)
-    for agent, cell in state.agents.items():
-        steps = 0 if agent in aligned else path_length(field, cell)
-        if steps is not None:
-            yield agent, steps
+    steps = {agent: 0 if agent in aligned else path_length(field, cell) for agent, cell in state.agents.items()}
+    return {agent: count for agent, count in steps.items() if count is not None}
 
 
+@once_per_blocks
 def make_goals(state: SymbolicState) -> tuple[Goal, ...]:
     """Return one goal for each block of a state, by id, delivered ones included; the same object at each call."""
-    return compute_once(state.block_map.memo, ("goals",), lambda: tuple(_goal(state, b) for b in sorted(state.blocks)))
+    return tuple(_goal(state, block) for block in sorted(state.blocks))
 
 
 def _goal(state: SymbolicState, block: int) -> Goal:

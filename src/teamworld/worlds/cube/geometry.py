@@ -13,7 +13,7 @@ every cell, O(cells), so all agents that go to one place in one step share it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -21,7 +21,16 @@ import numpy as np
 
 from teamworld.errors import UserError, suggest
 from teamworld.language import AgentId, Cell, Entity
-from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SIDES, Blocks, Square, SymbolicState, compute_once
+from teamworld.worlds.cube.symbolic_state import (
+    DELTA,
+    OPPOSITE,
+    SIDES,
+    Square,
+    SymbolicState,
+    compute_once,
+    once_per_blocks,
+    once_per_state,
+)
 from teamworld.worlds.kernel_compiler import compiled
 
 if TYPE_CHECKING:
@@ -208,16 +217,11 @@ def cells_outside(square: Square, side: str) -> list[Cell]:
     return [(at, col + i) for i in range(weight)]
 
 
+@once_per_blocks
 def staging_cells(state: SymbolicState, block: int, side: str) -> list[Cell]:
     """Return the usable cells of a face, most central first, ties from the top or the left."""
-    return compute_once(
-        state.block_map.memo, ("staging", block, side), lambda: _staging_cells(state.block_map, block, side)
-    )
-
-
-def _staging_cells(blocks: Blocks, block: int, side: str) -> list[Cell]:
-    square = blocks[block]
-    cells, codes = cells_outside(square, side), blocks.codes_beside(block, side)
+    square = state.blocks[block]
+    cells, codes = cells_outside(square, side), state.block_map.codes_beside(block, side)
     return [cells[i] for i in _center_out(square.weight) if codes[i] == 0]
 
 
@@ -232,12 +236,9 @@ def _offset(square: Square, cell: Cell, side: str) -> int:
     return abs(2 * along - (square.weight - 1))
 
 
+@once_per_state
 def lines(state: SymbolicState, block: int, side: str) -> list[AgentLine]:
     """Return the lines of agents on the usable cells of a face, in the order of ``staging_cells``."""
-    return compute_once(state.memo, ("lines", block, side), lambda: _lines(state, block, side))
-
-
-def _lines(state: SymbolicState, block: int, side: str) -> list[AgentLine]:
     square = state.blocks[block]
     by_cell = state.by_cell
     return [
@@ -263,34 +264,30 @@ def line_at(state: SymbolicState, by_cell: Mapping[Cell, AgentId], cell: Cell, s
 Rank: TypeAlias = tuple[int, int]
 
 
+@once_per_state
 def targets(state: SymbolicState, block: int, face: str) -> list[tuple[Rank, Cell]]:
     """Return the free cells to line up on, best first, each with its rank.
 
     The rank is the distance from the face, then from the middle of the face: free cells
     of the face come first, then the ends of the queues behind it.
     """
-    return compute_once(state.memo, ("targets", block, face), lambda: _targets(state, block, face))
-
-
-def _targets(state: SymbolicState, block: int, face: str) -> list[tuple[Rank, Cell]]:
     ends = lines(state, block, face)
     free = [((len(line.agents), line.offset), line.next) for line in ends if line.next is not None]
     return sorted(free, key=lambda target: target[0])
 
 
+@once_per_state
 def aligned_agents(state: SymbolicState, block: int, side: str) -> frozenset[AgentId]:
     """Return the agents aligned with a face."""
-    return compute_once(state.memo, ("aligned", block, side), lambda: frozenset(_aligned(state, block, side)))
-
-
-def _aligned(state: SymbolicState, block: int, side: str) -> Iterator[AgentId]:
     (rows, cols), by_cell = DELTA[side], state.by_cell
+    aligned: list[AgentId] = []
     for row, col in staging_cells(state, block, side):
         for i in range(LONGEST_LINE):
             agent = by_cell.get((row + i * rows, col + i * cols))
             if agent is None:
                 break
-            yield agent
+            aligned.append(agent)
+    return frozenset(aligned)
 
 
 def aligned_faces(state: SymbolicState, agent: AgentId) -> list[Place]:
@@ -333,18 +330,13 @@ def _is_in_line(state: SymbolicState, agent: AgentId, side: str, ahead: int) -> 
     return taken and state.by_cell[row, col] == agent and state.is_passable((row + ahead * rows, col + ahead * cols))
 
 
+@once_per_blocks
 def chain(state: SymbolicState, block: int, direction: str) -> list[int]:
     """Return the blocks that move together if the block is pushed in a direction: contacts ahead."""
-    return compute_once(
-        state.block_map.memo, ("chain", block, direction), lambda: _chain(state.block_map, block, direction)
-    )
-
-
-def _chain(blocks: Blocks, block: int, direction: str) -> list[int]:
     members = {block: None}
     todo = [block]
     while todo:
-        for code in blocks.codes_beside(todo.pop(), direction):
+        for code in state.block_map.codes_beside(todo.pop(), direction):
             if code > 0 and code - 1 not in members:
                 members[code - 1] = None
                 todo.append(code - 1)

@@ -27,7 +27,7 @@ from teamworld.worlds.cube.actions import (
     word_of,
 )
 from teamworld.worlds.cube.geometry import Rank, distances, first_step, targets
-from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState, compute_once, entity, goal_name
+from teamworld.worlds.cube.symbolic_state import DELTA, OPPOSITE, SymbolicState, entity, goal_name, once_per_state
 from teamworld.worlds.cube.transition import StepEffects
 
 STAY = "stay"
@@ -241,12 +241,9 @@ class MoveToBlock(CubeSkill):
         return Result(blocker=self.blocker)
 
 
+@once_per_state
 def ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
     """Return the rank of each aligned agent's cell, as ``targets`` ranks free cells."""
-    return compute_once(state.memo, ("ranks", block, face), lambda: _ranks(state, block, face))
-
-
-def _ranks(state: SymbolicState, block: int, face: str) -> Mapping[AgentId, Rank]:
     ends = geometry.lines(state, block, face)
     return {agent: (place, line.offset) for line in ends for place, agent in enumerate(line.agents)}
 

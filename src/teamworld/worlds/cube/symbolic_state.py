@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from functools import cached_property, update_wrapper
+from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -96,6 +96,36 @@ def compute_once(memo: dict[Any, Any], key: tuple[object, ...], compute: Callabl
     except KeyError:
         value = memo[key] = compute()
     return value
+
+
+Asked = ParamSpec("Asked")
+
+
+def once_per_state(
+    function: Callable[Concatenate[SymbolicState, Asked], Computed],
+) -> Callable[Concatenate[SymbolicState, Asked], Computed]:
+    """Compute a function of a state once for each state and arguments."""
+    return _remembered(function, lambda state: state.memo)
+
+
+def once_per_blocks(
+    function: Callable[Concatenate[SymbolicState, Asked], Computed],
+) -> Callable[Concatenate[SymbolicState, Asked], Computed]:
+    """Compute a function that reads only the blocks of a state once for all states with these blocks."""
+    return _remembered(function, lambda state: state.block_map.memo)
+
+
+def _remembered(
+    function: Callable[Concatenate[SymbolicState, Asked], Computed],
+    memo_of: Callable[[SymbolicState], dict[Any, Any]],
+) -> Callable[Concatenate[SymbolicState, Asked], Computed]:
+    name = function.__qualname__
+
+    def wrapped(state: SymbolicState, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Computed:
+        return compute_once(memo_of(state), (name, *args), lambda: function(state, *args, **kwargs))
+
+    update_wrapper(wrapped, function)
+    return wrapped
 
 
 @dataclass(frozen=True)

@@ -323,5 +323,5 @@ def test_misuse_is_told_in_one_line(arguments: dict[str, Any]) -> None:
 
 def test_a_layout_is_made_of_sequences() -> None:
     for agents, blocks in ((3, ()), (((0, 0),), None)):
-        with pytest.raises(UserError, match="must be a sequence"):
+        with pytest.raises(UserError, match="as a sequence"):
             Layout(10, agents, blocks)  # type: ignore[arg-type]

@@ -179,7 +179,6 @@ def word_of(action: Action, index: int) -> str:
 #: The word of the blocker that is neither agent nor block.
 WALL_WORD: Final = "wall"
 
-
 _WORDS: Mapping[str, str] = {
     "block_gone": "{block} has been delivered",
     "unknown_block": "it is not known where {block} is",

@@ -38,10 +38,8 @@ from teamworld.worlds.cube.symbolic_state import (
 #: Sectors on a side of the grid, at most.
 SECTORS: Final = 6
 
-
 #: Largest side of a grid that is believed where nobody was told the side.
 LARGEST: Final = 1024
-
 
 #: Cells by which a block is pushed that is not pushed to the goal, where the option does not say.
 ASIDE: Final = 2

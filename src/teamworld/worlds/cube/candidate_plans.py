@@ -28,22 +28,17 @@ from teamworld.worlds.cube.symbolic_state import (
 #: Plans offered for each goal, at least.
 FEWEST = 6
 
-
 #: Prototypes among them, at least.
 KINDS = 4
-
 
 #: Cells by which a block is pushed out of its row, and back to get clear of a chain.
 ASIDE = 2
 
-
 #: Ticks of a pause before a push.
 PAUSE = 2
 
-
 #: Straight runs of one plan to explore.
 LEGS = 4
-
 
 Actions = tuple[Action, ...]
 

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from itertools import count, groupby
+from typing import Any, Final, NamedTuple, TypeVar
 
 from teamworld.language import Action, AgentId, Cell
 from teamworld.worlds.base.failure_spans import FailureSpan, SkippedAction, Transition
@@ -18,18 +19,13 @@ from teamworld.worlds.cube.actions import block_of
 from teamworld.worlds.cube.geometry import Place
 from teamworld.worlds.cube.symbolic_state import DELTA, NOWHERE, OPPOSITE, SIDES, Square, SymbolicState, goal_name
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+Item = TypeVar("Item")
 
 #: Steps for which something has to last to be a failure and no passing by.
 LASTING: Final = 3
 
-
 #: Steps between the shutting of a way and the agent's coming to a stop, at most.
 RECENT: Final = 10
-
 
 _AT_FACE: Final = ("push_block", "rendezvous")
 
@@ -206,7 +202,9 @@ def occlusion(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
             for agent, cell in _outsiders(step, place, team):
                 held.setdefault((place, agent, cell), []).append(step)
     for (place, agent, cell), holding in held.items():
-        for span in _long_runs(holding):
+        for span in _runs(holding, [step.number for step in holding]):
+            if len(span) < LASTING:
+                continue
             team = span[-1].teams[place]
             text = (
                 f"{agent}, not at work there, stood on {cell} of the {place.face} face for {len(span)} steps; "
@@ -288,7 +286,8 @@ def _find_closing_step(
 
 def _has_path(state: SymbolicState, agent: AgentId, targets: Set[Cell | None]) -> bool:
     """Return whether an agent has a path, around the others, to one of some cells."""
-    return bool(targets) and bool(targets & _flood(state.grid, [state.agents[agent]]))
+    at, cells = state.agents[agent], sorted(cell for cell in targets if cell is not None)
+    return at in targets or geometry.path_length(geometry.distances(state, cells), at) is not None
 
 
 def _lost_for_long(
@@ -301,21 +300,15 @@ def _lost_for_long(
             if which(step, lost.place):
                 lost_steps.setdefault((agent, lost.place), []).append(step)
     for (agent, place), those in lost_steps.items():
-        for span in _long_runs(those):
-            yield agent, place, span[0].number, span[-1].number
-
-
-def _long_runs(steps: Iterable[EpisodeStep]) -> Iterator[list[EpisodeStep]]:
-    """Yield the runs of consecutive steps that last long enough."""
-    span: list[EpisodeStep] = []
-    for step in steps:
-        if span and step.number > span[-1].number + 1:
+        for span in _runs(those, [step.number for step in those]):
             if len(span) >= LASTING:
-                yield span
-            span = []
-        span.append(step)
-    if len(span) >= LASTING:
-        yield span
+                yield agent, place, span[0].number, span[-1].number
+
+
+def _runs(items: Sequence[Item], numbers: Sequence[int]) -> Iterator[list[Item]]:
+    """Yield the runs of items with consecutive numbers."""
+    for _, run in groupby(zip(items, numbers, count(), strict=False), key=lambda item: item[1] - item[2]):
+        yield [item for item, _, _ in run]
 
 
 def _free_cells(step: EpisodeStep, place: Place) -> list[Cell]:
@@ -384,49 +377,27 @@ def stuck_object(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:
         for block, why in stuck.items():
             spans.setdefault((block, why), []).append(step.number)
     for (block, why), numbers in spans.items():
-        for first, end in _consecutive_runs(numbers):
-            yield FailureSpan("stuck-object", first, end, _pushers(steps[first], block), goal_name(block), why)
+        for span in _runs(numbers, numbers):
+            who = _pushers(steps[span[0]], block)
+            yield FailureSpan("stuck-object", span[0], span[-1], who, goal_name(block), why)
 
 
 def _stuck_blocks(state: SymbolicState) -> Iterator[tuple[int, str]]:
-    reached = _flood(state.walls, state.agents.values())
+    reached = geometry.distances(state, state.agents.values(), through_agents=True)
     for block, square in state.open_blocks:
         cells = [cell for side in SIDES for cell in geometry.staging_cells(state, block, side)]
         if square.col == 0:
             yield block, "it stands at the left wall: nobody can get behind it to push it to the goal"
         elif not cells:
             yield block, "walls and blocks cover all four faces"
-        elif not reached.intersection(cells):
+        elif all(reached[row + 1, col + 1] < 0 for row, col in cells):
             yield block, f"blocks shut off the {len(cells)} cells at its faces: no agent can get there"
-
-
-def _flood(grid: npt.NDArray[np.int16], begin: Iterable[Cell]) -> set[Cell]:
-    """Return the cells of a framed grid that can be reached over empty cells; the first cells may be occupied."""
-    stride = grid.shape[1]
-    passable = (grid == 0).ravel().tolist()
-    todo = [(row + 1) * stride + col + 1 for row, col in begin]
-    for at in todo:  # grows while it is read
-        for near in (at - stride, at + stride, at - 1, at + 1):
-            if passable[near]:
-                passable[near] = False
-                todo.append(near)
-    return {(at // stride - 1, at % stride - 1) for at in todo}
 
 
 def _pushers(step: EpisodeStep, block: int) -> tuple[AgentId, ...]:
     """Return who pushed a block into its place in a step."""
     way = (step.moved.get(block, "").upper(),)
     return tuple(agent for agent, outcome in step.outcomes.items() if outcome.effect and outcome.primitives == way)
-
-
-def _consecutive_runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    first = last = numbers[0]
-    for number in numbers[1:]:
-        if number > last + 1:
-            yield first, last
-            first = number
-        last = number
-    yield first, last
 
 
 def oscillation(steps: Sequence[EpisodeStep]) -> Iterator[FailureSpan]:

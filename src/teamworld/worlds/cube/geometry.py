@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 #: An agent is aligned at most this many cells from the face, itself included.
 LONGEST_LINE = 10
 
-
 BlockRef: TypeAlias = Entity | int
 
 

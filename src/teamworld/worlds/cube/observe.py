@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from teamworld.worlds.cube.state import (
 from teamworld.worlds.kernel_compiler import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -392,58 +393,45 @@ class BlockRow(NamedTuple):
 class LazyRows(Sequence[Row]):
     """A tuple that is made when first read: the step info costs nothing if nobody looks at it."""
 
-    __slots__ = ("_make", "_rows")
+    def __init__(self, make: Callable[..., Iterator[Row]], *args: object) -> None:
+        self._make, self._args = make, args
 
-    def __init__(self, make: Callable[[], tuple[Row, ...]]) -> None:
-        self._make: Callable[[], tuple[Row, ...]] | None = make
-        self._rows: tuple[Row, ...] = ()
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows."""
+        return tuple(self._make(*self._args))
 
-    def _all(self) -> tuple[Row, ...]:
-        if self._make is not None:
-            self._rows, self._make = self._make(), None
-        return self._rows
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
-    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401  (as of a tuple)
         """Return a row, or a tuple of rows."""
-        return self._all()[index]
+        return self.rows[index]
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self._all())
+        return len(self.rows)
 
     def __eq__(self, other: object) -> bool:
         """Compare as a tuple; equal to a tuple, list or listing of the same rows."""
-        return self._all() == tuple(other) if isinstance(other, (LazyRows, tuple, list)) else NotImplemented
+        return self.rows == tuple(other) if isinstance(other, (LazyRows, tuple, list)) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]  # equal to lists, which have no hash
 
     def __repr__(self) -> str:
         """Show the rows."""
-        return repr(self._all())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the rows, not the recipe."""
-        return _listing, (self._all(),)
-
-
-def _listing(rows: tuple[Row, ...]) -> LazyRows[Row]:
-    return LazyRows(lambda: rows)
+        return repr(self.rows)
 
 
 def info_lists(state: CubeState, names: Sequence[str], env: int = 0) -> tuple[LazyRows[AgentRow], LazyRows[BlockRow]]:
     """Return the agents and the blocks of now as lazy lists; they do not change when the state does."""
-    cells, blocks, stride = state.agent_cell[env].copy(), state.blocks[env].copy(), state.stride
+    cells, blocks = state.agent_cell[env].copy(), state.blocks[env].copy()
+    return LazyRows(_agent_rows, names, cells, state.stride), LazyRows(_block_rows, blocks)
 
-    def agents() -> tuple[AgentRow, ...]:
-        places = (divmod(cell, stride) for cell in cells.tolist())
-        return tuple(AgentRow(names[i], i, (row - 1, col - 1)) for i, (row, col) in enumerate(places))
 
-    def live_blocks() -> tuple[BlockRow, ...]:
-        rows = enumerate(blocks.tolist())
-        return tuple(BlockRow(b, at[BLOCK_WEIGHT], (at[ROW], at[COL])) for b, at in rows if not at[DELIVERED_AT])
+def _agent_rows(names: Sequence[str], cells: npt.NDArray[np.int32], stride: int) -> Iterator[AgentRow]:
+    for i, (row, col) in enumerate(divmod(cell, stride) for cell in cells.tolist()):
+        yield AgentRow(names[i], i, (row - 1, col - 1))
 
-    return LazyRows(agents), LazyRows(live_blocks)
+
+def _block_rows(blocks: npt.NDArray[np.int32]) -> Iterator[BlockRow]:
+    for b, at in enumerate(blocks.tolist()):
+        if not at[DELIVERED_AT]:
+            yield BlockRow(b, at[BLOCK_WEIGHT], (at[ROW], at[COL]))

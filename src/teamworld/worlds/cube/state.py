@@ -14,15 +14,15 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from teamworld.errors import UserError, suggest
+from teamworld.errors import UserError, brief, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -104,11 +104,17 @@ class Layout:
 
     def __post_init__(self) -> None:
         """Turn integer-like numbers into ints, then check everything."""
-        set_field = object.__setattr__  # the documented way to normalise a frozen dataclass
-        set_field(self, "grid_size", _integer(self.grid_size, "grid_size"))
-        agents, blocks = _several(self.agents, "agents"), _several(self.blocks, "blocks")
-        set_field(self, "agents", tuple(_pair(agent, f"agent {i}") for i, agent in enumerate(agents)))
-        set_field(self, "blocks", tuple(_block(block, f"block {b}") for b, block in enumerate(blocks)))
+        try:
+            side = _integer(self.grid_size)
+            agents = tuple((_integer(row), _integer(col)) for row, col in self.agents)
+            blocks = tuple(Block(*map(_integer, (block.weight, block.row, block.col))) for block in self.blocks)
+        except (TypeError, ValueError, AttributeError):
+            raise UserError(
+                "a layout takes a grid_size, agents as a sequence of (row, column) pairs and blocks as a sequence of "
+                f"Block(weight, row, col), all whole numbers; got {brief((self.grid_size, self.agents, self.blocks))}"
+            ) from None
+        for name, value in (("grid_size", side), ("agents", agents), ("blocks", blocks)):
+            object.__setattr__(self, name, value)  # the documented way to normalise a frozen dataclass
         _check(self)
 
     @property
@@ -117,38 +123,11 @@ class Layout:
         return tuple(block.weight for block in self.blocks)
 
 
-def _integer(value: object, what: str) -> int:
-    """Return ``value`` as an int; refuse bools, floats and the rest."""
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        return operator.index(value)  # type: ignore[arg-type]  # the failure is the test
-    except TypeError:
-        raise UserError(f"{what} must be an integer, got {value!r}: write a whole number") from None
-
-
-Item = TypeVar("Item")
-
-
-def _several(values: Iterable[Item], what: str) -> tuple[Item, ...]:
-    try:
-        return tuple(values)
-    except TypeError:
-        raise UserError(f"{what} must be a sequence, got {values!r}") from None
-
-
-def _pair(value: Sequence[int], what: str) -> tuple[int, int]:
-    try:
-        row, col = value
-    except (TypeError, ValueError):
-        raise UserError(f"{what} must be a (row, column) pair, got {value!r}") from None
-    return _integer(row, f"the row of {what}"), _integer(col, f"the column of {what}")
-
-
-def _block(value: Block, what: str) -> Block:
-    if not isinstance(value, Block):
-        raise UserError(f"{what} must be a Block(weight, row, col), got {value!r}")
-    return Block(*(_integer(getattr(value, part.name), f"the {part.name} of {what}") for part in fields(Block)))
+def _integer(value: object) -> int:
+    """Return a whole number as an int; a TypeError refuses bools, floats and the rest."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return operator.index(value)  # type: ignore[arg-type]  # the failure is the test
 
 
 def _check(layout: Layout) -> None:
@@ -176,11 +155,6 @@ def _check(layout: Layout) -> None:
 def _check_block(b: int, block: Block, side: int) -> None:
     if block.weight < 1:
         raise UserError(f"the weight of block {b} must be at least 1, got {block.weight}")
-    if block.weight > side - 1:
-        raise UserError(
-            f"block {b} of weight {block.weight} does not fit: a grid of {side} x {side} holds blocks up to weight "
-            f"{side - 1} beside the goal column; make the block lighter or grid_size larger"
-        )
     last_row, last_col = block.row + block.weight - 1, block.col + block.weight - 1
     if block.row < 0 or block.col < 0 or last_row >= side or last_col >= side:
         raise UserError(
@@ -234,9 +208,12 @@ class EpisodeRules:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        steps = _integer(self.max_steps, "max_steps")
+        try:
+            steps = _integer(self.max_steps)
+        except TypeError:
+            steps = 0
         if not 1 <= steps < 2**31 - 1:
-            raise UserError(f"max_steps must be from 1 to {2**31 - 2}, got {steps}")
+            raise UserError(f"max_steps must be a whole number from 1 to {2**31 - 2}, got {brief(self.max_steps)}")
         object.__setattr__(self, "max_steps", steps)
         for name in ("step_cost", "deliver_reward"):
             value = getattr(self, name)
@@ -250,7 +227,6 @@ class EpisodeRules:
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class CubeState:
     """E environments with n agents, B blocks and side K; ``physics.step`` changes the arrays in place.
 
@@ -260,85 +236,87 @@ class CubeState:
     Most attributes are views of four arrays, because handing an array to a kernel takes as long as moving an agent.
     """
 
-    rules: EpisodeRules
-
     grid: npt.NDArray[np.int16]
     """(E, K + 2, K + 2): what stands on each cell, as a code, with a frame of WALL."""
-    arena: npt.NDArray[np.int32] = field(repr=False)
+    arena: npt.NDArray[np.int32]
     """All that is counted: a header (``NUM_ENVS`` ...), the sections below, and the work space of the kernel."""
-    rewards: npt.NDArray[np.float64] = field(repr=False)
+    rewards: npt.NDArray[np.float64]
     """The step cost, the reward for a unit of delivered weight, then ``reward``."""
-    ended: npt.NDArray[np.bool_] = field(repr=False)
+    ended: npt.NDArray[np.bool_]
     """(2, E): ``terminated`` and ``truncated``."""
 
-    grid_size: int = field(init=False)
+    grid_size: int
     """K."""
-    num_agents: int = field(init=False)
+    num_agents: int
     """n."""
-    num_blocks: int = field(init=False)
+    num_blocks: int
     """B."""
-    reward: npt.NDArray[np.float64] = field(init=False)
+    reward: npt.NDArray[np.float64]
     """(E,): reward of the last step, equal for all agents of an environment."""
-    terminated: npt.NDArray[np.bool_] = field(init=False)
+    terminated: npt.NDArray[np.bool_]
     """(E,): no block is left."""
-    truncated: npt.NDArray[np.bool_] = field(init=False)
+    truncated: npt.NDArray[np.bool_]
     """(E,): out of steps with blocks left. A finished environment is not stepped further."""
-    episodes: npt.NDArray[np.int32] = field(init=False)
+    episodes: npt.NDArray[np.int32]
     """(E, 4): one record per environment; its fields are ``steps``, ``blocks_left`` and ``delivered_weight``."""
-    agent_cell: npt.NDArray[np.int32] = field(init=False)
+    agent_cell: npt.NDArray[np.int32]
     """(E, n): cell of each agent."""
-    agent_from: npt.NDArray[np.int32] = field(init=False, repr=False)
+    agent_from: npt.NDArray[np.int32]
     """(E, n): cell of each agent in the last step, after the pushes and before the free moves."""
-    pushed_at: npt.NDArray[np.int32] = field(init=False, repr=False)
+    pushed_at: npt.NDArray[np.int32]
     """(E, n): the step in which the agent last advanced behind a block; 0 = never."""
-    blocks: npt.NDArray[np.int32] = field(init=False)
+    blocks: npt.NDArray[np.int32]
     """(E, B, 8): one record per block; its fields are the six attributes ``block_row`` to ``delivered_at``."""
-    pushes: npt.NDArray[np.int32] = field(init=False)
+    pushes: npt.NDArray[np.int32]
     """(E, B, 4, 8): the last push on a block in direction d at ``[e, b, d - 1]``; read it with ``push_attempt``."""
-    waiting: npt.NDArray[np.int32] = field(init=False, repr=False)
+    waiting: npt.NDArray[np.int32]
     """(E,): the environments that the last step passed over because they were finished; as many as it returned."""
 
-    block_row: npt.NDArray[np.int32] = field(init=False, repr=False)
+    block_row: npt.NDArray[np.int32]
     """(E, B): row of the top-left cell; the last one once delivered."""
-    block_col: npt.NDArray[np.int32] = field(init=False, repr=False)
+    block_col: npt.NDArray[np.int32]
     """(E, B): column of the top-left cell; the last one once delivered."""
-    block_weight: npt.NDArray[np.int32] = field(init=False, repr=False)
+    block_weight: npt.NDArray[np.int32]
     """(E, B)."""
-    moved_at: npt.NDArray[np.int32] = field(init=False, repr=False)
+    moved_at: npt.NDArray[np.int32]
     """(E, B): the step in which the block last moved (one cell); 0 = never. Steps count from 1."""
-    moved_dir: npt.NDArray[np.int32] = field(init=False, repr=False)
+    moved_dir: npt.NDArray[np.int32]
     """(E, B): direction of that move."""
-    delivered_at: npt.NDArray[np.int32] = field(init=False, repr=False)
+    delivered_at: npt.NDArray[np.int32]
     """(E, B): the step in which the block was delivered; 0 = it is still there."""
-    steps: npt.NDArray[np.int32] = field(init=False, repr=False)
+    steps: npt.NDArray[np.int32]
     """(E,): steps done in this episode."""
-    blocks_left: npt.NDArray[np.int32] = field(init=False, repr=False)
+    blocks_left: npt.NDArray[np.int32]
     """(E,): blocks not yet delivered."""
-    delivered_weight: npt.NDArray[np.int32] = field(init=False, repr=False)
+    delivered_weight: npt.NDArray[np.int32]
     """(E,): sum of the weights delivered in the last step."""
-    kernel_args: tuple[Any, ...] = field(init=False, repr=False)
+    kernel_args: tuple[Any, ...]
     """What the kernels take: the four arrays, flat."""
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        grid: npt.NDArray[np.int16],
+        arena: npt.NDArray[np.int32],
+        rewards: npt.NDArray[np.float64],
+        ended: npt.NDArray[np.bool_],
+    ) -> None:
         """Make the views, once: making them at every step would cost more than a small step."""
-        views: dict[str, Any] = {}
-        e, n, b, side = (int(number) for number in self.arena[:MAX_STEPS])
-        views |= {"num_agents": n, "num_blocks": b, "grid_size": side, "reward": self.rewards[DELIVER_REWARD + 1 :]}
-        views |= {"terminated": self.ended[0], "truncated": self.ended[1]}
+        self.grid, self.arena, self.rewards, self.ended = grid, arena, rewards, ended
+        e, n, b, self.grid_size = (int(number) for number in arena[:MAX_STEPS])
+        self.num_agents, self.num_blocks = n, b
+        self.reward, (self.terminated, self.truncated) = rewards[DELIVER_REWARD + 1 :], ended
         for name, begin, shape in _sections(e, n, b):
             if name != "scratch":
-                views[name] = self.arena[begin : begin + math.prod(shape)].reshape(shape)
+                setattr(self, name, arena[begin : begin + math.prod(shape)].reshape(shape))
         for k, name in enumerate(("block_row", "block_col", "block_weight", "moved_at", "moved_dir", "delivered_at")):
-            views[name] = views["blocks"][:, :, k]
+            setattr(self, name, self.blocks[:, :, k])
         for k, name in enumerate(("steps", "blocks_left", "delivered_weight")):
-            views[name] = views["episodes"][:, k]
-        views["kernel_args"] = (self.grid.reshape(-1), self.arena, self.rewards, self.ended.reshape(-1))
-        for name, view in views.items():
-            object.__setattr__(self, name, view)
+            setattr(self, name, self.episodes[:, k])
+        self.kernel_args = (grid.reshape(-1), arena, rewards, ended.reshape(-1))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by the four arrays alone; the views are made anew, else they would drift apart from them."""
-        return _restore, tuple(getattr(self, part.name) for part in fields(self) if part.init)
+        return CubeState, (self.grid, self.arena, self.rewards, self.ended)
 
     @property
     def num_envs(self) -> int:
@@ -375,11 +353,6 @@ class CubeState:
         return Layout(self.grid_size, agents, blocks)
 
 
-def _restore(*values: Any) -> CubeState:
-    names = (part.name for part in fields(CubeState) if part.init)
-    return CubeState(**dict(zip(names, values, strict=True)))
-
-
 def make_state(layouts: Layout | Sequence[Layout], rules: EpisodeRules | None = None) -> CubeState:
     """Build a state with one environment per layout.
 
@@ -401,7 +374,6 @@ def make_state(layouts: Layout | Sequence[Layout], rules: EpisodeRules | None = 
     e = len(layouts)
     rules = rules or EpisodeRules()
     state = CubeState(
-        rules=rules,
         grid=np.zeros((e, side + 2, side + 2), np.int16),
         arena=_arena(e, n, b, side, rules),
         rewards=np.array([rules.step_cost, rules.deliver_reward, *[0.0] * e]),

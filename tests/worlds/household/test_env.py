@@ -1,10 +1,7 @@
-"""The household through PettingZoo: conformance, what agents see and may do, rewards, and what is refused."""
+"""The household through PettingZoo: what agents see and may do, rewards, and what is refused."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +11,6 @@ pytest.importorskip("pettingzoo")
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
-from pettingzoo.utils.conversions import parallel_to_aec
 
 from teamworld.errors import UserError
 from teamworld.seeding import generator
@@ -45,25 +40,12 @@ from tests.worlds.household.data import FOLDER, needs_data
 from tests.worlds.household.homes import APPLE, COFFEE, CUPCAKE, FRIDGE, KITCHEN, LIVING, STOVE, TABLE, WINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 FLAT = homes.flat()
 TEA = homes.tea(FLAT)
 FLOOR = Floor(FLAT)
 TABLE_OF_TEA = Table(TEA)
-OPTIONS: list[dict[str, Any]] = [
-    {"level": "dev-0"},
-    {"level": "dev", "agents": 3, "max_steps": 15, "render_mode": "ansi"},
-    {"level": "test-dishes-4", "sight": "cone", "occlusion": True},
-    {"level": TEA, "agents": 1, "mode": "engine", "strict_put": True},
-]
-
-
-@pytest.fixture(autouse=True)
-def _strict() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 def feature(rows: Any, node: NodeId, name: str, table: Table = TABLE_OF_TEA) -> float:  # noqa: ANN401
@@ -79,16 +61,6 @@ def begin(*points: Point, **rules: Any) -> State:
     return physics.start(TEA, FLOOR, generator(0, "test"), agents=len(points), rules=Rules(**rules), at=at)
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_pettingzoo_conformance(options: dict[str, Any]) -> None:
-    parallel_api_test(parallel_env(**options), num_cycles=40)
-    parallel_seed_test(lambda: parallel_env(**options), num_cycles=8)
-    with warnings.catch_warnings():
-        # The tests warn of names without numbers, and that observations are dictionaries and no images.
-        warnings.filterwarnings("ignore", message=".*[Oo]bservation.*|We recommend agents")
-        api_test(parallel_to_aec(parallel_env(**options)), num_cycles=30)
-
-
 def test_spaces_and_names() -> None:
     env = parallel_env("dev-0", agents=3)
     assert env.possible_agents == ["Alice", "Bob", "Carol"]
@@ -96,8 +68,6 @@ def test_spaces_and_names() -> None:
     shapes = {name: space.shape for name, space in env.observation_space("Bob").items()}
     assert shapes == {"observation": (length(3),), "action_mask": (195,)}
     assert length(3) == 6 + 12 + 12 + 48 * 29
-    with pytest.raises(UserError, match="did you mean 'Carol'"):
-        env.action_space("Carl")
 
 
 def test_what_an_agent_sees() -> None:
@@ -264,8 +234,6 @@ def test_two_agents_do_the_task_and_the_rewards_add_up() -> None:
         assert infos["Alice"]["reason"] == ""
         total += rewards["Alice"]
     assert (total, over, cut, env.agents) == (2.0, {"Alice": True}, {"Alice": False}, [])
-    with pytest.raises(UserError, match="is over: call reset"):
-        env.step({})
 
 
 def test_taking_back_costs_what_it_gave() -> None:
@@ -282,46 +250,14 @@ def test_taking_back_costs_what_it_gave() -> None:
     assert rewards == [{"Alice": k, "Bob": k} for k in (1.0, -1.0, 1.0)]
 
 
-def test_the_step_limit_truncates() -> None:
-    env = parallel_env("dev-0", max_steps=3)
-    env.reset(seed=0)
-    for step in range(3):
-        _, _, over, cut, _ = env.step(dict.fromkeys(env.agents, 0))
-        assert not any(over.values())
-        assert all(cut.values()) == (step == 2)
-    assert env.agents == []
-    assert env.reset()[0].keys() == set(env.possible_agents)
-
-
 def test_seeds_are_those_of_the_world() -> None:
-    env, other = parallel_env("dev"), parallel_env("dev")
+    env = parallel_env("dev")
     for seed in (7, 3):
-        first, _ = env.reset(seed=seed)
+        env.reset(seed=seed)
         world = registry.make("household", "dev", seed, None, {})
         world.reset(seed)
         assert env._state is not None
         assert drawing_data.snapshot(env._state, env._played.episode) == world.snapshot()
-    second, _ = env.reset()
-    assert not np.array_equal(first["Alice"]["observation"], second["Alice"]["observation"])
-    assert np.array_equal(other.reset(seed=3)[0]["Bob"]["observation"], first["Bob"]["observation"])
-    assert np.array_equal(other.reset()[0]["Bob"]["observation"], second["Bob"]["observation"])
-    fresh = parallel_env("dev").reset()[0]["Alice"]["observation"]
-    assert np.array_equal(fresh, parallel_env("dev").reset(seed=0)[0]["Alice"]["observation"])
-
-
-def test_observations_do_not_change_afterwards() -> None:
-    env = parallel_env("dev-1")
-    observations, _ = env.reset(seed=1)
-    kept = [(observations["Alice"]["observation"], observations["Alice"]["observation"].copy())]
-    rng = np.random.default_rng(0)
-    for _ in range(30):
-        actions = {agent: int(rng.choice(np.flatnonzero(observations[agent]["action_mask"]))) for agent in env.agents}
-        observations, *_ = env.step(actions)
-        seen = observations["Alice"]["observation"]
-        assert env.observation_space("Alice").contains(observations["Alice"])
-        kept.append((seen, seen.copy()))
-    for now, before in kept:
-        assert np.array_equal(now, before)
 
 
 def test_the_state_is_the_truth() -> None:
@@ -333,43 +269,6 @@ def test_the_state_is_the_truth() -> None:
     assert all(feature(rows, node, "seen") == 1 for node in TABLE_OF_TEA.nodes)
     assert feature(rows, APPLE, "inside") == 1
     assert not rows[:, FEATURES.index("here")].any()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"level": "deev"}, "there is no household level 'deev'"),
-        ({"level": "official-0"}, "needs the data"),
-        ({"agents": 0}, "agents must be an integer from 1 to 10, got 0"),
-        ({"agents": True}, "agents must be an integer"),
-        ({"max_steps": 0}, "max_steps must be an integer from 1"),
-        ({"sight": "eyes"}, "sight must be one of room, cone"),
-        ({"mode": "easy"}, "mode must be one of strict, engine"),
-        ({"render_mode": "human"}, "there is no window mode"),
-    ],
-)
-def test_bad_arguments_are_told(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        parallel_env(**options)
-
-
-def test_bad_calls_are_told() -> None:
-    env = parallel_env("dev-0")
-    for call in (lambda: env.step({}), env.state):
-        with pytest.raises(UserError, match=r"has not begun: call reset\(\)"):
-            call()
-    with pytest.raises(UserError, match="no render mode was chosen"):
-        env.render()
-    for seed in ("x", -1, True):
-        with pytest.raises(UserError, match="seed must be an integer from 0"):
-            env.reset(seed=seed)  # type: ignore[arg-type]
-    env.reset()
-    with pytest.raises(UserError, match="one action for each of the 2 live agents, got no action for Bob"):
-        env.step({"Alice": 0})
-    for wrong in (-1, ACTIONS, 0.5, True, "wait"):
-        with pytest.raises(UserError, match="an action is an integer from 0 to 194"):
-            env.step({"Alice": 0, "Bob": wrong})
-    env.step({"Alice": np.int64(0), "Bob": 0})
 
 
 def test_rows_without_a_node_are_as_those_never_seen() -> None:
@@ -398,44 +297,9 @@ def test_too_large_homes_are_told() -> None:
         parallel_env(homes.tea(home))
 
 
-def test_render() -> None:
-    env = parallel_env("dev-0", render_mode="rgb_array")
-    with pytest.raises(UserError, match="has not begun"):
-        env.render()
-    env.reset(seed=0)
-    picture = env.render()
-    assert isinstance(picture, np.ndarray)
-    assert picture.shape[1:] == (900, 3)
-    words = parallel_env("dev-0", render_mode="ansi")
-    words.reset(seed=0)
-    text = words.render()
-    assert isinstance(text, str)
-    assert text.startswith("step 0 of 250\n")
-    env.close()
-
-
 @needs_data
 def test_official_levels() -> None:
     for task in (0, 5, 49):
         env = parallel_env(f"official-{task}", data=FOLDER)
         observations, _ = env.reset(seed=0)
         assert env.observation_space("Alice").contains(observations["Alice"])
-
-
-def test_without_the_extra_the_module_is_read_and_says_what_is_missing() -> None:
-    code = (
-        "import sys; sys.modules['pettingzoo'] = None\n"
-        "from teamworld.worlds.household import parallel_env\n"
-        "from teamworld.errors import UserError\n"
-        "try:\n    parallel_env()\nexcept UserError as error:\n    print(error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'teamworld[rl]'" in done.stdout
-
-
-def test_the_package_offers_the_environment() -> None:
-    from teamworld.worlds import household
-
-    assert household.parallel_env is parallel_env
-    with pytest.raises(AttributeError, match="no attribute 'paralel_env'"):
-        _ = household.paralel_env

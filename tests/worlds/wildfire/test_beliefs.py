@@ -37,8 +37,8 @@ KINDS: Mapping[str, str] = {
 def brief(**changes: Any) -> Mission:
     """Return what a team on a map of 93 x 93 cells is told: nine sectors of 31 x 31."""
     parts: dict[str, Any] = {
-        "task": "both", "size": 93, "kinds": KINDS, "horizon": 100, "known": False, "clusters": 2, "per_cluster": 3,
-        "fire_every": 500, "edition": "2025", "careful": True, "lift_reach": 3.0, "fill_reach": 1,
+        "task": "both", "size": 93, "kinds": KINDS, "known": False, "clusters": 2, "per_cluster": 3,
+        "fire_every": 500, "careful": True, "lift_reach": 3.0, "fill_reach": 1,
         "riders_count": False,
     }  # fmt: skip
     return Mission(**parts | changes)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from teamworld.language import Action
-from teamworld.worlds.wildfire.goals import GoalTracker
 from teamworld.worlds.wildfire.kernels.agents import SEEN_EXTINGUISHING, SEEN_IGNITED, TILE
 from teamworld.worlds.wildfire.knowledge import Fires, oldest
 from teamworld.worlds.wildfire.levels import Event, Team
@@ -204,11 +203,19 @@ def test_who_is_not_where_it_was_seen_is_nowhere() -> None:
 
 
 def test_what_was_found_stays_found() -> None:
-    here = world(Team(1), "contain", fire=Cell(30, 30), trees=2, known=False)
-    ledger = GoalTracker(here.incident, here.domain.mission, here.spec.agents)
-    ledger.find(set(), fire=True)
-    ledger.find(set(), fire=False)  # who saw it is dead
-    assert ledger._search(here.incident, Fires(here.incident))[1:3] == (1.0, "done")
+    """The goal to search is done by what anybody found, also by those who are dead."""
+    here = world(
+        Team(1, 0, 1), "contain", fire=Cell(30, 30), trees=2, known=False, options=ALONE, spawn=(5, 5),
+        events=(Event(5, "lose_drone"),), event_cells=((),), fire_every=10**5,
+    )  # fmt: skip
+    events = [
+        event
+        for _ in range(8)
+        for event in here.step({"drone_2": Action("move_to", ((28, 28),))} if here.incident.t < 5 else {}).goals
+    ]
+    assert not here.incident.units.alive[1]
+    assert ("search", "done") in [(event.goal, event.event) for event in events]
+    assert here.goals()[0].state == "done"
 
 
 def test_ways_round_a_fire_are_the_same_on_every_machine() -> None:

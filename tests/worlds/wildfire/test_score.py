@@ -103,11 +103,11 @@ def test_scouts_must_be_above_what_burns_or_has_burnt() -> None:
     for scouts in range(2):
         incident.units.x[:] = 20
         incident.land.burn[11, 21] = IGNITED if scouts == 0 else ON_FIRE
-        assert physics.count_above_fire(incident) == 3 * scouts
+        assert len(physics.rows_over_fire(incident)) == 3 * scouts
     for state in (EXTINGUISHING, BURNT_OUT):
         incident.land.burn[11, 21] = state
         incident.units.x[:] = (20, 20, 20, 3)
-        assert physics.count_above_fire(incident) == 2  # the firefighter does not count
+        assert len(physics.rows_over_fire(incident)) == 2  # the firefighter does not count
 
 
 def test_the_best_of_scouting_is_kept() -> None:

@@ -41,10 +41,8 @@ from teamworld.worlds.wildfire.symbolic_state import (
     PACE,
     WALKERS,
     AgentState,
-    CivilianState,
     Mission,
     SymbolicState,
-    in_zone,
     state_of,
 )
 
@@ -56,127 +54,243 @@ IN_PASSING: Final = 0.25
 #: step, in both modes, on the levels with fire (30 steps, seeds 0 to 5).
 SPREADS: Final = 0.57
 
-
 #: Cells from where somebody was last seen to where it is looked for, and what the place itself counts against each.
 AWAY: Final = 6
 NEAR: Final = 4.0
 
+#: Burning cells that one agent puts out alone.
+ONE_POUR: Final = 9
 
-# ---- what is not known
+#: What only walkers do, and goals that only walkers go for.
+_WORKING: Final = frozenset({"cut", "cut_all", "fell", "clear_to", "spray", "spray_at", "pick_up", "drop_off"})
+_ON_FOOT: Final = frozenset({"move_to", "clear_to", "fell"})
+_WALKED: Final = frozenset({"cut", "rescue", "guard"})
+_POURS: Final = frozenset({"spray", "spray_at", "release"})
 
 
-def latent_variables(mission: Mission, facts: Facts) -> tuple[LatentVariable, ...]:
-    """Return where the fire is, where each cluster of civilians is, and where civilians are that were lost from sight.
+class WildfireBeliefs:
+    """The capabilities ``beliefs`` and ``danger`` of wildfire.
 
-    What nobody was told of is as likely in one cell that nobody has seen as in any other: a sector counts by these,
-    and by all its cells once everything was seen. Of each cluster of which some are known one more is looked for at a
-    time, near those.
+    Args:
+        mission: What everybody was told.
+        goals_by_id: Returns the goals as they stand if facts hold.
     """
-    state = readable(state_of, facts)
-    if state is None:
-        return ()
-    return state.derived("latent", lambda: tuple(_latent_variables(mission, state)))
+
+    def __init__(self, mission: Mission, goals_by_id: Callable[[Facts], Mapping[GoalId, Goal]]) -> None:
+        self._mission, self._goals_by_id = mission, goals_by_id
+
+    # ---- what is not known
+
+    def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
+        """Return where the fire is, where each cluster of civilians is, and where civilians are that were lost.
+
+        What nobody was told of is as likely in one cell that nobody has seen as in any other: a sector counts by
+        these, and by all its cells once everything was seen. Of each cluster of which some are known one more is
+        looked for at a time, near those.
+        """
+        state = readable(state_of, facts)
+        return () if state is None else state.derived("latent", lambda: tuple(self._latent_variables(state)))
+
+    def _latent_variables(self, state: SymbolicState) -> Iterator[LatentVariable]:
+        mission = self._mission
+        search: tuple[GoalId, ...] = () if mission.known else ("search",)
+        if not mission.known and mission.task in ("scout", "contain", "both") and not state.fires:
+            yield LatentVariable("fire", tuple(self._anywhere(state, Entity("fire", 0))), search)
+        rescue = {"rescue": "rescue", "both": "guard"}.get(mission.task)
+        if rescue is None:
+            return
+        for number in range(mission.clusters):
+            people = state.members(number)
+            known = [at for person in people.values() if (at := person.at or person.was) is not None]
+            if not known and number not in state.clusters:
+                values = tuple(self._anywhere(state, Entity("cluster", number)))
+                yield LatentVariable(f"cluster {number}", values, search)
+            first = number * mission.per_cluster
+            new = [civilian for civilian in range(first, first + mission.per_cluster) if civilian not in people]
+            if known and new:
+                yield LatentVariable(f"civilian {new[0]}", tuple(self._around(state, new[0], known[0])), search)
+        for civilian, person in state.people.items():
+            if person.at is None and person.state == "free" and person.was is not None:
+                values = tuple(self._around(state, civilian, person.was))
+                yield LatentVariable(f"civilian {civilian}", values, (f"{rescue}_{person.cluster}",))
+
+    def _anywhere(self, state: SymbolicState, thing: Entity) -> Iterator[Possible]:
+        shares = {number: _unseen(state, number) for number in self._mission.middles}
+        for number, middle in self._mission.middles.items():
+            share = shares[number] if any(shares.values()) else 1.0
+            if share > 0:
+                yield Possible(Fact(thing, "AT", middle), share * self._mission.cells_in(number))
+
+    def _around(self, state: SymbolicState, civilian: int, was: Cell) -> Iterator[Possible]:
+        """Yield where somebody last seen near a cell may be: there or a few cells away, but not where one looks now."""
+        cells = dict.fromkeys(map(self._mission.inside, (was, *round_about(was, AWAY))))
+        ground = state.ground
+        open_to = [cell for cell in cells if ground is None or ground.date(cell) < ground.t] or list(cells)
+        for cell in open_to:
+            yield Possible(Fact(Entity("civilian", civilian), "AT", cell), NEAR if cell == was else 1.0)
+
+    # ---- what is in sight
+
+    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
+        """Return the probability that an agent perceives a fact if it is true.
+
+        1 for what was announced to all, for what is its own, and for what is in the square that its kind reveals;
+        ``IN_PASSING`` for what may have been in sight from its way in the last timestep. Of a sector the share in
+        sight, less what was seen before; see ``base.beliefs.at_least``. That a part of a sector was not seen is in
+        nobody's sight: it is likely for whoever does not see all of it.
+        """
+        state = readable(state_of, facts)
+        body = state.agents.get(agent) if state is not None else None
+        if state is None or body is None or not is_cell(body.at):
+            return 0.0
+        subject = fact.subject
+        if subject == agent or self._is_announced(fact):
+            return 1.0
+        if isinstance(subject, Entity) and fact.predicate == "UNSEEN":
+            return UNSEEN_TOO if self._in_view(subject.id, agent, body) < 1 else 0.0
+        sector = self._sector(fact, state)
+        if sector is not None:
+            return at_least(self._in_view(sector, agent, body), _unseen(state, sector) or 1.0)
+        return max((self._sees(agent, body, cell) for cell in _where(fact, state)), default=0.0)
+
+    def _is_announced(self, fact: Fact) -> bool:
+        """Return whether a fact is announced: places of work; fire, water and clusters unless they are to be found."""
+        if isinstance(fact.subject, str):
+            return False
+        kind, is_place = fact.subject.kind, fact.predicate in ("AT", "IN", "STATE")
+        if kind in ("target", "zone", "sector"):
+            return is_place
+        if kind == "civilian":
+            return self._mission.known and fact.predicate == "IN"
+        return self._mission.known and is_place and kind in ("cluster", "water", "fire")
+
+    def _sector(self, fact: Fact, state: SymbolicState) -> int | None:
+        """Return the sector that a fact means by its middle: where a fire or a cluster is of which nobody knows."""
+        if self._mission.known or fact.predicate != "AT" or not isinstance(fact.subject, Entity):
+            return None
+        kind, number = fact.subject.kind, fact.subject.id
+        if (kind == "fire" and number not in state.fires) or (kind == "cluster" and number not in state.clusters):
+            return self._mission.by_middle.get(fact.value) if is_cell(fact.value) else None
+        return None
+
+    def _reach(self, agent: AgentId) -> int:
+        """Return how far an agent sees, in cells; 0 for one that nobody was told of."""
+        kinds = self._mission.kinds
+        return SIGHTS[KINDS.index(kinds[agent])].reveals if agent in kinds else 0
+
+    def _sees(self, agent: AgentId, body: AgentState, cell: Cell) -> float:
+        far = max(abs(cell[0] - body.at[0]), abs(cell[1] - body.at[1])) - self._reach(agent)
+        if far <= 0:
+            return 1.0
+        carrier = body.aboard if body.aboard in self._mission.kinds else agent
+        return IN_PASSING if far <= PACE[self._mission.kinds.get(carrier or agent, "drone")] + 1 else 0.0
+
+    def _in_view(self, sector: int, agent: AgentId, body: AgentState) -> float:
+        """Return the share of a sector that is in an agent's sight."""
+        if not 0 <= sector < len(self._mission.sectors):
+            return 0.0
+        (x0, x1, y0, y1), far, (x, y) = self._mission.sectors[sector], self._reach(agent), body.at
+        cells = overlap(x0, x1, x - far, x + far) * overlap(y0, y1, y - far, y + far)
+        return cells / self._mission.cells_in(sector)
+
+    # ---- danger
+
+    def harm_probability(self, agent: AgentId, steps: int, facts: Facts) -> float:
+        """Return the probability that fire reaches an agent where it is within so many timesteps; 0 for flyers.
+
+        1 where it burns beside the agent, ``SPREADS`` where the front is no further away than it goes in that time.
+        """
+        state = readable(state_of, facts)
+        body = state.agents.get(agent) if state is not None else None
+        if state is None or body is None or body.aboard is not None or self._mission.kinds.get(agent) not in WALKERS:
+            return 0.0
+        if state.dangerous(body.at):
+            return 1.0
+        return SPREADS if self._may_burn(state, body.at, steps) else 0.0
+
+    def _may_burn(self, state: SymbolicState, at: Cell, steps: int) -> bool:
+        """Return whether fire may reach a cell in that time: the front moves a cell a fire step, to eight neighbours.
+
+        Walkers keep a cell away from fire that they know of, where they are careful.
+        """
+        fire_steps = max(0, steps) * TICKS_PER_TIMESTEP / self._mission.fire_every
+        far = int(fire_steps) + int(self._mission.careful)
+        hot = (cell for front in state.fires.values() if not front.out for cell in front.cells)
+        return any(max(abs(x - at[0]), abs(y - at[1])) <= far for x, y in hot)
+
+    # ---- conflicts
+
+    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
+        """Return the timesteps that are lost if two agents do both; the most, where several tests apply."""
+        goals = readable(self._goals_by_id, facts)
+        if goals is None:
+            return 0.0
+        state, pairs = state_of(facts), ((first, second), (second, first))
+        if any(self._leads_into_fire(option, state, goals) for option in (first, second)):
+            return SAFETY
+        if any(self._is_drop_on_friends(*pair, state) for pair in pairs):
+            return SAFETY
+        if {first.action.verb, second.action.verb} & {"wait", "talk"}:
+            return 0.0
+        twice = self._is_duplicate(first, second, state, goals) or any(self._is_unmatched(*pair) for pair in pairs)
+        return float(min(first.steps, second.steps)) if twice else 0.0
+
+    def _leads_into_fire(self, option: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
+        """Return whether a walker would go where it burns, or where fire may be by the time it is there."""
+        goal = goals.get(option.goal) if option.goal is not None else None
+        walks = option.action.verb in _ON_FOOT or (goal is not None and goal.kind in _WALKED)
+        if not walks or option.action.verb not in (*_ON_FOOT, "go_to"):
+            return False
+        place = _option_place(option, state)
+        return place is not None and (state.dangerous(place) or self._may_burn(state, place, option.steps))
+
+    def _is_drop_on_friends(self, pours: Option, works: Option, state: SymbolicState) -> bool:
+        """Return whether a helicopter that pours now is over somebody who works, or over the cell worked at."""
+        if pours.action.verb != "release" or works.action.verb not in _WORKING:
+            return False
+        bodies = [(self._mission.kinds.get(agent), body) for agent, body in state.agents.items()]
+        above = [body.at for kind, body in bodies if kind == "helicopter" and body.water]
+        below = [body.at for kind, body in bodies if kind in WALKERS and not body.aboard]
+        place = _option_place(works, state)
+        cells = below if place is None else [place]
+        return any(dist(here, cell) <= DROP_REACH for here in above for cell in cells)
+
+    def _is_duplicate(self, first: Option, second: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
+        """Return whether both do what one suffices for."""
+        goal = goals.get(first.goal) if first.goal is not None and first.goal == second.goal else None
+        verbs, aim = {first.action.verb, second.action.verb}, _aim(first)
+        if goal is not None and goal.kind in ("cut", "rescue"):
+            left = len([spot for spot in state.spots(goal.thing) if spot.trees]) if goal.thing is not None else 0
+            if goal.capacity < 2 or (goal.kind == "cut" and left == 1) or (goal.kind == "rescue" and goal.units == 1):
+                return True
+        if goal is not None and goal.kind == "suppress" and verbs <= _POURS:
+            return goal.units <= ONE_POUR
+        if verbs == {"take_aboard"}:
+            return self._waiting(state) <= SEATS
+        if aim is None or aim != _aim(second) or len(verbs) > 1:
+            return False
+        if verbs & {"move_to", "clear_to"}:
+            return True
+        if isinstance(aim, str):
+            return self._mission.kinds.get(aim) == "firefighter"
+        return isinstance(aim, Entity) and aim.kind in ("sector", "civilian")
+
+    def _waiting(self, state: SymbolicState) -> int:
+        """Return how many firefighters are still to be brought to the zone."""
+        return sum(
+            self._mission.kinds.get(agent) == "firefighter" and body.aboard is None and not state.in_zone(body.at)
+            for agent, body in state.agents.items()
+        )
+
+    def _is_unmatched(self, waits: Option, flies: Option) -> bool:
+        """Return whether one makes for the only helicopter, and that fights the fire: with water it takes nobody."""
+        only = self._mission.agents("helicopter") == [_aim(waits)]
+        return only and waits.action.verb == "go_to" and flies.action.verb == "release"
 
 
-def _latent_variables(mission: Mission, state: SymbolicState) -> Iterator[LatentVariable]:
-    search: tuple[GoalId, ...] = () if mission.known else ("search",)
-    if not mission.known and mission.task in ("scout", "contain", "both") and not state.fires:
-        yield LatentVariable("fire", tuple(_anywhere(mission, state, Entity("fire", 0))), search)
-    rescue = {"rescue": "rescue", "both": "guard"}.get(mission.task)
-    for number in range(mission.clusters if rescue is not None else 0):
-        people = state.members(number)
-        known = [at for person in people.values() if (at := person.at or person.was) is not None]
-        if not known and number not in state.clusters:
-            yield LatentVariable(
-                f"cluster {number}", tuple(_anywhere(mission, state, Entity("cluster", number))), search
-            )
-        first = number * mission.per_cluster
-        new = [civilian for civilian in range(first, first + mission.per_cluster) if civilian not in people]
-        if known and new:
-            yield LatentVariable(f"civilian {new[0]}", tuple(_around(mission, state, new[0], known[0])), search)
-    for civilian, person in state.people.items():
-        if _lost(person) and person.was is not None and rescue is not None:
-            values = tuple(_around(mission, state, civilian, person.was))
-            yield LatentVariable(f"civilian {civilian}", values, (f"{rescue}_{person.cluster}",))
-
-
-def _lost(person: CivilianState) -> bool:
-    return person.at is None and person.state == "free"
-
-
-def _anywhere(mission: Mission, state: SymbolicState, what: Entity) -> Iterator[Possible]:
-    hidden = {number: share for number in mission.middles if (share := unseen(state, number)) > 0}
-    for number, middle in mission.middles.items():
-        share = hidden.get(number, 0.0) if hidden else 1.0
-        if share > 0:
-            yield Possible(Fact(what, "AT", middle), share * _cells(mission, number))
-
-
-def _around(mission: Mission, state: SymbolicState, civilian: int, was: Cell) -> Iterator[Possible]:
-    """Yield where somebody is who was last seen near a cell: there or a few cells away, but not where one looks now."""
-    cells = dict.fromkeys([mission.inside(was), *(mission.inside(cell) for cell in round_about(was, AWAY))])
-    ground = state.ground
-    open_to = [cell for cell in cells if ground is None or ground.date(cell) < ground.t] or list(cells)
-    for cell in open_to:
-        yield Possible(Fact(Entity("civilian", civilian), "AT", cell), NEAR if cell == was else 1.0)
-
-
-def unseen(state: SymbolicState, sector: int) -> float:
+def _unseen(state: SymbolicState, sector: int) -> float:
     """Return the share of a sector that nobody has seen."""
     return min(100, max(0, state.unseen.get(sector, 0))) / 100
-
-
-def _cells(mission: Mission, sector: int) -> int:
-    x0, x1, y0, y1 = mission.sectors[sector]
-    return (x1 - x0) * (y1 - y0)
-
-
-# ---- what is in sight
-
-
-def observation_probability(mission: Mission, fact: Fact, agent: AgentId, facts: Facts) -> float:
-    """Return how likely an agent perceives a fact if it is true.
-
-    1 for what was announced to all, for what is its own, and for what is in the square that its kind reveals;
-    ``IN_PASSING`` for what may have been in sight from its way in the last timestep. Of a sector the share in sight,
-    less what was seen before; see ``base.beliefs.at_least``. That a part of a sector was not seen is in nobody's sight:
-    it is likely for whoever does not see all of it.
-    """
-    state = readable(state_of, facts)
-    body = state.agents.get(agent) if state is not None else None
-    if state is None or body is None or not is_cell(body.at):
-        return 0.0
-    if fact.subject == agent or _announced(mission, fact, state):
-        return 1.0
-    subject = fact.subject
-    if isinstance(subject, Entity) and fact.predicate == "UNSEEN":
-        return UNSEEN_TOO if in_view(mission, subject.id, agent, body) < 1 else 0.0
-    sector = _sector(mission, fact, state)
-    if sector is not None:
-        return at_least(in_view(mission, sector, agent, body), unseen(state, sector) or 1.0)
-    return max((_sees(mission, agent, body, cell) for cell in _where(fact, state)), default=0.0)
-
-
-def _announced(mission: Mission, fact: Fact, state: SymbolicState) -> bool:
-    """Return whether a fact is announced: places of work, and fire, water and clusters unless they have to be found."""
-    if isinstance(fact.subject, str):
-        return False
-    kind, is_place = fact.subject.kind, fact.predicate in ("AT", "IN", "STATE")
-    if kind in ("target", "zone", "sector"):
-        return is_place
-    if kind == "civilian":
-        return mission.known and fact.predicate == "IN"
-    return mission.known and is_place and kind in ("cluster", "water", "fire")
-
-
-def _sector(mission: Mission, fact: Fact, state: SymbolicState) -> int | None:
-    """Return the sector that a fact means by its middle: where a fire or a cluster is of which nobody knows."""
-    if mission.known or fact.predicate != "AT" or not isinstance(fact.subject, Entity):
-        return None
-    kind, number = fact.subject.kind, fact.subject.id
-    if (kind == "fire" and number not in state.fires) or (kind == "cluster" and number not in state.clusters):
-        return mission.by_middle.get(fact.value) if is_cell(fact.value) else None
-    return None
 
 
 def _where(fact: Fact, state: SymbolicState) -> list[Cell]:
@@ -197,94 +311,6 @@ def _where(fact: Fact, state: SymbolicState) -> list[Cell]:
     return []
 
 
-def sight_reach(mission: Mission, agent: AgentId) -> int:
-    """Return how far an agent sees, in cells; 0 for one that nobody was told of."""
-    return SIGHTS[KINDS.index(mission.kinds[agent])].reveals if agent in mission.kinds else 0
-
-
-def _sees(mission: Mission, agent: AgentId, body: AgentState, cell: Cell) -> float:
-    far = max(abs(cell[0] - body.at[0]), abs(cell[1] - body.at[1])) - sight_reach(mission, agent)
-    if far <= 0:
-        return 1.0
-    carrier = body.aboard if body.aboard in mission.kinds else agent
-    return IN_PASSING if far <= PACE[mission.kinds.get(carrier or agent, "drone")] + 1 else 0.0
-
-
-def in_view(mission: Mission, sector: int, agent: AgentId, body: AgentState) -> float:
-    """Return the share of a sector that is in an agent's sight."""
-    if not 0 <= sector < len(mission.sectors):
-        return 0.0
-    (x0, x1, y0, y1), far, (x, y) = mission.sectors[sector], sight_reach(mission, agent), body.at
-    return overlap(x0, x1, x - far, x + far) * overlap(y0, y1, y - far, y + far) / _cells(mission, sector)
-
-
-# ---- danger
-
-
-def fire_steps(mission: Mission, ticks: int) -> float:
-    """Return how many fire steps so many timesteps are."""
-    return max(0, ticks) * TICKS_PER_TIMESTEP / mission.fire_every
-
-
-def may_burn_within(mission: Mission, state: SymbolicState, at: Cell, ticks: int) -> bool:
-    """Return whether fire may reach a cell in that time: the front moves a cell a fire step, to eight neighbours.
-
-    Walkers keep a cell away from fire that they know of, where they are careful.
-    """
-    far = int(fire_steps(mission, ticks)) + int(mission.careful)
-    hot = (cell for front in state.fires.values() if not front.out for cell in front.cells)
-    return any(max(abs(x - at[0]), abs(y - at[1])) <= far for x, y in hot)
-
-
-def danger(mission: Mission, agent: AgentId, ticks: int, facts: Facts) -> float:
-    """Return how likely fire reaches an agent where it is within so many timesteps; 0 for whoever flies.
-
-    1 where it burns beside the agent, ``SPREADS`` where the front is no further away than it goes in that time.
-    """
-    state = readable(state_of, facts)
-    body = state.agents.get(agent) if state is not None else None
-    if state is None or body is None or body.aboard is not None or mission.kinds.get(agent) not in WALKERS:
-        return 0.0
-    if state.dangerous(body.at):
-        return 1.0
-    return SPREADS if may_burn_within(mission, state, body.at, ticks) else 0.0
-
-
-#: Burning cells that one agent puts out alone.
-ONE_POUR: Final = 9
-
-#: What only walkers do, and goals that only walkers go for.
-_WORKING: Final = frozenset({"cut", "cut_all", "fell", "clear_to", "spray", "spray_at", "pick_up", "drop_off"})
-_ON_FOOT: Final = frozenset({"move_to", "clear_to", "fell"})
-_WALKED: Final = frozenset({"cut", "rescue", "guard"})
-_POURS: Final = frozenset({"spray", "spray_at", "release"})
-
-
-def conflict_cost(
-    mission: Mission, first: Option, second: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
-) -> float:
-    """Return the timesteps that are lost if two agents do both; the most, where several tests apply.
-
-    Args:
-        mission: The task and the rules of reach.
-        first: What one does.
-        second: What the other does.
-        state: What is known.
-        goals: As they then stand, by id.
-    """
-    if any(into_fire(mission, option, state, goals) for option in (first, second)):
-        return SAFETY
-    if any(_on_friends(mission, *pair, state) for pair in ((first, second), (second, first))):
-        return SAFETY
-    short = float(min(first.steps, second.steps))
-    if {first.action.verb, second.action.verb} & {"wait", "talk"}:
-        return 0.0
-    twice = _is_duplicate(mission, first, second, state, goals) or any(
-        _unmatched(mission, *pair) for pair in ((first, second), (second, first))
-    )
-    return short if twice else 0.0
-
-
 def _aim(option: Option) -> object:
     return option.action.args[0] if option.action.args else None
 
@@ -297,107 +323,3 @@ def _option_place(option: Option, state: SymbolicState) -> Cell | None:
     if isinstance(aim, Entity) and aim.kind in ("zone", "water", "sector", "civilian"):
         return state.place(aim, (0, 0))
     return None
-
-
-def into_fire(mission: Mission, option: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]) -> bool:
-    """Return whether a walker would go where it burns, or where fire may be by the time it is there."""
-    goal = goals.get(option.goal) if option.goal is not None else None
-    walks = option.action.verb in _ON_FOOT or (goal is not None and goal.kind in _WALKED)
-    if not walks or option.action.verb not in (*_ON_FOOT, "go_to"):
-        return False
-    place = _option_place(option, state)
-    if place is None:
-        return False
-    return state.dangerous(place) or may_burn_within(mission, state, place, option.steps)
-
-
-def _on_friends(mission: Mission, pours: Option, works: Option, state: SymbolicState) -> bool:
-    """Return whether a helicopter that pours now is over somebody who works, or over the cell that is worked at."""
-    if pours.action.verb != "release" or works.action.verb not in _WORKING:
-        return False
-    above = [body.at for agent, body in state.agents.items() if mission.kinds.get(agent) == "helicopter" and body.water]
-    below = [body.at for agent, body in state.agents.items() if mission.kinds.get(agent) in WALKERS and not body.aboard]
-    place = _option_place(works, state)
-    cells = below if place is None else [place]
-    return any(dist(here, cell) <= DROP_REACH for here in above for cell in cells)
-
-
-def _is_duplicate(
-    mission: Mission, first: Option, second: Option, state: SymbolicState, goals: Mapping[GoalId, Goal]
-) -> bool:
-    """Return whether both do what one suffices for."""
-    goal = goals.get(first.goal) if first.goal is not None and first.goal == second.goal else None
-    verbs, aims = {first.action.verb, second.action.verb}, (_aim(first), _aim(second))
-    same = aims[0] is not None and aims[0] == aims[1]
-    if goal is not None and goal.kind in ("cut", "rescue"):
-        left = len([spot for spot in state.spots(goal.thing) if spot.trees]) if goal.thing is not None else 0
-        if goal.capacity < 2 or (goal.kind == "cut" and left == 1) or (goal.kind == "rescue" and goal.units == 1):
-            return True
-    if goal is not None and goal.kind == "suppress" and verbs <= _POURS:
-        return goal.units <= ONE_POUR
-    if verbs == {"take_aboard"}:
-        return _waiting(mission, state) <= SEATS
-    if not same or len(verbs) > 1:
-        return False
-    if verbs & {"move_to", "clear_to"}:
-        return True
-    aim = aims[0]
-    if isinstance(aim, str):
-        return mission.kinds.get(aim) == "firefighter"
-    return isinstance(aim, Entity) and aim.kind in ("sector", "civilian")
-
-
-def _waiting(mission: Mission, state: SymbolicState) -> int:
-    """Return how many firefighters are still to be brought to the zone."""
-    return sum(
-        mission.kinds.get(agent) == "firefighter"
-        and body.aboard is None
-        and not (state.zone is not None and in_zone(body.at, state.zone))
-        for agent, body in state.agents.items()
-    )
-
-
-def _unmatched(mission: Mission, waits: Option, flies: Option) -> bool:
-    """Return whether one makes for the only helicopter, and that fights the fire: with water it takes nobody aboard."""
-    only = mission.agents("helicopter") == [_aim(waits)]
-    return only and waits.action.verb == "go_to" and flies.action.verb == "release"
-
-
-class WildfireBeliefs:
-    """The capability ``beliefs`` of wildfire.
-
-    Args:
-        mission: What everybody was told.
-        goals_by_id: Returns the goals as they stand if facts hold.
-    """
-
-    def __init__(self, mission: Mission, goals_by_id: Callable[[Facts], Mapping[GoalId, Goal]]) -> None:
-        self._mission, self._goals_by_id = mission, goals_by_id
-
-    def latent_variables(self, facts: Facts) -> tuple[LatentVariable, ...]:
-        """Return where fire and civilians may be that were not found."""
-        return latent_variables(self._mission, facts)
-
-    def observation_probability(self, fact: Fact, agent: AgentId, facts: Facts) -> float:
-        """Return the probability that an agent perceives a fact if it is true."""
-        return observation_probability(self._mission, fact, agent, facts)
-
-    def conflict_cost(self, first: Option, second: Option, facts: Facts) -> float:
-        """Return the timesteps that are lost if two agents do both."""
-        goals = readable(self._goals_by_id, facts)
-        return 0.0 if goals is None else conflict_cost(self._mission, first, second, state_of(facts), goals)
-
-
-class WildfireDanger:
-    """The capability ``danger`` of wildfire.
-
-    Args:
-        mission: What everybody was told.
-    """
-
-    def __init__(self, mission: Mission) -> None:
-        self._mission = mission
-
-    def harm_probability(self, agent: AgentId, steps: int, facts: Facts) -> float:
-        """Return the probability that fire reaches an agent where it is within so many timesteps."""
-        return danger(self._mission, agent, steps, facts)

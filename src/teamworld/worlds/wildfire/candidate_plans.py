@@ -12,7 +12,7 @@ and the team alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import dist
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -23,7 +23,7 @@ from teamworld.worlds.contract import WAIT, Goal
 from teamworld.worlds.wildfire.kernels import agents
 from teamworld.worlds.wildfire.skills import expected_state, is_near
 from teamworld.worlds.wildfire.state import SEATS, TANK
-from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, WALKERS, Mission, SymbolicState, in_zone
+from teamworld.worlds.wildfire.symbolic_state import BOARDING_REACH, WALKERS, Mission, SymbolicState
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -92,37 +92,35 @@ def _best_firebreak(mission: Mission, state: SymbolicState, fire: int) -> Firebr
     box = fire_extent(mission, state, fire)
     if box is None or state.ground is None:
         return None
+    team = cutters(mission, state)
+    if not team:
+        return None
     size, effort, fuel = mission.size, _effort(state.ground.codes), _fuel(state.ground.codes)
-    along_x = np.concatenate([np.zeros((size, 1)), np.cumsum(effort, axis=1)], axis=1)
-    along_y = np.concatenate([np.zeros((1, size)), np.cumsum(effort, axis=0)], axis=0)
     inside = np.zeros((size + 1, size + 1))
     inside[1:, 1:] = fuel.cumsum(axis=0).cumsum(axis=1)
     sides = (-_side_lines(-box.x0), -_side_lines(-box.y0), _side_lines(box.x1), _side_lines(box.y1))
     x0, y0, x1, y1 = (side.ravel() for side in np.meshgrid(*sides, indexing="ij"))
     low_x, high_x = np.clip(x0, 0, size - 1), np.clip(x1, 0, size - 1)
     low_y, high_y = np.clip(y0, 0, size - 1), np.clip(y1, 0, size - 1)
+    along_x, along_y = (np.pad(np.cumsum(array, axis=1), ((0, 0), (1, 0))) for array in (effort, effort.T))
     work = np.zeros(len(x0))
-    for y in (y0, y1):
-        here = (y >= 0) & (y < size)
-        work += np.where(
-            here, along_x[np.clip(y, 0, size - 1), high_x + 1] - along_x[np.clip(y, 0, size - 1), low_x], 0
-        )
-    for x in (x0, x1):
-        here = (x >= 0) & (x < size)
-        work += np.where(
-            here, along_y[high_y + 1, np.clip(x, 0, size - 1)] - along_y[low_y, np.clip(x, 0, size - 1)], 0
-        )
+    for sums, side, low, high in (
+        (along_x, y0, low_x, high_x), (along_x, y1, low_x, high_x),
+        (along_y, x0, low_y, high_y), (along_y, x1, low_y, high_y),
+    ):  # fmt: skip
+        line = np.clip(side, 0, size - 1)
+        work += np.where(line == side, sums[line, high + 1] - sums[line, low], 0)
     burnt = (
         inside[high_y + 1, high_x + 1] - inside[low_y, high_x + 1] - inside[high_y + 1, low_x] + inside[low_y, low_x]
     )
-    rate = sum(RATES[mission.kinds[a]] for a in cutters(mission, state))
-    if rate == 0.0:
-        return None
+    rate = sum(RATES[mission.kinds[agent]] for agent in team)
     middle = (box.x0 + box.x1) // 2, (box.y0 + box.y1) // 2
-    travel = min(dist(state.agents[a].at, middle) / 8.0 for a in cutters(mission, state))
+    travel = min(dist(state.agents[agent].at, middle) / 8.0 for agent in team)
     gaps = (x0, box.x0 - x0), (x1, x1 - box.x1), (y0, box.y0 - y0), (y1, y1 - box.y1)
+    # Fire steps until the fire is at a side; never, where the side is beyond the map.
+    steps = [np.where((side < 0) | (side >= size), 1e3, gap - 1.0) for side, gap in gaps]
     every = mission.fire_every / 100.0
-    until = np.min([_steps_until(at, gap, size) for at, gap in gaps], axis=0) * every - state.ground.t % every
+    until = np.min(steps, axis=0) * every - state.ground.t % every
     slack = until - 1.3 * work / rate - travel - 2.0
     worth = burnt + 1.5 * work + np.where(slack < 0, 1e4 - 1e3 * slack, 0)
     best = int(np.argmin(worth))
@@ -140,11 +138,6 @@ def _side_lines(edge: int) -> npt.NDArray[np.int64]:
 def cutters(mission: Mission, state: SymbolicState) -> list[AgentId]:
     """Return who can cut."""
     return [agent for agent, body in state.agents.items() if mission.kinds[agent] in RATES and body.aboard is None]
-
-
-def _steps_until(side: npt.NDArray[np.int64], offset: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float64]:
-    """Return the fire steps until the fire is at a side; never, where the side is beyond the map."""
-    return np.where((side < 0) | (side >= size), 1e3, offset - 1.0)
 
 
 def _effort(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
@@ -247,54 +240,41 @@ def candidate_plans(mission: Mission, state: SymbolicState, agent: AgentId, goal
     if goal is None or goal.thing is None:
         yield from standby_plans(mission, state, agent)
         return
-    has_plan = False
-    for steps in _goal_plans(mission, state, agent, goal, goal.thing):
-        has_plan = True
-        yield steps
-    if not has_plan:
-        yield REST
+    makers: dict[str, Callable[[Mission, SymbolicState, AgentId, Entity], Iterator[Steps]]] = {
+        "cut": _cut_plans, "search": search_plans, "scout": _scout_plans, "suppress": _suppress_plans,
+        "transport": _transport_plans, "rescue": _rescue_plans, "guard": _guard_plans,
+    }  # fmt: skip
+    plans = makers[goal.kind](mission, state, agent, goal.thing)
+    yield next(plans, REST)
+    yield from plans
 
 
-def _goal_plans(mission: Mission, state: SymbolicState, agent: AgentId, goal: Goal, aim: Entity) -> Iterator[Steps]:
-    """Yield plans for a goal, as far as there are any."""
-    kind = mission.kinds[agent]
-    if goal.kind == "cut":
-        yield from _cut_plans(state, agent, aim, kind)
-    elif goal.kind == "search":
-        yield from search_plans(mission, state, agent)
-    elif goal.kind == "scout":
-        there = () if is_near(agent, aim, mission, state) else (go_to(aim),)
-        yield (*there, *REST)
-        yield (*there, WAIT)
-    elif goal.kind == "suppress":
-        yield from _suppress_plans(mission, state, agent, aim, kind)
-    elif goal.kind == "transport":
-        yield from _transport_plans(mission, state, agent, kind)
-    elif goal.kind == "rescue":
-        yield from _rescue_plans(mission, state, agent, aim)
-    else:
-        yield from _guard_plans(mission, state, agent, aim)
+def approach(mission: Mission, state: SymbolicState, agent: AgentId, aim: Entity) -> Steps:
+    """Return how an agent gets to a thing: no step if it is there."""
+    return () if is_near(agent, aim, mission, state) else (go_to(aim),)
 
 
-def _cut_plans(state: SymbolicState, agent: AgentId, aim: Entity, kind: str) -> Iterator[Steps]:
+def _cut_plans(mission: Mission, state: SymbolicState, agent: AgentId, aim: Entity) -> Iterator[Steps]:
     at = state.agents[agent].at
     yield (Action("fell", (aim,)),)
-    left = sorted((spot.at for spot in state.spots(aim) if spot.trees), key=lambda cell: (dist(cell, at), cell))
-    if kind == "bulldozer":
+    left = sorted(state.uncut(aim), key=lambda cell: (dist(cell, at), cell))
+    if mission.kinds[agent] == "bulldozer":
         far = max(left, key=lambda cell: (dist(cell, left[0]), cell))
         start = () if at == left[0] else (move_to(left[0]),)
         yield (*start, Action("clear_to", (far,)))
-        return
-    steps: list[Action] = []
-    for cell in left[:MOST_CUTS]:
-        steps += [*(() if cell == at else (move_to(cell),)), Action("cut_all")]
-        at = cell
-    yield tuple(steps)
+    else:
+        yield cut_cells(left[:MOST_CUTS], at)
 
 
-def search_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Iterator[Steps]:
+def _scout_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:
+    there = approach(mission, state, agent, fire)
+    yield (*there, *REST)
+    yield (*there, WAIT)
+
+
+def search_plans(mission: Mission, state: SymbolicState, agent: AgentId, _: Entity | None = None) -> Iterator[Steps]:
     """Yield ways to look around: sectors that nobody has seen, of which each agent begins with others."""
-    team = [teammate for teammate in state.agents if mission.kinds[teammate] == mission.kinds[agent]]
+    team = mission.present(state, mission.kinds[agent])
     mine, at = team.index(agent), state.agents[agent].at
     hidden = sorted(
         state.unseen,
@@ -308,25 +288,25 @@ def search_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Iter
         yield tuple(go_to(Entity("sector", number)) for number in ways[first : first + 2])
 
 
-def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity, kind: str) -> Iterator[Steps]:
-    body, known = state.agents[agent], state.place(fire, state.agents[agent].at) is not None
+def _suppress_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: Entity) -> Iterator[Steps]:
+    body, kind = state.agents[agent], mission.kinds[agent]
+    known = state.place(fire, body.at) is not None
     if kind == "helicopter":
-        drop = Action("release")
-        full = (go_to(fire), drop) * body.water if known else ()
-        if full:
-            yield full
-        elif state.water and not state.riders(agent) and known:
-            yield (*_fill_tank(mission, state, agent), *((go_to(fire), drop) * TANK))
-        if known:
-            yield (go_to(fire), *REST)
+        if not known:
+            return
+        drop = go_to(fire), Action("release")
+        if body.water:
+            yield drop * body.water
+        elif state.water and not state.riders(agent):
+            yield (*_fill_tank(mission, state, agent), *(drop * TANK))
+        yield (go_to(fire), *REST)
         return
     if kind == "firefighter" and known:
         yield from _spray_plans(mission, state, agent, fire)
-    has_plan = False
-    for steps in _firebreak_plans(mission, state, agent, fire.id, kind):
-        has_plan = True
-        yield steps
-    if not has_plan:  # who flees cuts nothing: no plan for the fire while there is a place on the break
+    cuts = _firebreak_plan(mission, state, agent, fire.id)
+    if cuts:
+        yield cuts
+    else:  # who flees cuts nothing: no plan for the fire while there is a place on the break
         yield from standby_plans(mission, state, agent)
 
 
@@ -341,10 +321,10 @@ def _spray_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: E
             state = expected_state(agent, action, mission, state)
     spray = Action("spray_at", (fire,))
     while state.agents[agent].water and not state.fires[fire.id].out:
-        way = () if is_near(agent, fire, mission, state) else (go_to(fire),)
-        for action in (*way, spray):
+        way = (*approach(mission, state, agent, fire), spray)
+        for action in way:
             state = expected_state(agent, action, mission, state)
-        steps = (*steps, *way, spray)
+        steps = (*steps, *way)
     yield steps
 
 
@@ -363,19 +343,20 @@ def _fill_tank(mission: Mission, state: SymbolicState, agent: AgentId) -> Steps:
         place = state.water[number]
         return not (flies or _is_clear(at, place, mission, state)), dist(place, at), number
 
-    nearest = min(state.water, key=way)
-    there = is_near(agent, Entity("water", nearest), mission, state)
-    return (*(() if there else (go_to(Entity("water", nearest)),)), Action("refill"))
+    nearest = Entity("water", min(state.water, key=way))
+    return (*approach(mission, state, agent, nearest), Action("refill"))
 
 
-def _firebreak_plans(mission: Mission, state: SymbolicState, agent: AgentId, fire: int, kind: str) -> Iterator[Steps]:
-    """Yield the agent's share of a ring round the fire, if there is one to cut."""
+def _firebreak_plan(mission: Mission, state: SymbolicState, agent: AgentId, fire: int) -> Steps:
+    """Return how to cut the agent's share of a ring round the fire; empty if there is none to cut."""
     ring = firebreak(mission, state, fire)
-    if ring is None or not ring.uncut:
-        return
-    cells, at = own_stretch(ring, agent, mission, state), state.agents[agent].at
-    if cells:
-        yield clear_run(cells, ring.cells, at) if kind == "bulldozer" else cut_cells(cells[:MOST_CUTS], at)
+    cells = [] if ring is None or not ring.uncut else own_stretch(ring, agent, mission, state)
+    if ring is None or not cells:
+        return ()
+    at = state.agents[agent].at
+    if mission.kinds[agent] == "bulldozer":
+        return clear_run(cells, ring.cells, at)
+    return cut_cells(cells[:MOST_CUTS], at)
 
 
 def cut_cells(cells: list[Cell], at: Cell) -> Steps:
@@ -403,11 +384,10 @@ def clear_run(cells: list[Cell], outline: tuple[Cell, ...], at: Cell) -> Steps:
     return (*start, *(Action("clear_to", (cell,)) for cell in (*corners, way[-1])))
 
 
-def _transport_plans(mission: Mission, state: SymbolicState, agent: AgentId, kind: str) -> Iterator[Steps]:
-    body, zone = state.agents[agent], Entity("zone", 0)
-    arrived = state.zone is not None and in_zone(body.at, state.zone)
-    there = () if arrived else (go_to(zone),)
-    if kind == "firefighter":
+def _transport_plans(mission: Mission, state: SymbolicState, agent: AgentId, zone: Entity) -> Iterator[Steps]:
+    body = state.agents[agent]
+    there = () if state.in_zone(body.at) else (go_to(zone),)
+    if mission.kinds[agent] == "firefighter":
         if there:
             yield there
         return
@@ -422,31 +402,23 @@ def _transport_plans(mission: Mission, state: SymbolicState, agent: AgentId, kin
 
 def waiting_firefighters(mission: Mission, state: SymbolicState, agent: AgentId) -> list[AgentId]:
     """Return the firefighters that are not at the zone and ride with nobody, the furthest from the zone first."""
-    left = [
-        firefighter
-        for firefighter, body in state.agents.items()
-        if mission.kinds[firefighter] == "firefighter"
-        and body.aboard is None
-        and not (state.zone is not None and in_zone(body.at, state.zone))
-    ]
+    bodies = [(name, state.agents[name]) for name in mission.present(state, "firefighter")]
+    left = [(name, body.at) for name, body in bodies if body.aboard is None and not state.in_zone(body.at)]
     zone = state.zone or state.agents[agent].at
-    return sorted(left, key=lambda firefighter: (-round(dist(state.agents[firefighter].at, zone)), firefighter))
+    return [name for _, name in sorted((-round(dist(at, zone)), name) for name, at in left)]
 
 
 def _rescue_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
     body = state.agents[agent]
     zone, out = go_to(Entity("zone", 0)), Action("drop_off")
-    arrived = state.zone is not None and in_zone(body.at, state.zone)
     if body.holds is not None:
-        yield (out,) if arrived else (zone, out)
+        yield (out,) if state.in_zone(body.at) else (zone, out)
         return
     people = state.members(cluster.id)
     free = [number for number, person in people.items() if person.state == "free" and person.at is not None]
     if state.place(cluster, body.at) is not None:
-        there = () if is_near(agent, cluster, mission, state) else (go_to(cluster),)
-        yield (*there, Action("pick_up"), zone, out)
-        firefighters = [teammate for teammate in state.agents if mission.kinds[teammate] == "firefighter"]
-        mine = free[firefighters.index(agent) % len(free)] if free else None
+        yield (*approach(mission, state, agent, cluster), Action("pick_up"), zone, out)
+        mine = free[mission.present(state, "firefighter").index(agent) % len(free)] if free else None
         if mine is not None and not is_near(agent, Entity("civilian", mine), mission, state):
             yield (go_to(Entity("civilian", mine)), Action("pick_up"), zone, out)
         return
@@ -467,7 +439,6 @@ def cells_around(middle: Cell, mission: Mission, agent: AgentId) -> list[Cell]:
 def _guard_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluster: Entity) -> Iterator[Steps]:
     """Yield ways to keep people from the fire: carry them away from it, or be near."""
     body = state.agents[agent]
-    fires = [cell for front in state.fires.values() for cell in front.cells]
     if body.holds is not None:
         far = refuge(mission, state, body.at)
         yield (*(() if far == body.at else (move_to(far),)), Action("drop_off"))
@@ -475,8 +446,8 @@ def _guard_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluster
         return
     place = state.place(cluster, body.at)
     if place is not None:
-        there = () if is_near(agent, cluster, mission, state) else (go_to(cluster),)
-        if any(dist(place, cell) < 2 * SAFE_DISTANCE for cell in fires):
+        there = approach(mission, state, agent, cluster)
+        if any(dist(place, cell) < 2 * SAFE_DISTANCE for cell in state.burning):
             far = refuge(mission, state, place)
             yield (*there, Action("pick_up"), move_to(far), Action("drop_off"))
         yield (*there, *REST)
@@ -485,9 +456,8 @@ def _guard_plans(mission: Mission, state: SymbolicState, agent: AgentId, cluster
 
 def refuge(mission: Mission, state: SymbolicState, at: Cell) -> Cell:
     """Return a cell further from all fire: of those a way off, the one furthest from it."""
-    hot = [cell for front in state.fires.values() for cell in front.cells]
     ways = [mission.inside((at[0] + x * 12, at[1] + y * 12)) for x in (-1, 0, 1) for y in (-1, 0, 1)]
-    return max(ways, key=lambda cell: (min((dist(cell, fire) for fire in hot), default=0.0), cell))
+    return max(ways, key=lambda cell: (min((dist(cell, fire) for fire in state.burning), default=0.0), cell))
 
 
 def standby_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Iterator[Steps]:
@@ -496,10 +466,9 @@ def standby_plans(mission: Mission, state: SymbolicState, agent: AgentId) -> Ite
     if body.aboard is not None:
         yield REST
         return
-    if body.holds is not None and state.zone is not None and in_zone(body.at, state.zone):
+    if body.holds is not None and state.in_zone(body.at):
         yield (Action("drop_off"),)
-    hot = [cell for front in state.fires.values() for cell in front.cells if dist(cell, body.at) < SAFE_DISTANCE]
-    if hot and kind in WALKERS:
+    if kind in WALKERS and any(dist(cell, body.at) < SAFE_DISTANCE for cell in state.burning):
         far = refuge(mission, state, body.at)
         if far != body.at and not state.dangerous(far):
             yield (move_to(far),)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import dist
+from typing import TypeAlias
 
-from teamworld.errors import UserError, suggest
-from teamworld.language import Action, ActionSchema, AgentId, Cell, Entity, Facts, GoalId, Measures, Plan, Relation
+from teamworld.errors import UserError
+from teamworld.language import Action, ActionSchema, AgentId, Entity, Facts, GoalId, Measures, Plan, Relation
+from teamworld.worlds.base.domain import check_form
+from teamworld.worlds.base.executor import complete_action
 from teamworld.worlds.contract import POSSIBLE, WAIT, Domain, Goal, ImpossibleFacts, Option, Verdict, View
 from teamworld.worlds.wildfire import heuristic
-from teamworld.worlds.wildfire.beliefs import WildfireBeliefs, WildfireDanger
-from teamworld.worlds.wildfire.candidate_plans import candidate_plans
+from teamworld.worlds.wildfire.beliefs import WildfireBeliefs
+from teamworld.worlds.wildfire.candidate_plans import candidate_plans, go_to
 from teamworld.worlds.wildfire.goals import goals_in
 from teamworld.worlds.wildfire.skills import (
     MEASURES,
@@ -34,6 +37,11 @@ from teamworld.worlds.wildfire.symbolic_state import (
     state_of,
 )
 
+#: An action for a goal.
+Proposal: TypeAlias = tuple[Action, GoalId | None]
+
+ZONE = Entity("zone", 0)
+
 #: Options name at most so many things of a sort, the nearest.
 FEW = 12
 NO_FIRE_NEAR = "not_near: no fire within three cells"
@@ -52,7 +60,6 @@ class WildfireDomain(Domain):
     def __init__(self, mission: Mission) -> None:
         self.mission = mission
         self._beliefs = WildfireBeliefs(mission, self._by_id)
-        self._danger = WildfireDanger(mission)
 
     @property
     def relations(self) -> Sequence[Relation]:
@@ -70,9 +77,9 @@ class WildfireDomain(Domain):
         return self._beliefs
 
     @property
-    def danger(self) -> WildfireDanger:
+    def danger(self) -> WildfireBeliefs:
         """When fire harms agents."""
-        return self._danger
+        return self._beliefs
 
     def _state(self, facts: Facts) -> SymbolicState:
         """Return the state that facts describe, if it can be one of this mission.
@@ -100,115 +107,105 @@ class WildfireDomain(Domain):
     def options(self, agent: AgentId, facts: Facts) -> Sequence[Option]:
         """Return what makes sense now: work at hand, ways to work, ways to look around, waiting."""
         state = self._state(facts)
+        return state.derived(("options", agent), lambda: self._options(agent, state, facts))
+
+    def _options(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Sequence[Option]:
         if agent not in state.agents:
             return [Option(WAIT, None, 1)]
-        kind = self.mission.kinds[agent]
-        proposals = {"firefighter": self._on_foot, "bulldozer": self._driving}.get(kind, self._flying)(
-            agent, state, facts
-        )
+        proposers = {"firefighter": self._on_foot, "bulldozer": self._driving}
+        proposals = proposers.get(self.mission.kinds[agent], self._flying)(agent, state)
         options: dict[Action, GoalId | None] = {}
-        for action, goal in (*proposals, *self._ways(agent, state, facts), (WAIT, None)):
+        for action, goal in (*proposals, *self._searching(agent, state), (WAIT, None)):
             if action not in options and self.check_now(agent, action, facts).ok:
                 options[action] = goal
         return [Option(act, goal, estimate_ticks(agent, act, self.mission, state)) for act, goal in options.items()]
 
-    def _open(self, facts: Facts, *kinds: str) -> list[Goal]:
-        return [goal for goal in self.goals(facts) if goal.state == "open" and goal.kind in kinds and goal.thing]
+    def _open(self, state: SymbolicState, *kinds: str) -> list[tuple[Goal, Entity]]:
+        """Return the open goals of some kinds, with what they are about."""
+        goals = state.derived("goals", lambda: goals_in(self.mission, state))
+        return [(goal, goal.thing) for goal in goals if goal.state == "open" and goal.kind in kinds and goal.thing]
 
-    def _on_foot(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _on_foot(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
         body = state.agents[agent]
-        cuts = self._open(facts, "cut")
-        for goal in self._nearest(cuts, body.at, state):
-            if goal.thing is not None and any(spot.at == body.at for spot in state.spots(goal.thing)):
+        for goal, thing in self._nearest_cuts(agent, state):
+            if any(spot.at == body.at for spot in state.spots(thing)):
                 yield Action("cut_all"), goal.id
                 yield from ((Action("cut", (count,)), goal.id) for count in range(1, (body.trees or 1)))
-            if goal.thing is not None:
-                yield Action("go_to", (goal.thing,)), goal.id
-        for goal in self._open(facts, "rescue", "guard"):
-            members = state.members(goal.thing.id if goal.thing else 0)
-            mine = body.holds in members
-            if mine:
+            yield go_to(thing), goal.id
+        for goal, cluster in self._open(state, "rescue", "guard"):
+            members = state.members(cluster.id)
+            if body.holds in members:
                 yield Action("drop_off"), goal.id
-            if mine and state.zone is not None:
-                yield Action("go_to", (Entity("zone", 0),)), goal.id
-            if body.holds is None and goal.thing is not None:
-                near = state.nearest_free(body.at, self.mission.lift_reach)
-                if near in members:
+                if state.zone is not None:
+                    yield go_to(ZONE), goal.id
+            if body.holds is None:
+                if state.nearest_free(body.at, self.mission.lift_reach) in members:
                     yield Action("pick_up"), goal.id
-                yield Action("go_to", (goal.thing,)), goal.id
-        for goal in self._open(facts, "transport"):
-            yield Action("go_to", (Entity("zone", 0),)), goal.id
-            helicopters = [teammate for teammate in state.agents if self.mission.kinds[teammate] == "helicopter"]
-            yield from ((Action("go_to", (teammate,)), goal.id) for teammate in helicopters)
-        yield from self._fighting(agent, state, facts, "spray_at")
-        fires = self._open(facts, "suppress")
+                yield go_to(cluster), goal.id
+        for goal, zone in self._open(state, "transport"):
+            yield go_to(zone), goal.id
+            yield from ((go_to(helicopter), goal.id) for helicopter in self.mission.present(state, "helicopter"))
+        yield from self._fighting(agent, state, "spray_at")
+        fires = self._open(state, "suppress")
         if fires and body.trees:
-            yield Action("cut_all"), fires[0].id
-        for goal in fires:
+            yield Action("cut_all"), fires[0][0].id
+        for goal, _ in fires:
             for plan in candidate_plans(self.mission, state, agent, goal):
-                first = next((act for act in plan if act.verb == "move_to"), None)
-                if first is not None:
-                    yield first, goal.id
+                yield from [(act, goal.id) for act in plan if act.verb == "move_to"][:1]
 
-    def _driving(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _driving(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
         at = state.agents[agent].at
-        for goal in self._nearest(self._open(facts, "cut"), at, state):
-            if goal.thing is None:
-                continue
-            yield Action("go_to", (goal.thing,)), goal.id
-            left = [spot.at for spot in state.spots(goal.thing) if spot.trees]
-            if left and at in (spot.at for spot in state.spots(goal.thing)):
+        for goal, thing in self._nearest_cuts(agent, state):
+            yield go_to(thing), goal.id
+            left = state.uncut(thing)
+            if left and at in (spot.at for spot in state.spots(thing)):
                 yield Action("clear_to", (max(left, key=lambda cell: (dist(cell, at), cell)),)), goal.id
-        for goal in self._open(facts, "suppress"):
+        for goal, _ in self._open(state, "suppress"):
             for plan in candidate_plans(self.mission, state, agent, goal):
                 yield from ((act, goal.id) for act in plan if act.verb in ("move_to", "clear_to"))
 
-    def _flying(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Iterator[tuple[Action, GoalId | None]]:
-        for goal in self._open(facts, "scout"):
-            if goal.thing is not None:
-                yield Action("go_to", (goal.thing,)), goal.id
-                if is_near(agent, goal.thing, self.mission, state):
-                    yield WAIT, goal.id
+    def _flying(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
+        for goal, fire in self._open(state, "scout"):
+            yield go_to(fire), goal.id
+            if is_near(agent, fire, self.mission, state):
+                yield WAIT, goal.id
         if self.mission.kinds[agent] != "helicopter":
             return
-        transports = self._open(facts, "transport", "suppress")
-        goal_id = transports[0].id if transports else None
+        flights = self._open(state, "transport", "suppress")
+        goal_id = flights[0][0].id if flights else None
         yield Action("set_down"), goal_id
         yield Action("take_aboard"), goal_id
-        for goal in self._open(facts, "transport"):
-            yield Action("go_to", (Entity("zone", 0),)), goal.id
-            firefighters = [teammate for teammate in state.agents if self.mission.kinds[teammate] == "firefighter"]
-            yield from ((Action("go_to", (teammate,)), goal.id) for teammate in firefighters[:FEW])
-        yield from self._fighting(agent, state, facts, "release")
+        for goal, zone in self._open(state, "transport"):
+            yield go_to(zone), goal.id
+            yield from ((go_to(name), goal.id) for name in self.mission.present(state, "firefighter")[:FEW])
+        yield from self._fighting(agent, state, "release")
 
-    def _fighting(
-        self, agent: AgentId, state: SymbolicState, facts: Facts, pour: str
-    ) -> Iterator[tuple[Action, GoalId | None]]:
+    def _fighting(self, agent: AgentId, state: SymbolicState, pour: str) -> Iterator[Proposal]:
         """Yield what water is good for."""
-        for goal in self._open(facts, "suppress"):
-            if goal.thing is None:
-                continue
-            yield Action(pour, () if pour == "release" else (goal.thing,)), goal.id
+        for goal, fire in self._open(state, "suppress"):
+            yield Action(pour, () if pour == "release" else (fire,)), goal.id
             yield Action("refill"), goal.id
             if state.agents[agent].water < TANK:
-                yield from ((Action("go_to", (Entity("water", number),)), goal.id) for number in state.water)
-            yield Action("go_to", (goal.thing,)), goal.id
+                yield from ((go_to(Entity("water", number)), goal.id) for number in state.water)
+            yield go_to(fire), goal.id
 
-    def _ways(self, agent: AgentId, state: SymbolicState, facts: Facts) -> Iterator[tuple[Action, GoalId | None]]:
+    def _searching(self, agent: AgentId, state: SymbolicState) -> Iterator[Proposal]:
         """Yield ways to look around and ways out."""
         at = state.agents[agent].at
-        search = "search" if self._open(facts, "search") else None
+        search = "search" if self._open(state, "search") else None
         for number in sorted(state.unseen, key=lambda n: (dist(state.sectors[n], at), n))[:FEW]:
-            yield Action("go_to", (Entity("sector", number),)), search
+            yield go_to(Entity("sector", number)), search
         for plan in list(candidate_plans(self.mission, state, agent, None))[:1]:
             yield from ((act, None) for act in plan if act.verb == "move_to")
 
-    def _nearest(self, goals: list[Goal], at: Cell, state: SymbolicState) -> list[Goal]:
-        def far(goal: Goal) -> tuple[float, str]:
-            place = state.place(goal.thing, at) if goal.thing is not None else None
-            return (1e9 if place is None else dist(place, at), goal.id)
+    def _nearest_cuts(self, agent: AgentId, state: SymbolicState) -> list[tuple[Goal, Entity]]:
+        at = state.agents[agent].at
 
-        return sorted(goals, key=far)[:FEW]
+        def rank(pair: tuple[Goal, Entity]) -> tuple[float, str]:
+            place = state.place(pair[1], at)
+            return (1e9 if place is None else dist(place, at), pair[0].id)
+
+        return sorted(self._open(state, "cut"), key=rank)[:FEW]
 
     def candidate_plans(self, goal: Goal | None, agent: AgentId, facts: Facts) -> Sequence[Plan]:
         """Return plans that make sense for a goal, at least one for each of use; without one, plans to keep clear.
@@ -230,21 +227,18 @@ class WildfireDomain(Domain):
 
         Generous: where an agent will stand and what it will see there nobody knows; see ``check_now``.
         """
-        state, verbs = self._state(facts), {schema.verb: schema for schema in self.abilities(agent, facts)}
-        if action.verb not in verbs:
-            return Verdict(False, f"illegal: there is no action '{action.verb}'{suggest(action.verb, list(verbs))}")
-        try:
-            whole = verbs[action.verb].complete(action)
-        except UserError as error:
-            return Verdict(False, f"illegal: {error}")
+        state, schemas = self._state(facts), self.abilities(agent, facts)
+        verdict = check_form(action, schemas)
+        if not verdict.ok:
+            return verdict
+        whole = complete_action(action, schemas)
         body = state.agents.get(agent)
         if whole.verb in ("wait", "talk") or body is None:
             return POSSIBLE
         if body.aboard is not None:
             return Verdict(False, f"aboard: {agent} rides {body.aboard}")
-        if whole.verb in ("move_to", "step_toward", "clear_to", "go_to", "fell"):
-            return self._check_way(agent, whole, state)
-        return self._check_act(agent, whole, state)
+        obstacle = self._obstacle(agent, body, whole, state)
+        return Verdict(False, obstacle) if obstacle else POSSIBLE
 
     def check_now(self, agent: AgentId, action: Action, facts: Facts) -> Verdict:
         """Return whether an action can be done now: what is of no use is refused, too, which costs nothing."""
@@ -265,83 +259,59 @@ class WildfireDomain(Domain):
                 return Verdict(False, NO_FIRE_NEAR)
         return verdict
 
-    def _check_way(self, agent: AgentId, action: Action, state: SymbolicState) -> Verdict:
-        at, kind = state.agents[agent].at, self.mission.kinds[agent]
-        if action.verb == "fell":
-            aim = thing_of(action)
-            left = isinstance(aim, Entity) and any(spot.trees for spot in state.spots(aim))
-            return POSSIBLE if left else Verdict(False, "no_tree: all is cut")
-        if action.verb == "go_to":
-            aim = thing_of(action)
-            if state.place(aim, at) is None:
-                return Verdict(False, "unknown_place: nobody knows where it is")
-            return POSSIBLE
-        place = cell_of(action)
-        if kind in WALKERS and self.mission.careful and state.dangerous(place) and action.verb != "step_toward":
-            return Verdict(False, "fire: it burns there, or beside it")
-        return POSSIBLE
+    def _obstacle(self, agent: AgentId, body: AgentState, action: Action, state: SymbolicState) -> str:
+        """Return what makes an action impossible, in one of the world's words; empty if nothing does."""
+        match action.verb:
+            case "fell":
+                return "" if state.uncut(thing_of(action)) else "no_tree: all is cut"
+            case "go_to":
+                place = state.place(thing_of(action), body.at)
+                return "unknown_place: nobody knows where it is" if place is None else ""
+            case "move_to" | "clear_to":
+                walks = self.mission.kinds[agent] in WALKERS and self.mission.careful
+                return "fire: it burns there, or beside it" if walks and state.dangerous(cell_of(action)) else ""
+            case "cut" | "cut_all":
+                return "no_tree: there is none on your cell" if body.trees == 0 else ""
+            case "pick_up":
+                if body.holds is not None:
+                    return "full_hands"
+                return "nobody_near" if state.nearest_free(body.at, self.mission.lift_reach) is None else ""
+            case "drop_off":
+                return "empty_hands" if body.holds is None else ""
+            case "spray" | "spray_at" | "release":
+                return self._pouring_obstacle(body, action, state)
+            case "refill":
+                if body.water == TANK or state.riders(agent):
+                    return "full" if body.water == TANK else "has_passengers"
+                near = any(dist(cell, body.at) <= self.mission.fill_reach for cell in state.water.values())
+                return "" if near else "not_at_water"
+            case "take_aboard":
+                if body.water or len(state.riders(agent)) >= SEATS:
+                    return "has_water" if body.water else "full"
+                on_foot = [state.agents[name] for name in self.mission.present(state, "firefighter")]
+                near = any(other.aboard is None and dist(other.at, body.at) < BOARDING_REACH for other in on_foot)
+                return "" if near else "nobody_near"
+            case "set_down":
+                return "" if state.riders(agent) else "empty: nobody is aboard"
+        return ""
 
-    def _check_act(self, agent: AgentId, action: Action, state: SymbolicState) -> Verdict:
-        body, verb = state.agents[agent], action.verb
-        if verb in ("cut", "cut_all"):
-            if body.trees == 0:
-                return Verdict(False, "no_tree: there is none on your cell")
-            return POSSIBLE
-        if verb == "pick_up":
-            if body.holds is not None:
-                return Verdict(False, "full_hands")
-            near = state.nearest_free(body.at, self.mission.lift_reach) is not None
-            return POSSIBLE if near else Verdict(False, "nobody_near")
-        if verb == "drop_off":
-            return POSSIBLE if body.holds is not None else Verdict(False, "empty_hands")
-        if verb in ("spray", "spray_at", "release"):
-            return self._check_pouring(body, action, state)
-        if verb == "refill":
-            return self._check_refill(agent, state)
-        if verb == "take_aboard":
-            return self._check_boarding(agent, state)
-        return POSSIBLE if state.riders(agent) else Verdict(False, "empty: nobody is aboard")
-
-    def _check_pouring(self, body: AgentState, action: Action, state: SymbolicState) -> Verdict:
+    def _pouring_obstacle(self, body: AgentState, action: Action, state: SymbolicState) -> str:
         if not body.water:
-            return Verdict(False, "no_water")
+            return "no_water"
         if action.verb == "spray_at":
             fire = thing_of(action)
             if isinstance(fire, Entity) and state.fires[fire.id].out:
-                return Verdict(False, "no_fire: it is out")
+                return "no_fire: it is out"
             if state.place(fire, body.at) is None:
-                return Verdict(False, NO_FIRE_NEAR)
-        return POSSIBLE
-
-    def _check_refill(self, agent: AgentId, state: SymbolicState) -> Verdict:
-        body, reach = state.agents[agent], self.mission.fill_reach
-        if body.water == TANK:
-            return Verdict(False, "full")
-        if state.riders(agent):
-            return Verdict(False, "has_passengers")
-        near = any(dist(cell, body.at) <= reach for cell in state.water.values())
-        return POSSIBLE if near else Verdict(False, "not_at_water")
-
-    def _check_boarding(self, agent: AgentId, state: SymbolicState) -> Verdict:
-        body, riders = state.agents[agent], len(state.riders(agent))
-        if body.water:
-            return Verdict(False, "has_water")
-        if riders >= SEATS:
-            return Verdict(False, "full")
-        near = any(
-            self.mission.kinds[teammate] == "firefighter"
-            and body_beside.aboard is None
-            and dist(body_beside.at, body.at) < BOARDING_REACH
-            for teammate, body_beside in state.agents.items()
-        )
-        return POSSIBLE if near else Verdict(False, "nobody_near")
+                return NO_FIRE_NEAR
+        return ""
 
     def predict(self, agent: AgentId, action: Action, facts: Facts) -> Facts:
         """Return what to expect after an action that succeeds, teammates playing their part."""
         state = self._state(facts)
         if action.verb in ("wait", "talk") or agent not in state.agents or not self.check(agent, action, facts).ok:
             return facts
-        whole = next(s for s in self.abilities(agent, facts) if s.verb == action.verb).complete(action)
+        whole = complete_action(action, self.abilities(agent, facts))
         return expected_facts(expected_state(agent, whole, self.mission, state))
 
     def estimate_steps(self, agent: AgentId, action: Action, facts: Facts) -> int:

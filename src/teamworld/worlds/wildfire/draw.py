@@ -65,13 +65,12 @@ def static(instance: WildfireInstance) -> dict[str, Any]:
     """Return what does not change, as plain data: the land as N strings of one hexadecimal digit a cell, its code."""
     digits = np.frombuffer(b"0123456789abcdef", np.uint8)[_untouched(instance)]
     level = instance.level
-    counts = (level.team.firefighters, level.team.bulldozers, level.team.drones, level.team.helicopters)
     return {
         "v": 1,
         "size": level.size,
         "level": level.full_name,
         "land": [row.tobytes().decode() for row in digits],
-        "kinds": [kind for kind, count in zip(KINDS, counts, strict=True) for _ in range(count)],
+        "kinds": [kind for kind, count in zip(KINDS, level.team.counts, strict=True) for _ in range(count)],
         "targets": [[cell.x, cell.y] for line in instance.targets for cell in line],
         "target": None if instance.target is None else list(instance.target),
     }

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import dist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from teamworld.language import Action, AgentId, Cell, Entity, Plan
 from teamworld.worlds.contract import WAIT
 from teamworld.worlds.wildfire.candidate_plans import (
+    approach,
     candidate_plans,
     cells_around,
     clear_run,
@@ -27,7 +28,7 @@ from teamworld.worlds.wildfire.candidate_plans import (
     standby_plans,
     waiting_firefighters,
 )
-from teamworld.worlds.wildfire.skills import estimate_ticks, is_near, spray_place
+from teamworld.worlds.wildfire.skills import cells_between, estimate_ticks, spray_place
 from teamworld.worlds.wildfire.state import SEATS
 from teamworld.worlds.wildfire.symbolic_state import (
     BOARDING_REACH,
@@ -36,7 +37,6 @@ from teamworld.worlds.wildfire.symbolic_state import (
     WALKERS,
     Mission,
     SymbolicState,
-    in_zone,
     state_of,
 )
 
@@ -44,8 +44,11 @@ if TYPE_CHECKING:
     from teamworld.worlds.contract import View
 
 
-#: People nearer than this to a fire are carried away from it; walkers nearer than that to it flee, in cells.
-THREATENED, CLOSE = 10, 4
+#: A goal and actions.
+Choice: TypeAlias = tuple[str | None, *tuple[Action, ...]]
+
+#: People nearer than this to a fire are carried away from it, in cells.
+THREATENED = 10
 
 #: A firefighter stops for a helicopter that comes for it, once it is as near as this.
 MEETING = 45
@@ -105,8 +108,17 @@ class _Team:
         """Return where an agent is."""
         return self.state.agents[agent].at
 
+    def way(self, agent: AgentId, aim: Entity) -> tuple[Action, ...]:
+        """Return how an agent gets to a thing: no action if it is there."""
+        return approach(self.mission, self.state, agent, aim)
 
-def _plan(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+    def others_in_air(self, agent: AgentId) -> dict[AgentId, Cell]:
+        """Return the other agents that fly, and where they are."""
+        bodies, kinds = self.state.agents.items(), self.mission.kinds
+        return {name: body.at for name, body in bodies if name != agent and kinds[name] not in WALKERS}
+
+
+def _plan(team: _Team, agent: AgentId) -> Choice:
     """Return a goal and actions for one agent."""
     task, kind = team.mission.task, team.mission.kinds[agent]
     if task.startswith("cut"):
@@ -125,13 +137,10 @@ def _plan(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]
 # Cutting --------------------------------------------------------------------------------------------------------------
 
 
-def _cut(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+def _cut(team: _Team, agent: AgentId) -> Choice:
     """Take the target that is done soonest, of those that others leave over; share lines."""
     state, taken = team.state, team.claimed(agent, "fell")
-    lines = {spot.line for spot in state.targets.values()}
-    things = [Entity("line", n) for n in sorted(n for n in lines if n is not None)]
-    things = things or [Entity("target", number) for number in state.targets]
-    work = [aim for aim in things if any(spot.trees for spot in state.spots(aim))]
+    things = sorted(state.lines, key=lambda line: line.id) or [Entity("target", number) for number in state.targets]
     shared = team.mission.task == "cut_lines"
 
     def cost(aim: Entity) -> tuple[int, float, int]:
@@ -140,7 +149,7 @@ def _cut(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
         place = state.place(aim, team.at(agent)) or team.at(agent)
         return others if not shared else ticks + 6 * others, dist(place, team.at(agent)), aim.id
 
-    left = [aim for aim in work if shared or aim not in taken]
+    left = [aim for aim in things if state.uncut(aim) and (shared or aim not in taken)]
     if not left:
         return None, *next(iter(standby_plans(team.mission, state, agent)))
     best = min(left, key=cost)
@@ -150,46 +159,38 @@ def _cut(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
 # Transport ------------------------------------------------------------------------------------------------------------
 
 
-def _walk(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+def _walk(team: _Team, agent: AgentId) -> Choice:
     """Walk to the zone, step by step; stop for a helicopter that comes."""
     state, at = team.state, team.at(agent)
-    if state.zone is None or in_zone(at, state.zone):
+    if state.zone is None or state.in_zone(at):
         return None, WAIT
-    pilots = [m for m, plan in team.running.items() if go_to(agent) in plan.actions and m in state.agents]
-    coming = any(dist(state.agents[pilot].at, at) < MEETING for pilot in pilots)
+    pilots = [name for name, plan in team.running.items() if go_to(agent) in plan.actions and name in state.agents]
+    coming = any(dist(team.at(pilot), at) < MEETING for pilot in pilots)
     if coming and dist(at, state.zone) > 15:
         return "transport_0", WAIT
     return "transport_0", Action("step_toward", (state.zone,))
 
 
-def _ferry(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+def _ferry(team: _Team, agent: AgentId) -> Choice:
     """Carry whoever is furthest from the zone, as many as are together."""
-    state, at = team.state, team.at(agent)
+    state, at, zone = team.state, team.at(agent), go_to(Entity("zone", 0))
     if state.riders(agent):
-        there = state.zone is not None and in_zone(at, state.zone)
-        return "transport_0", *(() if there else (go_to(Entity("zone", 0)),)), Action("set_down")
+        return "transport_0", *(() if state.in_zone(at) else (zone,)), Action("set_down")
     taken = team.claimed(agent, "go_to")
-    left = [firefighter for firefighter in waiting_firefighters(team.mission, state, agent) if firefighter not in taken]
-    near = [firefighter for firefighter in left if dist(state.agents[firefighter].at, at) < BOARDING_REACH]
-    pilots = [
-        m for m in state.agents if team.mission.kinds[m] == "helicopter" and dist(team.at(m), at) < BOARDING_REACH
-    ]
+    left = [name for name in waiting_firefighters(team.mission, state, agent) if name not in taken]
+    near = [name for name in left if dist(team.at(name), at) < BOARDING_REACH]
+    pilots = [name for name in team.mission.present(state, "helicopter") if dist(team.at(name), at) < BOARDING_REACH]
+    ride = Action("take_aboard"), zone, Action("set_down")
     if near[SEATS * pilots.index(agent) :]:  # helicopters at one place board one after the other
-        return "transport_0", Action("take_aboard"), go_to(Entity("zone", 0)), Action("set_down")
-    far = [
-        firefighter
-        for firefighter in left
-        if state.zone is not None and dist(state.agents[firefighter].at, state.zone) > 15
-    ]
-    if not far:
-        return None, WAIT
-    return "transport_0", go_to(far[0]), Action("take_aboard"), go_to(Entity("zone", 0)), Action("set_down")
+        return "transport_0", *ride
+    far = [name for name in left if state.zone is not None and dist(team.at(name), state.zone) > 15]
+    return ("transport_0", go_to(far[0]), *ride) if far else (None, WAIT)
 
 
 # Looking for things ---------------------------------------------------------------------------------------------------
 
 
-def _look(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+def _look(team: _Team, agent: AgentId) -> Choice:
     """Fly to a sector that nobody has seen and nobody is on the way to: near, and hidden for the most part."""
     state, taken, at = team.state, team.claimed(agent, "go_to"), team.at(agent)
     hidden = {n: share for n, share in state.unseen.items() if Entity("sector", n) not in taken and share > 5}
@@ -203,16 +204,14 @@ def _look(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]
     return goal, go_to(Entity("sector", best))
 
 
-def _scout(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+def _scout(team: _Team, agent: AgentId) -> Choice:
     fires = [number for number, front in team.state.fires.items() if front.cells or front.scar]
     if not fires:
         return _look(team, agent)
-    fire = Entity("fire", fires[0])
-    there = is_near(agent, fire, team.mission, team.state)
-    return f"scout_{fires[0]}", WAIT if there else go_to(fire)
+    return f"scout_{fires[0]}", *(team.way(agent, Entity("fire", fires[0])) or (WAIT,))
 
 
-def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+def _follow(team: _Team, agent: AgentId) -> Choice:
     """Of those who fly: one stays with each group of people that was found, the others look for more."""
     state, taken = team.state, team.claimed(agent, "go_to")
     if team.mission.kinds[agent] == "bulldozer":
@@ -223,14 +222,7 @@ def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...
         place = state.place(cluster, team.at(agent))
         if place is None or cluster in taken:
             continue
-        watched = [
-            teammate
-            for teammate, body in state.agents.items()
-            if teammate != agent
-            and team.mission.kinds[teammate] not in WALKERS
-            and dist(body.at, place) < BOARDING_REACH
-        ]
-        if not watched:
+        if all(dist(at, place) >= BOARDING_REACH for at in team.others_in_air(agent).values()):
             return None, WAIT if dist(place, team.at(agent)) < BOARDING_REACH else go_to(cluster)
     return _look(team, agent)
 
@@ -238,14 +230,13 @@ def _follow(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...
 # People ---------------------------------------------------------------------------------------------------------------
 
 
-def _rescue(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+def _rescue(team: _Team, agent: AgentId) -> Choice:
     """Carry to the zone what is nearest of those for whom nobody goes."""
     state, at, body = team.state, team.at(agent), team.state.agents[agent]
     zone, out = go_to(Entity("zone", 0)), Action("drop_off")
     if body.holds is not None:
         cluster = state.people[body.holds].cluster
-        there = state.zone is not None and in_zone(at, state.zone)
-        return f"rescue_{cluster}", *((out,) if there else (zone, out))
+        return f"rescue_{cluster}", *((out,) if state.in_zone(at) else (zone, out))
     taken = team.claimed(agent, "go_to")
     free = [
         (dist(person.at, at), number)
@@ -254,10 +245,8 @@ def _rescue(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...
     ]
     if free:
         number = min(free)[1]
-        there = is_near(agent, Entity("civilian", number), team.mission, state)
-        claim = go_to(Entity("civilian", number))
         goal = f"rescue_{state.people[number].cluster}"
-        return goal, *(() if there else (claim,)), Action("pick_up")
+        return goal, *(*team.way(agent, Entity("civilian", number)), Action("pick_up"))
     lost = [person.was for person in state.people.values() if person.state == "free" and person.was is not None]
     if lost and (ways := _search_cells(team, agent, lost[0])):
         return None, move_to(ways[0])
@@ -272,10 +261,8 @@ def _search_cells(team: _Team, agent: AgentId, place: Cell) -> list[Cell]:
     ground, taken = team.state.ground, team.claimed(agent, "move_to")
     if ground is None:
         return []
-    ways = [cell for cell in cells_around(place, team.mission, agent) if cell not in taken]
-    return sorted(
-        (cell for cell in ways if cell != team.at(agent)), key=lambda cell: int(ground.seen[cell[1], cell[0]])
-    )
+    taken.append(team.at(agent))
+    return sorted((cell for cell in cells_around(place, team.mission, agent) if cell not in taken), key=ground.date)
 
 
 def _escape(team: _Team, agent: AgentId) -> Action | None:
@@ -290,7 +277,7 @@ def _escape(team: _Team, agent: AgentId) -> Action | None:
 # Fire -----------------------------------------------------------------------------------------------------------------
 
 
-def _fight(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]]:
+def _fight(team: _Team, agent: AgentId) -> Choice:
     """Do what the kind is for: watch from above, drop water, spray, or cut a ring round the fire."""
     state, kind = team.state, team.mission.kinds[agent]
     fires = [n for n, front in state.fires.items() if not front.out and front.part_of is None]
@@ -309,45 +296,35 @@ def _fight(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]
     return _dig(team, agent, number)
 
 
-def _watch(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tuple[Action, ...]]:
+def _watch(team: _Team, agent: AgentId, fire: Entity) -> Choice:
     """One flyer stays above a fire, so that all know where it is; the others look for people and other fires."""
-    state, place = team.state, team.state.place(fire, team.at(agent))
-    watched = [
-        teammate
-        for teammate, body in state.agents.items()
-        if teammate != agent
-        and team.mission.kinds[teammate] not in WALKERS
-        and place is not None
-        and (dist(body.at, place) < 6 or fire in [a.args[0] for a in _actions(team, teammate) if a.verb == "go_to"])
-    ]
-    if watched:
-        return _look(team, agent)
-    return None, WAIT if is_near(agent, fire, team.mission, state) else go_to(fire)
+    place = team.state.place(fire, team.at(agent))
+    for teammate, at in team.others_in_air(agent).items():
+        plan = team.running.get(teammate)
+        comes = plan is not None and go_to(fire) in plan.actions
+        if place is not None and (dist(at, place) < 6 or comes):
+            return _look(team, agent)
+    return None, *(team.way(agent, fire) or (WAIT,))
 
 
-def _actions(team: _Team, agent: AgentId) -> tuple[Action, ...]:
-    return team.running[agent].actions if agent in team.running else ()
+def _drop(team: _Team, agent: AgentId, fire: Entity) -> Choice:
+    goal = f"fire_{fire.id}"
+    if team.state.agents[agent].water:
+        return goal, *(*team.way(agent, fire), Action("release"))
+    return goal, *_fetch_water(team, agent)
 
 
-def _drop(team: _Team, agent: AgentId, fire: Entity) -> tuple[str | None, *tuple[Action, ...]]:
-    body, goal = team.state.agents[agent], f"fire_{fire.id}"
-    if body.water:
-        there: tuple[Action, ...] = () if is_near(agent, fire, team.mission, team.state) else (go_to(fire),)
-        return goal, *(*there, Action("release"))
-    return goal, *(*_to_water(team, agent), Action("refill"))
-
-
-def _to_water(team: _Team, agent: AgentId) -> tuple[Action, ...]:
+def _fetch_water(team: _Team, agent: AgentId) -> tuple[Action, ...]:
     at, water = team.at(agent), team.state.water
     nearest = Entity("water", min(water, key=lambda number: (dist(water[number], at), number)))
-    return () if is_near(agent, nearest, team.mission, team.state) else (go_to(nearest),)
+    return *team.way(agent, nearest), Action("refill")
 
 
 def _spray(team: _Team, agent: AgentId, fire: Entity) -> tuple[Action, ...]:
     """Fetch water; then go near a part of the fire that nobody sprays at, and spray, looking again after each time."""
     state, body = team.state, team.state.agents[agent]
     if not body.water:
-        return *_to_water(team, agent), Action("refill")
+        return _fetch_water(team, agent)
     front = state.fires[fire.id]
     aims = [aim for aim in team.claimed(agent, "spray") if isinstance(aim, tuple)]
     near = sorted(front.cells, key=lambda cell: (dist(cell, body.at), cell))
@@ -362,7 +339,7 @@ def _spray(team: _Team, agent: AgentId, fire: Entity) -> tuple[Action, ...]:
     return (way, spray) if dist(place, body.at) <= PACE["firefighter"] / 2 and front.cells else (way,)
 
 
-def _dig(team: _Team, agent: AgentId, fire: int) -> tuple[str | None, *tuple[Action, ...]]:
+def _dig(team: _Team, agent: AgentId, fire: int) -> Choice:
     """Cut the agent's share of the ring round a fire that others leave over."""
     state, goal = team.state, f"fire_{fire}"
     ring = firebreak(team.mission, state, fire)
@@ -392,22 +369,15 @@ def _driven(team: _Team, agent: AgentId) -> set[object]:
             if act.args and isinstance(act.args[0], tuple) and act.verb in ("move_to", "clear_to"):
                 end = act.args[0]
                 if act.verb == "clear_to":
-                    steps = max(1, max(abs(end[0] - at[0]), abs(end[1] - at[1])))
-                    cells |= {
-                        (
-                            round(at[0] + (end[0] - at[0]) * k / steps),
-                            round(at[1] + (end[1] - at[1]) * k / steps),
-                        )
-                        for k in range(steps + 1)
-                    }
+                    cells.update(cells_between(at, end, max(abs(end[0] - at[0]), abs(end[1] - at[1]))))
                 at = end
     return cells
 
 
-def _guard(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]] | None:
+def _guard(team: _Team, agent: AgentId) -> Choice | None:
     """Carry people away whom the fire comes near; None where nobody is in danger."""
     state, body = team.state, team.state.agents[agent]
-    hot = [cell for front in state.fires.values() for cell in front.cells]
+    hot = state.burning
     if not state.people or not hot:
         return None
     if body.holds is not None:
@@ -428,6 +398,5 @@ def _guard(team: _Team, agent: AgentId) -> tuple[str | None, *tuple[Action, ...]
     if not threatened or min(threatened)[0] > 40:
         return None
     number = min(threatened)[1]
-    person = Entity("civilian", number)
-    there = () if is_near(agent, person, team.mission, state) else (go_to(person),)
-    return f"guard_{state.people[number].cluster}", *there, Action("pick_up")
+    there = team.way(agent, Entity("civilian", number))
+    return f"guard_{state.people[number].cluster}", *(*there, Action("pick_up"))

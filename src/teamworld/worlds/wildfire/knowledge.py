@@ -1,19 +1,26 @@
 """What the team knows, or one agent: what was announced, and what was seen and when.
 
-``Fires`` tells which fire is which, ``MapTracker`` keeps when each cell was last seen, ``Knowledge`` makes the symbolic
+``Fires`` tells which fire is which, ``SeenMap`` holds when each cell was last seen, ``Knowledge`` makes the symbolic
 state of its owner of both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from teamworld.language import AgentId, Cell, Entity, Fact, Facts
-from teamworld.worlds.wildfire.kernels import agents
-from teamworld.worlds.wildfire.kernels.agents import SEEN_BURNT_OUT, SEEN_EXTINGUISHING, SEEN_IGNITED, TILE
+from teamworld.worlds.wildfire.kernels.agents import (
+    SEEN_BURNT_OUT,
+    SEEN_EXTINGUISHING,
+    SEEN_IGNITED,
+    SEEN_ON_FIRE,
+    TILE,
+)
 from teamworld.worlds.wildfire.observe import true_codes
 from teamworld.worlds.wildfire.state import (
     BULLDOZER,
@@ -33,6 +40,7 @@ from teamworld.worlds.wildfire.symbolic_state import (
     Mission,
     SymbolicState,
     TargetCell,
+    expected_facts,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +48,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from teamworld.worlds.wildfire.observe import Sightings
+    from teamworld.worlds.wildfire.observe import Sightings, Spans
     from teamworld.worlds.wildfire.state import Incident
 
     Key: TypeAlias = tuple[int, int]
@@ -114,17 +122,16 @@ class Fires:
 
     def front(self, fire: int) -> FireState:
         """Return a fire with all its cells; one that is part of another has none of its own."""
-        land = self._incident.land
-        cells: dict[bool, list[Cell]] = {True: [], False: []}
-        for burning, (low, high) in ((True, (IGNITED, ON_FIRE)), (False, (EXTINGUISHING, BURNT_OUT))):
-            rows, columns = np.nonzero((land.burn >= low) & (land.burn <= high))
+        burn, root = self._incident.land.burn, self._root(fire)
+
+        def cells(low: int, high: int) -> tuple[Cell, ...]:
+            rows, columns = np.nonzero((burn >= low) & (burn <= high))
             xs, ys = columns - 1, rows - 1
-            owners = self.labels(xs, ys).tolist()
-            places = zip(xs.tolist(), ys.tolist(), owners, strict=True)
-            cells[burning] = [(x, y) for x, y, owner in places if self._root(owner) == fire]
-        root = self._root(fire)
-        part_of = None if root == fire else root
-        return FireState(tuple(cells[True]), self.origins[fire], self.out(fire), tuple(cells[False]), part_of)
+            places = zip(xs.tolist(), ys.tolist(), self.labels(xs, ys).tolist(), strict=True)
+            return tuple((x, y) for x, y, owner in places if self._root(owner) == fire)
+
+        burning, scar = cells(IGNITED, ON_FIRE), cells(EXTINGUISHING, BURNT_OUT)
+        return FireState(burning, self.origins[fire], self.out(fire), scar, None if root == fire else root)
 
 
 def _label_caught(labels: Labels, caught: npt.NDArray[np.bool_]) -> None:
@@ -184,32 +191,45 @@ class Tile(NamedTuple):
     seen: npt.NDArray[np.int32]
     """Timestep at which the cell was last seen; -1 never."""
 
+    @classmethod
+    def unseen(cls) -> Tile:
+        """Return a tile that nobody has seen."""
+        return cls(np.zeros((TILE, TILE), np.uint8), np.full((TILE, TILE), -1, np.int32))
 
-class HotZone(NamedTuple):
-    """A part of the map with cells that burn or smoulder, and those beside them."""
 
-    x0: int
-    y0: int
-    danger: npt.NDArray[np.bool_]
+NO_CELLS = np.zeros((0, 3), np.int64)
 
 
 class SeenMap:
-    """What was seen of the ground, as it is known at one moment.
+    """What one owner, the team or one agent, has seen of the ground, as it is known at one moment; never changes.
 
     Args:
-        tiles: By column and row of the tile.
-        caught: (K, 3): x, y and code of the cells that were seen burning, smouldering or burnt out; by rows.
         size: N, cells on a side of the map.
+        owner: The agent's row; None for the team.
         t: Now.
-        keep: Whether whole arrays are kept once made: where many share this ground.
+        tiles: By column and row of the tile, what was seen.
+        caught: By tile, (K, 3): x, y and code of the cells that were seen burning, smouldering or burnt out.
+        spans: What was in sight at the last look, as ``Sightings.spans`` has it.
     """
 
     def __init__(
-        self, tiles: Mapping[Key, Tile], caught: npt.NDArray[np.int64], size: int, t: int, *, keep: bool
+        self,
+        size: int,
+        owner: int | None,
+        t: int = 0,
+        tiles: Mapping[Key, Tile] = MappingProxyType({}),
+        caught: Mapping[Key, npt.NDArray[np.int64]] = MappingProxyType({}),
+        spans: Sequence[Spans] = (),
     ) -> None:
-        self._tiles, self.caught, self._size, self.t, self._keep = tiles, caught, size, t, keep
+        self._size, self._owner, self.t, self._tiles, self._spans = size, owner, t, tiles, spans
+        self._caught = caught
         self._kept: dict[int, npt.NDArray[Any]] = {}
-        self._near: HotZone | None = None
+
+    @cached_property
+    def caught(self) -> npt.NDArray[np.int64]:
+        """(K, 3): those of all tiles, by rows."""
+        cells = np.concatenate([NO_CELLS, *self._caught.values()])
+        return cells[np.lexsort((cells[:, 0], cells[:, 1]))]
 
     @property
     def codes(self) -> npt.NDArray[np.uint8]:
@@ -228,7 +248,7 @@ class SeenMap:
         for (column, row), tile in self._tiles.items():
             there = out[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE]
             there[:] = tile[part][: there.shape[0], : there.shape[1]]
-        if self._keep:
+        if self._owner is None:  # many share this map: the array is worth keeping
             self._kept[part] = out
         return out
 
@@ -249,61 +269,26 @@ class SeenMap:
 
     def dangerous(self, at: Cell) -> bool:
         """Return whether a cell was last seen burning or smouldering, or lies beside one that was."""
-        if self._near is None:
-            self._near = self._round()
-        x0, y0, danger = self._near
+        x0, y0, danger = self._danger
         x, y = at[0] - x0, at[1] - y0
         return 0 <= y < danger.shape[0] and 0 <= x < danger.shape[1] and bool(danger[y, x])
 
-    def _round(self) -> HotZone:
+    @cached_property
+    def _danger(self) -> tuple[int, int, npt.NDArray[np.bool_]]:
+        """Column and row of a part of the map, and which of its cells are dangerous."""
         hot = self.caught[self.caught[:, 2] <= SEEN_EXTINGUISHING, :2]
         if not len(hot):
-            return HotZone(0, 0, np.zeros((0, 0), np.bool_))
-        first, last = hot.min(axis=0) - 1, hot.max(axis=0) + 1
-        wide, high = (last - first + 1).tolist()
+            return 0, 0, np.zeros((0, 0), np.bool_)
+        first = hot.min(axis=0) - 1
+        wide, high = (hot.max(axis=0) - first + 2).tolist()
         danger = np.zeros((high, wide), np.bool_)
         columns, rows = (hot - first).T
-        for down in (-1, 0, 1):
-            for right in (-1, 0, 1):
-                danger[rows + down, columns + right] = True
-        return HotZone(int(first[0]), int(first[1]), danger)
+        for down, right in np.ndindex(3, 3):
+            danger[rows + down - 1, columns + right - 1] = True
+        return int(first[0]), int(first[1]), danger
 
-
-def fully_seen(codes: npt.NDArray[np.uint8], t: int) -> SeenMap:
-    """Return ground that was all seen just now, (N, N) codes, indexed [y, x]."""
-    wide = np.pad(codes, (0, -len(codes) % TILE))
-    tiles = {
-        (column, row): Tile(
-            wide[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE], np.full((TILE, TILE), t, np.int32)
-        )
-        for row in range(len(wide) // TILE)
-        for column in range(len(wide) // TILE)
-    }
-    ys, xs = np.nonzero((codes >= SEEN_IGNITED) & (codes <= SEEN_BURNT_OUT))
-    return SeenMap(tiles, np.stack([xs, ys, codes[ys, xs].astype(np.int64)], axis=1), len(codes), t, keep=False)
-
-
-NO_CELLS = np.zeros((0, 3), np.int64)
-
-
-class MapTracker:
-    """Tracks what one owner, the team or one agent, has seen of the ground.
-
-    Args:
-        size: N, cells on a side of the map.
-        owner: The agent's row; None for the team.
-    """
-
-    def __init__(self, size: int, owner: int | None) -> None:
-        self._size, self._owner = size, owner
-        self._tiles: dict[Key, Tile] = {}
-        self._caught: dict[Key, npt.NDArray[np.int64]] = {}
-        self._strips: list[tuple[int, int, npt.NDArray[np.int32], npt.NDArray[np.int32]]] = []
-        """What was in sight at the last look: first and last row, first and last column by row."""
-        self.ground = SeenMap({}, NO_CELLS, size, 0, keep=owner is None)
-
-    def look(self, sightings: Sightings, agents: Iterable[int], t: int) -> npt.NDArray[np.int64]:
-        """Update the map with what the owner's agents see now.
+    def look(self, sightings: Sightings, agents: Iterable[int], t: int) -> tuple[SeenMap, npt.NDArray[np.int64]]:
+        """Return the map with what the owner's agents see now.
 
         Args:
             sightings: After their look.
@@ -311,12 +296,12 @@ class MapTracker:
             t: Now.
 
         Returns:
-            (K, 2): x and y of the cells that were seen for the first time.
+            The new map, and (K, 2): x and y of the cells that were seen for the first time.
         """
         fresh: dict[Key, Tile] = {}
-        news = [np.zeros((0, 2), np.int64)]
-        self._strips = [sightings.spans(way) for way in dict.fromkeys(map(sightings.way, agents))]
-        for top, bottom, left, right in self._strips:
+        news = [NO_CELLS[:, :2]]
+        spans = [sightings.spans(way) for way in dict.fromkeys(map(sightings.way, agents))]
+        for top, bottom, left, right in spans:
             for row in range(top // TILE, bottom // TILE + 1):
                 rows = slice(max(top, row * TILE), min(bottom + 1, (row + 1) * TILE))
                 low, high = left[rows, None], right[rows, None]
@@ -324,42 +309,47 @@ class MapTracker:
                     across = np.arange(column * TILE, (column + 1) * TILE)
                     mask = (across >= low) & (across <= high)
                     if (column, row) not in fresh:
-                        fresh[column, row] = self._copied(column, row)
+                        old = self._tiles.get((column, row))
+                        fresh[column, row] = Tile.unseen() if old is None else Tile(old.codes.copy(), old.seen.copy())
                     part = fresh[column, row].seen[rows.start - row * TILE : rows.stop - row * TILE]
                     down, along = np.nonzero(mask & (part < 0))
                     if len(down):
                         news.append(np.stack([along + column * TILE, down + rows.start], axis=1))
                     part[mask] = t
+        caught = {key: cells for key, cells in self._caught.items() if key not in fresh}
         for (column, row), tile in fresh.items():
             tile.codes[:] = sightings.tile(self._owner or 0, column, row)
-            self._note_fire(column, row, tile.codes)
-        self._tiles = {**self._tiles, **fresh}
-        caught = np.concatenate([NO_CELLS, *self._caught.values()])
-        caught = caught[np.lexsort((caught[:, 0], caught[:, 1]))]
-        self.ground = SeenMap(self._tiles, caught, self._size, t, keep=self._owner is None)
-        return np.concatenate(news)
+            cells = _caught_cells(tile.codes, column * TILE, row * TILE)
+            if len(cells):
+                caught[column, row] = cells
+        ground = SeenMap(self._size, self._owner, t, {**self._tiles, **fresh}, caught, spans)
+        return ground, np.concatenate(news)
 
     def sees(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return (K,): which of (K, 2) cells, x and y, were in sight at the last look."""
         x, y = places.T
         seen = np.zeros(len(places), np.bool_)
-        for top, bottom, left, right in self._strips:
+        for top, bottom, left, right in self._spans:
             seen |= (top <= y) & (y <= bottom) & (left[y] <= x) & (x <= right[y])
         return seen
 
-    def _copied(self, column: int, row: int) -> Tile:
-        if (column, row) in self._tiles:
-            old = self._tiles[column, row]
-            return Tile(old.codes.copy(), old.seen.copy())
-        return Tile(np.zeros((TILE, TILE), np.uint8), np.full((TILE, TILE), -1, np.int32))
 
-    def _note_fire(self, column: int, row: int, codes: npt.NDArray[np.uint8]) -> None:
-        ys, xs = np.nonzero((codes >= SEEN_IGNITED) & (codes <= SEEN_BURNT_OUT))
-        if len(ys):
-            cells = np.stack([xs + column * TILE, ys + row * TILE, codes[ys, xs].astype(np.int64)], axis=1)
-            self._caught[column, row] = cells
-        else:
-            self._caught.pop((column, row), None)
+def _caught_cells(codes: npt.NDArray[np.uint8], x0: int, y0: int) -> npt.NDArray[np.int64]:
+    """Return (K, 3): x, y and code of the cells of a part of the map that have caught fire."""
+    ys, xs = np.nonzero((codes >= SEEN_IGNITED) & (codes <= SEEN_BURNT_OUT))
+    return np.stack([xs + x0, ys + y0, codes[ys, xs].astype(np.int64)], axis=1)
+
+
+def fully_seen(codes: npt.NDArray[np.uint8], t: int) -> SeenMap:
+    """Return ground that was all seen just now, (N, N) codes, indexed [y, x]."""
+    wide, seen = np.pad(codes, (0, -len(codes) % TILE)), np.full((TILE, TILE), t, np.int32)
+    sides = range(len(wide) // TILE)
+    tiles = {
+        (column, row): Tile(wide[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE], seen)
+        for row in sides
+        for column in sides
+    }
+    return SeenMap(len(codes), None, t, tiles, {(0, 0): _caught_cells(codes, 0, 0)})
 
 
 _STATES: tuple[CivilianStatus, ...] = ("free", "held", "safe", "dead")
@@ -370,18 +360,16 @@ def agent_states(incident: Incident, names: Sequence[AgentId]) -> dict[AgentId, 
     units, land = incident.units, incident.land
     places = units.places().tolist()
     states = {}
-    for row, name in enumerate(names):
-        if units.alive[row]:
-            x, y = places[row]
-            trees = int(land.trees[y + 1, x + 1]) if units.kind[row] <= BULLDOZER else None
-            holds, aboard = int(units.carries[row]), int(units.aboard[row])
-            states[name] = AgentState(
-                (x, y),
-                int(units.water[row]),
-                None if holds == NOBODY else holds,
-                None if aboard == NOBODY else names[aboard],
-                trees,
-            )
+    for row in np.flatnonzero(units.alive).tolist():
+        x, y = places[row]
+        holds, aboard = int(units.carries[row]), int(units.aboard[row])
+        states[names[row]] = AgentState(
+            (x, y),
+            int(units.water[row]),
+            None if holds == NOBODY else holds,
+            None if aboard == NOBODY else names[aboard],
+            int(land.trees[y + 1, x + 1]) if units.kind[row] <= BULLDOZER else None,
+        )
     return states
 
 
@@ -423,6 +411,18 @@ def cluster_of(civilian: int, incident: Incident) -> int:
     return number
 
 
+class PersonSeen(NamedTuple):
+    """What is known of a civilian."""
+
+    at: Cell | None
+    """None: nobody knows."""
+    state: CivilianStatus
+    seen: int
+    """Timestep of the last sight."""
+    was: Cell | None = None
+    """Where it was seen last, if it is there no longer."""
+
+
 class Knowledge:
     """What an owner knows: the team if it shares one map, else one agent.
 
@@ -436,12 +436,11 @@ class Knowledge:
     def __init__(self, incident: Incident, mission: Mission, names: Sequence[AgentId], owner: int | None) -> None:
         self.mission, self.names, self.owner = mission, names, owner
         self.t = 0
-        self._surveyor = MapTracker(mission.size, owner)
-        self._hidden = {} if mission.known else {n: _cells(mission, n) for n in mission.middles}
+        self._ground = SeenMap(mission.size, owner)
+        self._hidden = {} if mission.known else {n: mission.cells_in(n) for n in mission.middles}
         self._targets = target_cells(incident, mission)
         self._trees = dict.fromkeys(self._targets, (3, 0))
-        self._people: dict[int, tuple[Cell | None, CivilianStatus, int]] = {}
-        self._was: dict[int, Cell] = {}
+        self._people: dict[int, PersonSeen] = {}
         self._teammates: dict[AgentId, tuple[AgentState, int]] = {}
         self._fires: set[int] = {0} if mission.known and incident.instance.fire is not None else set()
         self._water: dict[int, Cell] = {}
@@ -449,10 +448,12 @@ class Knowledge:
         if mission.known:
             self._clusters = {k: (cell.x, cell.y) for k, cell in enumerate(incident.instance.clusters)}
             for civilian in range(len(incident.civilians)):
-                place = self._clusters[cluster_of(civilian, incident)]
-                self._people[civilian] = (place, "free", 0)
+                self._people[civilian] = PersonSeen(self._clusters[cluster_of(civilian, incident)], "free", 0)
             self._water = {k: (cell.x, cell.y) for k, cell in enumerate(incident.instance.water)}
         self.state = SymbolicState()
+        self.known = Facts()
+        """All that is known, as facts."""
+        self._parts: tuple[Facts, Facts, Facts] | None = None
 
     @property
     def people(self) -> Set[int]:
@@ -470,37 +471,39 @@ class Knowledge:
         """
         self.t = incident.t
         rows = living.rows if self.owner is None else [self.owner]
-        self._count(self._surveyor.look(sightings, rows, self.t))
+        self._ground, news = self._ground.look(sightings, rows, self.t)
+        self._count(news)
         self._look_at_things(incident)
         self._look_at_people(incident)
-        agents = self._look_at_teammates(living)
-        sectors = {} if self.mission.known else self.mission.middles
+        self._look_at_teammates(living)
+        target = incident.instance.target
         self.state = SymbolicState(
-            agents=agents,
+            agents={name: body for name, (body, _) in self._teammates.items()},
             targets={
                 number: TargetCell(cell, self._trees[number][0], line) for number, (cell, line) in self._targets.items()
             },
-            zone=None if incident.instance.target is None else (incident.instance.target.x, incident.instance.target.y),
-            water=self._water,
+            zone=None if target is None else (target.x, target.y),
+            water=dict(self._water),
             fires=self._look_at_fires(fires),
             people={
-                number: CivilianState(
-                    at, state, cluster_of(number, incident), None if at is not None else self._was.get(number)
-                )
-                for number, (at, state, _) in sorted(self._people.items())
+                number: CivilianState(at, state, cluster_of(number, incident), was)
+                for number, (at, state, _, was) in sorted(self._people.items())
             },
             clusters=self._clusters,
-            sectors=sectors,
-            unseen=self._unseen(),
-            ground=self._surveyor.ground,
+            sectors={} if self.mission.known else self.mission.middles,
+            unseen={n: -(-100 * left // self.mission.cells_in(n)) for n, left in self._hidden.items() if left},
+            ground=self._ground,
         )
+        self.known, self._parts = expected_facts(self.state), None
 
-    def facts(self, known: Facts) -> tuple[Facts, Facts]:
-        """Split what is known into what is perceived now and what was perceived before; before the next look only."""
-        dates = {fact: self._when(fact) for fact in known}
-        current = Facts(tuple(fact for fact, tick in dates.items() if tick == self.t))
-        past = {fact: tick for fact, tick in dates.items() if tick < self.t}
-        return current, Facts(tuple(past), past)
+    def parts(self) -> tuple[Facts, Facts, Facts]:
+        """Return what is perceived now, what was perceived before, and both."""
+        if self._parts is None:
+            dates = {fact: self._when(fact) for fact in self.known}
+            current = Facts(tuple(fact for fact, t in dates.items() if t == self.t))
+            past = {fact: t for fact, t in dates.items() if t < self.t}
+            self._parts = current, Facts(tuple(past), past), self.known
+        return self._parts
 
     def _when(self, fact: Fact) -> int:
         """Return when a fact was perceived last; what was told holds now."""
@@ -508,27 +511,26 @@ class Knowledge:
         if not isinstance(subject, Entity):
             return self._teammates[subject][1]
         if fact.predicate == "BURNS" and isinstance(value, tuple):
-            return self._surveyor.ground.date(value)
+            return self._ground.date(value)
         if subject.kind == "target" and fact.predicate == "TREES":
             return self._trees[subject.id][1]
         if subject.kind == "civilian" and fact.predicate != "IN":
-            return self._people[subject.id][2]
+            return self._people[subject.id].seen
         return self.t
 
     # ---- looking
 
     def _sees(self, at: Cell) -> bool:
-        return self._surveyor.ground.date(at) == self.t
+        return self._ground.date(at) == self.t
 
     def _look_at_things(self, incident: Incident) -> None:
         trees, land = incident.land.trees, incident.land.land
         for number, ((x, y), _) in self._targets.items():
             if self._sees((x, y)):
                 self._trees[number] = (int(trees[y + 1, x + 1]), self.t)
-        self._water = dict(self._water)
-        for number, cell in enumerate(incident.instance.water_cells):
-            if self._sees((cell.x, cell.y)) and land[cell.y + 1, cell.x + 1] == WATER:
-                self._water[number] = (cell.x, cell.y)
+        for number, (x, y) in enumerate(incident.instance.water_cells):
+            if self._sees((x, y)) and land[y + 1, x + 1] == WATER:
+                self._water[number] = (x, y)
 
     def _look_at_people(self, incident: Incident) -> None:
         civilians, units = incident.civilians, incident.units
@@ -537,40 +539,38 @@ class Knowledge:
             last = self._people.get(number)
             by_radio = state == CARRIED and (self.owner is None or units.carries[self.owner] == number)
             if by_radio or self._sees(at):
-                self._people[number] = (at, _STATES[state], self.t)
-            elif last is not None and last[0] is not None and self._sees(last[0]):
-                self._people[number] = (None, last[1], last[2])  # it went away, nobody knows where
-                self._was[number] = last[0]
+                self._people[number] = PersonSeen(at, _STATES[state], self.t)
+            elif last is not None and last.at is not None and self._sees(last.at):  # it went away, nobody knows where
+                self._people[number] = last._replace(at=None, was=last.at)
 
-    def _look_at_teammates(self, living: LivingAgents) -> Mapping[AgentId, AgentState]:
-        """Return whom it knows of: the team all that live; one agent those in sight, and others where it saw them."""
+    def _look_at_teammates(self, living: LivingAgents) -> None:
+        """Note whom it knows of: the team all that live; one agent those in sight, and others where it saw them."""
         if self.owner is None:
             self._teammates = {name: (body, self.t) for name, body in living.bodies.items()}
-        else:
-            there = dict(zip(living.bodies, self._surveyor.sees(living.places).tolist(), strict=True))
-            last = np.array([body.at for body, _ in self._teammates.values()], np.int64).reshape(-1, 2)
-            away = zip(self._teammates, self._surveyor.sees(last).tolist(), strict=True)
-            known = {name for name, seen in away if not seen} | {name for name, seen in there.items() if seen}
-            self._teammates = {
-                name: (living.bodies[name], self.t) if there.get(name) else self._teammates[name]
-                for name in self.names
-                if name in known
-            }
-        return {name: body for name, (body, _) in self._teammates.items()}
+            return
+        sees = self._ground.sees
+        in_sight = dict(zip(living.bodies, sees(living.places).tolist(), strict=True))
+        last = np.array([body.at for body, _ in self._teammates.values()], np.int64).reshape(-1, 2)
+        left = {name for name, seen in zip(self._teammates, sees(last).tolist(), strict=True) if not seen}
+        self._teammates = {
+            name: (living.bodies[name], self.t) if in_sight.get(name) else self._teammates[name]
+            for name in self.names
+            if name in left or in_sight.get(name)
+        }
 
     def _look_at_fires(self, fires: Fires) -> dict[int, FireState]:
         """Return the fires known of: cells last seen burning, unless it was told that the fire is out.
 
         What has grown together shows only in what was seen.
         """
-        xs, ys, codes = self._surveyor.ground.caught.T
+        xs, ys, codes = self._ground.caught.T
         labels = fires.labels(xs, ys)
         self._fires.update(np.unique(labels).tolist())
         root = fires.known(xs, ys, self._fires)
         burning: dict[int, list[Cell]] = {}
         scar: dict[int, Cell] = {}
         for x, y, code, fire in zip(xs.tolist(), ys.tolist(), codes.tolist(), labels.tolist(), strict=True):
-            if code <= agents.SEEN_ON_FIRE:
+            if code <= SEEN_ON_FIRE:
                 burning.setdefault(root[fire], []).append((x, y))
             else:
                 scar.setdefault(root[fire], (x, y))
@@ -596,42 +596,21 @@ class Knowledge:
         for number, count in enumerate(np.bincount(row * mission.tiles + column, minlength=mission.tiles**2).tolist()):
             self._hidden[number] -= count
 
-    def _unseen(self) -> dict[int, int]:
-        """Return per cent of each sector that was not seen, rounded up; without those seen whole."""
-        return {n: -(-100 * left // _cells(self.mission, n)) for n, left in self._hidden.items() if left}
-
-
-def _cells(mission: Mission, sector: int) -> int:
-    """Return the cells of a sector."""
-    x0, x1, y0, y1 = mission.sectors[sector]
-    return (x1 - x0) * (y1 - y0)
-
-
-def work_state(incident: Incident, mission: Mission, names: Sequence[AgentId]) -> SymbolicState:
-    """Return the truth about agents and what is to be cut: by it skills are judged."""
-    return SymbolicState(agents=agent_states(incident, names), targets=true_targets(incident, mission))
-
-
-def true_targets(incident: Incident, mission: Mission) -> dict[int, TargetCell]:
-    """Return the cells to cut as they are."""
-    trees = incident.land.trees
-    return {
-        number: TargetCell(cell, int(trees[cell[1] + 1, cell[0] + 1]), line)
-        for number, (cell, line) in target_cells(incident, mission).items()
-    }
-
 
 def true_state(incident: Incident, mission: Mission, names: Sequence[AgentId], fires: Fires) -> SymbolicState:
     """Return all that is true."""
     civilians, target, land = incident.civilians, incident.instance.target, incident.land
     return SymbolicState(
         agents=agent_states(incident, names),
-        targets=true_targets(incident, mission),
+        targets={
+            number: TargetCell((x, y), int(land.trees[y + 1, x + 1]), line)
+            for number, ((x, y), line) in target_cells(incident, mission).items()
+        },
         zone=None if target is None else (target.x, target.y),
         water={
-            number: (cell.x, cell.y)
-            for number, cell in enumerate(incident.instance.water_cells)
-            if land.land[cell.y + 1, cell.x + 1] == WATER
+            number: (x, y)
+            for number, (x, y) in enumerate(incident.instance.water_cells)
+            if land.land[y + 1, x + 1] == WATER
         },
         fires={fire: fires.front(fire) for fire in fires.origins},
         people={

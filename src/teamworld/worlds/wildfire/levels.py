@@ -12,9 +12,12 @@ uniformly among the cells that fit; when something finds no place, everything bu
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+import msgspec
 import numpy as np
 
 from teamworld.errors import UserError, brief, suggest
@@ -37,8 +40,6 @@ from teamworld.worlds.wildfire.state import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
 
 
@@ -61,9 +62,14 @@ class Team:
     helicopters: int = 0
 
     @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """How many agents of each kind."""
+        return self.firefighters, self.bulldozers, self.drones, self.helicopters
+
+    @property
     def size(self) -> int:
         """All agents."""
-        return self.firefighters + self.bulldozers + self.drones + self.helicopters
+        return sum(self.counts)
 
 
 EventKind = Literal["lose_drone", "lose_helicopter", "civilians", "fire", "water", "growth"]
@@ -175,132 +181,30 @@ class Level:
         return FireRules(mode=mode, every=self.fire_every)
 
 
-_PRESETS = (
-    Level(name="cut_trees_sparse_small", task="cut_sparse", size=30, team=Team(3), targets=6, max_steps=30),
-    Level(name="cut_trees_sparse_large", task="cut_sparse", size=60, team=Team(10), targets=25, max_steps=50),
-    Level(
-        name="cut_trees_lines_small", task="cut_lines", size=30, team=Team(2, 1), targets=2, trees_per_line=5,
-        vegetation_offset=30, max_steps=30,
-    ),
-    Level(
-        name="cut_trees_lines_large", task="cut_lines", size=60, team=Team(4, 3), targets=5, trees_per_line=7,
-        vegetation_offset=30, max_steps=30,
-    ),
-    Level(
-        name="scout_fire_small", task="scout", size=100, team=Team(drones=3), fire_every=100, known=False,
-        max_steps=30,
-    ),
-    Level(
-        name="scout_fire_large", task="scout", size=250, team=Team(drones=5), fire_every=300, known=False,
-        max_steps=30,
-    ),
-    Level(
-        name="transport_firefighters_small", task="transport", size=100, team=Team(6, helicopters=1), max_steps=15,
-    ),
-    Level(
-        name="transport_firefighters_large", task="transport", size=250, team=Team(12, helicopters=2), max_steps=35,
-    ),
-    Level(
-        name="rescue_civilians_known_location_small", task="rescue", size=40, team=Team(3), clusters=1, per_cluster=3,
-        civilian_every=300, max_steps=25,
-    ),
-    Level(
-        name="rescue_civilians_known_location_large", task="rescue", size=80, team=Team(5), clusters=3, per_cluster=3,
-        civilian_every=300, max_steps=35,
-    ),
-    Level(
-        name="suppress_fire_contain", task="contain", size=60, team=Team(5, 1), fire_every=500, vegetation_offset=30,
-        max_steps=100,
-    ),
-    Level(
-        name="suppress_fire_extinguish", task="contain", size=60, team=Team(8), fire_every=500, vegetation_offset=30,
-        water=1, max_steps=100,
-    ),
-    Level(
-        name="rescue_civilians_search_and_rescue", task="rescue", size=100, team=Team(5, drones=2), clusters=1,
-        per_cluster=5, civilian_every=300, known=False, max_steps=40,
-    ),
-    Level(
-        name="suppress_fire_locate_and_suppress", task="contain", size=100, team=Team(5, 1, 2), fire_every=500,
-        vegetation_offset=30, known=False, max_steps=100,
-    ),
-    Level(
-        name="suppress_fire_locate_deploy_suppress", task="contain", size=150, team=Team(10, 0, 2, 2), fire_every=500,
-        vegetation_offset=30, known=False, max_steps=120,
-    ),
-    Level(
-        name="rescue_civilians_search_rescue_transport", task="rescue", size=150, team=Team(10, 0, 2, 2), clusters=2,
-        per_cluster=5, civilian_every=300, known=False, max_steps=60,
-    ),
-    Level(
-        name="full_game", task="both", size=200, team=Team(10, 1, 2, 2), fire_every=500, vegetation_offset=30,
-        clusters=1, per_cluster=5, civilian_every=300, known=False, max_steps=120,
-    ),
-)  # fmt: skip
+def _read_levels() -> tuple[dict[str, Level], dict[str, Level], dict[str, Level]]:
+    """Return the presets of 2025, those of 2026, and the further levels, all by name."""
+    file = resources.files("teamworld.worlds.wildfire").joinpath("levels.toml")
+    tables = tomllib.loads(file.read_text("utf-8"))
+    old, new, further = {}, {}, {}
+    for name, values in tables["presets"].items():
+        changes = values.pop("edition_2026", {})
+        old[name] = msgspec.convert({"name": name, **values}, Level)
+        new[name] = msgspec.convert({"name": name, **values, **changes, "edition": "2026"}, Level)
+    for name, values in tables["further"].items():
+        further[name] = msgspec.convert({"name": name, "edition": "2026", **values}, Level)
+    for name, values in tables["dynamic"].items():
+        events = msgspec.convert(values["events"], tuple[Event, ...])
+        further[name] = replace(new[values["preset"]], name=name, events=events)
+    return old, new, further
 
-#: What the 2026 edition changes. Civilian frequencies are given there as 500 to 600: here 500 up
-#: to maps of 100, 600 beyond.
-_CHANGES_2026: dict[str, dict[str, object]] = {
-    "rescue_civilians_known_location_small": {"civilian_every": 500},
-    "rescue_civilians_known_location_large": {"civilian_every": 500},
-    "suppress_fire_contain": {"team": Team(5, 2), "vegetation_offset": 40},
-    "suppress_fire_extinguish": {"vegetation_offset": 40},
-    "rescue_civilians_search_and_rescue": {"civilian_every": 500},
-    "suppress_fire_locate_and_suppress": {"size": 120, "water": 1, "fire_every": 600},
-    "suppress_fire_locate_deploy_suppress": {"water": 1, "fire_every": 600},
-    "rescue_civilians_search_rescue_transport": {"civilian_every": 600},
-    "full_game": {"size": 220, "water": 1, "fire_every": 450, "civilian_every": 600},
-}
+
+_PRESETS_2025, _PRESETS_2026, _FURTHER = _read_levels()
 
 #: The 17 published configurations, in the order of the paper's levels.
-PRESETS: tuple[str, ...] = tuple(level.name for level in _PRESETS)
-_PRESETS_2026 = {
-    level.name: replace(level, edition="2026", **_CHANGES_2026.get(level.name, {}))  # type: ignore[arg-type]
-    for level in _PRESETS
-}
-
-
-def _based(preset: str, name: str, *events: Event) -> Level:
-    """Return a dynamic level: a preset of 2026 with a script."""
-    return replace(_PRESETS_2026[preset], name=name, events=events)
-
-
-# Of the further levels the sources give names, teams and a few numbers; the rest, and the presets that the dynamic
-# levels build on, are our choice.
-_FURTHER = (
-    Level(
-        name="scale_complex", edition="2026", task="both", size=200, team=Team(25, 5, 10, 10), fire_every=450,
-        vegetation_offset=30, clusters=2, per_cluster=5, civilian_every=600, known=False, water=1, max_steps=200,
-    ),
-    Level(
-        name="scale_simple", edition="2026", task="cut_sparse", size=200, team=Team(50), targets=100, max_steps=100,
-    ),
-    Level(
-        name="darpa_500", edition="2026", task="contain", size=1000, team=Team(500), fire_every=500,
-        vegetation_offset=30, water=10, max_steps=200,
-    ),
-    Level(
-        name="stress_5k", edition="2026", task="contain", size=1000, team=Team(5_000), fire_every=500,
-        vegetation_offset=30, water=10, max_steps=200,
-    ),
-    Level(
-        name="stress_100k", edition="2026", task="contain", size=1500, team=Team(100_000), fire_every=500,
-        vegetation_offset=30, water=10, max_steps=200,
-    ),
-    Level(
-        name="perception", edition="2026", task="both", size=20, team=Team(1), fire_every=300, vegetation_offset=30,
-        clusters=1, per_cluster=3, civilian_every=500, known=False, max_steps=30,
-    ),
-    _based("rescue_civilians_search_and_rescue", "dynamic_drone_lost", Event(4, "lose_drone")),
-    _based("transport_firefighters_large", "dynamic_helicopter_lost", Event(4, "lose_helicopter")),
-    _based("rescue_civilians_search_and_rescue", "dynamic_more_civilians", Event(9, "civilians", 5)),
-    _based("suppress_fire_locate_and_suppress", "dynamic_second_fire", Event(18, "fire")),
-    _based("suppress_fire_contain", "dynamic_water_appears", Event(10, "water")),
-    _based("suppress_fire_contain", "dynamic_sudden_growth", Event(15, "growth", 5)),
-)  # fmt: skip
+PRESETS: tuple[str, ...] = tuple(_PRESETS_2025)
 
 #: Every level by the name that alone means it.
-LEVELS: dict[str, Level] = {level.name: level for level in (*_PRESETS, *_FURTHER)}
+LEVELS: dict[str, Level] = {**_PRESETS_2025, **_FURTHER}
 
 
 def level_for(name: str) -> Level:
@@ -530,37 +434,50 @@ class _Placement:
 
     def place(self) -> WildfireInstance:
         """Return the instance, or raise ``_NoRoomError``."""
+        level = self.level
         self.spawn = self.draw(self.middle(SPAWN_MIDDLE) & self.open, "the spawn")
-        tasks: dict[Task, Callable[[], WildfireInstance]] = {
-            "cut_sparse": self.sparse,
-            "cut_lines": self.lines,
-            "scout": self.scout,
-            "transport": self.transport,
-            "contain": self.contain,
-            "rescue": self.rescue,
-            "both": self.both,
-        }
-        instance = tasks[self.level.task]()
-        water = tuple(self.several(self.level.water, self.middle(WATER_MIDDLE) & self.free(instance), "water"))
+        instance = WildfireInstance(level=level, seed=self.seed, terrain=self.terrain, spawn=self.spawn)
+        instance = replace(instance, **self.parts())
+        water = tuple(self.several(level.water, self.middle(WATER_MIDDLE) & self.free(instance), "water"))
         instance = replace(instance, water=water, terrain=instance.terrain.with_water(water))
-        return replace(instance, event_cells=tuple(self.event(event, instance) for event in self.level.events))
-
-    def instance(self, **parts: object) -> WildfireInstance:
-        """Return an instance of these parts."""
-        base = {"level": self.level, "seed": self.seed, "terrain": self.terrain, "spawn": self.spawn}
-        return WildfireInstance(**{**base, **parts})  # type: ignore[arg-type]
+        return replace(instance, event_cells=tuple(self.event(event, instance) for event in level.events))
 
     # Tasks
 
-    def sparse(self) -> WildfireInstance:
-        """Targets with exactly 3 trees, far from the spawn in x and in y."""
+    def parts(self) -> dict[str, Any]:
+        """Return what the task adds to an instance: targets, a fire, clusters of civilians."""
+        match self.level.task:
+            case "cut_sparse":
+                return {"targets": self.sparse()}
+            case "cut_lines":
+                lines = self.lines()
+                return {"targets": lines, "terrain": self.terrain.planted(cell for line in lines for cell in line)}
+            case "scout":
+                return {"fire": self.burning(self.far_in_one(self.spawn, SCOUT_FROM_SPAWN))}
+            case "transport":
+                far = self.far_in_both(self.spawn, TRANSPORT_FROM_SPAWN)
+                return {"target": self.draw(far & self.open, "a target")}
+            case "contain":
+                far = self.far_in_one(self.spawn, CONTAIN_FROM_SPAWN)
+                return {"fire": self.burning(self.middle(FIRE_MIDDLE) & far)}
+            case "rescue":
+                target = self.draw(self.middle(TARGET_MIDDLE) & self.open, "a target")
+                far = self.far_in_one(target, CLUSTER_FROM_TARGET) & self.far_in_one(self.spawn, CLUSTER_FROM_SPAWN)
+                return {"target": target, "clusters": self.clusters(far)}
+            case "both":
+                far = self.far_in_one(self.spawn, BOTH_FIRE_FROM_SPAWN)
+                fire = self.burning(self.middle(BOTH_FIRE_MIDDLE) & far)
+                return {"fire": fire, "clusters": self.clusters(self.far_in_both(fire, BOTH_CLUSTER_FROM_FIRE))}
+
+    def sparse(self) -> tuple[tuple[Cell, ...], ...]:
+        """Draw targets with exactly 3 trees, far from the spawn in x and in y."""
         edition = self.level.edition
         dense = self.far_in_both(self.spawn, SPARSE_FROM_SPAWN[edition]) & (self.terrain.trees == MAX_TREES) & self.open
         cells = self.several(self.level.targets, dense, "targets with three trees", TARGETS_APART[edition])
-        return self.instance(targets=tuple((cell,) for cell in cells))
+        return tuple((cell,) for cell in cells)
 
-    def lines(self) -> WildfireInstance:
-        """Lines of exactly ``trees_per_line`` cells, planted with 3 trees each."""
+    def lines(self) -> tuple[tuple[Cell, ...], ...]:
+        """Draw lines of exactly ``trees_per_line`` cells; they are planted with 3 trees each."""
         length, taken = self.level.trees_per_line, set[Cell]()
         lines = []
         for _ in range(self.level.targets):
@@ -577,37 +494,11 @@ class _Placement:
             line = tuple(Cell(first.x + k * right, first.y + k * down) for k in range(length))
             taken.update(line)
             lines.append(line)
-        planted = self.terrain.planted(cell for line in lines for cell in line)
-        return self.instance(targets=tuple(lines), terrain=planted)
+        return tuple(lines)
 
-    def scout(self) -> WildfireInstance:
-        """A fire far from the spawn in x or in y."""
-        return self.instance(fire=self.burning(self.far_in_one(self.spawn, SCOUT_FROM_SPAWN)))
-
-    def transport(self) -> WildfireInstance:
-        """A target far from the spawn in x and in y."""
-        return self.instance(
-            target=self.draw(self.far_in_both(self.spawn, TRANSPORT_FROM_SPAWN) & self.open, "a target")
-        )
-
-    def contain(self) -> WildfireInstance:
-        """A fire in the middle, not beside the spawn."""
-        return self.instance(
-            fire=self.burning(self.middle(FIRE_MIDDLE) & self.far_in_one(self.spawn, CONTAIN_FROM_SPAWN))
-        )
-
-    def rescue(self) -> WildfireInstance:
-        """A target in the middle, clusters far from it and from the spawn."""
-        target = self.draw(self.middle(TARGET_MIDDLE) & self.open, "a target")
-        far = self.far_in_one(target, CLUSTER_FROM_TARGET) & self.far_in_one(self.spawn, CLUSTER_FROM_SPAWN)
-        clusters = self.several(self.level.clusters, far & self.open, "clusters of civilians")
-        return self.instance(target=target, clusters=tuple(clusters))
-
-    def both(self) -> WildfireInstance:
-        """A fire in the middle far from the spawn, clusters far from the fire."""
-        fire = self.burning(self.middle(BOTH_FIRE_MIDDLE) & self.far_in_one(self.spawn, BOTH_FIRE_FROM_SPAWN))
-        far = self.far_in_both(fire, BOTH_CLUSTER_FROM_FIRE) & self.open
-        return self.instance(fire=fire, clusters=tuple(self.several(self.level.clusters, far, "clusters of civilians")))
+    def clusters(self, far: npt.NDArray[np.bool_]) -> tuple[Cell, ...]:
+        """Draw the cells in which clusters of civilians start."""
+        return tuple(self.several(self.level.clusters, far & self.open, "clusters of civilians"))
 
     def event(self, event: Event, instance: WildfireInstance) -> tuple[Cell, ...]:
         """Return where an event happens."""
@@ -631,15 +522,10 @@ class _Placement:
     def free(self, instance: WildfireInstance) -> npt.NDArray[np.bool_]:
         """Return the open cells where nothing was placed."""
         free: npt.NDArray[np.bool_] = self.open.copy()
-        places = [
-            self.spawn,
-            *instance.clusters,
-            *instance.water,
-            *(cell for line in instance.targets for cell in line),
-        ]
-        places += [cell for cell in (instance.target, instance.fire) if cell is not None]
-        for x, y in places:
-            free[y, x] = False
+        lines = (*instance.targets, instance.clusters, instance.water)
+        for place in (self.spawn, instance.target, instance.fire, *(cell for line in lines for cell in line)):
+            if place is not None:
+                free[place.y, place.x] = False
         return free
 
     def middle(self, share: float) -> npt.NDArray[np.bool_]:

@@ -23,7 +23,7 @@ not, so its row is for central training and for judges. The other rows never dep
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -61,6 +61,7 @@ from teamworld.worlds.wildfire.state import (
     SAFE,
     SIGHTS,
     WATER,
+    Copyable,
 )
 
 if TYPE_CHECKING:
@@ -74,12 +75,14 @@ if TYPE_CHECKING:
 
     F32: TypeAlias = npt.NDArray[np.float32]
     I32: TypeAlias = npt.NDArray[np.int32]
+    Way: TypeAlias = tuple[int, int, int, int, int]
+    Spans: TypeAlias = tuple[int, int, I32, I32]
 
 _REVEALS = np.array([sight.reveals for sight in SIGHTS], np.int32)
 
 
 @dataclass(slots=True, eq=False)
-class Sightings:
+class Sightings(Copyable):
     """What was last seen of each cell; O maps of T x T tiles, O = 1 if the team shares one, else one for each agent."""
 
     index: npt.NDArray[np.int32]
@@ -112,13 +115,8 @@ class Sightings:
     @property
     def nbytes(self) -> int:
         """Memory in bytes, spare tiles not counted: the system gives a page when it is first written."""
-        return (
-            self.index.nbytes
-            + self.used * TILE * TILE
-            + 2 * self.cells.nbytes
-            + self.reach.nbytes
-            + 2 * self.people.nbytes
-        )
+        arrays = (self.index, self.cells, self.before, self.reach, self.codes, self.people)
+        return self.used * TILE * TILE + sum(array.nbytes for array in arrays)
 
     @property
     def explored(self) -> int:
@@ -168,12 +166,12 @@ class Sightings:
         side = len(tiles) * TILE
         return np.ascontiguousarray(tiles.transpose(0, 2, 1, 3).reshape(side, side)[: self.size, : self.size])
 
-    def way(self, agent: int) -> tuple[int, int, int, int, int]:
+    def way(self, agent: int) -> Way:
         """Return what decides what an agent saw at the last look: x and y before, x and y then, cells to each side."""
-        (x0, y0), (x1, y1) = self.before[agent], self.cells[agent]
-        return int(x0), int(y0), int(x1), int(y1), int(self.reach[agent])
+        (x0, y0), (x1, y1) = self.before[agent].tolist(), self.cells[agent].tolist()
+        return x0, y0, x1, y1, int(self.reach[agent])
 
-    def spans(self, way: tuple[int, int, int, int, int]) -> tuple[int, int, I32, I32]:
+    def spans(self, way: Way) -> Spans:
         """Return what is seen on a way: first and last row, and (N,) each the first and last column in these rows."""
         left, right = np.empty(self.size, np.int32), np.empty(self.size, np.int32)
         top, bottom = sight_spans(*way, self.size, left, right)
@@ -183,18 +181,6 @@ class Sightings:
         """Return (32, 32): the codes of a tile of the team's map, or of that of one agent; not to be changed."""
         codes: npt.NDArray[np.uint8] = self.tiles[self.index[0 if self.shared else owner, row, column]]
         return codes
-
-    def copy(self) -> Sightings:
-        """Return an independent copy."""
-        return replace(
-            self,
-            index=self.index.copy(),
-            tiles=self.tiles.copy(),
-            cells=self.cells.copy(),
-            before=self.before.copy(),
-            codes=self.codes.copy(),
-            people=self.people.copy(),
-        )
 
 
 def begin_sightings(incident: Incident, *, shared_map: bool = True) -> Sightings:
@@ -297,15 +283,12 @@ def observations(incident: Incident, sightings: Sightings, out: F32 | None = Non
 def window(incident: Incident, sightings: Sightings, agent: int) -> npt.NDArray[np.uint8]:
     """Return the window of one agent (its row in ``Units``), indexed [y, x]; (0, 0) if it is lost."""
     units = incident.units
-    if not units.alive[agent]:
-        return np.zeros((0, 0), np.uint8)
-    reach = SIGHTS[units.kind[agent]].window
-    side = 2 * reach + 1
-    codes = np.empty(side * side, np.uint8)
-    x, y = units.place(agent)
-    owner = 0 if sightings.shared else agent
-    write_window(codes, sightings.index[owner], sightings.tiles.reshape(-1), sightings.size, x, y, reach)
-    return codes.reshape(side, side)
+    side = _side(int(units.kind[agent]) if units.alive[agent] else DESTROYED)
+    codes = np.empty((side, side), np.uint8)
+    if side:
+        index, tiles = sightings.index[0 if sightings.shared else agent], sightings.tiles.reshape(-1)
+        write_window(codes.reshape(-1), index, tiles, sightings.size, *units.place(agent), side // 2)
+    return codes
 
 
 def observation(incident: Incident, sightings: Sightings, agent: int) -> Observation:
@@ -344,23 +327,19 @@ def manager_row(incident: Incident, sightings: Sightings) -> ManagerRow:
 
 def parameters(instance: WildfireInstance) -> list[int]:
     """Return the task's parameters (see the module)."""
-    task, cells = instance.level.task, list[tuple[int, int]]()
-    head = list[int]()
-    if task in ("cut_sparse", "cut_lines"):
-        lines = task == "cut_lines"
-        head = [int(lines), len(instance.targets)]
-        cells = [cell for line in instance.targets for cell in ((line[0], line[-1]) if lines else line)]
-    elif task == "transport":
-        cells = [instance.target or (0, 0)]
-    elif task == "rescue":
-        cells = [instance.target or (0, 0), *instance.clusters]
-    else:
-        cells = [instance.fire or (0, 0)]
-        if task == "contain":
-            cells += instance.water
-        elif task == "both":
-            cells += [*(instance.water or ((0, 0),))[:1], *instance.clusters]
-    return [*head, *(number for cell in cells for number in cell)]
+    task, targets, cells = instance.level.task, instance.targets, list[tuple[int, int]]()
+    match task:
+        case "cut_sparse":
+            cells = [(0, len(targets)), *(cell for line in targets for cell in line)]
+        case "cut_lines":
+            cells = [(1, len(targets)), *(cell for line in targets for cell in (line[0], line[-1]))]
+        case "transport" | "rescue":
+            cells = [instance.target or (0, 0), *instance.clusters]
+        case "scout" | "contain":
+            cells = [instance.fire or (0, 0), *instance.water]
+        case "both":
+            cells = [instance.fire or (0, 0), *(instance.water or ((0, 0),))[:1], *instance.clusters]
+    return [number for cell in cells for number in cell]
 
 
 def encode_row(seen: Observation | ManagerRow) -> F32:

@@ -54,10 +54,8 @@ from teamworld.worlds.wildfire.state import (
     AT_STATES,
     BULLDOZER,
     BURNABLE,
-    BURNT_OUT,
     DEAD,
     DRONE,
-    EXTINGUISHING,
     FIREFIGHTER,
     FREE,
     HELICOPTER,
@@ -91,7 +89,6 @@ if TYPE_CHECKING:
 
     from teamworld.worlds.wildfire.kernels.agents import StepNotes
     from teamworld.worlds.wildfire.levels import Event, Level, WildfireInstance
-    from teamworld.worlds.wildfire.state import Scalar
 
     #: Indices into the framed arrays.
     Cells: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -154,7 +151,7 @@ def make_land(terrain: Terrain, rules: FireRules | None = None, *, seed: int = 0
         seed: Seed of the chance in the stochastic mode.
     """
     rules = rules or FireRules()
-    burn = _framed(terrain.burnable.astype(np.uint8) * BURNABLE)
+    burn = np.pad(terrain.burnable.astype(np.uint8) * BURNABLE, 1)
     if not rules.edge_burns:
         burn[1, :] = burn[-2, :] = burn[:, 1] = burn[:, -2] = NOT_BURNABLE
     meters = np.zeros(METERS, np.int64)
@@ -166,19 +163,15 @@ def make_land(terrain: Terrain, rules: FireRules | None = None, *, seed: int = 0
         rules=rules,
         key=int(generator(seed, "wildfire", "fire").integers(2**63)),
         burn=burn,
-        trees=_framed(terrain.trees),
-        land=_framed(terrain.land),
-        building=_framed(terrain.building),
+        trees=np.pad(terrain.trees, 1),
+        land=np.pad(terrain.land, 1),
+        building=np.pad(terrain.building, 1),
         wet_until=np.zeros(burn.shape, np.int32),
         caught=np.zeros(terrain.size**2 + 1, np.int32),
         meters=meters,
         spread=spread_of(terrain, rules),
         scratch=np.concatenate([np.zeros(AT_FUEL, np.uint64), fuel_of(rules)]),
     )
-
-
-def _framed(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    return np.pad(array, 1)
 
 
 # One fire step --------------------------------------------------------------------------------------------------------
@@ -280,28 +273,24 @@ def run_events(incident: Incident, notes: StepNotes) -> tuple[Event, ...]:
     """
     due = [(number, event) for number, event in enumerate(incident.level.events) if event.t == incident.t]
     for number, event in due:
-        _run_event(incident, number, event, notes)
+        cells = incident.instance.event_cells[number]
+        match event.kind:
+            case "lose_drone" | "lose_helicopter":
+                _lose_agents(incident, number, DRONE if event.kind == "lose_drone" else HELICOPTER, event.count)
+            case "civilians":
+                _add_civilians(incident, cells[0].x, cells[0].y, event.count)
+            case "fire":
+                for cell in cells:
+                    ignite(incident.land, *cell)
+            case "water":
+                for cell in cells:
+                    set_water(incident.land, *cell)
+            case "growth":
+                for _ in range(event.count):
+                    step_fire(incident.land)
+                    kill_on_fire(*arrays(incident), notes)
         kill_on_fire(*arrays(incident), notes)
     return tuple(event for _, event in due)
-
-
-def _run_event(incident: Incident, number: int, event: Event, notes: StepNotes) -> None:
-    cells = incident.instance.event_cells[number]
-    match event.kind:
-        case "lose_drone" | "lose_helicopter":
-            _lose_agents(incident, number, DRONE if event.kind == "lose_drone" else HELICOPTER, event.count)
-        case "civilians":
-            _add_civilians(incident, cells[0].x, cells[0].y, event.count)
-        case "fire":
-            for cell in cells:
-                ignite(incident.land, *cell)
-        case "water":
-            for cell in cells:
-                set_water(incident.land, *cell)
-        case "growth":
-            for _ in range(event.count):
-                step_fire(incident.land)
-                kill_on_fire(*arrays(incident), notes)
 
 
 def _lose_agents(incident: Incident, number: int, kind: int, count: int) -> None:
@@ -421,14 +410,8 @@ def _check_actions(actions: npt.NDArray[np.integer], agents: int) -> npt.NDArray
 def _next_stop(incident: Incident, tick: int, working: bool) -> int:
     """Return the next tick of this timestep at which more happens than walking."""
     every = incident.level.civilian_every
-    stops = [
-        TICKS_PER_TIMESTEP,
-        tick + incident.land.ticks_to_fire,
-        tick + every - (incident.ticks + tick) % every,
-    ]
-    if working and tick < WORK_TICKS:
-        stops.append(WORK_TICKS)
-    return min(stops)
+    end = WORK_TICKS if working and tick < WORK_TICKS else TICKS_PER_TIMESTEP
+    return min(end, tick + incident.land.ticks_to_fire, tick + every - (incident.ticks + tick) % every)
 
 
 #: Points that a building, a civilian, a firefighter and a bulldozer cost where a fire is fought; a tree costs 1.
@@ -464,15 +447,14 @@ def score(incident: Incident) -> Score:
     level = incident.level
     if fights_fire(level):
         return _damage(incident)
-    match level.task:
-        case "scout":
-            points = min(SCOUTS, incident.scouts)
-        case "transport":
-            points = count_transported(incident)
-        case "rescue":
-            points = int(np.count_nonzero(incident.civilians.state == SAFE))
-        case _:
-            points = count_correct_cuts(incident)
+    if level.task == "scout":
+        points = min(SCOUTS, incident.scouts)
+    elif level.task == "transport":
+        points = count_transported(incident)
+    elif level.task == "rescue":
+        points = int(np.count_nonzero(incident.civilians.state == SAFE))
+    else:
+        points = count_correct_cuts(incident)
     return Score(float(points), float(points))
 
 
@@ -542,15 +524,14 @@ def note_scouted(incident: Incident) -> None:
         filled = land.inner(land.land)[cells[:, 1], cells[:, 0]] == WATER
         note_seen(units.kind, units.x, units.y, units.alive, cells[:, 0], cells[:, 1], filled, incident.water_found)
     if incident.level.task == "scout":
-        incident.scouts = max(incident.scouts, count_above_fire(incident))
+        incident.scouts = max(incident.scouts, len(rows_over_fire(incident)))
 
 
-def count_above_fire(incident: Incident) -> int:
-    """Return how many drones and helicopters are above a cell on fire, smouldering or burnt out."""
-    land, units = incident.land, incident.units
-    flying = units.places()[units.alive & (units.kind >= DRONE)]
-    states = land.inner(land.burn)[flying[:, 1], flying[:, 0]]
-    return int(np.count_nonzero((states == ON_FIRE) | (states == EXTINGUISHING) | (states == BURNT_OUT)))
+def rows_over_fire(incident: Incident) -> list[int]:
+    """Return the rows of the flyers above what is on fire, smoulders or is burnt out."""
+    units, burn, places = incident.units, incident.land.burn, incident.units.places()
+    over = burn[places[:, 1] + 1, places[:, 0] + 1] >= ON_FIRE
+    return [int(row) for row in np.flatnonzero(units.alive & (units.kind >= DRONE) & over)]
 
 
 class Counters(NamedTuple):
@@ -595,20 +576,9 @@ def counters(incident: Incident, explored: int | None = None) -> Counters:
         civilians_rescued=int(np.count_nonzero(civilians.state == SAFE)),
         firefighters_transported=count_transported(incident),
         civilians_scouted=int(np.count_nonzero(incident.met)),
-        fire_scouts=count_fire_scouts(land, units.kind, units.x, units.y, units.alive),
+        fire_scouts=fire_scouts(units.kind, units.x, units.y, units.alive, land.burn),
         water_scouted=int(np.count_nonzero(incident.water_found)),
         agents_destroyed=int(np.count_nonzero(~units.alive)),
         civilians_destroyed=int(np.count_nonzero(civilians.state == DEAD)),
         buildings_destroyed=land.buildings_lost,
     )
-
-
-def count_fire_scouts(
-    land: Land,
-    kind: npt.NDArray[np.uint8],
-    x: npt.NDArray[np.float64],
-    y: npt.NDArray[np.float64],
-    alive: npt.NDArray[np.bool_],
-) -> int:
-    """Return how many living agents have a cell in sight that burns or smoulders."""
-    return fire_scouts(kind, x, y, alive, land.burn)

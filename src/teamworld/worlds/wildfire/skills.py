@@ -8,7 +8,7 @@ decides in the very next timestep.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import dist, inf
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -38,10 +38,8 @@ from teamworld.worlds.wildfire.symbolic_state import (
     SPRAY_REACH,
     WALKERS,
     AgentState,
-    FireState,
     Mission,
     SymbolicState,
-    TargetCell,
     in_zone,
 )
 
@@ -69,22 +67,25 @@ def schemas(kind: str, mission: Mission, state: SymbolicState) -> tuple[ActionSc
     place = Param("place", "cell", size=(mission.size, mission.size))
     fires = tuple(Entity("fire", number) for number in state.fires)
     trees = [Entity("target", number) for number, spot in state.targets.items() if spot.line is None]
-    trees += [Entity("line", n) for n in dict.fromkeys(spot.line for spot in state.targets.values()) if n is not None]
+    trees += state.lines
+    numbers = {
+        "zone": () if state.zone is None else (0,),
+        "water": state.water,
+        "cluster": sorted({*state.clusters, *(person.cluster for person in state.people.values())}),
+        "civilian": [number for number, person in state.people.items() if person.at is not None],
+        "sector": state.sectors,
+    }
     things: list[Term] = [*trees, *fires]
-    if state.zone is not None:
-        things.append(Entity("zone", 0))
-    things += [Entity("water", number) for number in state.water]
-    things += [Entity("cluster", number) for number in sorted(_clusters(state))]
-    things += [Entity("civilian", number) for number, person in state.people.items() if person.at is not None]
-    things += [Entity("sector", number) for number in state.sectors]
-    things += mission.agents("firefighter" if kind == "helicopter" else "helicopter") if kind[0] in "fh" else ()
+    things += [Entity(thing, number) for thing, known in numbers.items() for number in known]
+    partners = {"firefighter": ["helicopter"], "helicopter": ["firefighter"]}
+    things += mission.agents(*partners.get(kind, []))
     go = (
         ActionSchema("move_to", (place,), f"{_GO[kind]} to the cell (x, y), for as many timesteps as it takes."),
         ActionSchema("go_to", (Param("thing", "entity", tuple(things)),), f"{_GO[kind]} to something, {_NEAR[kind]}."),
         ActionSchema("step_toward", (place,), f"{_GO[kind]} toward the cell (x, y) for one timestep."),
     )
     fell = ActionSchema("fell", (Param("thing", "entity", tuple(trees)),), "Go there and cut until no tree is left.")
-    return (*go, *_own_schemas(kind, place, fires, fell if trees else None), *_COMMON)
+    return (*go, *_own_schemas(kind, place, fires, (fell,) if trees else ()), *_COMMON)
 
 
 _GO = {"firefighter": "Walk", "bulldozer": "Drive, cutting nothing,", "drone": "Fly", "helicopter": "Fly"}
@@ -100,15 +101,10 @@ _COMMON = (
 )
 
 
-def _clusters(state: SymbolicState) -> set[int]:
-    return {*state.clusters, *(person.cluster for person in state.people.values())}
-
-
 def _own_schemas(
-    kind: str, place: Param, fires: tuple[Entity, ...], fell: ActionSchema | None
+    kind: str, place: Param, fires: tuple[Entity, ...], felling: tuple[ActionSchema, ...]
 ) -> tuple[ActionSchema, ...]:
     """Return what only this kind can do."""
-    felling = (fell,) if fell is not None else ()
     fire = Param("fire", "entity", fires)
     if kind == "firefighter":
         return (
@@ -211,18 +207,12 @@ def steer(kind: str, at: Cell, goal: Cell, mission: Mission, state: SymbolicStat
     if ground is None or not mission.careful or kind not in WALKERS or not ground.hot:
         return goal
     far = min(PACE[kind], dist(at, goal))
+    started = ground.dangerous(at)
 
     def safe(end: tuple[float, float]) -> bool:
-        steps = max(1, int(2 * dist(at, end)))
-        started = ground.dangerous(at)
-        for k in range(1, steps + 1):
-            x = round(at[0] + (end[0] - at[0]) * k / steps)
-            y = round(at[1] + (end[1] - at[1]) * k / steps)
-            if not (0 <= x < mission.size and 0 <= y < mission.size):
-                return False
-            if ground.dangerous((x, y)) and not (
-                started and k <= 4 and not SEEN_IGNITED <= ground.code((x, y)) <= SEEN_EXTINGUISHING
-            ):
+        for k, cell in enumerate(cells_between(at, end, int(2 * dist(at, end)))[1:], 1):
+            escapes = started and k <= 4 and not SEEN_IGNITED <= ground.code(cell) <= SEEN_EXTINGUISHING
+            if mission.inside(cell) != cell or (ground.dangerous(cell) and not escapes):
                 return False
         return True
 
@@ -242,12 +232,20 @@ def steer(kind: str, at: Cell, goal: Cell, mission: Mission, state: SymbolicStat
     return min(ways)[2] if ways else None
 
 
+def cells_between(start: Cell, end: tuple[float, float], steps: int) -> list[Cell]:
+    """Return the cells on the straight way from a cell to a place, so many steps apart, both ends included."""
+    steps = max(1, steps)
+    return [
+        (round(start[0] + (end[0] - start[0]) * k / steps), round(start[1] + (end[1] - start[1]) * k / steps))
+        for k in range(steps + 1)
+    ]
+
+
 @dataclass
 class RunningSkill:
     """A running action."""
 
     agent: AgentId
-    row: int
     kind: str
     action: Action
     """With all arguments."""
@@ -260,7 +258,6 @@ class RunningSkill:
     astray: int = 0
     """Timesteps since then."""
     felled: int = 0
-    primitives: list[str] = field(default_factory=list)
 
     def command(self, mission: Mission, state: SymbolicState) -> Command:
         """Return the primitive of this timestep."""
@@ -291,29 +288,26 @@ class RunningSkill:
 
     def _fell(self, mission: Mission, state: SymbolicState) -> Command:
         at, aim = state.agents[self.agent].at, thing_of(self.action)
-        spots = [spot.at for spot in state.spots(aim) if spot.trees] if isinstance(aim, Entity) else []
-        if not spots:
+        left = state.uncut(aim)
+        if not left:
             return STAY
-        taken = {
-            body.at for name, body in state.agents.items() if name != self.agent and mission.kinds[name] in WALKERS
-        }
         if self.kind == "bulldozer":
-            ends = sorted((spots[0], spots[-1]), key=lambda cell: (dist(cell, at), cell))
-            here = at in (spot.at for spot in state.spots(aim)) if isinstance(aim, Entity) else False
-            return (CLEAR, *ends[1]) if here else self._toward(ends[0], mission, state)
-        if at in spots:
+            near, far = sorted((left[0], left[-1]), key=lambda cell: (dist(cell, at), cell))
+            is_there = at in (spot.at for spot in state.spots(aim))
+            return (CLEAR, *far) if is_there else self._toward(near, mission, state)
+        if at in left:
             return (CUT, 0, 0)
-        return self._toward(min(spots, key=lambda c: (c in taken, dist(c, at), c)), mission, state)
+        others = [(mission.kinds[name], body.at) for name, body in state.agents.items() if name != self.agent]
+        taken = {place for kind, place in others if kind in WALKERS}
+        return self._toward(min(left, key=lambda cell: (cell in taken, dist(cell, at), cell)), mission, state)
 
-    def result(
-        self, mission: Mission, known: SymbolicState, truth: SymbolicState, primitive: PrimitiveResult
-    ) -> Result:
+    def result(self, mission: Mission, known: SymbolicState, body: AgentState, primitive: PrimitiveResult) -> Result:
         """Judge the timestep that has just gone by; the agent is still there, and able.
 
         Args:
             mission: The task and the rules of reach.
             known: What the agent knows now.
-            truth: What is true now.
+            body: The agent as it is now.
             primitive: The effects of its primitive.
         """
         self.spent += 1
@@ -321,23 +315,25 @@ class RunningSkill:
         if primitive.felled:  # the next tree may stand anywhere
             self.nearest, self.astray = inf, 0
         self.stuck = 0 if primitive.moved or primitive.effect else self.stuck + 1
-        verb, at = self.action.verb, truth.agents[self.agent].at
+        verb, at = self.action.verb, body.at
         if verb in ("move_to", "clear_to"):
-            return DONE if at == cell_of(self.action) else self._patient("no_way")
+            return DONE if at == cell_of(self.action) else self._patient()
         if verb == "step_toward":
             return DONE
         if verb == "talk":
             return DONE if self.spent >= int(str(self.action.args[0])) else RUNNING
         if verb == "go_to":
-            return self._arrival(mission, known)
-        if verb == "fell":
             aim = thing_of(self.action)
-            left = isinstance(aim, Entity) and any(spot.trees for spot in known.spots(aim))
-            return self._patient("no_way") if left else DONE
+            if is_near(self.agent, aim, mission, known):
+                return DONE
+            lost = known.place(aim, known.agents[self.agent].at) is None
+            return Result("failed", "not_there", "dependency") if lost else self._patient()
+        if verb == "fell":
+            return self._patient() if known.uncut(thing_of(self.action)) else DONE
         if verb in ("cut", "cut_all"):
             if primitive.reason == "no_tree":
                 return Result("failed", "no_tree", "dependency")
-            if not truth.agents[self.agent].trees:
+            if not body.trees:
                 return DONE
             if mission.careful and known.dangerous(at):
                 return Result("failed", "fire", "spatial")
@@ -346,17 +342,10 @@ class RunningSkill:
             return Result("failed", primitive.reason, _WHY.get(primitive.reason))
         return DONE
 
-    def _arrival(self, mission: Mission, known: SymbolicState) -> Result:
-        aim = thing_of(self.action)
-        if is_near(self.agent, aim, mission, known):
-            return DONE
-        if known.place(aim, known.agents[self.agent].at) is None:
-            return Result("failed", "not_there", "dependency")
-        return self._patient("no_way")
-
-    def _patient(self, reason: str) -> Result:
-        lost = self.stuck >= PATIENCE or self.astray >= DETOUR
-        return Result("failed", reason, "spatial") if lost else RUNNING
+    def _patient(self) -> Result:
+        """Return whether the agent goes on, though it is not there yet."""
+        gives_up = self.stuck >= PATIENCE or self.astray >= DETOUR
+        return Result("failed", "no_way", "spatial") if gives_up else RUNNING
 
 
 class PrimitiveResult(NamedTuple):
@@ -423,8 +412,8 @@ def destination(agent: AgentId, action: Action, mission: Mission, state: Symboli
     if action.verb == "go_to":
         return approach_cell(agent, thing_of(action), at, mission, state)
     if action.verb == "fell":
-        aim = thing_of(action)
-        return state.spots(aim)[-1].at if isinstance(aim, Entity) and state.spots(aim) else None
+        spots = state.spots(thing_of(action))
+        return spots[-1].at if spots else None
     return None
 
 
@@ -433,17 +422,15 @@ def estimate_ticks(agent: AgentId, action: Action, mission: Mission, state: Symb
     body, kind = state.agents.get(agent), mission.kinds[agent]
     if body is None or action.verb == "step_toward":
         return 1
-    if action.verb == "talk":
-        return action.args[0] if isinstance(action.args[0], int) else 1
-    if action.verb == "cut":
+    if action.verb in ("talk", "cut"):
         return action.args[0] if isinstance(action.args[0], int) else 1
     if action.verb == "cut_all":
         return max(1, 2 if body.trees is None else body.trees)
     if action.verb == "fell":
-        aim = thing_of(action)
-        spots = [spot for spot in state.spots(aim) if spot.trees] if isinstance(aim, Entity) else []
-        there = min((travel_ticks(kind, body.at, spot.at, state) for spot in spots if spot.at != body.at), default=0)
-        there = 0 if any(spot.at == body.at for spot in spots) else there
+        spots = [spot for spot in state.spots(thing_of(action)) if spot.trees]
+        there = 0
+        if all(spot.at != body.at for spot in spots):
+            there = min((travel_ticks(kind, body.at, spot.at, state) for spot in spots), default=0)
         work = -(-len(spots) // 4) if kind == "bulldozer" else sum(spot.trees for spot in spots) + len(spots) - 1
         return max(1, there + work)
     place = destination(agent, action, mission, state)
@@ -456,15 +443,17 @@ def expected_state(agent: AgentId, action: Action, mission: Mission, state: Symb
     """Return the state to expect after an action that can be done, if it succeeds."""
     verb, body, kind = action.verb, state.agents[agent], mission.kinds[agent]
     place = destination(agent, action, mission, state)
-    if verb == "go_to" and place is not None:
-        state = _see_sector(thing_of(action), state)
+    aim = action.args[0] if action.args else None
+    if verb == "go_to" and place is not None and isinstance(aim, Entity) and aim.kind == "sector":
+        state = replace(state, unseen={k: v for k, v in state.unseen.items() if k != aim.id}, memo={})  # it is seen
     if verb in ("fell", "cut", "cut_all", "clear_to"):
         state = _cut_trees(action, body, state)
     if place is not None:
         return _move(agent, place, kind, state)
     body = state.agents[agent]
     if verb in ("cut", "cut_all"):
-        return _with(state, agent, body._replace(trees=trees_at(state, body.at) if _is_target(state, body.at) else 0))
+        is_target = any(spot.at == body.at for spot in state.targets.values())
+        return _with(state, agent, body._replace(trees=trees_at(state, body.at) if is_target else 0))
     if verb == "refill":
         return _with(state, agent, body._replace(water=TANK))
     if verb in ("spray", "spray_at", "release"):
@@ -478,17 +467,6 @@ def expected_state(agent: AgentId, action: Action, mission: Mission, state: Symb
 
 def _with(state: SymbolicState, agent: AgentId, body: AgentState, **changes: Any) -> SymbolicState:
     return replace(state, agents={**state.agents, agent: body}, memo={}, **changes)
-
-
-def _is_target(state: SymbolicState, at: Cell) -> bool:
-    return any(spot.at == at for spot in state.targets.values())
-
-
-def _see_sector(aim: Entity | str, state: SymbolicState) -> SymbolicState:
-    """Whoever goes to a sector sees it."""
-    if isinstance(aim, Entity) and aim.kind == "sector":
-        return replace(state, unseen={k: v for k, v in state.unseen.items() if k != aim.id}, memo={})
-    return state
 
 
 def _move(agent: AgentId, place: Cell, kind: str, state: SymbolicState) -> SymbolicState:
@@ -506,26 +484,18 @@ def _cut_trees(action: Action, body: AgentState, state: SymbolicState) -> Symbol
     if action.verb == "cut":
         gone = {body.at: int(str(action.args[0]))}
     elif action.verb == "fell":
-        aim = thing_of(action)
-        gone = {spot.at: 3 for spot in state.spots(aim)} if isinstance(aim, Entity) else {}
+        gone = {spot.at: 3 for spot in state.spots(thing_of(action))}
     elif action.verb == "clear_to":
         end = cell_of(action)
-        steps = max(1, int(2 * dist(body.at, end)))
-        gone = {
-            (
-                round(body.at[0] + (end[0] - body.at[0]) * k / steps),
-                round(body.at[1] + (end[1] - body.at[1]) * k / steps),
-            ): 3
-            for k in range(steps + 1)
-        }
-    left: dict[int, TargetCell] = {
+        gone = dict.fromkeys(cells_between(body.at, end, int(2 * dist(body.at, end))), 3)
+    left = {
         number: spot._replace(trees=max(0, spot.trees - gone.get(spot.at, 0))) for number, spot in state.targets.items()
     }
     return replace(state, targets=left, memo={})
 
 
 def _pour(agent: AgentId, body: AgentState, reach: float, state: SymbolicState) -> SymbolicState:
-    fires: dict[int, FireState] = {}
+    fires = {}
     for number, front in state.fires.items():
         left = tuple(cell for cell in front.cells if dist(cell, body.at) > reach)
         out = bool(front.cells) and not left
@@ -541,23 +511,19 @@ def _carry(agent: AgentId, body: AgentState, mission: Mission, state: SymbolicSt
             return state
         people[number] = people[number]._replace(at=body.at, state="held")
         return _with(state, agent, body._replace(holds=number), people=people)
-    safe = state.zone is not None and in_zone(body.at, state.zone)
     if body.holds in people:
-        people[body.holds] = people[body.holds]._replace(at=body.at, state="safe" if safe else "free")
+        people[body.holds] = people[body.holds]._replace(at=body.at, state="safe" if state.in_zone(body.at) else "free")
     return _with(state, agent, body._replace(holds=None), people=people)
 
 
 def _ride(agent: AgentId, aboard: bool, mission: Mission, state: SymbolicState) -> SymbolicState:
-    agents, at = dict(state.agents), state.agents[agent].at
+    agents, at, riders = dict(state.agents), state.agents[agent].at, state.riders(agent)
     if aboard:
-        near = [
-            rider
-            for rider, body in agents.items()
-            if mission.kinds[rider] == "firefighter" and body.aboard is None and dist(body.at, at) < BOARDING_REACH
-        ]
-        for rider in near[: SEATS - len(state.riders(agent))]:
+        on_foot = [name for name in mission.present(state, "firefighter") if agents[name].aboard is None]
+        near = [name for name in on_foot if dist(agents[name].at, at) < BOARDING_REACH]
+        for rider in near[: SEATS - len(riders)]:
             agents[rider] = agents[rider]._replace(at=at, aboard=agent, trees=None)
     else:
-        for rider in state.riders(agent):
+        for rider in riders:
             agents[rider] = agents[rider]._replace(at=at, aboard=None, trees=trees_at(state, at))
     return replace(state, agents=agents, memo={})

@@ -116,17 +116,15 @@ class Terrain:
 
     def __post_init__(self) -> None:
         """Check the arrays and make them read-only."""
-        if self.land.ndim != 2 or self.land.shape[0] != self.land.shape[1]:
-            raise UserError(f"a map must be square, got an array of shape {self.land.shape}")
-        size = check_size(self.land.shape[0])
-        for name, (dtype, top) in _LAYERS.items():
+        size = check_size(len(self.land))
+        for name, (dtype, low, high) in _LAYERS.items():
             array = getattr(self, name)
             shape = (2, size, size) if name == "wind" else (size, size)
             if array.dtype != dtype or array.shape != shape:
                 raise UserError(f"{name} must be {dtype.__name__} of shape {shape}, got {array.dtype} {array.shape}")
             # NaN compares false with everything, so the test is written for what is wanted.
-            if top is not None and not (array.min() >= (-top if name == "wind" else 0) and array.max() <= top):
-                raise UserError(f"{name} must lie within {-top if name == 'wind' else 0} and {top}")
+            if not (array.min() >= low and array.max() <= high):
+                raise UserError(f"{name} must lie within {low} and {high}")
             array.setflags(write=False)
         check_number("relief_m", self.relief_m, 0, 100_000, "a number of metres")
         check_number("cell_m", self.cell_m, 0.1, 100_000, "a number of metres")
@@ -160,14 +158,15 @@ class Terrain:
         return replace(self, **changed)
 
 
-_LAYERS: dict[str, tuple[Any, int | None]] = {
-    "land": (np.uint8, WATER),
-    "trees": (np.uint8, MAX_TREES),
-    "elevation": (np.uint16, None),
-    "moisture": (np.float32, 1),
-    "wind": (np.float32, 100),
-    "building": (np.bool_, None),
-    "burnable": (np.bool_, None),
+#: Type and range of each layer of a map.
+_LAYERS: dict[str, tuple[Any, int, int]] = {
+    "land": (np.uint8, 0, WATER),
+    "trees": (np.uint8, 0, MAX_TREES),
+    "elevation": (np.uint16, 0, TOP),
+    "moisture": (np.float32, 0, 1),
+    "wind": (np.float32, -100, 100),
+    "building": (np.bool_, 0, 1),
+    "burnable": (np.bool_, 0, 1),
 }
 
 
@@ -238,25 +237,24 @@ class FireRules:
                 f"the fire mode must be 'reference' or 'stochastic', got {brief(self.mode)}"
                 f"{suggest(str(self.mode), list(get_args(FireMode)))}"
             )
-        check_number("every", self.every, 1, 10**6)
-        check_number("wet_steps", self.wet_steps, 0, 10**6)
         for name, low, high in _BOUNDS:
+            kind = "an integer" if name in ("every", "wet_steps") else "a number"
             values = getattr(self, name)
             for value in values if isinstance(values, tuple) else (values,):
-                check_number(name, value, low, high, "a number")
+                check_number(name, value, low, high, kind)
         for name in ("vegetation", "density"):
             if len(getattr(self, name)) != MAX_TREES + 1:
                 raise UserError(f"{name} must have four values, for 0 to 3 trees, got {brief(getattr(self, name))}")
 
 
 _BOUNDS = (
-    ("ignite_above", 0, 10**6), ("jump_above", 0, 10**6), ("base", 0, 1), ("wind_speed_effect", 0, 1),
-    ("wind_angle_effect", 0, 1), ("slope_effect", 0, 1), ("wind_cap", 0, 100), ("vegetation", -1, 3),
-    ("density", -1, 3), ("extinction_moisture", 0.01, 100),
+    ("every", 1, 10**6), ("wet_steps", 0, 10**6), ("ignite_above", 0, 10**6), ("jump_above", 0, 10**6), ("base", 0, 1),
+    ("wind_speed_effect", 0, 1), ("wind_angle_effect", 0, 1), ("slope_effect", 0, 1), ("wind_cap", 0, 100),
+    ("vegetation", -1, 3), ("density", -1, 3), ("extinction_moisture", 0.01, 100),
 )  # fmt: skip
 
 
-class _Copyable:
+class Copyable:
     """A record that can be copied: its arrays are, what never changes is shared."""
 
     __slots__ = ()
@@ -267,13 +265,27 @@ class _Copyable:
         copies = {
             name: part.copy()
             for name, part in parts.items()
-            if isinstance(part, (np.ndarray, _Copyable)) and name != "spread"
+            if isinstance(part, (np.ndarray, Copyable)) and name != "spread"
         }
         return cast("Self", replace(cast("Any", self), **copies))
 
 
+class Meter:
+    """A number that stands in ``Land.meters``.
+
+    Args:
+        place: Where.
+    """
+
+    def __init__(self, place: int) -> None:
+        self._place = place
+
+    def __get__(self, land: Land, kind: type[Land]) -> int:
+        return int(land.meters[self._place])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Land(_Copyable):
+class Land(Copyable):
     """The land of one running instance; ``physics`` changes the arrays in place.
 
     Use ``physics.make_land`` to build one. One land must not be changed by two threads at once; two may.
@@ -318,44 +330,24 @@ class Land(_Copyable):
         return self.terrain.size + 2
 
     @property
-    def ticks(self) -> int:
-        """Simulator ticks gone."""
-        return int(self.meters[TICKS])
-
-    @property
-    def fire_steps(self) -> int:
-        """Fire steps done."""
-        return int(self.meters[FIRE_STEPS])
-
-    @property
     def ticks_to_fire(self) -> int:
         """Ticks until the next fire step, 1 to ``rules.every``."""
         return self.rules.every - self.ticks % self.rules.every
 
-    @property
-    def trees_burnt(self) -> int:
-        """Trees that the fire destroyed."""
-        return int(self.meters[TREES_BURNT])
-
-    @property
-    def trees_cut(self) -> int:
-        """Trees that agents cut; counted apart from those burnt."""
-        return int(self.meters[TREES_CUT])
-
-    @property
-    def buildings_lost(self) -> int:
-        """Buildings that the fire destroyed."""
-        return int(self.meters[BUILDINGS_LOST])
-
-    @property
-    def cells_caught(self) -> int:
-        """Cells that caught fire, ever."""
-        return int(self.meters[CAUGHT])
-
-    @property
-    def cells_put_out(self) -> int:
-        """Ignited, burning or smouldering cells that water put out."""
-        return int(self.meters[PUT_OUT])
+    ticks = Meter(TICKS)
+    """Simulator ticks gone."""
+    fire_steps = Meter(FIRE_STEPS)
+    """Fire steps done."""
+    trees_burnt = Meter(TREES_BURNT)
+    """Trees that the fire destroyed."""
+    trees_cut = Meter(TREES_CUT)
+    """Trees that agents cut; counted apart from those burnt."""
+    buildings_lost = Meter(BUILDINGS_LOST)
+    """Buildings that the fire destroyed."""
+    cells_caught = Meter(CAUGHT)
+    """Cells that caught fire, ever."""
+    cells_put_out = Meter(PUT_OUT)
+    """Ignited, burning or smouldering cells that water put out."""
 
     @property
     def cells_burning(self) -> int:
@@ -425,7 +417,7 @@ SIGHTS = (Sight(5, 10), Sight(5, 10), Sight(15, 25), Sight(20, 30))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units(_Copyable):
+class Units(Copyable):
     """The agents of an instance; A of them."""
 
     kind: npt.NDArray[np.uint8]
@@ -456,7 +448,7 @@ class Units(_Copyable):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Civilians(_Copyable):
+class Civilians(Copyable):
     """The civilians of an instance; C of them, those that a script brings later at the end."""
 
     x: npt.NDArray[np.int32]
@@ -472,8 +464,7 @@ class Civilians(_Copyable):
 
 def units_at(spawn: Cell, team: Team) -> Units:
     """Return a team that starts in one cell, its tanks empty."""
-    counts = (team.firefighters, team.bulldozers, team.drones, team.helicopters)
-    kind = np.repeat(np.arange(len(KINDS), dtype=np.uint8), counts)
+    kind = np.repeat(np.arange(len(KINDS), dtype=np.uint8), team.counts)
     agents = len(kind)
     return Units(
         kind=kind,
@@ -527,7 +518,7 @@ def rules_for(edition: Edition) -> ActionRules:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Incident(_Copyable):
+class Incident(Copyable):
     """One running instance; ``physics.step`` changes it in place."""
 
     instance: WildfireInstance

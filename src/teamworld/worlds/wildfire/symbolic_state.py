@@ -20,7 +20,7 @@ from teamworld.worlds.wildfire.state import KINDS, MAX_SIZE
 
 if TYPE_CHECKING:
     from teamworld.worlds.wildfire.knowledge import SeenMap
-    from teamworld.worlds.wildfire.levels import Edition, Task
+    from teamworld.worlds.wildfire.levels import Task
 
 Result = TypeVar("Result")
 
@@ -131,15 +131,23 @@ class SymbolicState:
             self.memo[key] = derive()
         return cast("Result", self.memo[key])
 
-    def line(self, number: int) -> list[TargetCell]:
-        """Return the cells of a line, from one end to the other."""
-        return [spot for spot in self.targets.values() if spot.line == number]
+    @cached_property
+    def lines(self) -> list[Entity]:
+        """The lines that are to be cut."""
+        numbers = dict.fromkeys(spot.line for spot in self.targets.values())
+        return [Entity("line", number) for number in numbers if number is not None]
 
-    def spots(self, entity: Entity) -> list[TargetCell]:
-        """Return the cells to cut of a target or a line."""
+    def spots(self, entity: Entity | str) -> list[TargetCell]:
+        """Return the cells to cut of a target or a line, from one end of it to the other; none of an agent."""
+        if isinstance(entity, str):
+            return []
         if entity.kind == "line":
-            return self.line(entity.id)
+            return [spot for spot in self.targets.values() if spot.line == entity.id]
         return [self.targets[entity.id]] if entity.id in self.targets else []
+
+    def uncut(self, entity: Entity | str) -> list[Cell]:
+        """Return those of the cells to cut of a target or a line that still hold trees."""
+        return [spot.at for spot in self.spots(entity) if spot.trees]
 
     def members(self, cluster: int) -> dict[int, CivilianState]:
         """Return the civilians known of a cluster."""
@@ -163,8 +171,7 @@ class SymbolicState:
         if isinstance(entity, str):
             return self.agents[entity].at if entity in self.agents else None
         if entity.kind in ("target", "line"):
-            spots = self.spots(entity)
-            return _nearest([spot.at for spot in spots if spot.trees] or [spot.at for spot in spots], at)
+            return _nearest(self.uncut(entity) or [spot.at for spot in self.spots(entity)], at)
         if entity.kind == "zone":
             return self.zone
         if entity.kind in ("water", "sector"):
@@ -180,11 +187,20 @@ class SymbolicState:
             return _nearest(free, at) or (None if people else self.clusters.get(entity.id))
         return None
 
+    def in_zone(self, at: Cell) -> bool:
+        """Return whether a cell counts as the zone, as far as that is known."""
+        return self.zone is not None and in_zone(at, self.zone)
+
+    @cached_property
+    def burning(self) -> list[Cell]:
+        """All cells that burn, by fire."""
+        return [cell for front in self.fires.values() for cell in front.cells]
+
     def dangerous(self, at: Cell) -> bool:
         """Return whether a cell burns, smoulders or lies beside one that does, as far as is known."""
         if self.ground is not None:
             return self.ground.dangerous(at)
-        return any(abs(x - at[0]) <= 1 and abs(y - at[1]) <= 1 for front in self.fires.values() for x, y in front.cells)
+        return any(abs(x - at[0]) <= 1 and abs(y - at[1]) <= 1 for x, y in self.burning)
 
     def over_fire(self, at: Cell, fire: int) -> bool:
         """Return whether a cell is on fire, smoulders or is burnt out, as far as is known."""
@@ -204,14 +220,12 @@ class Mission:
     task: Task
     size: int
     kinds: Mapping[AgentId, str]
-    horizon: int
     known: bool
     """Whether the places of fire, water and civilians are announced."""
     clusters: int
     per_cluster: int
     fire_every: int
     """Ticks between fire steps."""
-    edition: Edition
     careful: bool
     """Walkers go round the fire that they know of."""
     lift_reach: float
@@ -230,6 +244,10 @@ class Mission:
         """Return the agents of some kinds."""
         return [agent for agent, kind in self.kinds.items() if kind in kinds]
 
+    def present(self, state: SymbolicState, kind: str) -> list[AgentId]:
+        """Return the agents of a kind that are known of."""
+        return [agent for agent in state.agents if self.kinds[agent] == kind]
+
     def of_team(self, *kinds: str) -> tuple[str, ...]:
         """Return those of some kinds that the team has."""
         present = set(self.kinds.values())
@@ -246,6 +264,11 @@ class Mission:
     def middles(self) -> Mapping[int, Cell]:
         """The middle of each sector."""
         return {n: ((x0 + x1) // 2, (y0 + y1) // 2) for n, (x0, x1, y0, y1) in enumerate(self.sectors)}
+
+    def cells_in(self, sector: int) -> int:
+        """Return the number of cells of a sector."""
+        x0, x1, y0, y1 = self.sectors[sector]
+        return (x1 - x0) * (y1 - y0)
 
     @cached_property
     def by_middle(self) -> Mapping[Cell, int]:

@@ -7,22 +7,21 @@ timestep, updates what is known, and judges every action.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from teamworld.errors import UserError, suggest
-from teamworld.language import Action, ActionSchema, AgentId, Facts
+from teamworld.errors import UserError
+from teamworld.language import Action, AgentId, Facts
 from teamworld.worlds.base.executor import Executor, Result, complete_action, refusal
-from teamworld.worlds.base.failure_spans import FailureSpan, Transition
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
 from teamworld.worlds.base.options import read_options
 from teamworld.worlds.base.team_world import TeamWorld
-from teamworld.worlds.base.views import FrameView
-from teamworld.worlds.contract import WAIT, EndReason, Goal, Option, Outcome, StepResult, Verdict, WorldSpec
+from teamworld.worlds.base.views import FactsFrame, FactsView, check_form
+from teamworld.worlds.contract import WAIT, Goal, Outcome, StepResult, Verdict, WorldSpec
 from teamworld.worlds.wildfire import draw, observe, physics, text
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.goals import (
@@ -32,17 +31,16 @@ from teamworld.worlds.wildfire.goals import (
     find_failures,
     goals_in,
     joint_attempts,
-    rows_over_fire,
 )
 from teamworld.worlds.wildfire.kernels import agents
-from teamworld.worlds.wildfire.knowledge import Fires, Knowledge, living_agents, true_state, work_state
+from teamworld.worlds.wildfire.knowledge import Fires, Knowledge, living_agents, true_state
 from teamworld.worlds.wildfire.levels import LEVELS as _LEVELS
 from teamworld.worlds.wildfire.levels import describe_level, instance_for, level_for, with_firefighters
 from teamworld.worlds.wildfire.observe import begin_sightings
 from teamworld.worlds.wildfire.physics import begin_incident
 from teamworld.worlds.wildfire.skills import STAY, Command, PrimitiveResult, RunningSkill
-from teamworld.worlds.wildfire.state import SIGHTS, ActionRules, Cell, FireMode, rules_for
-from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, expected_facts, facts_of
+from teamworld.worlds.wildfire.state import SIGHTS, Cell, FireMode, rules_for
+from teamworld.worlds.wildfire.symbolic_state import Mission, SymbolicState, facts_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -53,45 +51,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class WildfireFrame:
+class WildfireFrame(FactsFrame[WildfireDomain]):
     """One moment of the world, shared by all views of it."""
 
-    t: int
-    horizon: int
-    domain: WildfireDomain
     knowledge: Mapping[AgentId, Knowledge]
     """Of each living agent; the same for all where the team shares its map."""
-    histories: Mapping[AgentId, tuple[Outcome, ...]]
     shown: Callable[[AgentId, str], str]
     """Describes what an agent sees, in one of ``FORMS``."""
-    _known: dict[int, Facts] = field(default_factory=dict)
-    _split: dict[int, tuple[Facts, Facts]] = field(default_factory=dict)
-
-    def known(self, agent: AgentId) -> Facts:
-        """Return all that an agent knows."""
-        mine = self.knowledge[agent]
-        if id(mine) not in self._known:
-            self._known[id(mine)] = expected_facts(mine.state)
-        return self._known[id(mine)]
-
-    def split(self, agent: AgentId) -> tuple[Facts, Facts]:
-        """Return what an agent perceives now, and what was perceived before."""
-        mine = self.knowledge[agent]
-        if id(mine) not in self._split:
-            self._split[id(mine)] = mine.facts(self.known(agent))
-        return self._split[id(mine)]
 
 
 #: Forms of text: ``plain`` in sentences, ``grid`` the window of cells.
 FORMS = ("plain", "grid")
 
 
-class WildfireView(FrameView[WildfireFrame]):
+class WildfireView(FactsView[WildfireFrame]):
     """``contract.View`` for wildfire; reading it after the world's next step raises ``StaleView``."""
-
-    def __init__(self, agent: AgentId, frame: WildfireFrame, current: Callable[[], WildfireFrame]) -> None:
-        super().__init__(agent, frame, current)
-        self._options: Sequence[Option] | None = None
 
     @property
     def kind(self) -> str:
@@ -114,40 +88,12 @@ class WildfireView(FrameView[WildfireFrame]):
         return self._now.knowledge[self._agent].state
 
     @property
-    def facts(self) -> Facts:
-        """Perceived now, by anybody of the team where it shares its map, and what was announced."""
-        return self._now.split(self._agent)[0]
-
-    @property
-    def recall(self) -> Facts:
-        """Perceived before and not seen otherwise since."""
-        return self._now.split(self._agent)[1]
-
-    @property
     def known(self) -> Facts:
-        """Both."""
-        return self._now.known(self._agent)
-
-    @property
-    def goals(self) -> Sequence[Goal]:
-        """Those of the task that were announced or discovered."""
-        return self._now.domain.goals(self.known)
-
-    @property
-    def abilities(self) -> Sequence[ActionSchema]:
-        """What its kind can do."""
-        return self._now.domain.abilities(self._agent, self.known)
-
-    @property
-    def options(self) -> Sequence[Option]:
-        """Actions that make sense as far as it knows; while it rides, only to wait."""
-        frame = self._now
-        if self._options is None:
-            self._options = frame.domain.options(self._agent, self.known)
-        return self._options
+        """All that the agent knows, as facts; which of them it perceives now is not worked out."""
+        return self._now.knowledge[self._agent].known
 
     def check(self, action: Action) -> Verdict:
-        """Return whether the action's preconditions hold, by what the agent knows."""
+        """Return whether the action can be done now, by what the agent knows."""
         return self._now.domain.check_now(self._agent, action, self.known)
 
     def text(self, form: str = "plain") -> str:
@@ -156,10 +102,8 @@ class WildfireView(FrameView[WildfireFrame]):
         Raises:
             UserError: There is no such form.
         """
-        frame = self._now
-        if form not in FORMS:
-            raise UserError(f"a view of wildfire has no text form '{form}'{suggest(form, list(FORMS))}")
-        return frame.shown(self._agent, form)
+        check_form(form, FORMS)
+        return self._now.shown(self._agent, form)
 
 
 class WildfireWorld(TeamWorld[RunningSkill]):
@@ -172,36 +116,30 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         options: See ``WildfireOptions``.
     """
 
-    def __init__(self, instance: WildfireInstance, level: str, horizon: int, options: WildfireOptions) -> None:
+    _frame: WildfireFrame
 
+    def __init__(self, instance: WildfireInstance, level: str, horizon: int, options: WildfireOptions) -> None:
         if horizon < 1:
             raise UserError(f"the horizon is a number of timesteps from 1, got {horizon}")
-        task_level, self._options, self._instance = instance.level, options, instance
-        horizon = min(horizon, task_level.max_steps) if options.limit else horizon
-        rules = rules_for(task_level.edition)
-        self._rules = ActionRules(
-            pick_up=rules.pick_up,
-            refill=rules.refill,
-            rescue_reach=rules.rescue_reach,
-            burnt_kills=options.burnt_kills,
-            riders_count=options.riders_count,
+        task, self._options, self._instance = instance.level, options, instance
+        horizon = min(horizon, task.max_steps) if options.limit else horizon
+        self._rules = replace(
+            rules_for(task.edition), burnt_kills=options.burnt_kills, riders_count=options.riders_count
         )
         self._names = tuple(observe.agent_names(begin_incident(instance, 0).units))
         self._row = {name: row for row, name in enumerate(self._names)}
         kinds = {name: name.rpartition("_")[0] for name in self._names}
         self._mission = Mission(
-            task=task_level.task,
-            size=task_level.size,
+            task=task.task,
+            size=task.size,
             kinds=kinds,
-            horizon=horizon,
-            known=task_level.known,
-            clusters=task_level.clusters,
-            per_cluster=task_level.per_cluster,
-            fire_every=task_level.fire_every,
-            edition=task_level.edition,
+            known=task.known,
+            clusters=task.clusters,
+            per_cluster=task.per_cluster,
+            fire_every=task.fire_every,
             careful=options.careful,
-            lift_reach=rules.pick_up,
-            fill_reach=rules.refill,
+            lift_reach=self._rules.pick_up,
+            fill_reach=self._rules.refill,
             riders_count=options.riders_count,
         )
         self._domain = WildfireDomain(self._mission)
@@ -211,7 +149,7 @@ class WildfireWorld(TeamWorld[RunningSkill]):
             agents=self._names,
             kinds=kinds,
             horizon=horizon,
-            task=text.task_text(task_level, instance),
+            task=text.task_text(task, instance),
             memory="team" if options.shared_map else "agent",
             options=options.model_dump(),
             static=draw.static(instance),
@@ -233,20 +171,21 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         self._incident = begin_incident(self._instance, seed, self._options.fire, self._rules)
         self._sightings = begin_sightings(self._incident, shared_map=self._options.shared_map)
         self._fires = Fires(self._incident)
-        self._over: EndReason | None = None
+        self._over = None
         self._total = self._main()
-        self._executor: Executor[RunningSkill] = Executor(self._names)
+        self._executor = Executor[RunningSkill](self._names)
         if self._options.shared_map:
             team = Knowledge(self._incident, self._mission, self._names, None)
             self._knowledge = dict.fromkeys(self._names, team)
         else:
             rows = enumerate(self._names)
             self._knowledge = {n: Knowledge(self._incident, self._mission, self._names, k) for k, n in rows}
-        self._ledger = GoalTracker(self._incident, self._mission, self._names)
+        stores = tuple(dict.fromkeys(self._knowledge.values()))
+        self._tracker = GoalTracker(self._incident, self._mission, self._names, stores)
         self._look()
-        self._ledger.open(self._known_goals())
+        self._tracker.open(self._known_goals())
         start = copy_units(self._incident)
-        self._ledger.step(self._incident, start, _no_effects(self._incident), self._fires)
+        self._tracker.step(self._incident, start, _no_effects(self._incident), self._fires)
 
     def view(self, agent: AgentId) -> WildfireView:
         """Return what a living agent may know now.
@@ -259,46 +198,35 @@ class WildfireWorld(TeamWorld[RunningSkill]):
 
     def _advance(self) -> StepResult:
         commands = np.array([self._command(name) for name in self._names], np.int64).reshape(-1, 3)
-        start = copy_units(self._incident)
+        start, units = copy_units(self._incident), self._incident.units
         effects = physics.step(self._incident, commands)
-        self._fires.look(self._incident)
-        events = [*self._ledger.step(self._incident, start, effects, self._fires)] if self._mission.known else []
         self._look()
-        if not self._mission.known:
-            events = [*self._ledger.step(self._incident, start, effects, self._fires)]
-        events = [*self._ledger.open(self._known_goals()), *events]
+        events = self._tracker.step(self._incident, start, effects, self._fires)
+        events = [*self._tracker.open(self._known_goals()), *events]
         outcomes = self._outcomes(start, commands, effects)
         self._frame.histories = self._executor.copy_histories()
-        units = self._incident.units
         gone = {
-            name: _cause_of_loss(effects, row)
-            for row, name in enumerate(self._names)
-            if start.alive[row] and not units.alive[row]
+            self._names[row]: "burnt" if agents.REASONS[effects.reason[row]] == "died" else "lost"
+            for row in np.flatnonzero(start.alive & ~units.alive).tolist()
         }
         joint = joint_attempts(self._incident, start, commands, effects, self._mission, self._names)
-        over = physics.is_over(self._incident)
-        end = self._end_reason(over, self._incident.t)
+        end = self._end_reason(physics.is_over(self._incident), self._incident.t)
         return StepResult(1, outcomes, tuple(events), tuple(joint), gone, self._score(), end)
 
     def in_range(self, sender: AgentId, reach: float) -> Collection[AgentId]:
         """Return the other living agents at most ``reach`` cells away, in the order of the agents."""
         self._check_agent(sender)
-        units, places = self._incident.units, self._incident.units.places()
-        at = places[self._row[sender]]
-        return tuple(
-            name
-            for row, name in enumerate(self._names)
-            if name != sender and units.alive[row] and (math.isinf(reach) or math.dist(places[row], at) <= reach)
-        )
+        bodies = self._living.bodies
+        at = bodies[sender].at
+        return tuple(name for name, body in bodies.items() if name != sender and math.dist(body.at, at) <= reach)
 
     def goals(self) -> Sequence[Goal]:
         """Return all goals as they stand, undiscovered ones too."""
-        state = true_state(self._incident, self._mission, self._names, self._fires)
-        return goals_in(self._mission, state, self._ledger.looked)
+        return goals_in(self._mission, self._true_state(), self._tracker.looked)
 
     def truth(self) -> Facts:
         """Return all that is true now."""
-        return Facts(tuple(facts_of(true_state(self._incident, self._mission, self._names, self._fires))))
+        return Facts(tuple(facts_of(self._true_state())))
 
     def snapshot(self) -> Mapping[str, Any]:
         """Return what ``draw`` needs of this moment."""
@@ -311,45 +239,43 @@ class WildfireWorld(TeamWorld[RunningSkill]):
 
     # ---- one step
 
+    def _true_state(self) -> SymbolicState:
+        return true_state(self._incident, self._mission, self._names, self._fires)
+
     def _is_present(self, agent: AgentId) -> bool:
-        return agent in self._row and bool(self._incident.units.alive[self._row[agent]])
+        return agent in self._living.bodies
 
     def _look(self) -> None:
         self._fires.look(self._incident)
         self._sightings.look(self._incident)
-        alive = living_agents(self._incident, self._names)
-        for knowledge in dict.fromkeys(self._alive_knowledge()):
-            knowledge.look(self._incident, self._sightings, self._fires, alive)
-            self._ledger.find(knowledge.people, fire=bool(knowledge.state.fires))
+        self._living = living_agents(self._incident, self._names)
+        for knowledge in self._stores():
+            knowledge.look(self._incident, self._sightings, self._fires, self._living)
         self._frame = WildfireFrame(
             self._incident.t,
             self._spec.horizon,
             self._domain,
-            self._knowledge,
             self._executor.copy_histories(),
+            lambda agent: self._knowledge[agent].parts(),
+            self._knowledge,
             self._shown,
         )
 
-    def _alive_knowledge(self) -> Iterator[Knowledge]:
-        for row, name in enumerate(self._names):
-            if self._incident.units.alive[row]:
-                yield self._knowledge[name]
+    def _stores(self) -> Iterable[Knowledge]:
+        """Return what the living agents know."""
+        return dict.fromkeys(self._knowledge[name] for name in self._living.bodies)
 
     def _known_goals(self) -> list[str]:
-        return [
-            goal.id
-            for knowledge in dict.fromkeys(self._alive_knowledge())
-            for goal in goals_in(self._mission, knowledge.state)
-        ]
+        return [goal.id for knowledge in self._stores() for goal in goals_in(self._mission, knowledge.state)]
 
     def _complete(self, agent: AgentId, action: Action) -> Action:
-        return complete_action(action, self._domain.abilities(agent, self._frame.known(agent)))
+        return complete_action(action, self._domain.abilities(agent, self._knowledge[agent].known))
 
     def _make_skill(self, agent: AgentId, action: Action) -> RunningSkill | Result:
-        verdict = self._domain.check_now(agent, action, self._frame.known(agent))
+        verdict = self._domain.check_now(agent, action, self._knowledge[agent].known)
         if not verdict.ok:
             return refusal(verdict)
-        return RunningSkill(agent, self._row[agent], self._mission.kinds[agent], action, self._incident.t)
+        return RunningSkill(agent, self._mission.kinds[agent], action, self._incident.t)
 
     def _command(self, name: AgentId) -> Command:
         skill = self._executor.running.get(name)
@@ -359,17 +285,14 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         self, start: UnitsBefore, commands: npt.NDArray[np.int64], effects: StepEffects
     ) -> dict[AgentId, Outcome]:
         """Return the outcome of every agent that was alive when the step began."""
-        truth = work_state(self._incident, self._mission, self._names)
-        above = rows_over_fire(self._incident) if self._mission.task == "scout" else []
+        above = physics.rows_over_fire(self._incident) if self._mission.task == "scout" else []
         outcomes = {}
-        for row, name in enumerate(self._names):
-            if not start.alive[row]:
-                continue
+        for row in np.flatnonzero(start.alive).tolist():
+            name, (x, y) = self._names[row], start.places[row].tolist()
             reason = agents.REASONS[int(effects.reason[row])]
             primitive = PrimitiveResult(
                 bool(effects.moved[row]), bool(effects.effect[row]), reason, int(effects.felled[row])
             )
-            x, y = start.places[row].tolist()
             outcome = Outcome(
                 WAIT,
                 "done",
@@ -380,15 +303,17 @@ class WildfireWorld(TeamWorld[RunningSkill]):
                 place=(x, y),
                 ready="scout_0" if above == [row] else None,
             )
-            outcomes[name] = self._judge(name, outcome, truth, primitive)
+            outcomes[name] = self._judge(name, outcome, primitive)
         return outcomes
 
-    def _judge(self, name: AgentId, outcome: Outcome, truth: SymbolicState, primitive: PrimitiveResult) -> Outcome:
+    def _judge(self, name: AgentId, outcome: Outcome, primitive: PrimitiveResult) -> Outcome:
+        body = self._living.bodies.get(name)
+
         def judge_skill(skill: RunningSkill) -> Result:
-            if name not in truth.agents:
+            if body is None:
                 return Result("failed", "burnt" if primitive.reason == "died" else "gone")
-            result = skill.result(self._mission, self._knowledge[name].state, truth, primitive)
-            is_carried = result.status == "running" and truth.agents[name].aboard is not None
+            result = skill.result(self._mission, self._knowledge[name].state, body, primitive)
+            is_carried = result.status == "running" and body.aboard is not None
             return Result("failed", "aboard") if is_carried else result
 
         return self._executor.judge(name, outcome, judge_skill)
@@ -414,16 +339,11 @@ class WildfireWorld(TeamWorld[RunningSkill]):
         return scores
 
 
-def _cause_of_loss(effects: StepEffects, row: int) -> str:
-    return "burnt" if agents.REASONS[int(effects.reason[row])] == "died" else "lost"
-
-
 def _no_effects(incident: Incident) -> StepEffects:
     """Return the effects of a step in which nothing happened."""
-    agents, people = len(incident.units), len(incident.civilians)
-    flags, counts = np.zeros(agents, np.bool_), np.zeros(agents, np.int32)
-    none = np.zeros(people, np.bool_)
-    return physics.StepEffects(flags, flags, flags.astype(np.uint8), flags, counts, counts, none, none, (), 0)
+    flags, counts = np.zeros(len(incident.units), np.bool_), np.zeros(len(incident.units), np.int32)
+    people = np.zeros(len(incident.civilians), np.bool_)
+    return physics.StepEffects(flags, flags, flags.astype(np.uint8), flags, counts, counts, people, people, (), 0)
 
 
 #: A run may be shorter than its level, not longer (``WildfireOptions.limit``): this is more than any level has.
@@ -468,6 +388,8 @@ class WildfireOptions(BaseModel):
 
 OPTIONS = WildfireOptions
 
+failures = find_failures
+
 
 def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> WildfireWorld:
     """Return the instance of a level; ``NAME@2026`` names the other edition of a preset.
@@ -488,19 +410,12 @@ def make(level: str, seed: int, horizon: int, options: Mapping[str, object]) -> 
     return WildfireWorld(instance, level, horizon, named)
 
 
-def failures(static: Mapping[str, Any], team: Sequence[AgentId], passages: Sequence[Transition]) -> list[FailureSpan]:
-    """Return the failures that the transitions of an episode show; implements ``contract.FailureFinder``."""
-    return find_failures(static, team, passages)
-
-
 def indistinguishable_pairs(level: str, seed: int) -> Iterator[IndistinguishablePair]:
     """Yield pairs that nobody can tell apart: a fire, or civilians, that nobody was told of begin elsewhere."""
     instance = instance_for(level, seed)
     if instance.level.known:
         return
-    team = instance.level.team
-    counts = (team.firefighters, team.bulldozers, team.drones, team.helicopters)
-    reach = max(sight.reveals for sight, count in zip(SIGHTS, counts, strict=True) if count)
+    reach = max(sight.reveals for sight, count in zip(SIGHTS, instance.level.team.counts, strict=True) if count)
 
     def away(cell: Cell) -> Cell | None:
         """Return a burnable cell beside, both out of everybody's sight."""
@@ -512,15 +427,17 @@ def indistinguishable_pairs(level: str, seed: int) -> Iterator[Indistinguishable
                 return twin
         return None
 
-    changes: dict[str, Any] = {}
     if instance.fire is not None and (cell := away(instance.fire)) is not None:
-        changes["fire"] = cell
+        twin = replace(instance, fire=cell)
     elif instance.clusters and (cell := away(instance.clusters[0])) is not None:
-        changes["clusters"] = (cell, *instance.clusters[1:])
-    if changes:
-        twin = replace(instance, **changes)
-        first = WildfireWorld(instance, level, DEFAULT_HORIZON, WildfireOptions())
-        for kind in dict.fromkeys(first.spec.kinds.values()):
-            agent = next(name for name, its in first.spec.kinds.items() if its == kind)
-            pair = [WildfireWorld(each, level, DEFAULT_HORIZON, WildfireOptions()) for each in (instance, twin)]
-            yield IndistinguishablePair(pair[0], pair[1], agent)
+        twin = replace(instance, clusters=(cell, *instance.clusters[1:]))
+    else:
+        return
+
+    def played(start: WildfireInstance) -> WildfireWorld:
+        return WildfireWorld(start, level, DEFAULT_HORIZON, WildfireOptions())
+
+    kinds = played(instance).spec.kinds
+    for kind in dict.fromkeys(kinds.values()):
+        agent = next(name for name, its in kinds.items() if its == kind)
+        yield IndistinguishablePair(played(instance), played(twin), agent)

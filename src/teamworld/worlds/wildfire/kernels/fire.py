@@ -5,11 +5,11 @@ How fire passes to the eight neighbours of a cell:
 ``reference`` (CREW-Wildfire)
     A neighbour is ignited when r > 0.5 and put on fire at once when r > 8, with r from ``spread_rate``.
 ``stochastic``
-    A neighbour is ignited with the probability ``catch_chance``: A. Alexandridis, D. Vakalis, C. I. Siettos,
-    G. V. Bafas, "A cellular automata model for forest fire spread prediction: the case of the wildfire that swept
-    through Spetses Island in 1990", Applied Mathematics and Computation 204 (2008) 191-201, times the moisture damping
-    of R. C. Rothermel, "A mathematical model for predicting fire spread in wildland fuels", USDA Forest Service
-    Research Paper INT-115 (1972).
+    A neighbour is ignited with the probability p_h (1 + p_veg) (1 + p_den) p_w p_s, where p_s = exp(a theta), of
+    A. Alexandridis, D. Vakalis, C. I. Siettos, G. V. Bafas, "A cellular automata model for forest fire spread
+    prediction: the case of the wildfire that swept through Spetses Island in 1990", Applied Mathematics and
+    Computation 204 (2008) 191-201, times the moisture damping of R. C. Rothermel, "A mathematical model for predicting
+    fire spread in wildland fuels", USDA Forest Service Research Paper INT-115 (1972).
 
 Elevation, moisture and wind never change, so ``spread_of`` works all this out once per map:
 
@@ -434,16 +434,15 @@ def slope_factor(theta: float) -> float:
 
 
 @compiled
-def spread_rate(slope: float, moisture: float, cosine: float, wet: float) -> float:
+def spread_rate(slope: float, moisture: float, cosine: float) -> float:
     """Return r of the reference mode, with R0 = 1.
 
     Args:
         slope: ``slope_factor`` from source to target.
         moisture: Moisture of the target, 0 to 1.
         cosine: Cosine between the wind of the source and the way to the target; 0 without wind.
-        wet: 0 for dry ground. In R25 watered ground adds 5; here watered ground cannot catch fire at all.
     """
-    return slope * (1.0 - (moisture + wet) / 10.0) * (1.0 + cosine) / 2.0
+    return slope * (1.0 - moisture / 10.0) * (1.0 + cosine) / 2.0
 
 
 @compiled
@@ -471,32 +470,6 @@ def wind_factor(speed: float, along: float, speed_effect: float, angle_effect: f
     return _exp(speed_effect * speed + angle_effect * (along - speed))
 
 
-def catch_chance(
-    rules: FireRules, *, wind: tuple[float, float], direction: int, slope: float, moisture: float, trees: int
-) -> float:
-    """Return the chance that fire passes from one cell to a neighbour in the stochastic mode.
-
-    p = p_h (1 + p_veg) (1 + p_den) p_w p_s times the moisture damping, at most 1; p_s = exp(a theta). Alexandridis et
-    al. 2008; moisture is not in their model.
-
-    Args:
-        rules: The parameters.
-        wind: Wind at the burning cell in m/s along x and y.
-        direction: Index into ``NEIGHBOURS``.
-        slope: Angle from the burning cell to the target in degrees; diagonal neighbours are sqrt(2) cells away.
-        moisture: Moisture of the target.
-        trees: Trees of the target.
-    """
-    dx, dy = NEIGHBOURS[direction]
-    length = math.sqrt(wind[0] * wind[0] + wind[1] * wind[1])
-    scale = min(1.0, rules.wind_cap / length) if length > 0 else 0.0
-    along = (wind[0] * dx + wind[1] * dy) * scale * (_ROOT_HALF if dx and dy else 1.0)
-    blown = wind_factor(length * scale, along, rules.wind_speed_effect, rules.wind_angle_effect)
-    fuel = (1.0 + rules.vegetation[trees]) * (1.0 + rules.density[trees])
-    damped = moisture_damping(moisture, rules.extinction_moisture)
-    return min(1.0, rules.base * blown * _exp(rules.slope_effect * slope) * damped * fuel)
-
-
 # What fire on a cell does to its neighbours, once per map -------------------------------------------------------------
 
 
@@ -517,27 +490,19 @@ def spread_of(terrain: Terrain, rules: FireRules) -> npt.NDArray[Any]:
 
 
 @lru_cache(maxsize=4)
+@compiled
 def _slope_factors(step_m: float, cell_m: float) -> npt.NDArray[np.float64]:
     """Return (131071,): S of the reference mode by the difference of levels."""
-    return _tabulated_factors(step_m, cell_m)
-
-
-@lru_cache(maxsize=4)
-def _slope_chances(step_m: float, cell_m: float, base: float, effect: float) -> npt.NDArray[np.float64]:
-    """Return (2, 131071): p_h p_s by the difference of levels, for orthogonal and for diagonal neighbours."""
-    return _tabulated_chances(step_m, cell_m, base, effect)
-
-
-@compiled
-def _tabulated_factors(step_m: float, cell_m: float) -> npt.NDArray[np.float64]:
     slopes = np.empty(2 * TOP + 1, np.float64)
     for k in range(2 * TOP + 1):
         slopes[k] = slope_factor(slope_degrees((k - TOP) * step_m, cell_m))
     return slopes
 
 
+@lru_cache(maxsize=4)
 @compiled
-def _tabulated_chances(step_m: float, cell_m: float, base: float, effect: float) -> npt.NDArray[np.float64]:
+def _slope_chances(step_m: float, cell_m: float, base: float, effect: float) -> npt.NDArray[np.float64]:
+    """Return (2, 131071): p_h p_s by the difference of levels, for orthogonal and for diagonal neighbours."""
     slopes = np.empty((2, 2 * TOP + 1), np.float64)
     for k in range(2 * TOP + 1):
         rise = (k - TOP) * step_m
@@ -576,7 +541,7 @@ def _reference_spread(
                 if d & 1:
                     cosine *= _ROOT_HALF
                 slope = slopes[int(elevation[y + dy, x + dx]) - level + TOP]
-                rate = spread_rate(slope, float(moisture[y + dy, x + dx]), cosine, 0.0)
+                rate = spread_rate(slope, float(moisture[y + dy, x + dx]), cosine)
                 if rate > jump_above:
                     bits |= 256 << d
                 elif rate > ignite_above:

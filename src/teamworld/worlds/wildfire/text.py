@@ -57,15 +57,15 @@ if TYPE_CHECKING:
 SYMBOLS = ("-", "'0'", "'1'", "'2'", "'3'", "0", "1", "2", "3", "i", "f", "e", "x", "w", "B", "C")
 
 
-def _meanings() -> tuple[str, ...]:
-    trees = ("without trees", "with 1 tree", "with 2 trees", "with 3 trees")
-    wet, dry = (tuple(f"{how} ground {many}" for many in trees) for how in ("wet", "dry"))
-    burnt = ("ignited", "on fire", "smouldering", "burnt out")
-    return ("not seen yet, or outside the map", *wet, *dry, *burnt, "water", "building", "civilian")
-
+_TREES = ("without trees", "with 1 tree", "with 2 trees", "with 3 trees")
 
 #: What a cell is, in words, by its code.
-MEANINGS = _meanings()
+MEANINGS = (
+    "not seen yet, or outside the map",
+    *(f"wet ground {trees}" for trees in _TREES),
+    *(f"dry ground {trees}" for trees in _TREES),
+    *("ignited", "on fire", "smouldering", "burnt out", "water", "building", "civilian"),
+)
 
 #: What each character means, in the order of the codes.
 LEGEND: Mapping[str, str] = MappingProxyType(dict(zip(SYMBOLS, MEANINGS, strict=True)))
@@ -151,12 +151,8 @@ def agent_situation(
 ) -> AgentSituation:
     """Return the situation of one agent (its row in ``Units``).
 
-    Args:
-        incident: What goes on.
-        sightings: What was seen of it.
-        agent: The agent's row.
-        weather: Whether it feels wind, height and moisture at its place; the benchmark hides them.
-        names: Of all agents; ``observe.names_of`` if None.
+    With ``weather`` it feels wind, height and moisture at its place; the benchmark hides them. ``names`` are those of
+    all agents, ``observe.agent_names`` if None.
     """
     units = incident.units
     names = agent_names(units) if names is None else names
@@ -222,14 +218,10 @@ def _myself(about: AgentSituation) -> str:
 
 
 def _teammates(about: AgentSituation) -> str:
-    seen = about.seen
-
-    def away(teammate: NearbyTeammate) -> tuple[int, int]:
-        return teammate.x - seen.x, teammate.y - seen.y
-
+    away = [((x - about.seen.x, y - about.seen.y), name, kind, x, y) for name, kind, x, y in about.teammates]
     lines = [
-        f"{teammate.name} ({KINDS[teammate.kind]}) {whither(*away(teammate))} at ({teammate.x}, {teammate.y})"
-        for teammate in sorted(about.teammates, key=lambda teammate: sum(step * step for step in away(teammate)))
+        f"{name} ({KINDS[kind]}) {whither(*way)} at ({x}, {y})"
+        for way, name, kind, x, y in sorted(away, key=lambda entry: entry[0][0] ** 2 + entry[0][1] ** 2)
     ]
     return f"Team-mates near me: {'; '.join(_some(lines))}." if lines else "No team-mate is near me."
 
@@ -251,7 +243,9 @@ class _Around:
         self.reach = len(seen.window) // 2
         along = np.arange(-self.reach, self.reach + 1)
         self.right, self.down = np.broadcast_arrays(along[None, :], along[:, None])
-        self.inside = _within(self.right + seen.x, size) & _within(self.down + seen.y, size)
+        x, y = self.right + seen.x, self.down + seen.y
+        self.inside = (x >= 0) & (x < size) & (y >= 0) & (y < size)
+        self.sectors = dict(zip(DIRECTIONS, sectors(self.right, self.down), strict=True))
 
     def bounds(self) -> str:
         """Which part of the map is in the window."""
@@ -309,7 +303,7 @@ class _Around:
         wooded = (self.codes >= WET) & (self.codes < DRY + MAX_TREES + 1)
         trees = np.where(wooded, (self.codes.astype(np.int64) - WET) % (DRY - WET), 0)
         lines = []
-        for direction, sector in zip(DIRECTIONS, sectors(self.right, self.down), strict=True):
+        for direction, sector in self.sectors.items():
             count = int(np.count_nonzero(sector & wooded))
             if count:
                 tenths = (20 * int(trees[sector].sum()) + count) // (2 * count)
@@ -322,7 +316,7 @@ class _Around:
         hidden = self.inside & (self.codes == UNSEEN)
         lines = [
             direction
-            for direction, sector in zip(DIRECTIONS, sectors(self.right, self.down), strict=True)
+            for direction, sector in self.sectors.items()
             if 0 < np.count_nonzero(sector & self.inside) <= 2 * np.count_nonzero(sector & hidden)
         ]
         return f"Not yet seen for the most part: {', '.join(lines)}." if lines else ""
@@ -330,19 +324,17 @@ class _Around:
 
 def connected(cells: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     """Return the groups of cells that touch, also at corners; groups and cells in the order given."""
-    left, groups = dict.fromkeys(cells), []
-    rank = {cell: k for k, cell in enumerate(cells)}
+    rank, groups = {cell: k for k, cell in enumerate(cells)}, []
+    left = dict.fromkeys(cells)
     while left:
-        first = next(iter(left))
-        del left[first]
-        group, todo = [first], [first]
+        todo = [next(iter(left))]
+        group = set(todo)
         while todo:
             x, y = todo.pop()
-            for cell in [(x + right, y + down) for right in (-1, 0, 1) for down in (-1, 0, 1)]:
-                if cell in left:
-                    del left[cell]
-                    group.append(cell)
-                    todo.append(cell)
+            near = {(x + right, y + down) for right in (-1, 0, 1) for down in (-1, 0, 1)} & left.keys() - group
+            group |= near
+            todo += near
+        left = {cell: None for cell in left if cell not in group}
         groups.append(sorted(group, key=rank.__getitem__))
     return groups
 
@@ -355,13 +347,10 @@ def sectors(right: npt.NDArray[np.int64], down: npt.NDArray[np.int64]) -> list[n
     """
     across, along = abs(right), abs(down)
     square = (across + along) ** 2
-    level, upright = square < 2 * across * across, square < 2 * along * along
-    slanted = ~level & ~upright & (square > 0)
-    east, south = right > 0, down > 0
-    return [
-        upright & ~south, slanted & east & ~south, level & east, slanted & east & south,
-        upright & south, slanted & ~east & south, level & ~east, slanted & ~east & ~south,
-    ]  # fmt: skip
+    east_west = np.where(square < 2 * along * along, 0, np.sign(right))
+    north_south = np.where(square < 2 * across * across, 0, np.sign(down))
+    ways = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
+    return [(east_west == x) & (north_south == y) for x, y in ways]
 
 
 def bearing(right: float, down: float) -> str:
@@ -378,11 +367,6 @@ def whither(right: int, down: int) -> str:
     if square == 0:
         return "right here"
     return f"{_number((isqrt(4 * square) + 1) // 2, 'cell')} to the {bearing(right, down)}"
-
-
-def _within(at: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.bool_]:
-    inside: npt.NDArray[np.bool_] = (at >= 0) & (at < size)
-    return inside
 
 
 def _number(count: int, thing: str) -> str:
@@ -406,16 +390,7 @@ _PRIMITIVES = {
 
 
 def view_text(incident: Incident, sightings: Sightings, row: int, view: WildfireView, form: str, weather: bool) -> str:
-    """Return a description of what an agent sees and knows, or its window as a grid.
-
-    Args:
-        incident: What goes on.
-        sightings: What was seen of it.
-        row: The agent's row.
-        view: The agent's.
-        form: ``plain`` or ``grid``.
-        weather: Whether it feels wind and slope.
-    """
+    """Return a description of what an agent sees and knows (``plain``), or its window as a grid (``grid``)."""
     if form == "grid":
         seen = observe.observation(incident, sightings, row)
         place = f"{view.agent} at ({seen.x}, {seen.y}), the cell between asterisks"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from teamworld.language import Entity, Fact, Facts, parse_action
 from teamworld.testing.random_walk import BeforeStep, walk_randomly
 from teamworld.worlds.base.beliefs import SAFETY
-from teamworld.worlds.contract import WAIT, Option
+from teamworld.worlds.contract import Option
 from teamworld.worlds.wildfire import beliefs, physics
 from teamworld.worlds.wildfire.domain import WildfireDomain
 from teamworld.worlds.wildfire.state import BURNABLE, IGNITED, ON_FIRE
@@ -61,122 +62,102 @@ def option(text: str, goal: str | None = None, ticks: int = 3) -> Option:
     return Option(parse_action(text), goal, ticks)
 
 
-def clash(here: WildfireDomain, scene: SymbolicState, one: Option, other: Option) -> float:
-    """Return what is lost, which is the same the other way round."""
-    lost = here.beliefs.conflict_cost(one, other, told(scene))
-    assert lost == here.beliefs.conflict_cost(other, one, told(scene))
-    return lost
-
-
 MIDDLES = brief().middles
 FIRE = FireState(tuple((60 + x, 60 + y) for x in range(4) for y in range(4)))
 SPARK = FireState(((60, 60), (61, 60)))
+RESCUE = {"task": "rescue", "known": True, "clusters": 1}
+FERRY = {"task": "transport", "known": True, "kinds": {**KINDS, "helicopter_2": "helicopter"}}
+Proposal: TypeAlias = tuple[str, str | None, int]
 
 
 # ---- the table of conflict costs, row by row
 
-
-def test_one_sector_is_scouted_by_one() -> None:
-    scene = SymbolicState(team(), sectors=MIDDLES, unseen=dict.fromkeys(MIDDLES, 100))
-    look = option("go_to(<sector>(4))", "search", 3)
-    assert clash(domain(), scene, look, option("go_to(<sector>(4))", None, 5)) == 3
-    assert clash(domain(), scene, look, option("go_to(<sector>(5))", "search", 5)) == 0
-
-
-def test_over_a_fire_that_is_to_be_scouted_two_are_wanted() -> None:
-    there = option("go_to(<fire>(0))", "scout_0", 3)
-    assert clash(domain(task="scout"), SymbolicState(team(), fires={0: FIRE}), there, there) == 0
-
-
-def test_a_small_fire_is_put_out_by_one_and_a_large_one_by_many() -> None:
-    pours = option("spray_at(<fire>(0))", "fire_0", 1), option("spray_at(<fire>(0))", "fire_0", 2)
-    assert clash(domain(task="contain"), SymbolicState(team(), fires={0: SPARK}), *pours) == 1
-    assert clash(domain(task="contain"), SymbolicState(team(), fires={0: FIRE}), *pours) == 0
+UNSEEN = SymbolicState(team(), sectors=MIDDLES, unseen=dict.fromkeys(MIDDLES, 100))
+LINE = {n: TargetCell((20 + n, 20), 3, 0) for n in range(5)}
+LAST_OF_LINE = {n: spot._replace(trees=3 if n == 4 else 0) for n, spot in LINE.items()}
+PEOPLE = {n: CivilianState((30, 30), "free", 0) for n in range(3)}
+LAST_PERSON = {**PEOPLE, **{n: CivilianState((5, 5), "safe", 0) for n in (0, 1)}}
+CLUSTER = SymbolicState(team(), zone=(5, 5), people=PEOPLE, clusters={0: (30, 30)})
+TWO_HELICOPTERS = {**KINDS, "helicopter_2": "helicopter"}
+WAITING = SymbolicState(team(), zone=(80, 80))
+WATER = SymbolicState(team(), fires={0: FIRE}, water={0: (20, 20)})
+BURNING = SymbolicState(team(), fires={0: SPARK}, people={0: CivilianState((64, 60), "free", 0)})
 
 
-def test_one_cell_or_the_last_of_a_line_is_cut_by_one() -> None:
-    here = domain(task="cut_lines", known=True)
-    line = {n: TargetCell((20 + n, 20), 3, 0) for n in range(5)}
-    fell = option("fell(<line>(0))", "line_0", 6), option("fell(<line>(0))", "line_0", 4)
-    assert clash(here, SymbolicState(team(), targets=line), *fell) == 0
-    last = {n: spot._replace(trees=3 if n == 4 else 0) for n, spot in line.items()}
-    assert clash(here, SymbolicState(team(), targets=last), *fell) == 4
-    alone = domain(task="cut_sparse", known=True)
-    both = option("fell(<target>(0))", "cut_0", 6), option("go_to(<target>(0))", "cut_0", 4)
-    assert clash(alone, SymbolicState(team(), targets={0: TargetCell((20, 20), 3)}), *both) == 4
+def above(water: int = 3, **at: tuple[int, int]) -> SymbolicState:
+    """Return a helicopter at (60, 60) over a fire; walkers are at (5, 5), or where a test wants them."""
+    walkers = {"firefighter_1": (5, 5), "firefighter_2": (5, 5), "bulldozer_1": (5, 5), **at}
+    return SymbolicState({**team(**walkers), "helicopter_1": AgentState((60, 60), water)}, fires={0: FIRE})
 
 
-def test_two_clear_ground_to_one_end() -> None:
-    ends = option("clear_to((30, 30))", "fire_0", 6), option("clear_to((30, 30))", "fire_0", 4)
-    assert clash(domain(), SymbolicState(team()), *ends) == 4
-    assert clash(domain(), SymbolicState(team()), ends[0], option("clear_to((30, 31))", "fire_0", 4)) == 0
-
-
-def test_one_civilian_is_fetched_by_one_and_a_cluster_by_many() -> None:
-    here = domain(task="rescue", known=True, clusters=1)
-    people = {n: CivilianState((30, 30), "free", 0) for n in range(3)}
-    scene = SymbolicState(team(), zone=(5, 5), people=people, clusters={0: (30, 30)})
-    same = option("go_to(<civilian>(1))", "rescue_0", 3), option("go_to(<civilian>(1))", "rescue_0", 5)
-    assert clash(here, scene, *same) == 3
-    many = option("go_to(<cluster>(0))", "rescue_0", 3), option("go_to(<cluster>(0))", "rescue_0", 5)
-    assert clash(here, scene, *many) == 0
-    last = SymbolicState(
-        team(), zone=(5, 5), people={**people, **{n: CivilianState((5, 5), "safe", 0) for n in (0, 1)}}
-    )
-    assert clash(here, last, *many) == 3
-
-
-def test_one_helicopter_fetches_a_firefighter() -> None:
-    kinds = {**KINDS, "helicopter_2": "helicopter"}
-    here, scene = domain(task="transport", known=True, kinds=kinds), SymbolicState(team(), zone=(80, 80))
-    fetch = option("go_to(firefighter_1)", "transport_0", 3), option("go_to(firefighter_1)", "transport_0", 5)
-    assert clash(here, scene, *fetch) == 3
-    assert clash(here, scene, fetch[0], option("go_to(firefighter_2)", "transport_0", 5)) == 0
-    assert clash(here, scene, *[option("take_aboard()", "transport_0", 1)] * 2) == 1  # two wait, five find room
-
-
-def test_who_makes_for_the_only_helicopter_waits_in_vain_while_it_pours() -> None:
-    waits, pours = option("go_to(helicopter_1)", "transport_0", 4), option("release()", "fire_0", 1)
-    assert clash(domain(), SymbolicState(team()), waits, pours) == 1
-    assert clash(domain(), SymbolicState(team()), waits, option("go_to(firefighter_1)", "transport_0", 2)) == 0
-    two = domain(kinds={**KINDS, "helicopter_2": "helicopter"})
-    assert clash(two, SymbolicState(team()), waits, pours) == 0
-
-
-def test_a_drop_on_friends_costs_more_than_any_message() -> None:
-    above = {
-        **team(firefighter_1=(60, 57), firefighter_2=(5, 5), bulldozer_1=(5, 5)),
-        "helicopter_1": AgentState((60, 60), 3),
-    }
-    pours, works = option("release()", "fire_0", 1), option("cut_all()", "fire_0", 2)
-    here = domain(task="contain")
-    assert clash(here, SymbolicState(above, fires={0: FIRE}), pours, works) == SAFETY
-    away = {**above, "firefighter_1": AgentState((60, 50))}
-    assert clash(here, SymbolicState(away, fires={0: FIRE}), pours, works) == 0
-    empty = {**above, "helicopter_1": AgentState((60, 60), 0)}
-    assert clash(here, SymbolicState(empty, fires={0: FIRE}), pours, works) == 0
-    assert (
-        clash(here, SymbolicState(away), pours, option("clear_to((58, 58))", "fire_0", 2)) == SAFETY
-    )  # a line under work
-
-
-def test_no_source_runs_dry() -> None:
-    fill = option("refill()", "fire_0", 1), option("go_to(<water>(0))", "fire_0", 4)
-    scene = SymbolicState(team(), fires={0: FIRE}, water={0: (20, 20)})
-    assert clash(domain(task="contain"), scene, fill[0], fill[0]) == 0
-    assert clash(domain(task="contain"), scene, fill[1], fill[1]) == 0
-
-
-def test_a_walker_that_goes_where_fire_will_be_costs_more_than_any_message() -> None:
-    here, scene = domain(), SymbolicState(team(), fires={0: SPARK}, people={0: CivilianState((64, 60), "free", 0)})
-    wait = Option(WAIT, None, 1)
-    assert clash(here, scene, option("move_to((60, 61))"), wait) == SAFETY
-    assert clash(here, scene, option("move_to((65, 60))", None, 5), wait) == 0  # a fire step in five timesteps
-    assert clash(here, scene, option("move_to((65, 60))", None, 15), wait) == SAFETY
-    assert clash(here, scene, option("go_to(<civilian>(0))", "guard_0", 10), wait) == SAFETY
-    assert clash(here, scene, option("go_to(<sector>(4))", "search", 10), wait) == 0  # who searches may fly
-    out = SymbolicState(team(), fires={0: FireState(out=True)})
-    assert clash(here, out, option("move_to((60, 61))"), wait) == 0
+@pytest.mark.parametrize(
+    ("parts", "scene", "first", "second", "lost"),
+    [
+        # one sector is scouted by one; over a fire that is to be scouted two are wanted
+        ({}, UNSEEN, ("go_to(<sector>(4))", "search", 3), ("go_to(<sector>(4))", None, 5), 3),
+        ({}, UNSEEN, ("go_to(<sector>(4))", "search", 3), ("go_to(<sector>(5))", "search", 5), 0),
+        ({"task": "scout"}, WATER, ("go_to(<fire>(0))", "scout_0", 3), ("go_to(<fire>(0))", "scout_0", 3), 0),
+        # a small fire is put out by one and a large one by many
+        ({"task": "contain"}, BURNING, ("spray_at(<fire>(0))", "fire_0", 1), ("spray_at(<fire>(0))", "fire_0", 2), 1),
+        ({"task": "contain"}, WATER, ("spray_at(<fire>(0))", "fire_0", 1), ("spray_at(<fire>(0))", "fire_0", 2), 0),
+        # one cell or the last of a line is cut by one
+        (
+            {"task": "cut_lines", "known": True}, SymbolicState(team(), targets=LINE),
+            ("fell(<line>(0))", "line_0", 6), ("fell(<line>(0))", "line_0", 4), 0,
+        ),
+        (
+            {"task": "cut_lines", "known": True}, SymbolicState(team(), targets=LAST_OF_LINE),
+            ("fell(<line>(0))", "line_0", 6), ("fell(<line>(0))", "line_0", 4), 4,
+        ),
+        (
+            {"task": "cut_sparse", "known": True}, SymbolicState(team(), targets={0: TargetCell((20, 20), 3)}),
+            ("fell(<target>(0))", "cut_0", 6), ("go_to(<target>(0))", "cut_0", 4), 4,
+        ),
+        # two clear ground to one end
+        ({}, SymbolicState(team()), ("clear_to((30, 30))", "fire_0", 6), ("clear_to((30, 30))", "fire_0", 4), 4),
+        ({}, SymbolicState(team()), ("clear_to((30, 30))", "fire_0", 6), ("clear_to((30, 31))", "fire_0", 4), 0),
+        # one civilian is fetched by one and a cluster by many
+        (RESCUE, CLUSTER, ("go_to(<civilian>(1))", "rescue_0", 3), ("go_to(<civilian>(1))", "rescue_0", 5), 3),
+        (RESCUE, CLUSTER, ("go_to(<cluster>(0))", "rescue_0", 3), ("go_to(<cluster>(0))", "rescue_0", 5), 0),
+        (
+            RESCUE, SymbolicState(team(), zone=(5, 5), people=LAST_PERSON),
+            ("go_to(<cluster>(0))", "rescue_0", 3), ("go_to(<cluster>(0))", "rescue_0", 5), 3,
+        ),
+        # one helicopter fetches a firefighter; two wait, five find room
+        (FERRY, WAITING, ("go_to(firefighter_1)", "transport_0", 3), ("go_to(firefighter_1)", "transport_0", 5), 3),
+        (FERRY, WAITING, ("go_to(firefighter_1)", "transport_0", 3), ("go_to(firefighter_2)", "transport_0", 5), 0),
+        (FERRY, WAITING, ("take_aboard()", "transport_0", 1), ("take_aboard()", "transport_0", 1), 1),
+        # who makes for the only helicopter waits in vain while it pours
+        ({}, WAITING, ("go_to(helicopter_1)", "transport_0", 4), ("release()", "fire_0", 1), 1),
+        ({}, WAITING, ("go_to(helicopter_1)", "transport_0", 4), ("go_to(firefighter_1)", "transport_0", 2), 0),
+        ({"kinds": TWO_HELICOPTERS}, WAITING, ("go_to(helicopter_1)", "transport_0", 4), ("release()", "fire_0", 1), 0),
+        # a drop on friends costs more than any message, also on a line under work
+        ({}, above(firefighter_1=(60, 57)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), SAFETY),
+        ({}, above(firefighter_1=(60, 50)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), 0),
+        ({}, above(0, firefighter_1=(60, 57)), ("release()", "fire_0", 1), ("cut_all()", "fire_0", 2), 0),
+        ({}, replace(above(), fires={}), ("release()", "fire_0", 1), ("clear_to((58, 58))", "fire_0", 2), SAFETY),
+        # no source runs dry
+        ({"task": "contain"}, WATER, ("refill()", "fire_0", 1), ("refill()", "fire_0", 1), 0),
+        ({"task": "contain"}, WATER, ("go_to(<water>(0))", "fire_0", 4), ("go_to(<water>(0))", "fire_0", 4), 0),
+        # a walker that goes where fire will be: a fire step takes five timesteps, and who searches may fly
+        ({}, BURNING, ("move_to((60, 61))", None, 3), ("wait()", None, 1), SAFETY),
+        ({}, BURNING, ("move_to((65, 60))", None, 5), ("wait()", None, 1), 0),
+        ({}, BURNING, ("move_to((65, 60))", None, 15), ("wait()", None, 1), SAFETY),
+        ({}, BURNING, ("go_to(<civilian>(0))", "guard_0", 10), ("wait()", None, 1), SAFETY),
+        ({}, BURNING, ("go_to(<sector>(4))", "search", 10), ("wait()", None, 1), 0),
+        (
+            {}, SymbolicState(team(), fires={0: FireState(out=True)}),
+            ("move_to((60, 61))", None, 3), ("wait()", None, 1), 0,
+        ),
+    ],
+)  # fmt: skip
+def test_conflict_costs(
+    parts: Mapping[str, Any], scene: SymbolicState, first: Proposal, second: Proposal, lost: float
+) -> None:
+    """What is lost is the same the other way round."""
+    rules, options = domain(**parts).beliefs, (option(*first), option(*second))
+    assert rules.conflict_cost(*options, told(scene)) == lost
+    assert rules.conflict_cost(*options[::-1], told(scene)) == lost
 
 
 def test_danger_tells_of_fire_that_comes_to_where_somebody_works() -> None:  # D13

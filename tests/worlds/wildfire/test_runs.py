@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -76,36 +71,6 @@ def test_the_fire_burns_and_the_modes_differ(finished: dict[str, Path]) -> None:
     assert one[0] == other[0]
     assert one[-1]["land"] != one[0]["land"]
     assert one[-1]["land"] != other[-1]["land"]
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("mode", MODES)
-def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path, finished: dict[str, Path], mode: str) -> None:
-    folder = tmp_path / "run"
-    command = [
-        sys.executable,
-        "-m",
-        "teamworld",
-        "run",
-        "wildfire",
-        "--level",
-        LEVEL,
-        "--method",
-        "coela,greedy",
-    ]
-    command += ["--episodes", "2", "--max-steps", str(STEPS), "--seed", "3", "--set", f"wildfire.fire={mode}"]
-    process = subprocess.Popen(
-        [*command, "--out", str(folder)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONHASHSEED": "77"},
-    )
-    while process.poll() is None and not (folder.exists() and logs(folder)):
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    run("wildfire", **setting(mode), out=folder)
-    assert logs(folder) == logs(finished[mode])
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -53,6 +53,11 @@ def scene(
     return begin_incident(instance, seed, mode, rules)
 
 
+def forest_fire(**parts: Any) -> Incident:
+    """Return a firefighter in a flat forest that is to be kept from a fire; ``scene`` with other defaults."""
+    return scene(**{"team": Team(1), "terrain": flat(40), "task": "both", "fire_every": 10**5, **parts})
+
+
 def do(incident: Incident, **orders: tuple[int, int, int]) -> npt.NDArray[np.int32]:
     """Return actions: ``a3=(0, 5, 5)`` for agent 3, nothing for the rest."""
     actions = np.full((len(incident.units), 3), (STOP, 0, 0), np.int32)

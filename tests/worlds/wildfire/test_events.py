@@ -23,7 +23,7 @@ from teamworld.worlds.wildfire.state import (
     WATER,
     Cell,
 )
-from tests.worlds.wildfire.incidents import check, do, same, scene
+from tests.worlds.wildfire.incidents import check, do, forest_fire, same, scene
 from tests.worlds.wildfire.maps import cut_trees, flat
 
 DYNAMIC = [name for name, level in LEVELS.items() if level.events]
@@ -81,24 +81,13 @@ def test_more_civilians_come_after_those_there_are() -> None:
 
 
 def test_civilians_that_come_into_fire_are_lost_at_once() -> None:
-    incident = scene(
-        team=Team(1),
-        terrain=flat(40),
-        task="both",
-        fire=(30, 10),
-        fire_every=10**5,
-        events=(Event(0, "civilians", 2),),
-        event_cells=((Cell(30, 10),),),
-    )
+    incident = forest_fire(fire=(30, 10), events=(Event(0, "civilians", 2),), event_cells=((Cell(30, 10),),))
     assert step(incident, do(incident)).lost_civilians.tolist() == [True, True]
 
 
 def test_another_fire_starts_where_it_can() -> None:
     cells = (Cell(30, 30), Cell(12, 12))
-    incident = scene(
-        team=Team(1), terrain=flat(40), task="contain", fire=(20, 10), fire_every=10**5,
-        events=(Event(1, "fire", 2),), event_cells=(cells,),
-    )  # fmt: skip
+    incident = forest_fire(task="contain", fire=(20, 10), events=(Event(1, "fire", 2),), event_cells=(cells,))
     step(incident, do(incident))
     cut_trees(incident.land, np.array([incident.land.cell(12, 12)]), 3)
     step(incident, do(incident))
@@ -108,14 +97,7 @@ def test_another_fire_starts_where_it_can() -> None:
 
 
 def test_fire_under_an_agent_kills_it_before_it_acts() -> None:
-    incident = scene(
-        team=Team(1),
-        terrain=flat(40),
-        task="contain",
-        fire=(30, 30),
-        events=(Event(0, "fire"),),
-        event_cells=((Cell(10, 10),),),
-    )
+    incident = forest_fire(fire=(30, 30), events=(Event(0, "fire"),), event_cells=((Cell(10, 10),),))
     happened = step(incident, do(incident, a1=(GO, 20, 10)))
     assert happened.died[0]
     assert REASONS[happened.reason[0]] == "died"  # in the fire, not out of service
@@ -124,13 +106,7 @@ def test_fire_under_an_agent_kills_it_before_it_acts() -> None:
 
 
 def test_water_appears_and_can_be_taken() -> None:
-    incident = scene(
-        team=Team(1),
-        terrain=flat(40),
-        events=(Event(1, "water"),),
-        event_cells=((Cell(10, 10),),),
-        clusters=((30, 30),),
-    )
+    incident = forest_fire(events=(Event(1, "water"),), event_cells=((Cell(10, 10),),), clusters=((30, 30),))
     assert incident.water_found.tolist() == [False]
     step(incident, do(incident, a1=(FILL, 0, 0)))
     assert incident.units.water[0] == 0

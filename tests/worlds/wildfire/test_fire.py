@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -54,6 +54,21 @@ def burns(land: Land) -> npt.NDArray[np.uint8]:
 def cells(land: Land, *places: tuple[int, int]) -> npt.NDArray[np.int64]:
     """Return the cells of (x, y) places."""
     return np.array([land.cell(x, y) for x, y in places])
+
+
+def fire_at(terrain: Terrain, *places: tuple[int, int], steps: int = 0, **rules: Any) -> Land:
+    """Return land with fires at (x, y) places, after so many fire steps."""
+    land = physics.make_land(terrain, FireRules(**rules), seed=9)
+    physics.ignite_cells(land, cells(land, *places))
+    pass_steps(land, steps)
+    return land
+
+
+def pass_steps(land: Land, steps: int) -> Land:
+    """Do fire steps."""
+    for _ in range(steps):
+        physics.step_fire(land)
+    return land
 
 
 def check_counts(land: Land) -> None:
@@ -227,12 +242,7 @@ def test_the_order_of_ignition_does_not_matter(mode: FireMode) -> None:
 
 
 def test_chance_does_not_depend_on_the_map_around() -> None:
-    rules = FireRules(mode="stochastic")
-    small, large = physics.make_land(flat(15), rules, seed=9), physics.make_land(flat(40), rules, seed=9)
-    for land in (small, large):
-        physics.ignite(land, 7, 7)
-        for _ in range(6):
-            physics.step_fire(land)
+    small, large = (fire_at(flat(size), (7, 7), steps=6, mode="stochastic") for size in (15, 40))
     assert (burns(small) == burns(large)[:15, :15]).all()
 
 
@@ -295,37 +305,23 @@ def test_one_cell_per_fire_step_downwind_and_never_upwind(d: int) -> None:
 
 
 def test_without_wind_flat_ground_does_not_carry_fire_and_slopes_do() -> None:
-    land = physics.make_land(flat(11))
-    physics.ignite(land, 5, 5)
-    physics.step_fire(land)
-    assert land.cells_burning == 1
-    land = physics.make_land(ramp(11, 30 * math.tan(math.radians(5))))
-    physics.ignite(land, 5, 5)
-    physics.step_fire(land)
+    assert fire_at(flat(11), (5, 5), steps=1).cells_burning == 1
+    land = fire_at(ramp(11, 30 * math.tan(math.radians(5))), (5, 5), steps=1)
     assert np.argwhere(burns(land) == IGNITED).tolist() == [[4, 6], [5, 6], [6, 6]]  # uphill only
 
 
 def test_timings_of_a_cell() -> None:
-    land = physics.make_land(flat(11))
-    physics.ignite(land, 5, 5)
-    seen = [int(burns(land)[5, 5])]
-    for _ in range(13):
-        physics.step_fire(land)
-        seen.append(int(burns(land)[5, 5]))
+    land = fire_at(flat(11), (5, 5))
+    seen = [int(burns(land)[5, 5]), *(int(burns(pass_steps(land, 1))[5, 5]) for _ in range(13))]
     assert seen == [IGNITED, ON_FIRE, *[EXTINGUISHING] * 10, BURNT_OUT, BURNT_OUT]
     assert land.trees_burnt == 2
 
 
 def test_steep_ground_goes_straight_to_on_fire_and_spreads_on() -> None:
-    land = physics.make_land(ramp(15, 30 * math.tan(math.radians(35)), (5.0, 0.0)))
-    physics.ignite(land, 2, 7)
-    physics.step_fire(land)
+    land = fire_at(ramp(15, 30 * math.tan(math.radians(35)), (5.0, 0.0)), (2, 7), steps=1)
     assert burns(land)[7, 3] == ON_FIRE
     assert land.trees_burnt == 8  # the cell itself and the three uphill
-    seen = []
-    for _ in range(12):
-        physics.step_fire(land)
-        seen.append(int(burns(land)[7, 3]))
+    seen = [int(burns(pass_steps(land, 1))[7, 3]) for _ in range(12)]
     assert seen == [*[EXTINGUISHING] * 10, BURNT_OUT, BURNT_OUT]
     assert burns(land)[7, 14] >= ON_FIRE  # one cell per step
     check_counts(land)
@@ -334,9 +330,7 @@ def test_steep_ground_goes_straight_to_on_fire_and_spreads_on() -> None:
 def test_the_stronger_effect_wins_whatever_the_order() -> None:
     terrain = ramp(11, 30 * math.tan(math.radians(35)), (5.0, 0.0))
     for order in ((4, 5, 6), (6, 5, 4)):
-        land = physics.make_land(terrain)
-        physics.ignite_cells(land, cells(land, *[(4, y) for y in order]))
-        physics.step_fire(land)
+        land = fire_at(terrain, *[(4, y) for y in order], steps=1)
         assert burns(land)[5, 5] == ON_FIRE
 
 
@@ -345,8 +339,7 @@ def test_outermost_ring_burns_unless_switched_off() -> None:
         land = physics.make_land(flat(11, (5.0, 0.0)), FireRules(edge_burns=edge))
         assert physics.ignite(land, 0, 5) == edge
         physics.ignite(land, 7, 5)
-        for _ in range(6):
-            physics.step_fire(land)
+        pass_steps(land, 6)
         assert (burns(land)[5, 10] >= ON_FIRE) == edge
         assert not land.burn[[0, -1]].any()
 
@@ -383,16 +376,14 @@ def test_a_wet_line_stops_fire_even_uphill() -> None:
     land = physics.make_land(ramp(21, 30 * math.tan(math.radians(35)), (5.0, 0.0)))
     douse(land, cells(land, *[(10, y) for y in range(21)]))
     physics.ignite(land, 3, 10)
-    for _ in range(20):
-        physics.step_fire(land)
+    pass_steps(land, 20)
     assert land.cells_burning == 0
     assert (burns(land)[:, 10:] == BURNABLE).all()
     assert (burns(land)[10, 4:10] >= ON_FIRE).all()
 
 
 def test_water_puts_fire_out_and_spares_what_has_not_burnt() -> None:
-    land = physics.make_land(flat(11, (5.0, 0.0)))
-    physics.ignite(land, 2, 5)
+    land = fire_at(flat(11, (5.0, 0.0)), (2, 5))
     assert douse(land, cells(land, (2, 5), (2, 5), (3, 5))) == 1
     assert land.trees_burnt == 0
     physics.ignite(land, 5, 5)
@@ -415,8 +406,7 @@ def test_cutting_the_last_tree_makes_a_firebreak() -> None:
     assert cut_trees(land, cells(land, (5, 5))) == [0]
     cut_trees(land, cells(land, *[(5, y) for y in range(11)]), most=3)
     physics.ignite(land, 2, 5)
-    for _ in range(20):
-        physics.step_fire(land)
+    pass_steps(land, 20)
     assert (burns(land)[:, 5:] <= BURNABLE).all()
     assert land.trees_cut == 33
     check_counts(land)
@@ -426,9 +416,7 @@ def test_buildings_burn_and_are_counted() -> None:
     base = flat(11, (5.0, 0.0))
     building, trees = base.building.copy(), base.trees.copy()
     building[5, 6], trees[5, 6] = True, 0
-    land = physics.make_land(replace(base, building=building, trees=trees))
-    physics.ignite(land, 5, 5)
-    physics.step_fire(land)
+    land = fire_at(replace(base, building=building, trees=trees), (5, 5), steps=1)
     assert (land.buildings_lost, land.trees_burnt) == (0, 2)
     physics.step_fire(land)
     assert (land.buildings_lost, land.trees_burnt) == (1, 6)
@@ -458,14 +446,11 @@ def test_the_clock_does_fire_steps_when_they_fall_due() -> None:
 
 
 def test_a_copy_is_independent() -> None:
-    land = physics.make_land(flat(15, (5.0, 0.0)))
-    physics.ignite(land, 3, 7)
+    land = fire_at(flat(15, (5.0, 0.0)), (3, 7))
     twin = land.copy()
-    for _ in range(5):
-        physics.step_fire(land)
+    pass_steps(land, 5)
     assert (twin.fire_steps, twin.cells_burning) == (0, 1)
-    for _ in range(5):
-        physics.step_fire(twin)
+    pass_steps(twin, 5)
     assert (twin.burn == land.burn).all()
     assert twin.meters.tolist() == land.meters.tolist()
 
@@ -473,8 +458,7 @@ def test_a_copy_is_independent() -> None:
 def test_a_whole_map_can_burn_down() -> None:
     land = physics.make_land(flat(12), FireRules(mode="stochastic", base=1.0, vegetation=(3, 3, 3, 3)))
     physics.ignite_cells(land, np.arange(land.burn.size))
-    for _ in range(13):
-        physics.step_fire(land)
+    pass_steps(land, 13)
     assert land.cells_in(BURNT_OUT) == land.cells_caught == 144
     check_counts(land)
 
@@ -503,12 +487,9 @@ def test_burnt_area_over_time_agrees_with_the_independent_reference(wind: tuple[
     steps, runs = 14, 400
     land, ours = physics.make_land(terrain, rules), []
     for key in range(runs):
-        once, counts = replace(land.copy(), key=key * 7919 + 1), []
+        once = replace(land.copy(), key=key * 7919 + 1)
         physics.ignite(once, 15, 15)
-        for _ in range(steps):
-            physics.step_fire(once)
-            counts.append(once.cells_caught)
-        ours.append(counts)
+        ours.append([pass_steps(once, 1).cells_caught for _ in range(steps)])
     rng = np.random.default_rng(0)
     chance = chances(terrain, rules)
     theirs = [burnt_area(terrain, chance, (15, 15), steps, rng) for _ in range(runs)]

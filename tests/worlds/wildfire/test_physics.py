@@ -38,7 +38,7 @@ from teamworld.worlds.wildfire.state import (
     STOP,
     ActionRules,
 )
-from tests.worlds.wildfire.incidents import check, do, same, scene
+from tests.worlds.wildfire.incidents import check, do, forest_fire, same, scene
 from tests.worlds.wildfire.maps import douse, flat, rough
 from tests.worlds.wildfire.reference_world import SlowWorld
 
@@ -263,9 +263,7 @@ def test_three_trees_take_three_cuts_and_then_nothing_burns_there() -> None:
 @pytest.mark.parametrize(("fire_every", "felled"), [(50, 1), (49, 0)])
 def test_cutting_takes_fifty_ticks(fire_every: int, felled: int) -> None:
     # The fire beside the firefighter steps just before or just after tick 50; who is dead cuts no tree.
-    incident = scene(
-        team=ONE, terrain=flat(40, wind=(5, 0), trees=3), fire=(9, 10), fire_every=fire_every, task="both", clusters=()
-    )
+    incident = forest_fire(terrain=flat(40, wind=(5, 0), trees=3), fire=(9, 10), fire_every=fire_every)
     step(incident, do(incident, a1=(CUT, 0, 0)))
     assert incident.land.trees_cut == felled
     assert not incident.units.alive[0]
@@ -471,7 +469,7 @@ def test_riders_go_along_cannot_act_and_are_set_down() -> None:
 
 
 def test_riders_are_safe_above_fire_and_die_when_set_down_in_it() -> None:
-    incident = scene(team=Team(1, helicopters=1), terrain=flat(40), task="both", fire=(20, 10), fire_every=500)
+    incident = forest_fire(team=Team(1, helicopters=1), fire=(20, 10))
     go(incident, a2=(BOARD, 0, 0))
     go(incident, a2=(GO, 20, 10))
     go(incident)
@@ -519,7 +517,7 @@ def test_put_down_at_the_target_it_is_safe_and_elsewhere_free(place: tuple[int, 
 
 
 def test_a_carried_civilian_dies_with_its_carrier() -> None:
-    incident = scene(team=ONE, terrain=flat(40), task="both", fire=(14, 10), fire_every=500, clusters=((10, 10),))
+    incident = forest_fire(fire=(14, 10), clusters=((10, 10),))
     go(incident, a1=(LIFT, 0, 0))
     happened = go(incident, a1=(GO, 20, 10))
     assert happened.died[0]
@@ -535,13 +533,7 @@ def test_a_carried_civilian_dies_with_its_carrier() -> None:
 @pytest.mark.parametrize("team", [Team(1), Team(0, 1)])
 @pytest.mark.parametrize("order", [GO, CLEAR])
 def test_walkers_die_where_it_burns_and_fliers_do_not(team: Team, order: int) -> None:
-    incident = scene(
-        team=Team(team.firefighters, team.bulldozers, 1, 1),
-        terrain=flat(40),
-        task="both",
-        fire=(12, 10),
-        fire_every=10**5,
-    )
+    incident = forest_fire(team=Team(team.firefighters, team.bulldozers, 1, 1), fire=(12, 10))
     orders = {f"a{k}": (GO if k > 1 or team.firefighters else order, 12, 10) for k in (1, 2, 3)}
     go(incident, **orders)
     assert incident.units.alive.tolist() == [False, True, True]
@@ -559,14 +551,7 @@ def test_the_fire_kills_whoever_stands_where_it_comes() -> None:
 
 @pytest.mark.parametrize(("burnt_kills", "alive"), [(False, True), (True, False)])
 def test_burnt_out_ground_is_safe_unless_switched(burnt_kills: bool, alive: bool) -> None:
-    incident = scene(
-        team=ONE,
-        terrain=flat(40),
-        task="both",
-        fire=(12, 10),
-        fire_every=500,
-        rules=ActionRules(burnt_kills=burnt_kills),
-    )
+    incident = forest_fire(fire=(12, 10), rules=ActionRules(burnt_kills=burnt_kills))
     douse(incident.land, np.array([incident.land.cell(12, 10)]))
     assert incident.land.inner(incident.land.burn)[10, 12] == BURNT_OUT
     go(incident, a1=(GO, 12, 10))

@@ -26,7 +26,7 @@ from teamworld.worlds.wildfire.state import (
     Cell,
     rules_for,
 )
-from tests.worlds.wildfire.incidents import do, scene
+from tests.worlds.wildfire.incidents import do, forest_fire, scene
 from tests.worlds.wildfire.maps import cut_trees, flat
 
 if TYPE_CHECKING:
@@ -167,14 +167,8 @@ def test_contain_ends_when_nothing_burns() -> None:
 
 
 def test_a_fire_still_to_come_keeps_it_going() -> None:
-    incident = scene(
-        team=Team(1),
-        terrain=flat(40),
-        task="contain",
-        fire=(20, 10),
-        events=(Event(3, "fire"),),
-        event_cells=((Cell(30, 30),),),
-    )
+    events, cells = (Event(3, "fire"),), ((Cell(30, 30),),)
+    incident = forest_fire(task="contain", fire=(20, 10), fire_every=100, events=events, event_cells=cells)
     ends = []
     for _ in range(7):
         step(incident, do(incident))
@@ -198,17 +192,10 @@ def test_rescue_ends_when_all_are_safe_those_of_the_script_included() -> None:
 
 
 def test_what_was_in_sight() -> None:
-    incident = scene(
-        team=Team(1, drones=1),
-        terrain=flat(60, trees=0),
-        task="both",
-        fire=(40, 10),
-        fire_every=10**5,
-        clusters=((16, 10), (30, 10), (10, 26)),
-        water=((5, 10), (50, 50)),
-        civilian_every=10**6,
-        spawn=(10, 10),
-    )
+    incident = forest_fire(
+        team=Team(1, drones=1), terrain=flat(60, trees=0), fire=(40, 10), clusters=((16, 10), (30, 10), (10, 26)),
+        water=((5, 10), (50, 50)), civilian_every=10**6,
+    )  # fmt: skip
     counts = physics.counters(incident, explored=961)
     # The drone sees 15 cells to each side: the first civilian (6), not the second (20) or third (16).
     assert (counts.explored, counts.civilians_scouted, counts.water_scouted, counts.fire_scouts) == (961, 1, 1, 0)

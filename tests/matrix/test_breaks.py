@@ -10,14 +10,13 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
 import pytest
-from pydantic import BaseModel
 
 from teamworld.episode import loop
 from teamworld.episode.compatibility import entities_for
 from teamworld.errors import UserError
 from teamworld.language import Action, AgentId, Entity
 from teamworld.methods import registry as methods
-from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method, NoOptions
+from teamworld.methods.contract import WAIT, Decision, DecisionContext, Message, Method
 from teamworld.testing import Nonconformance, episodes
 from teamworld.testing.episodes import Scenario
 from teamworld.testing.matrix import MATRIX_CHECKS, check_pair, check_scenario, main, method_labels, scenarios, tasks
@@ -28,70 +27,49 @@ from teamworld.worlds.contract import WAIT as WAITING
 from teamworld.worlds.contract import Capability, StepResult, World
 from teamworld.worlds.rooms import world as rooms
 from teamworld.worlds.rooms.world import RoomsWorld
+from tests.testing.broken import Idle, Meddles, Raises
 
 pytestmark = pytest.mark.heavy
 
 ROOMS = Scenario("rooms", "two", 0, 12)
 
 
-class Waits(Method):
-    """Waits; the base of what is broken below."""
-
-    name: ClassVar[str] = "broken"
-    summary: ClassVar[str] = "for tests"
-    options: ClassVar[type[BaseModel]] = NoOptions
-    turn: ClassVar[int] = 0
-
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return dict.fromkeys(moment.free, WAIT)
-
-
-class Raises(Waits):
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        raise KeyError("no such thing")
-
-
-class Meddles(Waits):
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        return {**dict.fromkeys(moment.free, WAIT), "agent_99": WAIT}
-
-
-class Counts(Waits):
+class Counts(Idle):
     """Remembers earlier episodes, which no seed names."""
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         type(self).turn += 1
-        moment.post(Message(moment.free[0], "inform", f"{self.turn}"))
-        return dict.fromkeys(moment.free, WAIT)
+        context.post(Message(context.free[0], "inform", f"{self.turn}"))
+        return dict.fromkeys(context.free, WAIT)
 
 
-class FirstCome(Waits):
+class FirstCome(Idle):
     """Speaks in the order in which answers come."""
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         came: list[AgentId] = []
-        late = cast("Any", moment)._reasoner.__class__.__name__ == "ReorderedRules"
+        late = cast("Any", context)._reasoner.__class__.__name__ == "ReorderedRules"
 
         async def think(agent: AgentId, turns: int) -> None:
             for _ in range(turns if late else 0):
                 await asyncio.sleep(0)
             came.append(agent)
 
-        turns = range(len(moment.free), 0, -1)
-        await moment.together({agent: think(agent, n) for agent, n in zip(moment.free, turns, strict=True)})
+        turns = range(len(context.free), 0, -1)
+        await context.together({agent: think(agent, n) for agent, n in zip(context.free, turns, strict=True)})
         for agent in came:
-            moment.post(Message(agent, "inform", "I was ready"))
-        return dict.fromkeys(moment.free, WAIT)
+            context.post(Message(agent, "inform", "I was ready"))
+        return dict.fromkeys(context.free, WAIT)
 
 
-class Peeks(Waits):
+class Peeks(Idle):
     """Knows what it cannot see."""
 
-    async def decide(self, moment: DecisionContext) -> Mapping[AgentId, Decision]:
-        for agent in moment.free:
-            truth = cast("Any", moment.views)._make.__self__.truth()
-            moment.post(Message(agent, "inform", f"all that is true: {', '.join(map(str, truth))}"))
-        return dict.fromkeys(moment.free, WAIT)
+    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
+        for agent in context.free:
+            truth = cast("Any", context.views)._make.__self__.truth()
+            context.post(Message(agent, "inform", f"all that is true: {', '.join(map(str, truth))}"))
+        return dict.fromkeys(context.free, WAIT)
 
 
 class Stumbles(RoomsWorld):
@@ -110,17 +88,17 @@ def spoiled(**parts: Any) -> SimpleNamespace:
 
 @pytest.fixture
 def method(monkeypatch: pytest.MonkeyPatch) -> Callable[[type[Method]], None]:
-    def register(found: type[Method]) -> None:
-        monkeypatch.setitem(methods.BUILT_IN, "broken", f"{__name__}:{found.__name__}")
+    def register(method: type[Method]) -> None:
+        monkeypatch.setitem(methods.BUILT_IN, "broken", f"{method.__module__}:{method.__name__}")
 
     return register
 
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Callable[[SimpleNamespace], None]:
-    def register(found: SimpleNamespace) -> None:
+    def register(module: SimpleNamespace) -> None:
         right = worlds.module
-        monkeypatch.setattr(worlds, "module", lambda name: found if name == "rooms" else right(name))
+        monkeypatch.setattr(worlds, "module", lambda name: module if name == "rooms" else right(name))
 
     return register
 
@@ -134,21 +112,21 @@ BROKEN: Mapping[str, type[Method]] = {
 }
 
 
-def found(label: str, stage: Scenario = ROOMS, **given: Any) -> dict[str, str]:
+def failures(label: str, **given: Any) -> dict[str, str]:
     with pytest.raises(Nonconformance) as caught:
-        check_pair(label, stage, **given)
+        check_pair(label, ROOMS, **given)
     lines = str(caught.value).splitlines()
     assert len(lines) == len(caught.value.failures)
-    assert all(line.startswith(f"{label} in {stage.world} {stage.level} seed 0: ") for line in lines)
+    assert all(line.startswith(f"{label} in rooms two seed 0: ") for line in lines)
     return caught.value.failures
 
 
 @pytest.mark.parametrize("check", BROKEN)
 def test_a_check_finds_the_method_that_breaks_it(check: str, method: Callable[[type[Method]], None]) -> None:
-    method(Waits)
+    method(Idle)
     check_pair("broken", ROOMS)
     method(BROKEN[check])
-    told = found("broken")
+    told = failures("broken")
     assert check in told
     if check == "plays":
         assert "KeyError" in told["plays"]
@@ -169,7 +147,7 @@ def test_where_all_decide_alike_nobody_asks_what_they_saw(monkeypatch: pytest.Mo
     check_pair("do_nothing", ROOMS)
 
 
-class Choosy(Waits):
+class Choosy(Idle):
     """Needs what rooms does not tell."""
 
     requires: ClassVar[frozenset[Capability]] = frozenset({"entities"})
@@ -181,7 +159,7 @@ def test_a_method_that_declares_that_it_does_not_apply_is_refused_and_never_wait
     method(Choosy)
     check_pair("broken", ROOMS)
     monkeypatch.setattr(loop, "entities_for", lambda method, world: ())
-    assert found("broken") == {"applies": "it plays where it declares that it does not apply"}
+    assert failures("broken") == {"applies": "it plays where it declares that it does not apply"}
     check_pair("broken", ROOMS, skip=["applies"])
 
     def late(method: object, world: World) -> tuple[Entity, ...]:
@@ -189,7 +167,7 @@ def test_a_method_that_declares_that_it_does_not_apply_is_refused_and_never_wait
         return entities_for(Choosy, world)
 
     monkeypatch.setattr(loop, "entities_for", late)
-    assert found("broken") == {"applies": "it is refused after the world was reset"}
+    assert failures("broken") == {"applies": "it is refused after the world was reset"}
 
 
 def test_a_world_that_starts_actions_anew_is_found(world: Callable[[SimpleNamespace], None]) -> None:
@@ -198,7 +176,7 @@ def test_a_world_that_starts_actions_anew_is_found(world: Callable[[SimpleNamesp
         return Stumbles(good._placed, level, horizon, good._options)
 
     world(spoiled(make=make))
-    assert set(found("greedy", skip=["plays", "hidden"])) == {"same-orders"}
+    assert set(failures("greedy", skip=["plays", "hidden"])) == {"same-orders"}
     with pytest.raises(Nonconformance, match="same-order"):
         check_scenario(ROOMS)
 

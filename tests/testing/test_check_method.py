@@ -17,7 +17,7 @@ from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import MemoryDelta
 from teamworld.methods import registry
 from teamworld.methods.common.plan_answers import standby_plan
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method
+from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Message
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import NoisyRules, RuleReasoner
 from teamworld.record import Event
@@ -25,6 +25,7 @@ from teamworld.testing import METHOD_CHECKS, Nonconformance, check_method, check
 from teamworld.testing import methods as suite
 from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from teamworld.worlds.contract import View
+from tests.testing.broken import Idle, Meddles, Raises
 
 LEVELS = [("rooms", "one"), ("rooms", "two")]
 
@@ -87,28 +88,6 @@ class Ask(Question[Letter]):
         return Letter(word="yes")
 
 
-class Idle(Method):
-    """Waits; the base of what is broken below."""
-
-    name: ClassVar[str] = "broken"
-    summary: ClassVar[str] = "for tests"
-    turn: ClassVar[int] = 0
-    """How often something was done, in all episodes: what must never count."""
-
-    async def begin(self, briefing: Briefing) -> None:
-        self.domain = briefing.domain
-        self.team = briefing.agents
-        self.order: list[AgentId] = []
-
-    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
-        return dict.fromkeys(context.free, WAIT)
-
-
-class Raises(Idle):
-    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
-        raise KeyError("no such thing")
-
-
 class BadRule(Idle):
     questions: ClassVar[tuple[type[Question[Any]], ...]] = (Ask,)
 
@@ -116,11 +95,6 @@ class BadRule(Idle):
         for agent in context.free:
             await context.ask(Ask(agent, {agent: context.views[agent]}))
         return dict.fromkeys(context.free, WAIT)
-
-
-class Meddles(Idle):
-    async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
-        return {**dict.fromkeys(context.free, WAIT), "agent_99": WAIT}
 
 
 class Dice(Idle):
@@ -166,9 +140,8 @@ class Hopeless(Fine):
 
 class NeedsAnswers(Idle):
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
-        await context.together(
-            {agent: context.ask(Hopeless(agent, {agent: context.views[agent]})) for agent in context.free}
-        )
+        questions = {agent: Hopeless(agent, {agent: context.views[agent]}) for agent in context.free}
+        await context.together({agent: context.ask(question) for agent, question in questions.items()})
         return dict.fromkeys(context.free, WAIT)
 
 
@@ -223,9 +196,9 @@ BROKEN: Mapping[str, type[Idle]] = {
 def registered(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
     """Register a method of this file by entry point, as another package would."""
 
-    def register(found: type[Idle]) -> None:
-        point = EntryPoint("broken", f"{__name__}:{found.__name__}", registry.GROUP)
-        monkeypatch.setattr(EntryPoint, "load", lambda self: found)
+    def register(method: type[Idle]) -> None:
+        point = EntryPoint("broken", f"{__name__}:{method.__name__}", registry.GROUP)
+        monkeypatch.setattr(EntryPoint, "load", lambda self: method)
         monkeypatch.setattr(
             registry, "entry_points", lambda group, name=None: [point] if name in (None, "broken") else []
         )

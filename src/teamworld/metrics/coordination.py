@@ -53,43 +53,34 @@ def attempt_coverage(table: EventTable) -> Value:
 # ---- plans
 
 
-@metric
-def plan_validity(table: EventTable) -> Value:
-    """Return the share of plans that parse and whose first action is legal."""
-    plans = table.all(PlanStart)
-    return share(sum(plan.parsed and plan.first_action_legal for plan in plans), len(plans))
+@metric_family("plan_validity", "plan_success", "replanning", "plan_reuse")
+def plan_shares(table: EventTable) -> Sequence[Value]:
+    """Return the shares of plans that can be carried out, that end well, and that come from a memory; revised plans.
 
-
-@metric
-def plan_success(table: EventTable) -> Value:
-    """Return the share of ended plans that succeeded."""
-    endings = table.all(PlanEnd)
-    return share(sum(ending.status == "success" for ending in endings), len(endings))
-
-
-@metric
-def replanning(table: EventTable) -> Value:
-    """Return revised plans per agent and 100 steps."""
-    return share(100 * sum(plan.origin == "revised" for plan in table.all(PlanStart)), len(table.acts.step))
-
-
-@metric
-def plan_reuse(table: EventTable) -> Value:
-    """Return the share of plans that were taken from a memory as they were."""
-    plans = table.all(PlanStart)
-    return share(sum(plan.origin == "reused" for plan in plans), len(plans))
+    The first is of plans that parse and whose first action is legal, the second of ended plans; revised plans are those
+    of an agent in 100 steps.
+    """
+    plans, endings = table.all(PlanStart), table.all(PlanEnd)
+    valid = sum(plan.parsed and plan.first_action_legal for plan in plans)
+    won = sum(ending.status == "success" for ending in endings)
+    origins = Counter(plan.origin for plan in plans)
+    return (
+        share(valid, len(plans)),
+        share(won, len(endings)),
+        share(100 * origins["revised"], len(table.acts.step)),
+        share(origins["reused"], len(plans)),
+    )
 
 
 def plan_cycles(table: EventTable) -> list[tuple[PlanStart, ...]]:
     """Return each four plans A, B, A, B in a row of one agent, for goals, of which none succeeded."""
-    won = {ending.plan for ending in table.all(PlanEnd) if ending.status == "success"}
     return [
         four
         for plans in table.plans_of.values()
         for four in zip(plans, plans[1:], plans[2:], plans[3:], strict=False)
         if four[0].text == four[2].text != four[1].text == four[3].text
         and None not in (four[0].goal, four[1].goal)
-        and not any(plan.plan in won for plan in four)
+        and not any(plan.plan in table.won for plan in four)
     ]
 
 

@@ -132,12 +132,7 @@ _FUNCTIONS: dict[str, MetricFunction] = {}
 
 def metric(function: MetricFunction) -> MetricFunction:
     """Make a function the metric of its name."""
-    return register(function.__name__, function)
-
-
-def register(name: str, function: MetricFunction) -> MetricFunction:
-    """Make a function the metric of a name."""
-    _FUNCTIONS[name] = function
+    _FUNCTIONS[function.__name__] = function
     return function
 
 
@@ -147,7 +142,7 @@ def metric_family(*names: str) -> Callable[[FamilyFunction], FamilyFunction]:
     def decorate(function: FamilyFunction) -> FamilyFunction:
         values = primitive(function)
         for place, name in enumerate(names):
-            register(name, partial(_value_at, values, place))
+            _FUNCTIONS[name] = partial(_value_at, values, place)
         return values
 
     return decorate

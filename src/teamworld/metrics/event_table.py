@@ -213,6 +213,11 @@ class EventTable:
         return {ending.plan: ending for ending in self.all(PlanEnd)}
 
     @cached_property
+    def won(self) -> set[int]:
+        """The plans that ended with success, by number."""
+        return {ending.plan for ending in self.all(PlanEnd) if ending.status == "success"}
+
+    @cached_property
     def plans(self) -> dict[int | None, PlanStart]:
         """The plans by number."""
         return {plan.plan: plan for plan in self.all(PlanStart)}

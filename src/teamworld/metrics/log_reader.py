@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import struct
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -82,17 +84,12 @@ def tabulate(log: Iterable[Event], calls: Sequence[CallRow] | None = None) -> Ev
     return reader.table(calls)
 
 
-class _Numbering(dict[str | None, int]):
-    """Numbers names from 0, in the order in which they come up; None is ``NOBODY``."""
-
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        super().__init__({None: NOBODY})
-        for name in names:
-            self[name]
-
-    def __missing__(self, name: str) -> int:
-        self[name] = number = len(self) - 1
-        return number
+def _numbering(names: Iterable[str] = ()) -> defaultdict[str | None, int]:
+    """Return numbers of names from 0 on, in the order in which they come up; None is ``NOBODY``."""
+    numbers: defaultdict[str | None, int] = defaultdict(count().__next__, {None: NOBODY})
+    for name in names:
+        numbers[name]
+    return numbers
 
 
 class _Reader:
@@ -102,7 +99,7 @@ class _Reader:
         self.start = start
         self.end: EpisodeEnd | None = None
         self.who = {agent: at for at, agent in enumerate(start.team)}
-        self.goals, self.places = _Numbering(goal.id for goal in start.goals), _Numbering()
+        self.goals, self.places = _numbering(goal.id for goal in start.goals), _numbering()
         self.acts = bytearray()
         """Packed: filling an array takes five times as long."""
         self.failed: list[ActionStep] = []

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from teamworld.metrics.coordination import joint_success, plan_success
+from teamworld.metrics.coordination import joint_success, plan_shares
 from teamworld.metrics.definition import Value
 from teamworld.metrics.event_table import EventTable
 from teamworld.metrics.log_reader import tabulate
@@ -77,7 +77,7 @@ def summarise(log: Iterable[Event]) -> Summary:
         anytime=anytime_completion(table).value,
         reward=round(table.reward or 0.0, 10),
         done=dict.fromkeys((goal.id for goal in table.start.goals), None) | done_after,
-        plans=_rate(plan_success(table)),
+        plans=_rate(plan_shares(table)[1]),
         attempts=_rate(joint_success(table)),
         messages=len(table.all(MessageSent)),
         questions=len(questions),
@@ -119,6 +119,5 @@ def extract(table: EventTable) -> Extract:
         if plan.goal is not None:
             tallies = reused if plan.origin == "reused" else fresh
             won, plans = tallies.get(plan.goal, PlanTally(0, 0))
-            ending = table.endings.get(plan.plan)
-            tallies[plan.goal] = PlanTally(won + (ending is not None and ending.status == "success"), plans + 1)
+            tallies[plan.goal] = PlanTally(won + (plan.plan in table.won), plans + 1)
     return Extract(table.start.world_seed, len(table.team), reused, fresh)

@@ -22,7 +22,7 @@ from teamworld.methods import registry as methods
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Commit, Event, MessageSent, PlanStart, QuestionAsked
 from teamworld.testing.episodes import PlayedEpisode, ReorderedRules, Scenario, ViewLog, play
-from teamworld.testing.methods import check_method, episode_problems
+from teamworld.testing.methods import METHOD_CHECKS, check_method, episode_problems
 from teamworld.testing.report import CheckReport, Nonconformance
 from teamworld.testing.worlds import WORLD_CHECKS, check_world
 from teamworld.worlds import registry as worlds
@@ -60,10 +60,7 @@ PAIRS, PAIR_STEPS = 2, 5
 #: The checks of a method in a world, each with what it demands in one line.
 MATRIX_CHECKS: Final[Mapping[str, str]] = {
     "applies": "Where it declares that it does not apply, it is refused in a line before anything happens.",
-    "plays": "The episode ends, and metrics can be computed from its log.",
-    "given-agents": "It decides only for agents that are free or busy and able, with plans that are not empty.",
-    "same-seed": "The same seed gives the same bytes.",
-    "any-order": "Answers that arrive in another order give the same log.",
+    **{name: METHOD_CHECKS[name] for name in ("plays", "given-agents", "same-seed", "any-order")},
     "same-orders": "Actions equal to the running one do not reset it.",
     "hidden": "As long as nobody sees a difference, hidden truth changes no decision.",
 }
@@ -209,10 +206,8 @@ def _episode_failures(label: str, scenario: Scenario, report: CheckReport) -> It
     if replay() != episode.digest:
         yield "same-seed", "two runs with the same seed differ"
         return  # the rest would differ for that alone
-    order_matters, repeats_matter = (
-        replay(reorder=True) != episode.digest,
-        replay(filter_repeats=True) != episode.digest,
-    )
+    order_matters = replay(reorder=True) != episode.digest
+    repeats_matter = replay(filter_repeats=True) != episode.digest
     if order_matters or not repeats_matter:
         yield "any-order", "the log depends on which answer comes first"
     if repeats_matter:

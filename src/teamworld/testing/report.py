@@ -20,6 +20,15 @@ def summarise(checks: Mapping[str, Callable[..., Any]]) -> dict[str, str]:
     return {name: " ".join((check.__doc__ or "").split()) for name, check in checks.items()}
 
 
+def is_refused(call: Callable[[], object], error: type[Exception] = UserError) -> bool:
+    """Return whether a call raises an error of a kind."""
+    try:
+        call()
+    except error:
+        return True
+    return False
+
+
 class Nonconformance(AssertionError):
     """A contract is not kept.
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from teamworld.errors import UserError
 from teamworld.language import Action, AgentId
 from teamworld.testing.random_walk import (
     AfterStep,
@@ -18,7 +17,7 @@ from teamworld.testing.random_walk import (
     is_plain_json,
     walk_randomly,
 )
-from teamworld.testing.report import CheckReport, checks_by_name, summarise
+from teamworld.testing.report import CheckReport, checks_by_name, is_refused, summarise
 from teamworld.testing.world_steps import AFTER_STEP_CHECKS, BEFORE_STEP_CHECKS, ILLEGAL_ACTIONS
 from teamworld.worlds import registry
 from teamworld.worlds.base.indistinguishable_pair import IndistinguishablePair
@@ -70,11 +69,8 @@ def module(case: WorldCase) -> Iterator[str]:
         "an unknown option": lambda: case.module.make(case.level, 0, SHORT_HORIZON, {"no_such_option": 1}),
     }
     for what, attempt in attempts.items():
-        try:
-            attempt()
-        except UserError:
-            continue
-        yield f"{what} is not refused with a UserError"
+        if not is_refused(attempt):
+            yield f"{what} is not refused with a UserError"
 
 
 def same_seed(case: WorldCase) -> Iterator[str]:
@@ -107,11 +103,8 @@ def horizon(case: WorldCase) -> Iterator[str]:
         t, end_reason = t + result.ticks, result.end_reason
     if end_reason is None or (end_reason == "horizon" and t < SHORT_HORIZON):
         yield f"with a horizon of {SHORT_HORIZON} it is over ({end_reason}) at tick {t}"
-    try:
-        world.step({})
-    except UserError:
-        return
-    yield "a step after the end is not refused with a UserError"
+    if not is_refused(lambda: world.step({})):
+        yield "a step after the end is not refused with a UserError"
 
 
 def stale_view(case: WorldCase) -> Iterator[str]:
@@ -122,11 +115,8 @@ def stale_view(case: WorldCase) -> Iterator[str]:
     reads: dict[str, Callable[[], object]] = {part: partial(getattr, view, part) for part in _PARTS}
     reads |= {"check": lambda: view.check(WAIT), "text": lambda: view.text()}
     for part, read in reads.items():
-        try:
-            read()
-        except StaleView:
-            continue
-        yield f"{part} of a view can be read after the next step"
+        if not is_refused(read, StaleView):
+            yield f"{part} of a view can be read after the next step"
 
 
 def same_order(case: WorldCase) -> Iterator[str]:
@@ -226,9 +216,8 @@ def check_world(
 def _check(case: WorldCase, report: CheckReport) -> None:
     for name, check in _CASE_CHECKS.items():
         report.run(name, check, case)
+    checks: Mapping[str, Callable[[Any], Iterator[str]]]
     for part in walk_randomly(case.make(case.steps + 1), case.seed, case.steps):
-        checks: Mapping[str, Callable[[Any], Iterator[str]]] = (
-            BEFORE_STEP_CHECKS if isinstance(part, BeforeStep) else AFTER_STEP_CHECKS
-        )
+        checks = BEFORE_STEP_CHECKS if isinstance(part, BeforeStep) else AFTER_STEP_CHECKS
         for name, check_part in checks.items():
             report.run(name, check_part, part)

@@ -47,9 +47,7 @@ def thrash(table: EventTable) -> Iterator[FailureSpan]:
     }
     for agent, plans in table.plans_of.items():
         again = [
-            (before, plan)
-            for before, plan in pairwise(plans)
-            if plan.goal is not None and not _succeeded(table, before)
+            (before, plan) for before, plan in pairwise(plans) if plan.goal is not None and before.plan not in table.won
         ]
         for window in zip(*(again[k:] for k in range(PLANS)), strict=False):
             first, last = window[0][1].step, min(window[-1][1].step, table.last)
@@ -62,11 +60,6 @@ def thrash(table: EventTable) -> Iterator[FailureSpan]:
 def _end(table: EventTable, plan: PlanStart) -> str:
     ending = table.endings.get(plan.plan)
     return "open" if ending is None else f"{ending.status} ({ending.cause})"
-
-
-def _succeeded(table: EventTable, plan: PlanStart) -> bool:
-    ending = table.endings.get(plan.plan)
-    return ending is not None and ending.status == "success"
 
 
 def deadlocks(table: EventTable) -> Iterator[FailureSpan]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from teamworld.errors import brief
 from teamworld.worlds.household.homes.home import Box, NodeId
-from teamworld.worlds.household.homes.safe_files import Part, parsed
 
 
 class Acted(NamedTuple):
@@ -61,58 +60,37 @@ class Trace(NamedTuple):
 
 
 def trace(path: Path) -> Trace:
-    """Read a recorded run (``cwah-trace/1`` or ``cwah-visual-trace/1``).
-
-    Raises:
-        UserError: If the file is not there or damaged.
-    """
-    part = parsed(path)
-    visual = part.choice("format", ("cwah-trace/1", "cwah-visual-trace/1")) == "cwah-visual-trace/1"
-    return Trace(
-        task_id=part.whole("task_id"),
-        task=part.text("task_name"),
-        visual=visual,
-        finished=part.flag("finished"),
-        steps=tuple(
-            TraceStep(
-                tuple(_trace_agent(agent, visual) for agent in step.item("agents").items()),
-                {name: count.as_whole() for name, count in step.item("remaining_after").fields()},
-            )
-            for step in part.item("steps").items()
-        ),
-    )
+    """Read a recorded run (``cwah-trace/1`` or ``cwah-visual-trace/1``)."""
+    run = json.loads(path.read_text("utf-8"))
+    visual = run["format"] == "cwah-visual-trace/1"
+    steps = [
+        TraceStep(tuple(_trace_agent(agent, visual) for agent in step["agents"]), step["remaining_after"])
+        for step in run["steps"]
+    ]
+    return Trace(run["task_id"], run["task_name"], visual, run["finished"], tuple(steps))
 
 
-def _trace_agent(part: Part, visual: bool) -> TraceAgent:
-    x, z = part.item("pos_xz").as_pair()
+def _trace_agent(agent: dict[str, Any], visual: bool) -> TraceAgent:
     box = None
     if not visual:
-        (mid_x, mid_z), (width, depth) = part.item("bbox_center_xz").as_pair(), part.item("bbox_size_xz").as_pair()
+        (mid_x, mid_z), (width, depth) = agent["bbox_center_xz"], agent["bbox_size_xz"]
         box = Box(mid_x, 0.9, mid_z, width, 1.8, depth)
-    holds = part.item("holds")
-    held = holds.items() if visual else [hand for _, hand in sorted(holds.fields(), reverse=True)]  # RH before LH
+    holds = agent["holds"]
+    held = holds if visual else [thing for _, thing in sorted(holds.items(), reverse=True)]  # RH before LH
     return TraceAgent(
-        id=part.whole("id"),
-        x=x,
-        z=z,
+        agent["id"],
+        *agent["pos_xz"],
         box=box,
-        room=part.text("room") if visual else part.whole("room"),
-        close=frozenset(one.as_whole() for one in part.item("reachable" if visual else "close").items()),
-        held=tuple(one.as_whole() for one in held),
-        seen=frozenset(one.as_whole() for one in part.item("seen_now" if visual else "visible_task_nodes").items()),
-        action=_acted(part.item("action")),
+        room=agent["room"],
+        close=frozenset(agent["reachable" if visual else "close"]),
+        held=tuple(held),
+        seen=frozenset(agent["seen_now" if visual else "visible_task_nodes"]),
+        action=None if agent["action"] is None else _acted(agent["action"]),
     )
 
 
-def _acted(part: Part) -> Acted | None:
-    if part.value is None:
-        return None
-    verb, *words = part.as_text().split()
-    if verb[:1] + verb[-1:] != "[]":
-        part.refuse(f"expected an action such as '[open] <fridge> (103)', found {brief(part.value)}")
+def _acted(text: str) -> Acted:
+    verb, *words = text.split()
     if verb == "[send_message]":
         return Acted("send_message", (), int("".join(words)) if "".join(words).isdecimal() else 0)
-    inner = [word[1:-1] for word in words if word[0] + word[-1] == "()"]
-    if not all(word.isdecimal() and len(word) < 10 for word in inner):
-        part.refuse(f"expected numbers in brackets, found {brief(part.value)}")
-    return Acted(verb[1:-1], tuple(int(word) for word in inner))
+    return Acted(verb[1:-1], tuple(int(word[1:-1]) for word in words if word[0] + word[-1] == "()"))

@@ -1,29 +1,125 @@
-"""Reads the published C-WAH episodes and recordings: the neutral JSON, and the pickles they came from.
+"""Reads the published C-WAH episodes: the neutral JSON, and the pickles they came from.
 
-Everything is checked field by field (``plain.py`` says what a file may hold), and what cannot be used is a
-:class:`~teamworld.errors.UserError` of one line.
+Everything is checked field by field, and what cannot be used is a :class:`~teamworld.errors.UserError` of one line.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, get_args
+
+from msgspec import Meta, Struct, ValidationError, convert, field
 
 from teamworld.errors import UserError, brief, suggest
 from teamworld.worlds.household.homes.home import MOST_AGENTS, Box, Door, Episode, Home, Need, Node, NodeId, Relation
-from teamworld.worlds.household.homes.safe_files import Part, parsed, unpickled
+from teamworld.worlds.household.homes.safe_files import read_json, read_pickle
 
 #: Task numbers of the ten episodes that papers report, in their order.
 PUBLISHED: Final = (0, 5, 10, 16, 20, 26, 30, 32, 40, 49)
 #: Ends of file names that mean a pickle.
 PICKLES: Final = (".pik", ".pkl", ".pickle")
 
-_WIDEST = 100.0  # metres that a home may stretch
+_FAR, _WIDEST = 1e6, 100.0  # metres that no length reaches, and that a home may stretch
 _Edges: TypeAlias = Mapping[str, Mapping[NodeId, list[NodeId]]]
-_RELATIONS = frozenset({"ON", "INSIDE", "BETWEEN", "FACING", "CLOSE"})
+_Text: TypeAlias = Annotated[str, Meta(pattern=r"\S")]
+_Triple: TypeAlias = tuple[float, float, float]
+_EdgeRelation: TypeAlias = Literal["ON", "INSIDE", "BETWEEN", "FACING", "CLOSE"]
+
+# ---- the neutral format
+
+
+class _NodeRecord(Struct):
+    id: Annotated[int, Meta(gt=MOST_AGENTS)]  # the others are the agents'
+    class_name: _Text
+    category: _Text
+    properties: frozenset[_Text]
+    bbox_center: _Triple
+    bbox_size: _Triple
+    states: list[str] = []
+
+
+class _EdgeRecord(Struct):
+    relation: _EdgeRelation
+    start: int = field(name="from")
+    end: int = field(name="to")
+
+
+class _Graph(Struct):
+    nodes: list[_NodeRecord]
+    edges: list[_EdgeRecord]
+
+
+class _GoalRecord(Struct):
+    relation: Relation
+    object_class: _Text
+    target_id: int
+    target_class: _Text
+    count: int
+
+
+class _AgentRecord(Struct):
+    start_room_id: int
+    start_positions_observed_xz: list[tuple[float, float]] | None = None
+
+
+class _EpisodeRecord(Struct):
+    format: Literal["cwah-episode/1"]
+    task_id: int
+    task_name: _Text
+    env_id: int
+    goal: list[_GoalRecord]
+    agents: list[_AgentRecord]
+    graph: _Graph
+    max_steps: int = 250
+
+
+class _Listed(Struct):
+    file: _Text
+
+
+class _Index(Struct):
+    episodes: list[_Listed]
+
+
+# ---- the format of the original pickles
+
+
+class _Bounds(Struct):
+    center: _Triple
+    size: _Triple
+
+
+class _OriginalNode(Struct):
+    id: Annotated[int, Meta(gt=MOST_AGENTS)]
+    class_name: _Text
+    category: _Text
+    properties: frozenset[_Text]
+    bounding_box: _Bounds
+    states: list[str] = []
+
+
+class _OriginalEdge(Struct):
+    from_id: int
+    relation_type: _EdgeRelation
+    to_id: int
+
+
+class _OriginalGraph(Struct):
+    nodes: list[_OriginalNode]
+    edges: list[_OriginalEdge]
+
+
+class _Original(Struct):
+    task_id: int
+    task_name: _Text
+    env_id: int
+    task_goal: dict[int, dict[str, int]]
+    init_rooms: list[_Text]
+    init_graph: _OriginalGraph
 
 
 def episode(path: Path) -> Episode:
@@ -65,168 +161,147 @@ def episodes(path: Path) -> tuple[Episode, ...]:
     place = path / "index.json"
     if not place.is_file():
         raise UserError(f"{path}: expected the folder of the C-WAH data with index.json, found none there")
-    listed = parsed(place).item("episodes")
-    loaded = []
-    for entry in listed.items():
-        name = entry.text("file")
-        file = path / name
+    try:
+        files = [path / listed.file for listed in convert(read_json(place), _Index).episodes]
+    except ValidationError as error:
+        raise UserError(f"{place}: {error}") from None
+    for file in files:
         if not file.resolve().is_relative_to(path.resolve()):
-            entry.refuse(f"expected a file of the folder, found {brief(name)}")
-        loaded.append(episode(file))
-    return tuple(loaded)
+            raise UserError(f"{place}: expected a file of the folder, found {brief(str(file))}")
+    return tuple(map(episode, files))
 
 
 def _file(path: Path) -> tuple[Episode, ...]:
-    if path.suffix not in PICKLES:
-        part = parsed(path)
-        part.choice("format", ("cwah-episode/1",))
-        return (_neutral(part),)
-    whole = unpickled(path)
-    if isinstance(whole.value, dict):
-        return (_original(whole),)
-    loaded = tuple(_original(record) for record in whole.items())
-    return loaded if loaded else whole.refuse("expected episodes, found none")
+    is_pickle = path.suffix in PICKLES
+    content = read_pickle(path) if is_pickle else read_json(path)
+    try:
+        if not is_pickle:
+            records = [convert(content, _EpisodeRecord)]
+        else:
+            originals = convert([content] if isinstance(content, dict) else content, list[_Original])
+            records = [_translate(record) for record in originals]
+        _expect(bool(records), "expected episodes, found none")
+        return tuple(map(_episode, records))
+    except (ValidationError, UserError) as error:
+        raise UserError(f"{path}: {error}") from None
 
 
-class _Fields(NamedTuple):
-    """How a format names the parts of a graph."""
-
-    middle: tuple[str, ...]
-    size: tuple[str, ...]
-    edge: tuple[str, str, str]
+def _expect(condition: bool, reason: str) -> None:
+    """Refuse a file if a condition does not hold."""
+    if not condition:
+        raise UserError(reason)
 
 
-_NEUTRAL = _Fields(("bbox_center",), ("bbox_size",), ("from", "relation", "to"))
-_ORIGINAL = _Fields(("bounding_box", "center"), ("bounding_box", "size"), ("from_id", "relation_type", "to_id"))
-
-
-def _neutral(part: Part) -> Episode:
-    agents = list(part.item("agents").items())
-    needs = []
-    home = _home(part, part.item("graph"), _NEUTRAL)
-    for predicate in part.item("goal").items():
-        need = Need(
-            _relation(predicate), predicate.text("object_class"), predicate.whole("target_id"), predicate.whole("count")
-        )
-        needs.append(need)
-        if need.target in home.nodes and home.nodes[need.target].name != predicate.text("target_class"):
-            name = home.nodes[need.target].name
-            predicate.refuse(f"expected {predicate.text('target_class')} as node {need.target}, found {name}")
-    return _playable(
-        part,
-        Episode(
-            name=f"task{part.whole('task_id'):02d}_{part.text('task_name')}",
-            task=part.text("task_name"),
-            home=home,
-            needs=tuple(needs),
-            starts=tuple(agent.whole("start_room_id") for agent in agents),
-            recorded=tuple(
-                tuple(place.as_pair() for place in agent.item("start_positions_observed_xz").items())
-                for agent in agents
-            ),
-            steps=part.whole("max_steps"),
-        ),
+def _translate(record: _Original) -> _EpisodeRecord:
+    """Return a record of the original format as one of the neutral format."""
+    graph, goals = record.init_graph, record.task_goal
+    _expect(0 in goals, f"expected a goal of agent 0, found only {brief(list(goals))}")
+    _expect(all(goal == goals[0] for goal in goals.values()), "expected one goal for all agents, found different ones")
+    names = {node.id: node.class_name for node in graph.nodes}
+    goal = []
+    for text, count in goals[0].items():
+        match = re.fullmatch(r"(on|inside)_([^_]*)_([0-9]{1,9})", text)
+        if match is None:
+            raise UserError(f"expected a predicate such as 'on_apple_268', found {brief(text)}")
+        target = int(match[3])
+        if count:  # the original lists classes of which none is asked for
+            relation: Relation = "ON" if match[1] == "on" else "INSIDE"
+            goal.append(_GoalRecord(relation, match[2], target, names.get(target, ""), count))
+    rooms = {node.class_name: node.id for node in graph.nodes if node.category == "Rooms"}
+    for room in record.init_rooms:
+        _expect(room in rooms, f"expected a room, found {brief(room)}{suggest(room, sorted(rooms))}")
+    nodes = [
+        _NodeRecord(n.id, n.class_name, n.category, n.properties, n.bounding_box.center, n.bounding_box.size, n.states)
+        for n in graph.nodes
+    ]
+    return _EpisodeRecord(
+        format="cwah-episode/1",
+        task_id=record.task_id,
+        task_name=record.task_name,
+        env_id=record.env_id,
+        goal=goal,
+        agents=[_AgentRecord(rooms[room]) for room in record.init_rooms],
+        graph=_Graph(nodes, [_EdgeRecord(edge.relation_type, edge.from_id, edge.to_id) for edge in graph.edges]),
     )
 
 
-def _relation(part: Part) -> Relation:
-    return "ON" if part.choice("relation", ("ON", "INSIDE")) == "ON" else "INSIDE"
+def _episode(record: _EpisodeRecord) -> Episode:
+    home = _home(f"apartment_{record.env_id}", record.graph)
+    for goal in record.goal:
+        target = home.nodes.get(goal.target_id)
+        if target is not None and target.name != goal.target_class:
+            raise UserError(f"expected {goal.target_class} as node {target.id}, found {target.name}")
+    starts = [agent.start_positions_observed_xz for agent in record.agents]
+    recorded = tuple(tuple(places) for places in starts if places is not None)
+    for place in (place for places in recorded for place in places):
+        _check_lengths(place)
+    episode = Episode(
+        name=f"task{record.task_id:02d}_{record.task_name}",
+        task=record.task_name,
+        home=home,
+        needs=tuple(Need(goal.relation, goal.object_class, goal.target_id, goal.count) for goal in record.goal),
+        starts=tuple(agent.start_room_id for agent in record.agents),
+        recorded=recorded,
+        steps=record.max_steps,
+    )
+    _check_playable(episode)
+    return episode
 
 
-def _original(part: Part) -> Episode:
-    home = _home(part, part.item("init_graph"), _ORIGINAL)
-    goals = part.item("task_goal")
-    goal = goals.item(0)
-    if any(other.value != goal.value for _, other in goals.fields()):
-        goals.refuse("expected one goal for all agents, found different ones")
-    needs = []
-    for text, count in goal.fields():
-        words = text.split("_")
-        if len(words) != 3 or words[0] not in ("on", "inside") or not words[2].isdecimal() or len(words[2]) > 9:
-            goal.refuse(f"expected a predicate such as 'on_apple_268', found {brief(text)}")
-        if count.as_whole():  # the original lists classes of which none is asked for
-            needs.append(Need("ON" if words[0] == "on" else "INSIDE", words[1], int(words[2]), count.as_whole()))
-    named = {home.nodes[room].name: room for room in home.rooms}
-    starts = []
-    for room in part.item("init_rooms").items():
-        if room.as_text() not in named:
-            room.refuse(f"expected a room, found {brief(room.value)}{suggest(room.as_text(), sorted(named))}")
-        starts.append(named[room.as_text()])
-    task = part.text("task_name")
-    return _playable(part, Episode(f"task{part.whole('task_id'):02d}_{task}", task, home, tuple(needs), tuple(starts)))
+def _check_lengths(lengths: Sequence[float]) -> None:
+    _expect(all(abs(length) < _FAR for length in lengths), f"expected lengths in metres, found {brief(tuple(lengths))}")
 
 
-def _home(part: Part, graph: Part, fields: _Fields) -> Home:
-    nodes: dict[NodeId, Node] = {}
-    opened = set()
-    for record in graph.item("nodes").items():
-        node = _node(record, fields)
-        if node.id in nodes:
-            record.refuse(f"expected every id once, found {node.id} twice")
-        nodes[node.id] = node
-        if node.opens and any(state.value == "OPEN" for state in record.item("states").items()):
-            opened.add(node.id)
-    nodes = dict(sorted(nodes.items()))
+def _home(name: str, graph: _Graph) -> Home:
+    nodes = {record.id: _node(record) for record in sorted(graph.nodes, key=lambda record: record.id)}
+    _expect(len(nodes) == len(graph.nodes), "expected every id once, found one twice")
     rooms = tuple(node.id for node in nodes.values() if node.category == "Rooms")
-    if not rooms:
-        graph.refuse("expected rooms (nodes of the category Rooms), found none")
+    _expect(bool(rooms), "expected rooms (nodes of the category Rooms), found none")
     for box in (nodes[room].box for room in rooms):
         if max(abs(box.x) + box.width, abs(box.z) + box.depth) > _WIDEST or min(box.width, box.depth) < 2:
-            graph.refuse(f"expected rooms of 2 m or more within {_WIDEST:.0f} m, found {brief(tuple(box))}")
-    edges: dict[str, dict[NodeId, list[NodeId]]] = {name: {} for name in sorted(_RELATIONS)}
-    for record in graph.item("edges").items():
-        start, name, end = (record.item(field) for field in fields.edge)
-        for side in (start, end):
-            if side.as_whole() not in nodes:
-                side.refuse(f"the edge leads to node {side.value}, which is not in the graph")
-        if name.as_text() not in _RELATIONS:
-            name.refuse(f"expected one of {', '.join(sorted(_RELATIONS))}, found {brief(name.value)}")
-        ends = edges[name.as_text()].setdefault(start.as_whole(), [])
-        if end.as_whole() not in ends:
-            ends.append(end.as_whole())
+            raise UserError(f"expected rooms of 2 m or more within {_WIDEST:.0f} m, found {brief(tuple(box))}")
+    edges: dict[str, dict[NodeId, list[NodeId]]] = {relation: {} for relation in get_args(_EdgeRelation)}
+    for edge in graph.edges:
+        for side in (edge.start, edge.end):
+            _expect(side in nodes, f"the edge leads to node {side}, which is not in the graph")
+        ends = edges[edge.relation].setdefault(edge.start, [])
+        if edge.end not in ends:
+            ends.append(edge.end)
     parent = {
-        node.id: inside
+        node.id: holder
         for node in nodes.values()
-        if node.id not in rooms and (inside := _parent(graph, nodes, rooms, edges, node))
+        if node.id not in rooms and (holder := _parent(nodes, rooms, edges, node))
     }
     return Home(
-        name=f"apartment_{part.whole('env_id')}",
+        name=name,
         nodes=nodes,
         rooms=rooms,
-        doors=tuple(_door(graph, nodes, rooms, node, ends) for node, ends in sorted(edges["BETWEEN"].items())),
+        doors=tuple(_door(nodes, rooms, node, ends) for node, ends in sorted(edges["BETWEEN"].items())),
         parent=parent,
-        room={node: _room(graph, parent, rooms, edges["INSIDE"], node) for node in nodes},
-        opened=frozenset(opened),
+        room={node: _room(parent, rooms, edges["INSIDE"], node) for node in nodes},
+        opened=frozenset(record.id for record in graph.nodes if nodes[record.id].opens and "OPEN" in record.states),
     )
 
 
-def _node(part: Part, fields: _Fields) -> Node:
-    x, y, z = part.item(*fields.middle).as_numbers(3)
-    size = part.item(*fields.size)
-    width, height, depth = size.as_numbers(3)
-    if min(width, height, depth) < 0:
-        size.refuse(f"expected a size, found {brief(size.value)}")
-    if part.whole("id") <= MOST_AGENTS:
-        part.refuse(f"expected an id above {MOST_AGENTS} (the others are the agents'), found {part.whole('id')}")
-    properties = frozenset(entry.as_text() for entry in part.item("properties").items())
-    box = Box(x, y, z, width, height, depth)
-    return Node(part.whole("id"), part.text("class_name"), part.text("category"), properties, box)
+def _node(record: _NodeRecord) -> Node:
+    _check_lengths((*record.bbox_center, *record.bbox_size))
+    _expect(min(record.bbox_size) >= 0, f"expected a size, found {record.bbox_size}")
+    box = Box(*record.bbox_center, *record.bbox_size)
+    return Node(record.id, record.class_name, record.category, record.properties, box)
 
 
 def _parent(
-    graph: Part, nodes: Mapping[NodeId, Node], rooms: tuple[NodeId, ...], edges: _Edges, node: Node
+    nodes: Mapping[NodeId, Node], rooms: tuple[NodeId, ...], edges: _Edges, node: Node
 ) -> tuple[Relation, NodeId] | None:
     """Find what a node lies in or on, so that all parents together are a tree (normalisation)."""
     inside = edges["INSIDE"].get(node.id, [])
     holders = [holder for holder in inside if holder not in rooms]
-    if len(holders) > 1:
-        graph.refuse(f"node {node.id} ({node.name}) lies in {len(holders)} containers: {brief(holders)}")
+    _expect(len(holders) < 2, f"node {node.id} ({node.name}) lies in {len(holders)} containers: {brief(holders)}")
     if holders:
         return "INSIDE", holders[0]
     # Of several supports, furniture; what lies higher is no support, and so no two things carry each other.
-    below = [
-        holder for holder in edges["ON"].get(node.id, []) if holder not in rooms and nodes[holder].box.y < node.box.y
-    ]
+    on = edges["ON"].get(node.id, [])
+    below = [holder for holder in on if holder not in rooms and nodes[holder].box.y < node.box.y]
     if below:
         return "ON", max(below, key=lambda holder: (not nodes[holder].grabbable, nodes[holder].box.y, -holder))
     own = [holder for holder in inside if holder in rooms]
@@ -234,7 +309,6 @@ def _parent(
 
 
 def _room(
-    graph: Part,
     parent: Mapping[NodeId, tuple[Relation, NodeId]],
     rooms: tuple[NodeId, ...],
     inside: Mapping[NodeId, list[NodeId]],
@@ -243,106 +317,91 @@ def _room(
     chain = [node]
     while chain[-1] not in rooms and chain[-1] in parent:
         chain.append(parent[chain[-1]][1])
-        if len(set(chain)) < len(chain):
-            graph.refuse(f"node {node} lies in or on itself by way of {brief(chain[1:])}")
-    containing = [room for room in inside.get(node, []) if room in rooms]
-    if node not in rooms and (len(containing) > 1 or (not containing and chain[-1] not in rooms)):
-        graph.refuse(f"expected node {node} in one room, found it in {len(containing)}")
-    return containing[0] if containing and node not in rooms else chain[-1]
+        _expect(chain[-1] not in chain[:-1], f"node {node} lies in or on itself by way of {brief(chain[1:])}")
+    if node in rooms:
+        return node
+    containing = [room for room in inside.get(node, []) if room in rooms] or [room for room in chain if room in rooms]
+    _expect(len(containing) == 1, f"expected node {node} in one room, found it in {len(containing)}")
+    return containing[0]
 
 
-def _door(
-    graph: Part, nodes: Mapping[NodeId, Node], rooms: tuple[NodeId, ...], node: NodeId, ends: list[NodeId]
-) -> Door:
-    between = tuple(sorted(end for end in ends if end in rooms))
-    if len(between) != 2 or len(ends) != 2:
-        graph.refuse(f"expected door {node} between two rooms, found {brief(ends)}")
+def _door(nodes: Mapping[NodeId, Node], rooms: tuple[NodeId, ...], node: NodeId, ends: list[NodeId]) -> Door:
+    is_between = len(ends) == 2 and all(end in rooms for end in ends)
+    _expect(is_between, f"expected door {node} between two rooms, found {brief(ends)}")
+    first, second = sorted(ends)
     box = nodes[node].box
     # The door's own box is square; the jamb round it is thin across the wall.
-    jambs = [
-        node_box.box
-        for node_box in nodes.values()
-        if node_box.name == "doorjamb" and abs(node_box.box.x - box.x) + abs(node_box.box.z - box.z) < 0.2
-    ]
-    if jambs:
-        across_x = jambs[0].width < jambs[0].depth
+    jambs = (jamb.box for jamb in nodes.values() if jamb.name == "doorjamb")
+    jamb = next((jamb for jamb in jambs if abs(jamb.x - box.x) + abs(jamb.z - box.z) < 0.2), None)
+    if jamb is not None:
+        across_x = jamb.width < jamb.depth
     else:
-        node_box, other = nodes[between[0]].box, nodes[between[1]].box
-        apart_x = abs(node_box.x - other.x) - (node_box.width + other.width) / 2
-        across_x = apart_x > abs(node_box.z - other.z) - (node_box.depth + other.depth) / 2
-    return Door(node, (between[0], between[1]), box.x, box.z, across_x)
+        box_1, box_2 = nodes[first].box, nodes[second].box
+        apart_x = abs(box_1.x - box_2.x) - (box_1.width + box_2.width) / 2
+        across_x = apart_x > abs(box_1.z - box_2.z) - (box_1.depth + box_2.depth) / 2
+    return Door(node, (first, second), box.x, box.z, across_x)
 
 
-def _playable(part: Part, episode: Episode) -> Episode:
-    """Check that the goal can be met."""
-    home = episode.home
-    if not episode.needs or episode.steps < 1:
-        part.refuse(f"expected a goal and steps, found {len(episode.needs)} predicates and {episode.steps} steps")
-    if not 1 <= len(episode.starts) <= MOST_AGENTS:
-        part.refuse(f"expected 1 to {MOST_AGENTS} agents, found {len(episode.starts)}")
-    for start in episode.starts:
-        if start not in home.rooms:
-            part.refuse(f"expected a room to start in, found node {start}")
-    joined = _joined(home, episode.starts[0])
+# ---- whether the goal can be met
+
+
+def _check_playable(episode: Episode) -> None:
+    home, needs, starts = episode.home, episode.needs, episode.starts
+    is_task = bool(needs) and episode.steps > 0
+    _expect(is_task, f"expected a goal and steps, found {len(needs)} predicates and {episode.steps} steps")
+    _expect(1 <= len(starts) <= MOST_AGENTS, f"expected 1 to {MOST_AGENTS} agents, found {len(starts)}")
+    for start in starts:
+        _expect(start in home.rooms, f"expected a room to start in, found node {start}")
+    joined = _joined(home, starts[0])
+    for need in needs:
+        _check_target(home, need)
+        _expect(home.room[need.target] in joined, f"no doors lead from the start to the target, node {need.target}")
+    for start in starts:
+        _expect(start in joined, f"no doors join the rooms in which agents start, {starts[0]} and {start}")
     wanted: Counter[str] = Counter()
-    held = 0
-    for need in episode.needs:
-        _target(part, home, need)
+    for need in needs:
         wanted[need.name] += need.number
-        lying = sum(home.nodes[node].name == need.name for node in home.parent if _lies(home, node, need))
-        held += min(lying, need.number)
-        if home.room[need.target] not in joined:
-            part.refuse(f"no doors lead from the start to the target, node {need.target}")
-    for start in episode.starts:
-        if start not in joined:
-            part.refuse(f"no doors join the rooms in which agents start, {episode.starts[0]} and {start}")
     for name, number in sorted(wanted.items()):
         there = [node for node in home.nodes.values() if node.name == name]
-        if not there:
-            part.refuse(f"the goal asks for '{name}', which no node is{suggest(name, _takable(home))}")
-        got = sum(node.grabbable and home.room[node.id] in joined and _open_way(home, node.id) for node in there)
-        if got < number:
-            part.refuse(f"the goal asks for {number} of '{name}', but only {got} of {len(there)} can be fetched")
-    if held == episode.units:
-        part.refuse("expected a goal that does not hold yet, found it met at the start")
-    return episode
+        takable = sorted({node.name for node in home.nodes.values() if node.grabbable})
+        _expect(bool(there), f"the goal asks for '{name}', which no node is{suggest(name, takable)}")
+        got = sum(node.grabbable and home.room[node.id] in joined and _is_accessible(home, node.id) for node in there)
+        _expect(got >= number, f"the goal asks for {number} of '{name}', but only {got} of {len(there)} can be fetched")
+    is_met = all(_count_placed(home, need) >= need.number for need in needs)
+    _expect(not is_met, "expected a goal that does not hold yet, found it met at the start")
 
 
-def _target(part: Part, home: Home, need: Need) -> None:
+def _check_target(home: Home, need: Need) -> None:
     if need.target not in home.nodes:
-        part.refuse(f"the goal's target, node {need.target}, is not in the graph")
+        raise UserError(f"the goal's target, node {need.target}, is not in the graph")
     target = home.nodes[need.target]
-    if need.number < 1:
-        part.refuse(f"expected a number of '{need.name}' from 1 on, found {need.number}")
-    if need.relation == "ON" and not target.surface:
-        part.refuse(f"the goal puts '{need.name}' on node {target.id}, a {target.name}, which is no surface")
-    if need.relation == "INSIDE" and not (target.container and (target.opens or target.id in home.opened)):
-        part.refuse(f"the goal puts '{need.name}' into node {target.id}, a {target.name}, which does not open")
+    _expect(need.number > 0, f"expected a number of '{need.name}' from 1 on, found {need.number}")
+    place, is_open = f"node {target.id}, a {target.name}", target.opens or target.id in home.opened
+    if need.relation == "ON":
+        _expect(target.surface, f"the goal puts '{need.name}' on {place}, which is no surface")
+    else:
+        _expect(target.container and is_open, f"the goal puts '{need.name}' into {place}, which does not open")
 
 
-def _lies(home: Home, node: NodeId, need: Need) -> bool:
-    return home.parent[node] == (need.relation, need.target)
+def _count_placed(home: Home, need: Need) -> int:
+    place = (need.relation, need.target)
+    return sum(home.nodes[node].name == need.name for node, parent in home.parent.items() if parent == place)
 
 
 def _joined(home: Home, start: NodeId) -> frozenset[NodeId]:
-    reached, new = {start}, [start]
-    while new:
-        new = [room for current in new for room in home.beside[current] if room not in reached]
-        reached.update(new)
+    reached = [start]
+    for room in reached:  # grows while it is gone through
+        reached += [other for other in home.beside[room] if other not in reached]
     return frozenset(reached)
 
 
-def _open_way(home: Home, node: NodeId) -> bool:
-    """Whether an agent in the room can come to see a thing: all that encloses it can be opened."""
+def _is_accessible(home: Home, node: NodeId) -> bool:
+    """Return whether an agent in the room can come to see a thing: all that encloses it can be opened."""
     while node in home.parent:
         relation, node = home.parent[node]
         if relation == "INSIDE" and node not in home.rooms and not (home.nodes[node].opens or node in home.opened):
             return False
     return True
-
-
-def _takable(home: Home) -> list[str]:
-    return sorted({node.name for node in home.nodes.values() if node.grabbable})
 
 
 def fingerprint(episode: Episode) -> str:

@@ -78,8 +78,9 @@ def _trace_agent(agent: dict[str, Any], visual: bool) -> TraceAgent:
     holds = agent["holds"]
     held = holds if visual else [thing for _, thing in sorted(holds.items(), reverse=True)]  # RH before LH
     return TraceAgent(
-        agent["id"],
-        *agent["pos_xz"],
+        id=agent["id"],
+        x=agent["pos_xz"][0],
+        z=agent["pos_xz"][1],
         box=box,
         room=agent["room"],
         close=frozenset(agent["reachable" if visual else "close"]),

@@ -13,8 +13,7 @@ from teamworld.worlds.contract import POSSIBLE, WAIT, Goal, Verdict, View
 from teamworld.worlds.household import heuristic
 from teamworld.worlds.household.beliefs import HouseholdBeliefs
 from teamworld.worlds.household.goals import Predicates
-from teamworld.worlds.household.observe import Known, Names, Place, believed
-from teamworld.worlds.household.observe import facts as make_facts
+from teamworld.worlds.household.observe import Known, Names, Place, believed, facts_of
 from teamworld.worlds.household.skills import MEASURES, first, schemas
 from teamworld.worlds.household.state import Rules
 from teamworld.worlds.household.text import describe
@@ -61,7 +60,7 @@ class HouseholdDomain(StateDomain[Known]):
 
     def write(self, state: Known) -> Facts:
         """Return what is known as facts."""
-        return make_facts(state)
+        return Facts(facts_of(state))
 
     def abilities(self, _agent: AgentId, facts: Facts) -> tuple[ActionSchema, ...]:
         """Return what an agent can do."""

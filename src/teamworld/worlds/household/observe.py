@@ -7,7 +7,7 @@ the goal names, and agents. Places are whole centimetres.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -182,11 +182,6 @@ def _facts(
         facts.append(Fact(entity, "STATE", "open" if opened else "closed"))
     facts.append(Fact(entity, "POSITION", point))
     return tuple(facts)
-
-
-def facts(known: Known) -> Facts:
-    """Return what is known as facts, which are made when somebody reads one."""
-    return Facts.later(lambda: facts_of(known), believed, known)
 
 
 def believed(facts: Facts) -> Known:
@@ -385,28 +380,8 @@ class SightMemory:
         known = self.known(state)
         past = tuple(facts_of(known, present=False)) if known.last else ()
         ticks = {fact: known.last[fact.subject] for fact in past}
-        whole = facts(known)
-        whole.seen = ticks
-        now = Facts.later(lambda: facts_of(known, past=False), believed, _now(known))
-        return Perception(now, Facts(past, ticks), whole)
-
-
-def _now(known: Known) -> Known:
-    """Return what is perceived now of what is known."""
-    if not known.last:
-        return known
-    last = known.last
-    return replace(
-        known,
-        at={agent: room for agent, room in known.at.items() if agent not in last},
-        points={entity: point for entity, point in known.points.items() if entity not in last},
-        hands={agent: held for agent, held in known.hands.items() if agent not in last},
-        explored={room: how for room, how in known.explored.items() if room not in last},
-        places={entity: place for entity, place in known.places.items() if entity not in last},
-        room={entity: room for entity, room in known.room.items() if entity not in last},
-        opened={entity: opened for entity, opened in known.opened.items() if entity not in last},
-        last={},
-    )
+        present = Facts(facts_of(known, past=False))  # generators: facts are made when somebody reads one
+        return Perception(present, Facts(past, ticks), Facts(facts_of(known), ticks))
 
 
 def near(names: Names, state: State, number: NodeId, nodes: frozenset[NodeId]) -> frozenset[Entity]:

@@ -19,7 +19,7 @@ from teamworld.errors import UserError
 from teamworld.language import AgentId, Entity
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods import registry as methods
-from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Method, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Decision, DecisionContext, Method, StrictModel
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import EpisodeStart, LogWriter, read_log
 from teamworld.record.log import encode
@@ -59,7 +59,7 @@ def start(method: type[Method], world: ToyWorld, folder: Path) -> bytes:
     with LogWriter(folder / "log.jsonl.zst") as log:
         streams = lambda *names: generator(0, *names)  # noqa: E731
         setting = Setting(0, 0, 1, {}, MessageRule())
-        made = method(NoOptions())
+        made = method(StrictModel())
         asyncio.run(Episode(world, made, RuleReasoner(streams), WorldModel(), log, streams, setting).play())
         log.finish()
     first = next(iter(read_log(folder / "log.jsonl.zst")))

@@ -15,7 +15,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.world_model import WorldModel
-from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, NoOptions
+from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Message, Method, StrictModel
 from teamworld.reasoning.contract import Answer, Question, Rejected, Reply, Sampling
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import (
@@ -308,13 +308,10 @@ class Number(BaseModel):
 
 
 class HowMuch(Question[Number]):
-    kind: ClassVar[str] = "test.how_much"
-    template: ClassVar[str] = ""
-    answer: ClassVar[type[BaseModel]] = Number
-    sampling: ClassVar[Sampling] = Sampling(0.0, 1)
-
-    def __init__(self, mind: AgentId) -> None:
-        self.respondent, self.views = mind, {}
+    kind = "test.how_much"
+    template = ""
+    answer = Number
+    sampling = Sampling(0.0, 1)
 
     def context(self) -> dict[str, Any]:
         return {}
@@ -354,8 +351,8 @@ class Asking(Method):
         async def chain(agent: AgentId) -> Decision:
             self.now += 1
             self.peak = max(self.peak, self.now)
-            await context.ask(HowMuch(agent))
-            await context.ask(HowMuch(agent))
+            await context.ask(HowMuch(agent, {}))
+            await context.ask(HowMuch(agent, {}))
             context.note(Commit(agent=agent, goal="job_0"))
             self.now -= 1
             return WAIT
@@ -370,7 +367,7 @@ def test_answers_that_arrive_in_another_order_leave_the_same_log(tmp_path: Path)
     logs = []
     for name, delays in (("one", {"a": 0.0, "b": 0.02}), ("two", {"a": 0.02, "b": 0.0})):
         (tmp_path / name).mkdir()
-        method = Asking(NoOptions())
+        method = Asking(StrictModel())
         play(tmp_path / name, ToyWorld(horizon=2), method, reasoner=Slow(streams, delays))
         assert method.peak == 2  # they were asked at the same time
         logs.append((tmp_path / name / "log.jsonl.zst").read_bytes())
@@ -378,6 +375,6 @@ def test_answers_that_arrive_in_another_order_leave_the_same_log(tmp_path: Path)
 
 
 def test_records_of_a_branch_stay_together(tmp_path: Path) -> None:
-    events = play(tmp_path, ToyWorld(horizon=1), Asking(NoOptions()))
+    events = play(tmp_path, ToyWorld(horizon=1), Asking(StrictModel()))
     order = [event.agent for event in events if isinstance(event, QuestionAsked | Commit)]
     assert order == ["a", "a", "a", "b", "b", "b"]

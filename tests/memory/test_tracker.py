@@ -18,7 +18,7 @@ from teamworld.language import AgentId, Plan
 from teamworld.memory.contract import PlanInstance, TaskOutcome
 from teamworld.memory.episode_learning import Tracker, delta
 from teamworld.memory.world_model import WorldModel
-from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, NoOptions
+from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method, StrictModel
 from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Commit, Event, GoalChange, LogWriter, PlanEnd, PlanStart, Release, StepDone
 from teamworld.seeding import generator
@@ -208,7 +208,7 @@ def test_a_method_in_a_real_episode_learns_live_what_the_log_says(tmp_path: Path
     def streams(*names: str | int) -> np.random.Generator:
         return generator(0, *names)
 
-    method = Learner(NoOptions())
+    method = Learner(StrictModel())
     world = ToyWorld(jobs=((3, 1), (4, 2), (50, 1)), horizon=15)
     with LogWriter(tmp_path / "log.jsonl.zst") as writer:
         setting = Setting(0, 0, 1, {}, MessageRule())

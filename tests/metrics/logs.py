@@ -16,7 +16,7 @@ from teamworld.episode.loop import Episode, Setting
 from teamworld.episode.messages import MessageRule
 from teamworld.language import AgentId, Plan
 from teamworld.memory.world_model import WorldModel
-from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, NoOptions
+from teamworld.methods.contract import WAIT, Choice, Decision, DecisionContext, Method, StrictModel
 from teamworld.metrics.all_metrics import measure
 from teamworld.metrics.definition import Value
 from teamworld.metrics.event_table import CallRow
@@ -233,7 +233,7 @@ class Given(Method):
 
     name: ClassVar[str] = "given"
     summary: ClassVar[str] = "for tests"
-    options: ClassVar[type[BaseModel]] = NoOptions
+    options: ClassVar[type[BaseModel]] = StrictModel
 
     def __init__(self, plans: Mapping[AgentId, Sequence[Plan]]) -> None:
         self._left = {agent: list(some) for agent, some in plans.items()}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,20 +21,23 @@ from teamworld.reasoning.registry import check_name, describe, make_reasoner
 from teamworld.reasoning.retry import ask_until_usable
 from teamworld.reasoning.router import Route, parse_routes
 from teamworld.seeding import generator
+from teamworld.worlds.contract import View
 
 
 class Pick(BaseModel):
     value: int
 
 
+@dataclass(frozen=True)
 class PickOne(Question[Pick]):
-    kind: ClassVar[str] = "test.pick"
-    template: ClassVar[str] = ""
-    answer: ClassVar[type[BaseModel]] = Pick
-    sampling: ClassVar[Sampling] = Sampling(0.0, 1)
+    respondent: str = "a"
+    views: Mapping[str, View] = field(default_factory=dict)
+    accepts: Callable[[int], bool] = lambda value: True
 
-    def __init__(self, respondent: str = "a", check: Callable[[int], bool] = lambda value: True) -> None:
-        self.respondent, self.views, self._check = respondent, {}, check
+    kind = "test.pick"
+    template = ""
+    answer = Pick
+    sampling = Sampling(0.0, 1)
 
     def context(self) -> dict[str, Any]:
         return {}
@@ -42,7 +46,7 @@ class PickOne(Question[Pick]):
         return Pick(value=int(rng.integers(100)))
 
     def check(self, answer: Pick) -> str | None:
-        return None if self._check(answer.value) else f"{answer.value} will not do"
+        return None if self.accepts(answer.value) else f"{answer.value} will not do"
 
     def fallback(self) -> Pick:
         return Pick(value=-1)
@@ -181,12 +185,12 @@ class Fixed(Reasoner):
 
 def test_a_bad_answer_is_asked_again_with_the_complaint() -> None:
     reasoner = Fixed(None, 3, 8)
-    reply = asyncio.run(ask_until_usable(reasoner, PickOne(check=lambda value: value > 5)))
+    reply = asyncio.run(ask_until_usable(reasoner, PickOne(accepts=lambda value: value > 5)))
     assert (reply.answer.value, reply.fallback) == (8, False)
     assert [(bad.flaw, bad.complaint) for bad in reply.tries] == [("schema", "malformed"), ("intent", "3 will not do")]
     assert reasoner.tries == [[], ["malformed"], ["malformed", "3 will not do"]]
 
 
 def test_after_the_last_try_the_fallback_stands() -> None:
-    reply = asyncio.run(ask_until_usable(Fixed(1, None, 2), PickOne(check=lambda value: value > 5)))
+    reply = asyncio.run(ask_until_usable(Fixed(1, None, 2), PickOne(accepts=lambda value: value > 5)))
     assert (reply.answer.value, reply.fallback, len(reply.tries)) == (-1, True, 3)

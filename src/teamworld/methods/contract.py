@@ -155,8 +155,8 @@ class Variant(NamedTuple):
     """What differs from the method's defaults."""
 
 
-class NoOptions(BaseModel):
-    """The options of a method that has none."""
+class StrictModel(BaseModel):
+    """Options or an answer: it refuses unknown fields and does not change; alone, of a method without options."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -167,7 +167,7 @@ class Method:
     name: ClassVar[str]
     summary: ClassVar[str]
     """One line for ``teamworld methods``."""
-    options: ClassVar[type[BaseModel]] = NoOptions
+    options: ClassVar[type[BaseModel]] = StrictModel
     """What ``--set METHOD.OPTION=VALUE`` can set."""
     questions: ClassVar[tuple[type[Question[Any]], ...]] = ()
     """All that it may ask, shared questions too: by them runs assign reasoners, sampling and digests of prompts."""

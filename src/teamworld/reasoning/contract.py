@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -38,6 +39,7 @@ class Sampling(NamedTuple):
     seed: int | None = None
 
 
+@dataclass(frozen=True)
 class Question(ABC, Generic[Answer]):
     """One thing asked of one respondent; subclasses are frozen dataclasses whose fields are the whole context."""
 

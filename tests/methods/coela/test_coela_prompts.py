@@ -91,7 +91,7 @@ def test_the_message_is_the_first_of_the_numbered_options() -> None:
     assert re.search(r"^1\. `", render(silent).user, re.MULTILINE)
     for other in (question, silent):  # what the number means is what was shown
         for number, action in enumerate(other.numbered, start=1):
-            read = other.read(other.answer(action=str(number)))  # type: ignore[arg-type]
+            read = other.read(other.answer(action=str(number)))
             assert read is not None
             assert read.verb == action.verb
 

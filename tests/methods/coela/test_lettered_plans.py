@@ -166,7 +166,7 @@ def test_the_list_of_the_prompt_is_what_the_letters_stand_for() -> None:
     user = render(question).user
     for index, plan in enumerate(question.numbered):
         assert f"\n{letter(index)}. {plan_text(plan)}" in user
-        assert question.read(question.answer(plan=letter(index))) == plan  # type: ignore[arg-type]
+        assert question.read(question.answer(plan=letter(index))) == plan
     assert "«hello»" in user
     assert "«I thought a lot.»" in user
     assert "wait" not in "".join(line for line in user.splitlines() if line[1:3] == ". ")
@@ -174,9 +174,9 @@ def test_the_list_of_the_prompt_is_what_the_letters_stand_for() -> None:
 
 def test_an_answer_without_a_plan_is_asked_again_or_a_plan_is_drawn() -> None:
     nonsense = pick().answer(plan="hm")
-    assert pick().check(nonsense) is None  # type: ignore[arg-type]
+    assert pick().check(nonsense) is None
     again = pick(CoelaOptions(listed="plans"))
-    assert again.check(nonsense) == "no plan is named: answer with one of A to D and its text"  # type: ignore[arg-type]
+    assert again.check(nonsense) == "no plan is named: answer with one of A to D and its text"
     assert again.check(again.rule(None)) is None  # type: ignore[arg-type]
 
 

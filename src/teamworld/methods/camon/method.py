@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
-
-from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.methods.camon.options import VARIANTS, CamonOptions
@@ -21,8 +18,7 @@ from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.prompt_context import AgentRecord, team_by_kind
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
-from teamworld.methods.contract import Act, Briefing, Choice, Decision, DecisionContext, Message, Method, Variant
-from teamworld.reasoning.contract import Question
+from teamworld.methods.contract import Act, Briefing, Choice, Decision, DecisionContext, Message, Method
 
 #: Messages that a prompt shows: a busy leader hears many.
 HEARD = 10
@@ -58,12 +54,12 @@ class _Turn:
 class Camon(Method):
     """Moving leadership: the leader knows what all know, and whoever has just proposed is the next leader."""
 
-    name: ClassVar[str] = "camon"
-    summary: ClassVar[str] = "CAMON: a moving leader reviews proposals and may order others to do something else"
-    options: ClassVar[type[BaseModel]] = CamonOptions
+    name = "camon"
+    summary = "CAMON: a moving leader reviews proposals and may order others to do something else"
+    options = CamonOptions
     _options: CamonOptions
-    questions: ClassVar[tuple[type[Question[Any]], ...]] = (LeaderPlan, Propose, ReviewProposal, Perceive, Translate)
-    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+    questions = (LeaderPlan, Propose, ReviewProposal, Perceive, Translate)
+    variants = VARIANTS
 
     async def begin(self, briefing: Briefing) -> None:
         """The first agent leads."""

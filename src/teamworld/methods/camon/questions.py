@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from teamworld.language import AgentId, GoalId
 from teamworld.methods.common.prompt_context import AgentRecord, TeamRecord, ability_context, team_open_goals
 from teamworld.methods.common.single_action import Act, action_error, offer_values, perturb_action
-from teamworld.methods.contract import Message
+from teamworld.methods.contract import Message, StrictModel
 from teamworld.planning.action_parser import read_action
 from teamworld.planning.allocation import allocate_steps, choose_step
 from teamworld.planning.candidates import CandidateStep
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import WAIT, View
+from teamworld.worlds.contract import WAIT
 
 #: Longest text of a message in characters.
 LONGEST = 600
 
 
-class Order(BaseModel):
+class Order(StrictModel):
     """What the leader tells another agent to do instead of what it does; without both parts it is void."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     agent: str = Field(description="id of the agent")
     action: str = Field(description="one action of that agent in written form")
@@ -46,10 +44,8 @@ class Proposal(Act):
     reason: str = Field(default="", description="why, in one sentence for the leader", max_length=LONGEST)
 
 
-class Review(BaseModel):
+class Review(StrictModel):
     """The leader's word on a proposal."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     decision: Literal["ACCEPT", "REJECT"] = Field(description="ACCEPT the proposal as it is, or REJECT it")
     action: str = Field(default="", description="if you reject it: the action to do instead, in written form")
@@ -77,12 +73,9 @@ class LeaderRecord(TeamRecord):
 class LeaderQuestion(Question[LeaderAnswer]):
     """What the leader is asked."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
-    """Of the whole team: the shared record is made from them."""
     record: LeaderRecord
 
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.7, max_tokens=1500)
+    sampling = Sampling(temperature=0.7, max_tokens=1500)
 
     def context(self) -> dict[str, Any]:
         """The team, the tasks, the shared record, and what was said."""
@@ -117,9 +110,9 @@ class LeaderQuestion(Question[LeaderAnswer]):
 class LeaderPlan(LeaderQuestion[Lead]):
     """What do I, the leader, do next, and who has to do something else?"""
 
-    kind: ClassVar[str] = "camon.lead"
-    template: ClassVar[str] = "camon/prompts/lead.md.j2"
-    answer: ClassVar[type[BaseModel]] = Lead
+    kind = "camon.lead"
+    template = "camon/prompts/lead.md.j2"
+    answer = Lead
 
     def context(self) -> dict[str, Any]:
         """As for every question to the leader, and what it can do itself."""
@@ -154,8 +147,6 @@ class LeaderPlan(LeaderQuestion[Lead]):
 class Propose(Question[Proposal]):
     """What would I do next? Asked of an idle agent that does not lead, with its own view alone."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
     record: AgentRecord
     leader: AgentId
     heard: tuple[Message, ...]
@@ -163,10 +154,10 @@ class Propose(Question[Proposal]):
     review: bool
     """Whether the leader decides."""
 
-    kind: ClassVar[str] = "camon.propose"
-    template: ClassVar[str] = "camon/prompts/propose.md.j2"
-    answer: ClassVar[type[BaseModel]] = Proposal
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.7, max_tokens=1000)
+    kind = "camon.propose"
+    template = "camon/prompts/propose.md.j2"
+    answer = Proposal
+    sampling = Sampling(temperature=0.7, max_tokens=1000)
 
     def context(self) -> dict[str, Any]:
         """Its perception, what it can do, what it did, and what it was told."""
@@ -203,9 +194,9 @@ class ReviewProposal(LeaderQuestion[Review]):
     proposer: AgentId
     proposal: Proposal
 
-    kind: ClassVar[str] = "camon.review"
-    template: ClassVar[str] = "camon/prompts/review.md.j2"
-    answer: ClassVar[type[BaseModel]] = Review
+    kind = "camon.review"
+    template = "camon/prompts/review.md.j2"
+    answer = Review
 
     def context(self) -> dict[str, Any]:
         """As for every question to the leader, and the proposal with what the proposer can do."""

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
-
-from pydantic import BaseModel
+from typing import NamedTuple
 
 from teamworld.language import Action, AgentId, GoalId, Plan
 from teamworld.methods.coela.lettered_plans import BLIND, SEND, find_room_search, list_plans
@@ -41,9 +39,7 @@ from teamworld.methods.contract import (
     DecisionContext,
     Message,
     Method,
-    Variant,
 )
-from teamworld.reasoning.contract import Question
 from teamworld.worlds.contract import WAIT as NO_ACTION
 
 
@@ -62,16 +58,16 @@ class AgentTurn(NamedTuple):
 class Coela(Method):
     """Cooperative embodied agents that weigh telling against acting."""
 
-    name: ClassVar[str] = "coela"
-    summary: ClassVar[str] = "COELA: each agent alone proposes a message, then sends it, which costs the step, or acts"
-    options: ClassVar[type[BaseModel]] = CoelaOptions
+    name = "coela"
+    summary = "COELA: each agent alone proposes a message, then sends it, which costs the step, or acts"
+    options = CoelaOptions
     _options: CoelaOptions
-    questions: ClassVar[tuple[type[Question[Any]], ...]] = (
+    questions = (
         *(ProposeMessage, ChooseAction, Tell, Think, PickPlan),
         *(Perceive, Translate),
     )
-    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
-    talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
+    variants = VARIANTS
+    talk = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
     """The published rule of messages: one takes the speaker its step, and is read by those who decide after it."""
 
     async def begin(self, briefing: Briefing) -> None:

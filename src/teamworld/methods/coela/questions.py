@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from teamworld.language import Action, ActionSchema, AgentId, Entity, Fact, GoalId, ParseError, parse_fact
 from teamworld.language.rules import Schema
@@ -22,10 +22,11 @@ from teamworld.methods.coela.progress_report import report_progress
 from teamworld.methods.coela.rules import choose_step, find_news, nearest_plan
 from teamworld.methods.coela.situation import Situation
 from teamworld.methods.common.plan_answers import parameter_values
+from teamworld.methods.contract import StrictModel
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import CandidateStep, complete_action
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import WAIT, View
+from teamworld.worlds.contract import WAIT
 
 #: How the original was sampled in C-WAH, with the length of its later rerun.
 CWAH = Sampling(temperature=0.7, max_tokens=512, top_p=1.0)
@@ -36,10 +37,8 @@ _INSIDE = re.compile(r"(?<![a-z])send[_ ]message(?![a-z])", re.IGNORECASE)
 ModuleAnswer = TypeVar("ModuleAnswer", bound=BaseModel)
 
 
-class Proposal(BaseModel):
+class Proposal(StrictModel):
     """A message to the group, which may be sent or not."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reasoning: str = Field(default="", description="why the others need it, in a sentence or two", max_length=1000)
     message: str = Field(description="the message, or nothing if there is nothing to tell", max_length=1000)
@@ -49,10 +48,8 @@ class Proposal(BaseModel):
     )
 
 
-class Decided(BaseModel):
+class Decided(StrictModel):
     """The next action in words, or the keyword."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reasoning: str = Field(default="", description="why, in a sentence or two", max_length=1000)
     action: str = Field(description=f"{KEYWORD}, the number of an option, or an action in written form")
@@ -63,8 +60,6 @@ class Decided(BaseModel):
 class CoelaQuestion(Question[ModuleAnswer]):
     """What both modules of an agent read."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
     situation: Situation
     options: CoelaOptions
     perception: str | None
@@ -102,10 +97,10 @@ class CoelaQuestion(Question[ModuleAnswer]):
 class ProposeMessage(CoelaQuestion[Proposal]):
     """What could I tell the others?"""
 
-    kind: ClassVar[str] = "coela.message"
-    template: ClassVar[str] = "coela/prompts/message.md.j2"
-    answer: ClassVar[type[BaseModel]] = Proposal
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=600)
+    kind = "coela.message"
+    template = "coela/prompts/message.md.j2"
+    answer = Proposal
+    sampling = Sampling(temperature=0.0, max_tokens=600)
 
     def rule(self, rng: np.random.Generator) -> Proposal:
         """What the others may not know and could use; nothing where there is no such thing."""
@@ -132,9 +127,9 @@ class ProposeMessage(CoelaQuestion[Proposal]):
 class Tell(ProposeMessage):
     """The same in the original form."""
 
-    kind: ClassVar[str] = "coela.tell"
-    template: ClassVar[str] = "coela/prompts/tell.md.j2"
-    sampling: ClassVar[Sampling] = CWAH
+    kind = "coela.tell"
+    template = "coela/prompts/tell.md.j2"
+    sampling = CWAH
 
 
 @dataclass(frozen=True)
@@ -193,10 +188,8 @@ class Choosing(CoelaQuestion[ModuleAnswer]):
         }
 
 
-class Thought(BaseModel):
+class Thought(StrictModel):
     """Reasoning before a choice."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reasoning: str = Field(description="step by step, what there is to do and which choice is best", max_length=3000)
 
@@ -205,10 +198,10 @@ class Thought(BaseModel):
 class Think(Choosing[Thought]):
     """What is best to do, and why?"""
 
-    kind: ClassVar[str] = "coela.think"
-    template: ClassVar[str] = "coela/prompts/think.md.j2"
-    answer: ClassVar[type[BaseModel]] = Thought
-    sampling: ClassVar[Sampling] = CWAH
+    kind = "coela.think"
+    template = "coela/prompts/think.md.j2"
+    answer = Thought
+    sampling = CWAH
 
     def rule(self, rng: np.random.Generator) -> Thought:
         """Say what the rules would do."""
@@ -224,10 +217,8 @@ class Think(Choosing[Thought]):
         return Thought(reasoning="")
 
 
-class Picked(BaseModel):
+class Picked(StrictModel):
     """One of the plans, briefly."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     plan: str = Field(description="the letter and the text of one plan", max_length=1000)
 
@@ -239,10 +230,10 @@ class PickPlan(Choosing[Picked]):
     thought: str | None = None
     """What the agent thought before; None where it was not asked to."""
 
-    kind: ClassVar[str] = "coela.plan"
-    template: ClassVar[str] = "coela/prompts/plan.md.j2"
-    answer: ClassVar[type[BaseModel]] = Picked
-    sampling: ClassVar[Sampling] = CWAH
+    kind = "coela.plan"
+    template = "coela/prompts/plan.md.j2"
+    answer = Picked
+    sampling = CWAH
 
     def context(self) -> dict[str, Any]:
         """With what the agent thought."""
@@ -283,10 +274,10 @@ class ChooseAction(Choosing[Decided]):
     thought: str | None = None
     """What the agent thought before; None where it was not asked to."""
 
-    kind: ClassVar[str] = "coela.action"
-    template: ClassVar[str] = "coela/prompts/action.md.j2"
-    answer: ClassVar[type[BaseModel]] = Decided
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=600)
+    kind = "coela.action"
+    template = "coela/prompts/action.md.j2"
+    answer = Decided
+    sampling = Sampling(temperature=0.0, max_tokens=600)
 
     def context(self) -> dict[str, Any]:
         """With what the agent thought."""

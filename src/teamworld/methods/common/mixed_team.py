@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from teamworld.errors import UserError
 from teamworld.language import AgentId, Plan
@@ -24,6 +24,7 @@ from teamworld.methods.contract import (
     Meeting,
     Message,
     Method,
+    StrictModel,
 )
 from teamworld.reasoning.contract import Answer, Question
 from teamworld.record import Believe, Commit, Event, Predict, Release
@@ -33,10 +34,8 @@ from teamworld.worlds.contract import Capability, View
 JOINT = "+"
 
 
-class SplitOptions(BaseModel):
+class SplitOptions(StrictModel):
     """Options of a split team: those of each method, by label."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     parts: dict[str, dict[str, Any]]
 
@@ -52,7 +51,7 @@ class Split(Method):
     """Base of split teams; ``split`` makes one of some methods."""
 
     parts: ClassVar[tuple[Part, ...]]
-    options: ClassVar[type[BaseModel]] = SplitOptions
+    options = SplitOptions
     _options: SplitOptions
 
     def __init__(self, options: BaseModel) -> None:

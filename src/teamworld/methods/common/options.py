@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from teamworld.methods.common.perception import Perception
 from teamworld.methods.common.translation import Translator
-from teamworld.methods.contract import Variant
+from teamworld.methods.contract import StrictModel, Variant
 
 
-class InWords(BaseModel):
+class InWords(StrictModel):
     """What such methods have in common."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     perceive: Perception = Field(
         default="plain",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from teamworld.errors import UserError
 from teamworld.language import AgentId
-from teamworld.methods.contract import DecisionContext
+from teamworld.methods.contract import DecisionContext, StrictModel
 from teamworld.reasoning.contract import Question, Sampling
 from teamworld.worlds.contract import View
 
@@ -22,10 +22,8 @@ Perception: TypeAlias = Literal["plain", "deciding", "all"]
 LONGEST = 4000
 
 
-class Paragraph(BaseModel):
+class Paragraph(StrictModel):
     """What an agent perceives, in words."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(description="one paragraph of plain text", max_length=LONGEST)
 
@@ -34,13 +32,10 @@ class Paragraph(BaseModel):
 class Perceive(Question[Paragraph]):
     """What do I perceive? Asked with the world's grid of signs where it has one, else with its plain words."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
-
-    kind: ClassVar[str] = "perception"
-    template: ClassVar[str] = "common/prompts/perception.md.j2"
-    answer: ClassVar[type[BaseModel]] = Paragraph
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=1000)
+    kind = "perception"
+    template = "common/prompts/perception.md.j2"
+    answer = Paragraph
+    sampling = Sampling(temperature=0.0, max_tokens=1000)
 
     def context(self) -> dict[str, Any]:
         """Who it is, and the view as signs."""

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from teamworld.errors import UserError
 from teamworld.language import Action, ActionSchema, GoalId, Plan, Term, parse_action
+from teamworld.methods.contract import StrictModel
 from teamworld.planning.simulate import dry_run
 from teamworld.worlds.contract import Domain, Goal, View
 
@@ -17,10 +18,8 @@ from teamworld.worlds.contract import Domain, Goal, View
 LONGEST = 12
 
 
-class PlanAnswer(BaseModel):
+class PlanAnswer(StrictModel):
     """A plan as an answer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     actions: tuple[str, ...] = Field(description="the actions in order, each in written form")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from teamworld.language import Action, AgentId, Entity, GoalId, Plan
 from teamworld.methods.common.translation import Translate, Translator
-from teamworld.methods.contract import CARRY, Choice, Decision, DecisionContext
+from teamworld.methods.contract import CARRY, Choice, Decision, DecisionContext, StrictModel
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import complete_action
 from teamworld.planning.goals import open_goals
@@ -19,10 +19,8 @@ from teamworld.worlds.contract import WAIT, Domain, View
 Chosen = TypeVar("Chosen", bound=BaseModel)
 
 
-class Act(BaseModel):
+class Act(StrictModel):
     """An action, and what it is for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     action: str = Field(description="one action in written form, or its number in the list")
     goal: GoalId | None = Field(default=None, description="id of the task that it serves, or null")

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from teamworld.language import Action, AgentId
+from teamworld.language import Action
 from teamworld.methods.common.plan_answers import parameter_values
+from teamworld.methods.contract import StrictModel
 from teamworld.planning.action_parser import parse_written, read_action
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import WAIT, Domain, View
+from teamworld.worlds.contract import WAIT, Domain
 
 #: Who translates: the parser, and a reasoner what the parser cannot read; or always a reasoner.
 Translator: TypeAlias = Literal["parser", "mind"]
 
 
-class Translation(BaseModel):
+class Translation(StrictModel):
     """An action in written form, if there is one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     action: str | None = Field(description="the action in written form, or null where the text names none")
     description: str = Field(default="", description="what it does, or why there is none", max_length=300)
@@ -32,17 +31,15 @@ class Translation(BaseModel):
 class Translate(Question[Translation]):
     """Which of the agent's actions do these words mean?"""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
     domain: Domain
     text: str
     numbered: tuple[Action, ...]
     """What the agent was shown, in its order."""
 
-    kind: ClassVar[str] = "translation"
-    template: ClassVar[str] = "common/prompts/translation.md.j2"
-    answer: ClassVar[type[BaseModel]] = Translation
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=400)
+    kind = "translation"
+    template = "common/prompts/translation.md.j2"
+    answer = Translation
+    sampling = Sampling(temperature=0.0, max_tokens=400)
 
     def context(self) -> dict[str, Any]:
         """The words, the options by number, and what the agent can do."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from teamworld.language import AgentId
 from teamworld.methods.contract import WAIT, Decision, DecisionContext, Method
@@ -12,8 +11,8 @@ from teamworld.methods.contract import WAIT, Decision, DecisionContext, Method
 class DoNothing(Method):
     """Waits; asks no reasoner."""
 
-    name: ClassVar[str] = "do_nothing"
-    summary: ClassVar[str] = "every agent waits, always (the zero of what can be achieved or prevented)"
+    name = "do_nothing"
+    summary = "every agent waits, always (the zero of what can be achieved or prevented)"
 
     async def decide(self, context: DecisionContext) -> Mapping[AgentId, Decision]:
         """Let every free agent wait."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
-from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import Communication, Memory, MemoryDelta
@@ -21,14 +20,13 @@ from teamworld.memory.episode_learning import Tracker, delta
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.common.commitments import release_cause
 from teamworld.methods.common.plan_answers import PlanAnswer, make_plan, normalize_texts, standby_plan
-from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Meeting, Message, Method, Variant
+from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Meeting, Message, Method
 from teamworld.methods.drwell.library import page
 from teamworld.methods.drwell.options import COMMUNICATION, VARIANTS, DrWellOptions
 from teamworld.methods.drwell.questions import Chat, Choose, CommitTo, Draft, NegotiationRecord, Propose, Revise
 from teamworld.methods.drwell.reflections import reflections
 from teamworld.planning.allocation import validate_commitments
 from teamworld.planning.goals import workable_goals
-from teamworld.reasoning.contract import Question
 from teamworld.record import Commit, Event, PlanEnd, Release
 from teamworld.worlds.contract import Goal, View
 
@@ -51,13 +49,13 @@ def _known(view: View, goal: GoalId | None) -> Goal | None:
 class DrWell(Method):
     """Dynamic reasoning and learning with a symbolic world model."""
 
-    name: ClassVar[str] = "drwell"
-    summary: ClassVar[str] = "DR. WELL: two-round negotiation, plans revised from a symbolic world model that learns"
-    options: ClassVar[type[BaseModel]] = DrWellOptions
+    name = "drwell"
+    summary = "DR. WELL: two-round negotiation, plans revised from a symbolic world model that learns"
+    options = DrWellOptions
     _options: DrWellOptions
-    questions: ClassVar[tuple[type[Question[Any]], ...]] = (Propose, CommitTo, Chat, Choose, Draft, Revise)
-    learns: ClassVar[bool] = True
-    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+    questions = (Propose, CommitTo, Chat, Choose, Draft, Revise)
+    learns = True
+    variants = VARIANTS
 
     async def begin(self, briefing: Briefing) -> None:
         """Start with what the memory holds."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from teamworld.memory.contract import Communication, Identity, Ranking
-from teamworld.methods.contract import Variant
+from teamworld.methods.contract import StrictModel, Variant
 
 #: What each kind of negotiation is called in the log and in the world model.
 COMMUNICATION: dict[str, Communication] = {"rounds": "negotiated", "chat": "chat", "none": "none"}
 
 
-class DrWellOptions(BaseModel):
+class DrWellOptions(StrictModel):
     """Options of DR. WELL."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task_identity: Identity = Field(
         default="id", description="what a task is over episodes: the goal's id, or its class"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from teamworld.language import AgentId, GoalId
 from teamworld.memory.contract import GuideEntry, Library
@@ -20,39 +20,33 @@ from teamworld.methods.common.plan_answers import (
     perturb_plan,
     plan_error,
 )
-from teamworld.methods.contract import Message
+from teamworld.methods.contract import Message, StrictModel
 from teamworld.methods.drwell.library import Page
 from teamworld.methods.drwell.negotiation_rules import preferred
 from teamworld.planning.goals import workable_goals
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import Domain, Goal, View
+from teamworld.worlds.contract import Domain, Goal
 
 _TALK = Sampling(temperature=0.7, max_tokens=300)
 _PLAN = Sampling(temperature=0.7, max_tokens=900)
 
 
-class Proposal(BaseModel):
+class Proposal(StrictModel):
     """The task an agent thinks it should work on, and why."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     goal: GoalId = Field(description="id of the task")
     reason: str = Field(description="one or two sentences", max_length=600)
 
 
-class Commitment(BaseModel):
+class Commitment(StrictModel):
     """The task an agent binds itself to; null to keep out of the way and wait."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     goal: GoalId | None = Field(description="id of the task, or null to wait")
     reason: str = Field(default="", description="one sentence", max_length=600)
 
 
-class Remark(BaseModel):
+class Remark(StrictModel):
     """What an agent says in a free chat, and the task it leans to, if to one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(description="a few sentences", max_length=600)
     goal: GoalId | None = Field(default=None, description="id of the task you lean to, or null")
@@ -92,8 +86,6 @@ class NegotiationRecord:
 class Negotiation(Question[Named]):
     """Asks for a task."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
     record: NegotiationRecord
 
     @property
@@ -151,10 +143,10 @@ class Negotiation(Question[Named]):
 class Propose(Negotiation[Proposal]):
     """Stage one: which task should I take, and why?"""
 
-    kind: ClassVar[str] = "drwell.propose"
-    template: ClassVar[str] = "drwell/prompts/propose.md.j2"
-    answer: ClassVar[type[BaseModel]] = Proposal
-    sampling: ClassVar[Sampling] = _TALK
+    kind = "drwell.propose"
+    template = "drwell/prompts/propose.md.j2"
+    answer = Proposal
+    sampling = _TALK
 
     def rule(self, rng: np.random.Generator) -> Proposal:
         """Propose what the guidebook speaks for and nobody has spoken for enough."""
@@ -172,10 +164,10 @@ class Propose(Negotiation[Proposal]):
 class CommitTo(Negotiation[Commitment]):
     """Stage two: having heard all proposals, which task do I bind myself to?"""
 
-    kind: ClassVar[str] = "drwell.commit"
-    template: ClassVar[str] = "drwell/prompts/commit.md.j2"
-    answer: ClassVar[type[BaseModel]] = Commitment
-    sampling: ClassVar[Sampling] = _TALK
+    kind = "drwell.commit"
+    template = "drwell/prompts/commit.md.j2"
+    answer = Commitment
+    sampling = _TALK
 
     def rule(self, rng: np.random.Generator) -> Commitment:
         """Commit to the preferred task among those that can still reach their quorum, else wait."""
@@ -242,10 +234,10 @@ class Chat(Leaning[Remark]):
     turns: int
     """Turns that each agent has."""
 
-    kind: ClassVar[str] = "drwell.chat"
-    template: ClassVar[str] = "drwell/prompts/chat.md.j2"
-    answer: ClassVar[type[BaseModel]] = Remark
-    sampling: ClassVar[Sampling] = _TALK
+    kind = "drwell.chat"
+    template = "drwell/prompts/chat.md.j2"
+    answer = Remark
+    sampling = _TALK
 
     def context(self) -> dict[str, Any]:
         """With the number of the turn."""
@@ -270,10 +262,10 @@ class Chat(Leaning[Remark]):
 class Choose(Leaning[Commitment]):
     """Which task do I take, not knowing what others choose at the same time?"""
 
-    kind: ClassVar[str] = "drwell.choose"
-    template: ClassVar[str] = "drwell/prompts/choose.md.j2"
-    answer: ClassVar[type[BaseModel]] = Commitment
-    sampling: ClassVar[Sampling] = _TALK
+    kind = "drwell.choose"
+    template = "drwell/prompts/choose.md.j2"
+    answer = Commitment
+    sampling = _TALK
 
     def rule(self, rng: np.random.Generator) -> Commitment:
         """Take the preferred task, else wait."""
@@ -292,8 +284,6 @@ class Choose(Leaning[Commitment]):
 class Planning(Question[Planned]):
     """What both planning questions are told."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
     domain: Domain
     goal: Goal
     commitments: Mapping[AgentId, GoalId]
@@ -331,10 +321,10 @@ class Planning(Question[Planned]):
 class Draft(Planning[PlanAnswer]):
     """A first plan for the committed task, without the library."""
 
-    kind: ClassVar[str] = "drwell.draft"
-    template: ClassVar[str] = "drwell/prompts/draft.md.j2"
-    answer: ClassVar[type[BaseModel]] = PlanAnswer
-    sampling: ClassVar[Sampling] = _PLAN
+    kind = "drwell.draft"
+    template = "drwell/prompts/draft.md.j2"
+    answer = PlanAnswer
+    sampling = _PLAN
 
     def rule(self, rng: np.random.Generator) -> PlanAnswer:
         """Draw one of the plans that make sense; which one is good has to be learned."""
@@ -359,10 +349,10 @@ class Revise(Planning[Revision]):
     notes: tuple[str, ...] | None
     """What agents told the team, oldest first; None where no notes are kept."""
 
-    kind: ClassVar[str] = "drwell.revise"
-    template: ClassVar[str] = "drwell/prompts/revise.md.j2"
-    answer: ClassVar[type[BaseModel]] = Revision
-    sampling: ClassVar[Sampling] = _PLAN
+    kind = "drwell.revise"
+    template = "drwell/prompts/revise.md.j2"
+    answer = Revision
+    sampling = _PLAN
 
     def context(self) -> dict[str, Any]:
         """As for the draft, with the draft, the library and the notes."""

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar
-
-from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.prompt_context import team_by_kind
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
-from teamworld.methods.contract import Briefing, Decision, DecisionContext, Message, Method, Variant
+from teamworld.methods.contract import Briefing, Decision, DecisionContext, Message, Method
 from teamworld.methods.embodied.options import VARIANTS, EmbodiedOptions
 from teamworld.methods.embodied.questions import Decide, DialogueRecord, Line, Speak, Talk
-from teamworld.reasoning.contract import Question
 
 #: Messages that could not be sent of which the speaker is told: an answer may hold any number.
 TOLD = 10
@@ -30,12 +26,12 @@ TOLD = 10
 class Embodied(Method):
     """Agents without a leader, that talk at every step."""
 
-    name: ClassVar[str] = "embodied"
-    summary: ClassVar[str] = "Embodied: no leader; each step a round of private and public talk, then one action each"
-    options: ClassVar[type[BaseModel]] = EmbodiedOptions
+    name = "embodied"
+    summary = "Embodied: no leader; each step a round of private and public talk, then one action each"
+    options = EmbodiedOptions
     _options: EmbodiedOptions
-    questions: ClassVar[tuple[type[Question[Any]], ...]] = (Speak, Decide, Perceive, Translate)
-    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+    questions = (Speak, Decide, Perceive, Translate)
+    variants = VARIANTS
 
     async def begin(self, briefing: Briefing) -> None:
         """Nobody has said anything."""

@@ -5,37 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from teamworld.language import AgentId, GoalId, Plan
 from teamworld.methods.common.prompt_context import AgentRecord, describe_plan
 from teamworld.methods.common.single_action import Act, action_error, offer_values, perturb_action
+from teamworld.methods.contract import StrictModel
 from teamworld.planning.action_parser import read_action
 from teamworld.planning.allocation import choose_step
 from teamworld.planning.candidates import CandidateStep
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import View
 
 #: Longest text of a message in characters.
 LONGEST = 600
 
 
-class Private(BaseModel):
+class Private(StrictModel):
     """Something said to one team-mate."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     to: str = Field(description="id of the team-mate")
     text: str = Field(description="what you tell it; nothing is sent if this is empty", max_length=LONGEST)
 
 
-class Talk(BaseModel):
+class Talk(StrictModel):
     """What an agent says in a round: to team-mates apart, and to all at once."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     private: tuple[Private, ...] = Field(default=(), description="messages to single team-mates; none to save costs")
     everybody: str = Field(default="", description="one message to all, or empty", max_length=LONGEST)
@@ -78,8 +74,6 @@ class DialogueRecord(AgentRecord):
 class AgentQuestion(Question[Answer]):
     """What an agent knows when it is asked: its own view, and what was said."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
     record: DialogueRecord
 
     @property
@@ -139,10 +133,10 @@ class Speak(AgentQuestion[Talk]):
     ignored: tuple[str, ...]
     """What of its last answer could not be sent."""
 
-    kind: ClassVar[str] = "embodied.talk"
-    template: ClassVar[str] = "embodied/prompts/talk.md.j2"
-    answer: ClassVar[type[BaseModel]] = Talk
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=1000)
+    kind = "embodied.talk"
+    template = "embodied/prompts/talk.md.j2"
+    answer = Talk
+    sampling = Sampling(temperature=0.0, max_tokens=1000)
 
     def context(self) -> dict[str, Any]:
         """As above, and how many rounds there are."""
@@ -180,10 +174,10 @@ class Speak(AgentQuestion[Talk]):
 class Decide(AgentQuestion[Act]):
     """What do I do in this step?"""
 
-    kind: ClassVar[str] = "embodied.act"
-    template: ClassVar[str] = "embodied/prompts/act.md.j2"
-    answer: ClassVar[type[BaseModel]] = Act
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=1000)
+    kind = "embodied.act"
+    template = "embodied/prompts/act.md.j2"
+    answer = Act
+    sampling = Sampling(temperature=0.0, max_tokens=1000)
 
     def rule(self, rng: np.random.Generator) -> Act:
         """The step of most worth, if teammates do what they said."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from teamworld.language import AgentId
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Method
@@ -12,8 +11,8 @@ from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Decisio
 class Greedy(Method):
     """Follows the world's scripted team; asks no reasoner."""
 
-    name: ClassVar[str] = "greedy"
-    summary: ClassVar[str] = "the world's scripted team (reference row)"
+    name = "greedy"
+    summary = "the world's scripted team (reference row)"
 
     async def begin(self, briefing: Briefing) -> None:
         """Keep the rules of the world."""

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
-
-from pydantic import BaseModel
 
 from teamworld.language import AgentId, GoalId
 from teamworld.methods.common.perception import Perceive, describe_views
 from teamworld.methods.common.prompt_context import team_by_kind
 from teamworld.methods.common.single_action import aims_of, confirm_goal, decide_action, translate_action
 from teamworld.methods.common.translation import Translate
-from teamworld.methods.contract import Briefing, Decision, DecisionContext, Method, Variant
+from teamworld.methods.contract import Briefing, Decision, DecisionContext, Method
 from teamworld.methods.hmas2.options import VARIANTS, Hmas2Options
 from teamworld.methods.hmas2.questions import PLANNER, Judge, Pair, Past, PlanAll, Round, StepRecord, TeamPlan
-from teamworld.reasoning.contract import Question, RespondentId
 
 #: Entries of a plan that come to nothing of which the planner is told: an answer may hold any number.
 TOLD = 10
@@ -30,13 +26,13 @@ TOLD = 10
 class Hmas2(Method):
     """A central planner for all, with feedback of each."""
 
-    name: ClassVar[str] = "hmas2"
-    summary: ClassVar[str] = "HMAS-2: a central planner gives all their actions each step and heeds what they object"
-    options: ClassVar[type[BaseModel]] = Hmas2Options
+    name = "hmas2"
+    summary = "HMAS-2: a central planner gives all their actions each step and heeds what they object"
+    options = Hmas2Options
     _options: Hmas2Options
-    questions: ClassVar[tuple[type[Question[Any]], ...]] = (PlanAll, Judge, Perceive, Translate)
-    respondents: ClassVar[tuple[RespondentId, ...]] = (PLANNER,)
-    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
+    questions = (PlanAll, Judge, Perceive, Translate)
+    respondents = (PLANNER,)
+    variants = VARIANTS
 
     async def begin(self, briefing: Briefing) -> None:
         """Nothing has happened yet."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from teamworld.language import Action, AgentId
 from teamworld.methods.common.prompt_context import TeamRecord
 from teamworld.methods.common.single_action import Act, perturb_action
+from teamworld.methods.contract import StrictModel
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.allocation import allocate_steps
 from teamworld.reasoning.contract import Question, RespondentId, Sampling
-from teamworld.worlds.contract import View
 
 #: The reasoner without a body that plans for all.
 PLANNER: RespondentId = "planner"
@@ -29,10 +29,8 @@ class Assigned(Act):
     agent: str = Field(description="id of the agent")
 
 
-class TeamPlan(BaseModel):
+class TeamPlan(StrictModel):
     """One action for every agent."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     actions: tuple[Assigned, ...] = Field(description="exactly one action for each agent")
 
@@ -41,10 +39,8 @@ class TeamPlan(BaseModel):
         return next((entry for entry in self.actions if entry.agent == agent), None)
 
 
-class Opinion(BaseModel):
+class Opinion(StrictModel):
     """What an agent thinks of its part in the plan."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     accept: bool = Field(description="whether you accept your action")
     critique: str = Field(
@@ -91,9 +87,6 @@ class StepRecord(TeamRecord):
 class TeamQuestion(Question[Answer]):
     """What planner and agents are asked."""
 
-    respondent: RespondentId
-    views: Mapping[AgentId, View]
-    """Of the whole team."""
     record: StepRecord
 
     def context(self) -> dict[str, Any]:
@@ -111,10 +104,10 @@ class PlanAll(TeamQuestion[TeamPlan]):
     ignored: tuple[str, ...]
     """What of the last plan could not be used."""
 
-    kind: ClassVar[str] = "hmas2.plan"
-    template: ClassVar[str] = "hmas2/prompts/plan.md.j2"
-    answer: ClassVar[type[BaseModel]] = TeamPlan
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=3000)
+    kind = "hmas2.plan"
+    template = "hmas2/prompts/plan.md.j2"
+    answer = TeamPlan
+    sampling = Sampling(temperature=0.0, max_tokens=3000)
 
     def context(self) -> dict[str, Any]:
         """As above, and this step's rounds."""
@@ -167,10 +160,10 @@ class Judge(TeamQuestion[Opinion]):
 
     plan: TeamPlan
 
-    kind: ClassVar[str] = "hmas2.feedback"
-    template: ClassVar[str] = "hmas2/prompts/feedback.md.j2"
-    answer: ClassVar[type[BaseModel]] = Opinion
-    sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=600)
+    kind = "hmas2.feedback"
+    template = "hmas2/prompts/feedback.md.j2"
+    answer = Opinion
+    sampling = Sampling(temperature=0.0, max_tokens=600)
 
     def context(self) -> dict[str, Any]:
         """As above, and the plan with the agent's own part."""

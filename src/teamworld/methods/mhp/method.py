@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel
 
 from teamworld.language import Action, AgentId, Cell, Fact, Facts, GoalId, Plan
 from teamworld.methods.common.commitments import release_cause
@@ -24,7 +22,6 @@ from teamworld.methods.contract import (
     DecisionContext,
     Message,
     Method,
-    Variant,
 )
 from teamworld.methods.mhp.belief import Belief, NearestBelief
 from teamworld.methods.mhp.carrying import CarryModel, PrimitiveStep, Subgoal
@@ -35,19 +32,19 @@ from teamworld.methods.mhp.percept import Percept, perceive, sees_in_part
 from teamworld.methods.mhp.search import SearchSettings, search
 from teamworld.methods.mhp.trips import DELIVER, TripModel
 from teamworld.record import Commit, Release
-from teamworld.worlds.contract import Capability, Domain, View
+from teamworld.worlds.contract import Domain, View
 
 
 class Mhp(Method):
     """MCTS-based hierarchical planner."""
 
-    name: ClassVar[str] = "mhp"
-    summary: ClassVar[str] = "MHP: the classic planner of C-WAH, a tree search over what to bring next; no minds"
-    options: ClassVar[type[BaseModel]] = MhpOptions
+    name = "mhp"
+    summary = "MHP: the classic planner of C-WAH, a tree search over what to bring next; no minds"
+    options = MhpOptions
     _options: MhpOptions
-    variants: ClassVar[Mapping[str, Variant]] = VARIANTS
-    requires: ClassVar[frozenset[Capability]] = frozenset({"entities"})
-    talk: ClassVar[Mapping[str, Any]] = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
+    variants = VARIANTS
+    requires = frozenset({"entities"})
+    talk = MappingProxyType({"ticks": 1, "paid_by": "speaker"})
     """A message takes the speaker its step."""
 
     async def begin(self, briefing: Briefing) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from teamworld.methods.contract import Variant
+from teamworld.methods.contract import StrictModel, Variant
 
 
-class MhpOptions(BaseModel):
+class MhpOptions(StrictModel):
     """Options of MHP."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     simulations: int = Field(default=100, ge=1, le=100_000, description="simulations of a search")
     depth: int = Field(default=5, ge=1, le=100, description="subgoals that a roll-out carries out, at most")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from teamworld.language import AgentId, Plan
 from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, DecisionContext, Method
@@ -12,8 +11,8 @@ from teamworld.methods.contract import WAIT, Briefing, Choice, Decision, Decisio
 class RandomTeam(Method):
     """Draws actions; asks no reasoner."""
 
-    name: ClassVar[str] = "random"
-    summary: ClassVar[str] = "every agent draws one of the actions open to it (lower reference row)"
+    name = "random"
+    summary = "every agent draws one of the actions open to it (lower reference row)"
 
     async def begin(self, briefing: Briefing) -> None:
         """One generator an agent."""

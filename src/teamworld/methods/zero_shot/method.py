@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
 
 from teamworld.language import AgentId
 from teamworld.methods.common.plan_answers import make_plan, standby_plan
 from teamworld.methods.contract import Briefing, Choice, Decision, DecisionContext, Method
 from teamworld.methods.zero_shot.questions import ZeroShotPlan
-from teamworld.reasoning.contract import Question
 
 
 class ZeroShot(Method):
     """Each agent plans from what it sees, acts, and plans again when its plan ends."""
 
-    name: ClassVar[str] = "zero_shot"
-    summary: ClassVar[str] = "each agent alone takes the task nearest to done; no negotiation, memory or talk"
-    questions: ClassVar[tuple[type[Question[Any]], ...]] = (ZeroShotPlan,)
+    name = "zero_shot"
+    summary = "each agent alone takes the task nearest to done; no negotiation, memory or talk"
+    questions = (ZeroShotPlan,)
 
     async def begin(self, briefing: Briefing) -> None:
         """Keep the rules of the world."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from teamworld.language import AgentId, GoalId
+from teamworld.language import GoalId
 from teamworld.methods.common.plan_answers import (
     PlanAnswer,
     action_texts,
@@ -21,7 +21,7 @@ from teamworld.methods.common.plan_answers import (
 )
 from teamworld.planning.goals import workable_goals
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import Domain, Goal, View
+from teamworld.worlds.contract import Domain, Goal
 
 
 class TargetedPlan(PlanAnswer):
@@ -34,14 +34,12 @@ class TargetedPlan(PlanAnswer):
 class ZeroShotPlan(Question[TargetedPlan]):
     """What do I do next? The fixed rule is to take the open task with the least work left."""
 
-    respondent: AgentId
-    views: Mapping[AgentId, View]
     domain: Domain
 
-    kind: ClassVar[str] = "zero_shot.plan"
-    template: ClassVar[str] = "zero_shot/prompts/plan.md.j2"
-    answer: ClassVar[type[BaseModel]] = TargetedPlan
-    sampling: ClassVar[Sampling] = Sampling(temperature=1.0, max_tokens=1000)
+    kind = "zero_shot.plan"
+    template = "zero_shot/prompts/plan.md.j2"
+    answer = TargetedPlan
+    sampling = Sampling(temperature=1.0, max_tokens=1000)
 
     @property
     def goals(self) -> list[Goal]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,8 +16,10 @@ from teamworld.record import ActionStep, Event, QuestionAsked, StepDone
 from teamworld.testing.episodes import PlayedEpisode, Scenario, play
 from tests.methods.asked import CELL
 
-#: What a mind answers; None: by the rules.
-Says = Callable[[Question[Any]], BaseModel | None]
+#: What a reasoner answers; None: by the rules.
+Says = Callable[[Any], BaseModel | None]
+#: Answers, or functions that give them, by kind of question.
+Answers = Mapping[type[Question[Any]], BaseModel | Says]
 
 #: Checks of the suite that the matrix makes of every method in the same place.
 MATRIX = ("plays", "same-seed")
@@ -40,9 +42,9 @@ class Heard(NamedTuple):
 class Scripted(RuleReasoner):
     """The rules, but for questions that a test answers; keeps what was asked."""
 
-    def __init__(self, says: Says = lambda question: None) -> None:
+    def __init__(self, says: Says | Answers = lambda question: None) -> None:
         super().__init__(CELL.streams(1))
-        self._says = says
+        self._says = choose_answer(says) if isinstance(says, Mapping) else says
         self.asked: list[Heard] = []
 
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
@@ -52,9 +54,19 @@ class Scripted(RuleReasoner):
         return await super().ask(question, tries) if said is None else Reply(said)  # type: ignore[arg-type]
 
 
+def choose_answer(answers: Answers) -> Says:
+    """Return what answers each question by its kind, and others by the rules."""
+
+    def says(question: Question[Any]) -> BaseModel | None:
+        answer = next((answer for kind, answer in answers.items() if isinstance(question, kind)), None)
+        return answer if answer is None or isinstance(answer, BaseModel) else answer(question)
+
+    return says
+
+
 def played(
     label: str,
-    says: Says = lambda question: None,
+    says: Says | Answers = lambda question: None,
     stage: Scenario = ROOMS,
     **options: Any,
 ) -> tuple[PlayedEpisode, list[Heard]]:

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import pytest
 
+from teamworld.methods.registry import method_class
 from teamworld.testing import check_method
 from teamworld.testing.episodes import Scenario
 from tests.methods.single_steps import MATRIX, SAME, score
 
+REFERENCE = {"perceive": "all", "translate": "mind"}
+VARIANTS = {
+    "camon": {"reference": REFERENCE, "no_review": {"review": False}, "no_orders": {"orders": False}},
+    "hmas2": {"reference": REFERENCE, "central": {"feedback": False}},
+    "embodied": {"reference": REFERENCE, "silent": {"rounds": 0}, "two_rounds": {"rounds": 2}},
+}
 METHODS = ["coela", "camon", "hmas2", "embodied"]
 SMALL = ["cut_trees_sparse_small", "cut_trees_lines_small", "scout_fire_small", "transport_firefighters_small"]
 SMALL += ["rescue_civilians_known_location_small"]
 PLACES = [Scenario("rooms", "two", 0, 120), Scenario("cube", "paper-n2", 0, 150)]
 PLACES += [Scenario("wildfire", level, 0, 60) for level in SMALL]
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+def test_variants_set_what_they_say(method: str) -> None:
+    variants = method_class(method).variants
+    assert {name: dict(variant.options) for name, variant in variants.items()} == VARIANTS[method]
 
 
 @pytest.mark.heavy

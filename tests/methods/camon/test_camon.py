@@ -9,12 +9,12 @@ import pytest
 from pydantic import BaseModel
 
 from teamworld.methods.camon.method import Camon
-from teamworld.methods.camon.options import VARIANTS, CamonOptions
+from teamworld.methods.camon.options import CamonOptions
 from teamworld.methods.camon.questions import Lead, LeaderPlan, Order, Proposal, Propose, Review, ReviewProposal
 from teamworld.reasoning.contract import Question
 from teamworld.record import AgentLeft, Event, MessageSent, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.testing.episodes import Scenario
-from tests.methods.single_steps import calls, of, played, steps
+from tests.methods.single_steps import Answers, calls, of, played, steps
 
 LONG = Scenario("rooms", "two", 0, 40)
 BURNING = Scenario("rooms", "two-hazard", 0, 40, {"spread": 0.4})
@@ -80,14 +80,8 @@ def test_only_the_leader_is_given_the_views_of_others_and_that_is_on_record() ->
 
 
 def test_what_the_leader_rejects_is_not_done_and_what_it_says_is() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, Propose):
-            return Proposal(action="go((0, 0))", reason="I like corners.")
-        if isinstance(question, ReviewProposal):
-            return Review(decision="REJECT", action="go((4, 4))", message="No corner: the other one.")
-        return None
-
-    found, _ = played("camon", says)
+    review = Review(decision="REJECT", action="go((4, 4))", message="No corner: the other one.")
+    found, _ = played("camon", {Propose: Proposal(action="go((0, 0))"), ReviewProposal: review})
     first = next(start for start in moves(list(found.events)) if start.agent == "agent_1")
     assert ("go((4, 4))" in first.text, first.cause) == (True, "rejected")
     said = [(event.agent, event.act, event.recipients) for event in of(found.events, MessageSent)]
@@ -95,32 +89,21 @@ def test_what_the_leader_rejects_is_not_done_and_what_it_says_is() -> None:
 
 
 def test_what_the_leader_accepts_is_done_word_for_word() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, Propose):
-            return Proposal(action="I would go to (0, 0)")
-        return Review(decision="ACCEPT", action="go((4, 4))") if isinstance(question, ReviewProposal) else None
-
-    found, _ = played("camon", says)
+    review = Review(decision="ACCEPT", action="go((4, 4))")
+    found, _ = played("camon", {Propose: Proposal(action="I would go to (0, 0)"), ReviewProposal: review})
     first = next(start for start in moves(list(found.events)) if start.agent == "agent_1")
     assert ("go((0, 0))" in first.text, first.cause) == (True, "accepted")
     assert not [event for event in of(found.events, MessageSent) if event.act == "accept"], "nothing to say"
 
 
-class _Orders:
-    """At step 0 the leader gives orders, and agent_1 is idle; from then on nobody gives any."""
-
-    def __init__(self, *orders: Order) -> None:
-        self.orders = orders
-
-    def __call__(self, question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, LeaderPlan):
-            return Lead(action="wait()", orders=self.orders if question.view.t == 0 else ())
-        return None
+def ordering(*orders: Order) -> Answers:
+    """Let the leader give orders at step 0, when agent_1 is idle, and from then on none."""
+    return {LeaderPlan: lambda question: Lead(action="wait()", orders=orders if question.view.t == 0 else ())}
 
 
 def test_who_was_ordered_before_its_turn_is_not_asked() -> None:
     order = Order(agent="agent_1", action="go((4, 4))", message="To the corner.")
-    found, _ = played("camon", _Orders(order))
+    found, _ = played("camon", ordering(order))
     assert [event.purpose for event in of(found.events, QuestionAsked) if event.step == 0] == ["camon.lead"]
     ordered = [start for start in moves(list(found.events)) if start.cause == "ordered"]
     assert [(start.agent, "go((4, 4))" in start.text) for start in ordered] == [("agent_1", True)]
@@ -131,15 +114,13 @@ def test_who_was_ordered_before_its_turn_is_not_asked() -> None:
 
 
 def test_an_order_stops_what_a_busy_agent_does_and_an_equal_one_does_not() -> None:
-    def says(question: Question[Any], again: str) -> BaseModel | None:
-        if isinstance(question, LeaderPlan):
-            text = "go((0, 10))" if question.view.t == 0 else again
-            order = Order(agent="agent_1", action=text, message="Please.")
-            return Lead(action="wait()", orders=(order,) if question.view.t in (0, 1) else ())
-        return None
+    def lead(question: LeaderPlan, again: str) -> Lead:
+        text = "go((0, 10))" if question.view.t == 0 else again
+        order = Order(agent="agent_1", action=text, message="Please.")
+        return Lead(action="wait()", orders=(order,) if question.view.t in (0, 1) else ())
 
-    equal, _ = played("camon", lambda question: says(question, "go((0, 10))"))
-    other, _ = played("camon", lambda question: says(question, "go((0, 0))"))
+    equal, _ = played("camon", {LeaderPlan: lambda question: lead(question, "go((0, 10))")})
+    other, _ = played("camon", {LeaderPlan: lambda question: lead(question, "go((0, 0))")})
     ends = [(end.step, end.status, end.cause) for end in of(equal.events, PlanEnd) if end.agent == "agent_1"]
     assert all(step > 1 for step, _, _ in ends)
     ends = [(end.step, end.status, end.cause) for end in of(other.events, PlanEnd) if end.agent == "agent_1"]
@@ -158,12 +139,7 @@ VOID = [
 @pytest.mark.heavy
 @pytest.mark.parametrize("order", VOID)
 def test_orders_that_cannot_be_carried_out_are_passed_over_and_the_leader_is_told(order: Order) -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, LeaderPlan):
-            return Lead(action="wait()", orders=(order,) if question.view.t == 0 else ())
-        return None
-
-    found, asked = played("camon", says)
+    found, asked = played("camon", ordering(order))
     assert not [event for event in of(found.events, MessageSent) if event.act == "request" and event.step == 0]
     assert not [start for start in moves(list(found.events)) if start.cause == "ordered" and start.step == 0]
     again = [one for one in asked if one.respondent == "agent_0" and one.kind in ("camon.lead", "camon.review")]
@@ -172,12 +148,7 @@ def test_orders_that_cannot_be_carried_out_are_passed_over_and_the_leader_is_tol
 
 
 def test_a_proposal_that_never_comes_is_nothing_and_the_leader_may_know_better() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, Propose):
-            return question.fallback()
-        return question.fallback() if isinstance(question, LeaderPlan) else None
-
-    found, _ = played("camon", says)
+    found, _ = played("camon", {Propose: Propose.fallback, LeaderPlan: LeaderPlan.fallback})
     first = {start.agent: start for start in reversed(moves(list(found.events))) if start.step == 0}
     assert (first["agent_0"].text, first["agent_0"].parsed) == ("plan { wait() }", False)
     assert first["agent_1"].cause == "rejected"
@@ -208,26 +179,21 @@ def test_when_agents_die_the_living_go_on_and_lead() -> None:
     assert dead
 
 
-def test_variants_set_what_they_say() -> None:
-    assert {name: dict(variant.options) for name, variant in VARIANTS.items()} == {
-        "reference": {"perceive": "all", "translate": "mind"},
-        "no_review": {"review": False},
-        "no_orders": {"orders": False},
-    }
+def test_without_reviews_none_is_asked_for() -> None:
     found, _ = played("camon:no_review", stage=LONG)
     assert not [event for event in of(found.events, QuestionAsked) if event.purpose == "camon.review"]
 
 
-def rejecting(question: Question[Any]) -> BaseModel | None:
-    """Answer as a leader who rejects everything, in the same words, and gives no orders."""
-    if isinstance(question, ReviewProposal):
-        return Review(decision="REJECT", action="go((4, 4))", message="Not there.")
-    return Lead(action="go((0, 0))") if isinstance(question, LeaderPlan) else None
+#: A leader who rejects everything, in the same words, and gives no orders.
+REJECTING: Answers = {
+    ReviewProposal: Review(decision="REJECT", action="go((4, 4))", message="Not there."),
+    LeaderPlan: Lead(action="go((0, 0))"),
+}
 
 
 @pytest.mark.parametrize("options", [{}, {"perceive": "all"}], ids=str)
 def test_whoever_was_told_something_reads_it_when_it_is_next_asked_and_once(options: dict[str, Any]) -> None:
-    found, asked = played("camon", rejecting, LONG._replace(horizon=30), **options)
+    found, asked = played("camon", REJECTING, LONG._replace(horizon=30), **options)
     sent = [event for event in of(found.events, MessageSent) if event.act == "reject"]
     for agent in ("agent_0", "agent_1"):
         told = [event.step for event in sent if event.recipients == (agent,)]
@@ -239,14 +205,14 @@ def test_whoever_was_told_something_reads_it_when_it_is_next_asked_and_once(opti
 
 def test_an_order_is_read_by_whoever_was_given_it() -> None:
     order = Order(agent="agent_1", action="go((0, 10))", message="To the corner.")
-    _, asked = played("camon", _Orders(order), LONG)
+    _, asked = played("camon", ordering(order), LONG)
     first = next(one for one in asked if one.respondent == "agent_1" and one.t)
     assert "agent_0: «To the corner.»" in first.prompt
 
 
 def test_of_two_orders_to_one_agent_the_first_counts_and_the_leader_is_told() -> None:
     orders = [Order(agent="agent_1", action=text, message=text) for text in ("go((4, 4))", "go((0, 0))")]
-    found, asked = played("camon", _Orders(*orders))
+    found, asked = played("camon", ordering(*orders))
     ordered = [start.text for start in moves(list(found.events)) if start.cause == "ordered" and start.step == 0]
     assert len(ordered) == 1
     assert "go((4, 4))" in ordered[0]
@@ -258,12 +224,8 @@ def test_of_two_orders_to_one_agent_the_first_counts_and_the_leader_is_told() ->
 def test_a_flood_of_orders_or_words_stays_small() -> None:
     orders = [Order(agent=f"nobody_{number}", action="wait()", message="You.") for number in range(2000)]
 
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, Propose):
-            return Proposal(action="go((4, 4)) " + "x" * 10_000)
-        return _Orders(*orders)(question)
-
-    found, asked = played("camon", says)
+    proposal = Proposal(action="go((4, 4)) " + "x" * 10_000)
+    found, asked = played("camon", {Propose: proposal, **ordering(*orders)})
     assert max(len(event.text) for event in of(found.events, MessageSent)) < 2000
     assert max(len(one.prompt) for one in asked) < 20_000
 

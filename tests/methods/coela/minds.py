@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
@@ -16,9 +16,7 @@ from teamworld.reasoning.rules import RuleReasoner
 from teamworld.record import Event, MessageSent, QuestionAsked
 from teamworld.seeding import Streams
 from tests.methods.asked import CELL
-
-#: What a mind answers to a question; None: by the rules.
-Says = Callable[[Question[Any]], BaseModel | None]
+from tests.methods.single_steps import Answers, Says, choose_answer
 
 
 class Asked(NamedTuple):
@@ -38,30 +36,19 @@ class Asked(NamedTuple):
 class Scripted(RuleReasoner):
     """The rules, but for questions that a test answers; keeps what was asked."""
 
-    def __init__(self, says: Says, streams: Streams | None = None) -> None:
+    name = "scripted"
+
+    def __init__(self, says: Says | Answers, streams: Streams | None = None) -> None:
         super().__init__(streams or CELL.streams(1))
-        self._says = says
+        self._says = choose_answer(says) if isinstance(says, Mapping) else says
         self.asked: list[Asked] = []
         """The choices between message and action."""
 
-    @property
-    def name(self) -> str:
-        return "scripted"
-
     async def ask(self, question: Question[Answer], tries: Sequence[Rejected]) -> Reply[Answer]:
         if isinstance(question, ChooseAction | PickPlan):
-            self.asked.append(
-                Asked(
-                    question.kind,
-                    question.respondent,
-                    question.view.t,
-                    question.situation.chat,
-                    question.situation.acts,
-                    question.perception,
-                    question.numbered,
-                    frozenset(schema.verb for schema in question.abilities),
-                )
-            )
+            situation, verbs = question.situation, frozenset(schema.verb for schema in question.abilities)
+            asked = (question.kind, question.respondent, question.view.t, situation.chat, situation.acts)
+            self.asked.append(Asked(*asked, question.perception, question.numbered, verbs))
         said = self._says(question)
         return await super().ask(question, tries) if said is None else Reply(said)  # type: ignore[arg-type]
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from teamworld.episode.messages import MessageRule
 from teamworld.methods import registry as methods
 from teamworld.methods.coela.questions import ChooseAction, Decided, Picked, PickPlan, Proposal, ProposeMessage
-from teamworld.methods.common.translation import Translation
-from teamworld.reasoning.contract import Question
+from teamworld.methods.common.translation import Translate, Translation
+from teamworld.reasoning.contract import Question, Reasoner
 from teamworld.record import (
     ActionStep,
     DrawingState,
@@ -29,7 +29,8 @@ from teamworld.record import (
 from teamworld.worlds import registry as worlds
 from teamworld.worlds.contract import World
 from tests.methods.asked import play, rules
-from tests.methods.coela.minds import Says, Scripted, always_sends, calls, never_sends, sent
+from tests.methods.coela.minds import Scripted, always_sends, calls, never_sends, sent
+from tests.methods.single_steps import Answers, Says
 from tests.toy import ToyWorld
 
 NATIVE = MessageRule(ticks=1, paid_by="speaker")
@@ -45,13 +46,11 @@ def states(events: Sequence[Event]) -> list[Any]:
     return [event.state for event in events if isinstance(event, DrawingState)]
 
 
-def sends_first(question: Question[Any]) -> BaseModel | None:
-    """Send a message at the start, then work."""
-    if isinstance(question, ProposeMessage):
-        return Proposal(message="hello")
-    if isinstance(question, ChooseAction):
-        return Decided(action="work(<job>(0), 3)" if question.view.t else "SEND_MESSAGE")
-    return None
+#: Send a message at the start, then work.
+SENDS_FIRST: Answers = {
+    ProposeMessage: Proposal(message="hello"),
+    ChooseAction: lambda question: Decided(action="work(<job>(0), 3)" if question.view.t else "SEND_MESSAGE"),
+}
 
 
 # ---- 1 and 2: always, never
@@ -88,20 +87,15 @@ def test_whoever_never_sends_hears_nothing_and_is_asked_twice_a_decision(world: 
     assert set(found) == {"coela.message", "coela.action"}
 
 
-def test_the_cost_of_a_message_is_paid_once() -> None:
-    for rule in (NATIVE, FREE):
-        world = ToyWorld(("a",), ((3, 1),))
-        play(world, Scripted(sends_first), "coela", rule=rule)
-        assert [str(orders["a"]) for orders in world.orders] == [
-            "talk(1)" if rule is NATIVE else "wait()",
-            *["work(<job>(0), 3)"] * 3,
-        ]
-
-
-def test_a_message_of_two_ticks_takes_two_steps() -> None:
+@pytest.mark.parametrize(
+    ("rule", "paid"),
+    [(NATIVE, ["talk(1)"]), (FREE, ["wait()"]), (MessageRule(ticks=2, paid_by="speaker"), ["talk(2)", "talk(2)"])],
+    ids=["paid", "free", "two steps"],
+)
+def test_the_cost_of_a_message_is_paid_once(rule: MessageRule, paid: list[str]) -> None:
     world = ToyWorld(("a",), ((3, 1),))
-    play(world, Scripted(sends_first), "coela", rule=MessageRule(ticks=2, paid_by="speaker"))
-    assert [str(orders["a"]) for orders in world.orders[:3]] == ["talk(2)", "talk(2)", "work(<job>(0), 3)"]
+    play(world, Scripted(SENDS_FIRST), "coela", rule=rule)
+    assert [str(orders["a"]) for orders in world.orders] == [*paid, *["work(<job>(0), 3)"] * 3]
 
 
 # ---- 3: who hears what when
@@ -171,22 +165,14 @@ def test_busy_agents_are_not_asked_and_decide_when_they_arrive() -> None:
 def test_what_is_posted_is_the_proposal_to_the_character() -> None:
     text = "  Käse at «(3, 4)»\tand SEND_MESSAGE {{ 1 }} "
 
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, ProposeMessage):
-            return Proposal(message=text)
-        return Decided(action='"send_message": all of you come here') if isinstance(question, ChooseAction) else None
-
-    events = play(ToyWorld(horizon=1), Scripted(says), "coela", rule=NATIVE)
+    sending = Decided(action='"send_message": all of you come here')
+    mind = Scripted({ProposeMessage: Proposal(message=text), ChooseAction: sending})
+    events = play(ToyWorld(horizon=1), mind, "coela", rule=NATIVE)
     assert [message.text for message in sent(events)] == [text, text]
 
 
 def test_sending_what_was_not_proposed_is_doing_nothing_and_noted() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, ProposeMessage):
-            return Proposal(message="")
-        return Decided(action="SEND_MESSAGE") if isinstance(question, ChooseAction) else None
-
-    mind = Scripted(says)
+    mind = Scripted({ProposeMessage: Proposal(message=""), ChooseAction: Decided(action="SEND_MESSAGE")})
     events = play(ToyWorld(("a",), horizon=3), mind, "coela", rule=NATIVE)
     assert sent(events) == []
     assert mind.asked[-1].acts == tuple(f"t = {t}: nothing: there was no message to send" for t in range(2))
@@ -217,7 +203,7 @@ def test_the_action_history_keeps_the_newest() -> None:
     assert any("go(" in act and act.endswith("done") for act in acts)
 
 
-def _play(world: World, mind: Scripted, options: dict[str, Any], rule: MessageRule = NATIVE) -> list[Event]:
+def _play(world: World, mind: Reasoner, options: dict[str, Any], rule: MessageRule = NATIVE) -> list[Event]:
     """Play with options of the test's own."""
     return play(world, mind, "coela", rule=rule, **options)
 
@@ -248,33 +234,30 @@ ODD = [
 
 @pytest.mark.parametrize("action", ODD)
 def test_odd_answers_stop_nothing(action: str) -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, ProposeMessage):
-            return Proposal(message="hello", facts=("<job>(0) LEFT", "}{", "<job>(0) AT (9, 9)", "a BELIEVE b"))
-        return Decided(action=action, goal="no such task") if isinstance(question, ChooseAction) else None
+    odd_facts = ("<job>(0) LEFT", "}{", "<job>(0) AT (9, 9)", "a BELIEVE b")
+    answers: Answers = {
+        ProposeMessage: Proposal(message="hello", facts=odd_facts),
+        ChooseAction: Decided(action=action, goal="no such task"),
+    }
 
     def toy() -> World:
         return ToyWorld(horizon=6, dies={"a": 3}, unable={2: ["b"]})
 
     cases = [(toy(), label) for label in ("coela", "coela:reference", "coela:simultaneous")]
     for world, label in (*cases, (made("rooms", "two-hazard", 10), "coela")):
-        events = play(world, Scripted(says), label, rule=NATIVE)
+        events = play(world, Scripted(answers), label, rule=NATIVE)
         steps = sum(isinstance(event, StepDone) for event in events)
         assert steps > 0
         assert all(event.legal for event in events if isinstance(event, ActionStep))
 
 
 def test_what_cannot_be_read_is_translated_and_else_nothing_is_done() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, ChooseAction):
-            return Decided(action="get the first of the jobs over with")
-        return Translation(action="work(<job>(0), 3)") if question.kind == "translation" else None
-
+    spoken, action = Decided(action="get the first of the jobs over with"), Translation(action="work(<job>(0), 3)")
     world = ToyWorld(("a",), ((3, 1),))
-    events = play(world, Scripted(says), "coela", rule=NATIVE)
+    events = play(world, Scripted({ChooseAction: spoken, Translate: action}), "coela", rule=NATIVE)
     assert calls(events) == {"coela.message": 1, "coela.action": 1, "translation": 1}
     assert {str(orders["a"]) for orders in world.orders} == {"work(<job>(0), 3)"}
-    mind = Scripted(lambda q: Decided(action="mumble") if isinstance(q, ChooseAction) else None)
+    mind = Scripted({ChooseAction: Decided(action="mumble")})
     world = ToyWorld(("a",), ((3, 1),), horizon=3)
     play(world, mind, "coela", rule=NATIVE)
     assert {str(orders["a"]) for orders in world.orders} == {"wait()"}
@@ -375,7 +358,7 @@ def test_the_order_can_be_drawn_by_the_seed() -> None:
 
 def test_a_blocked_agent_decides_anew_only_where_that_is_asked_for() -> None:
     def decided(interrupt: bool) -> list[int]:
-        mind = Scripted(lambda q: Decided(action="work(<job>(0), 9)") if isinstance(q, ChooseAction) else None)
+        mind = Scripted({ChooseAction: Decided(action="work(<job>(0), 9)")})
         _play(ToyWorld(("a",), ((3, 1), (3, 1)), horizon=6), mind, {"interrupt": interrupt})
         return [question.t for question in mind.asked]
 
@@ -438,26 +421,22 @@ def test_the_original_form_asks_thrice_a_decision_and_twice_after_a_message(worl
         assert said
 
 
-def test_the_short_form_asks_for_a_message_and_a_plan() -> None:
-    events = _play(made("rooms", "two", 40), Scripted(lambda question: None), {"listed": "plans"})
-    found = calls(events)
-    assert found["coela.tell"] == found["coela.plan"] > 0
-    assert set(found) == {"coela.tell", "coela.plan"}
-
-
-def test_thinking_before_is_a_switch_of_the_other_form_too() -> None:
-    events = _play(made("rooms", "two", 40), Scripted(lambda question: None), {"thinking": "before"})
-    found = calls(events)
-    assert found["coela.think"] == found["coela.action"] == found["coela.message"] > 0
+@pytest.mark.parametrize(
+    ("options", "kinds"),
+    [
+        ({"listed": "plans"}, {"coela.tell", "coela.plan"}),
+        ({"thinking": "before"}, {"coela.think", "coela.action", "coela.message"}),
+    ],
+)
+def test_short_form_and_thinking_are_switches_of_their_own(options: dict[str, Any], kinds: set[str]) -> None:
+    number_asked = calls(_play(made("rooms", "two", 40), rules(), options))
+    assert set(number_asked) == kinds
+    assert len(set(number_asked.values())) == 1
 
 
 @pytest.mark.heavy
 def test_a_plan_that_is_drawn_is_on_record_and_drawn_by_the_seed() -> None:
-    def mumbles(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, ProposeMessage):
-            return Proposal(message="hello")
-        return Picked(plan="hm") if isinstance(question, PickPlan) else None
-
+    mumbles: Answers = {ProposeMessage: Proposal(message="hello"), PickPlan: Picked(plan="hm")}
     first, again = (play(made("rooms", "two", 40), Scripted(mumbles), "coela:cwah", rule=NATIVE) for _ in range(2))
     asked = {(event.agent, event.step) for event in first if isinstance(event, QuestionAsked)}
     plans = [event for event in first if isinstance(event, PlanStart) and (event.agent, event.step) in asked]

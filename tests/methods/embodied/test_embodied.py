@@ -11,26 +11,19 @@ from pydantic import BaseModel
 from teamworld.episode.messages import MessageRule
 from teamworld.language import Plan, parse_action
 from teamworld.methods.common.single_action import Act
-from teamworld.methods.embodied.options import VARIANTS
 from teamworld.methods.embodied.questions import Decide, DialogueRecord, Private, Speak, Talk
 from teamworld.reasoning.contract import Question
 from teamworld.record import MessageSent, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.testing.episodes import Scenario
-from tests.methods.single_steps import Heard, Says, calls, of, played
+from tests.methods.single_steps import Answers, Heard, calls, of, played
 
 LONG = Scenario("rooms", "two", 0, 30)
 THREE = Scenario("cube", "n4", 0, 6)
 
 
-def saying(talk: Talk, mind: str = "agent_0", at: int = 0) -> Says:
-    """Return minds of which one says something at a step, and the others never say anything."""
-
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, Speak):
-            return talk if question.respondent == mind and question.view.t == at else Talk()
-        return None
-
-    return says
+def saying(talk: Talk, mind: str = "agent_0") -> Answers:
+    """Let one agent say something in the first step; the others never say anything."""
+    return {Speak: lambda question: talk if (question.respondent, question.view.t) == (mind, 0) else Talk()}
 
 
 def shown(asked: list[Heard], kind: str, mind: str, t: int) -> str:
@@ -119,16 +112,13 @@ def test_messages_take_no_time_by_its_own_rule_and_a_step_where_the_run_says_so(
 
 
 def test_what_runs_runs_on_when_it_is_chosen_again() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        return Act(action="go((0, 10))") if isinstance(question, Decide) else Talk()
-
-    found, _ = played("embodied", says, LONG._replace(horizon=4))
+    found, _ = played("embodied", {Decide: Act(action="go((0, 10))"), Speak: Talk()}, LONG._replace(horizon=4))
     assert [start.step for start in of(found.events, PlanStart)] == [0, 0]
     assert {end.cause for end in of(found.events, PlanEnd)} == {"horizon"}
 
 
 def test_an_answer_without_an_action_is_asked_again_and_then_nothing_for_a_step() -> None:
-    found, _ = played("embodied", lambda question: Act(action=" ") if isinstance(question, Decide) else None)
+    found, _ = played("embodied", {Decide: Act(action=" ")})
     assert {(start.text, start.parsed) for start in of(found.events, PlanStart)} == {("plan { wait() }", False)}
     acts = [event for event in of(found.events, QuestionAsked) if event.purpose == "embodied.act"]
     assert all(event.fallback and len(event.errors) == 3 for event in acts)
@@ -161,14 +151,6 @@ def test_by_the_rule_two_do_not_take_what_takes_one() -> None:
     for goal in alone - {None}:
         assert sum(taken == goal for taken in first.values()) <= 1
     assert any("takes" in one.prompt for one in asked)
-
-
-def test_variants_set_what_they_say() -> None:
-    assert {name: dict(variant.options) for name, variant in VARIANTS.items()} == {
-        "reference": {"perceive": "all", "translate": "mind"},
-        "silent": {"rounds": 0},
-        "two_rounds": {"rounds": 2},
-    }
 
 
 def test_with_echo_nobody_reads_its_own_words_twice_and_what_was_private_stays_so() -> None:
@@ -227,9 +209,7 @@ def test_a_task_that_the_speaker_has_not_seen_does_not_count() -> None:
     seen: dict[int, set[str]] = {}
     named: dict[tuple[int, str], tuple[str, bool]] = {}
 
-    def says(question: Question[Any]) -> BaseModel | None:
-        if not isinstance(question, Speak):
-            return None
+    def speak(question: Speak) -> Talk:
         mine, t = {goal.id for goal in question.view.goals if goal.state == "open"}, question.view.t
         unseen = sorted(seen.get(t, set()) - mine)
         seen.setdefault(t, set()).update(mine)
@@ -237,7 +217,7 @@ def test_a_task_that_the_speaker_has_not_seen_does_not_count() -> None:
         named[t, question.respondent] = goal, goal in mine
         return Talk(everybody="I take it.", goal=goal)
 
-    found, _ = played("embodied", says, LONG)
+    found, _ = played("embodied", {Speak: speak}, LONG)
     assert {known for _, known in named.values()} == {True, False}
     for sent in of(found.events, MessageSent):
         goal, known = named[sent.step, sent.agent]

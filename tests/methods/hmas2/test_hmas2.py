@@ -12,15 +12,14 @@ from pydantic import BaseModel
 from teamworld.errors import UserError
 from teamworld.experiment.spec import build
 from teamworld.language import Plan, parse_action
-from teamworld.methods.common.translation import Translation
-from teamworld.methods.hmas2.options import VARIANTS
+from teamworld.methods.common.translation import Translate, Translation
 from teamworld.methods.hmas2.questions import PLANNER, Assigned, Judge, Opinion, PlanAll, StepRecord, TeamPlan
 from teamworld.reasoning.contract import Question
 from teamworld.reasoning.router import ReasonerRouter, parse_routes
 from teamworld.record import AgentLeft, PlanEnd, PlanStart, QuestionAsked, ViewsShared
 from teamworld.seeding import generator
 from teamworld.testing.episodes import Scenario, play
-from tests.methods.single_steps import Says, Scripted, calls, of, played
+from tests.methods.single_steps import Answers, Says, Scripted, calls, of, played
 
 LONG = Scenario("rooms", "two", 0, 30)
 
@@ -53,6 +52,12 @@ def planning(*plans: dict[str, str]) -> Says:
     return says
 
 
+def at_first(*pairs: tuple[str, str]) -> Answers:
+    """Return a planner that makes a plan of these pairs of agent and action in the first step, then by the rules."""
+    plan = TeamPlan(actions=tuple(Assigned(agent=agent, action=text) for agent, text in pairs))
+    return {PlanAll: lambda question: None if next(iter(question.views.values())).t else plan}
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("objections", "rounds", "made"), [(0, 3, 1), (1, 3, 2), (2, 3, 3), (9, 3, 3), (9, 1, 1), (9, 5, 5)]
@@ -77,13 +82,12 @@ def test_with_the_reference_options_all_perceive_and_each_action_is_translated()
 def test_the_last_plan_is_carried_out_when_nobody_agrees() -> None:
     made: list[str] = []
 
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, Judge):
-            return Opinion(accept=False, critique="No.")
+    def plan(question: PlanAll) -> TeamPlan:
         made.append(f"go((0, {len(made) % 3}))")
         return TeamPlan(actions=(Assigned(agent="agent_0", action=made[-1]),))
 
-    found, _ = played("hmas2", says, LONG._replace(horizon=1))
+    refusal = Opinion(accept=False, critique="No.")
+    found, _ = played("hmas2", {Judge: refusal, PlanAll: plan}, LONG._replace(horizon=1))
     first = next(start for start in of(found.events, PlanStart) if start.agent == "agent_0")
     assert len(made) == 3
     assert made[-1] in first.text
@@ -122,13 +126,8 @@ def test_who_is_left_out_does_nothing_for_a_step() -> None:
 
 
 def test_unknown_agents_and_second_actions_are_passed_over_and_the_planner_is_told() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if not isinstance(question, PlanAll) or question.views["agent_0"].t:
-            return None
-        pairs = [("agent_9", "wait()"), ("agent_0", "go((0, 0))"), ("agent_0", "go((4, 4))"), ("agent_1", "go((0, 1))")]
-        return TeamPlan(actions=tuple(Assigned(agent=agent, action=text) for agent, text in pairs))
-
-    found, asked = played("hmas2", says, LONG._replace(horizon=2))
+    pairs = [("agent_9", "wait()"), ("agent_0", "go((0, 0))"), ("agent_0", "go((4, 4))"), ("agent_1", "go((0, 1))")]
+    found, asked = played("hmas2", at_first(*pairs), LONG._replace(horizon=2))
     first = [start.text for start in of(found.events, PlanStart) if start.step == 0]
     assert len(first) == 2
     assert "go((0, 0))" in first[0]
@@ -138,12 +137,9 @@ def test_unknown_agents_and_second_actions_are_passed_over_and_the_planner_is_to
 
 
 def test_the_rule_objects_to_what_cannot_be_done_and_the_planner_finds_something_else() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if not isinstance(question, PlanAll) or question.rounds:
-            return None
-        return TeamPlan(actions=(Assigned(agent="agent_0", action="drop()"),))
-
-    found, _ = played("hmas2", says, LONG._replace(horizon=1))
+    drop = TeamPlan(actions=(Assigned(agent="agent_0", action="drop()"),))
+    answers: Answers = {PlanAll: lambda question: None if question.rounds else drop}
+    found, _ = played("hmas2", answers, LONG._replace(horizon=1))
     opinions = [event.answer for event in of(found.events, QuestionAsked) if event.purpose == "hmas2.feedback"]
     assert [opinion["accept"] for opinion in opinions] == [False, False, True, True]
     assert "empty_hands" in opinions[0]["critique"]
@@ -184,13 +180,6 @@ def test_nobody_speaks_of_the_dead_and_who_cannot_act_is_not_asked() -> None:
     assert unable
 
 
-def test_variants_set_what_they_say() -> None:
-    assert {name: dict(variant.options) for name, variant in VARIANTS.items()} == {
-        "reference": {"perceive": "all", "translate": "mind"},
-        "central": {"feedback": False},
-    }
-
-
 def test_the_rule_accepts_what_runs_even_where_it_could_not_begin_anew() -> None:
     world = Scenario("rooms", "two", 0, 30).make()
     world.reset(0)
@@ -205,27 +194,21 @@ def test_the_rule_accepts_what_runs_even_where_it_could_not_begin_anew() -> None
 
 
 def test_a_plan_for_a_crowd_of_strangers_floods_no_prompt() -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if not isinstance(question, PlanAll) or question.views["agent_0"].t:
-            return None
-        strangers = tuple(Assigned(agent=f"nobody_{number}", action="x" * 10_000) for number in range(1000))
-        return TeamPlan(actions=(*strangers, Assigned(agent="agent_0", action="go((0, 1))")))
-
-    _, asked = played("hmas2", says, LONG._replace(horizon=2), rounds=1)
+    strangers = [(f"nobody_{number}", "x" * 10_000) for number in range(1000)]
+    answers = at_first(*strangers, ("agent_0", "go((0, 1))"))
+    _, asked = played("hmas2", answers, LONG._replace(horizon=2), rounds=1)
     assert max(len(one.prompt) for one in asked) < 20_000
 
 
 @pytest.mark.parametrize(("said", "parsed"), [("wait()", True), (None, False)])
 def test_to_do_nothing_is_an_action_and_words_that_name_none_are_not(said: str | None, parsed: bool) -> None:
-    def says(question: Question[Any]) -> BaseModel | None:
-        if isinstance(question, PlanAll):
-            rests = tuple(Assigned(agent=agent, action="take a rest") for agent in question.record.members)
-            return TeamPlan(actions=rests)
-        if question.kind == "translation":
-            return Translation(action=said)
-        return Opinion(accept=True) if isinstance(question, Judge) else None
-
-    found, _ = played("hmas2:reference", says, LONG._replace(horizon=2))
+    rests = tuple(Assigned(agent=agent, action="take a rest") for agent in ("agent_0", "agent_1"))
+    answers: Answers = {
+        PlanAll: TeamPlan(actions=rests),
+        Translate: Translation(action=said),
+        Judge: Opinion(accept=True),
+    }
+    found, _ = played("hmas2:reference", answers, LONG._replace(horizon=2))
     plans = list(of(found.events, PlanStart))
     assert plans
     assert {(plan.text.count("wait()"), plan.parsed) for plan in plans} == {(1, parsed)}
@@ -252,15 +235,13 @@ def test_a_run_takes_the_planner_for_a_mind_where_there_is_one() -> None:
 def test_an_action_may_be_for_a_task_that_the_planner_knows_of_and_its_agent_does_not() -> None:
     named: list[str] = []
 
-    def says(question: Question[Any]) -> BaseModel | None:
-        if not isinstance(question, PlanAll):
-            return None
+    def plan(question: PlanAll) -> TeamPlan | None:
         mine, other = (question.views[agent].goals for agent in ("agent_0", "agent_1"))
         unseen = {goal.id for goal in other if goal.state == "open"} - {goal.id for goal in mine}
         named.extend(unseen)
         entries = [Assigned(agent="agent_0", action="go((0, 1))", goal=goal) for goal in sorted(unseen)[:1]]
         return TeamPlan(actions=tuple(entries)) if entries else None
 
-    found, _ = played("hmas2", says, LONG)
+    found, _ = played("hmas2", {PlanAll: plan}, LONG)
     assert named
     assert any(plan.agent == "agent_0" and plan.goal in named for plan in of(found.events, PlanStart))

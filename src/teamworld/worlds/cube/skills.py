@@ -6,6 +6,7 @@ Differences from the published controller, and their reasons, stand in ``docs/re
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -99,32 +100,31 @@ class TeamActivity:
                 steps[skill.place] = max(steps.get(skill.place, 0), count_of(skill.whole, 1))
         return steps
 
+    def _of_verbs(self, *verbs: str) -> Mapping[geometry.Place, frozenset[AgentId]]:
+        """Return for each face the agents with an action of some verbs there."""
+        agents: dict[geometry.Place, frozenset[AgentId]] = {}
+        for agent, skill in self.skills.items():
+            if skill.verb in verbs:
+                agents[skill.place] = agents.get(skill.place, frozenset()) | {agent}
+        return agents
+
     @cached_property
     def engaged(self) -> Mapping[int, frozenset[AgentId]]:
         """For each block, the agents that push it or wait in a rendezvous there."""
-        agents_by_block: dict[int, set[AgentId]] = {}
-        for agent, skill in self.skills.items():
-            if skill.verb in ("push_block", "rendezvous"):
-                agents_by_block.setdefault(skill.place.block, set()).add(agent)
-        return {block: frozenset(agents) for block, agents in agents_by_block.items()}
+        agents: dict[int, frozenset[AgentId]] = {}
+        for place, those in self._of_verbs("push_block", "rendezvous").items():
+            agents[place.block] = agents.get(place.block, frozenset()) | those
+        return agents
 
     @cached_property
-    def agent_counts(self) -> Mapping[int, int]:
+    def agent_counts(self) -> Mapping[int | None, int]:
         """For each block, how many agents run an action on it."""
-        counts: dict[int, int] = {}
-        for skill in self.skills.values():
-            if skill.block is not None:
-                counts[skill.block] = counts.get(skill.block, 0) + 1
-        return counts
+        return Counter(skill.block for skill in self.skills.values())
 
     @cached_property
     def agents_in_rendezvous(self) -> Mapping[geometry.Place, frozenset[AgentId]]:
         """For each face, the agents in the rendezvous state."""
-        agents_by_place: dict[geometry.Place, set[AgentId]] = {}
-        for agent, skill in self.skills.items():
-            if skill.verb == "rendezvous":
-                agents_by_place.setdefault(skill.place, set()).add(agent)
-        return {place: frozenset(agents) for place, agents in agents_by_place.items()}
+        return self._of_verbs("rendezvous")
 
     @cached_property
     def waiting(self) -> frozenset[AgentId]:

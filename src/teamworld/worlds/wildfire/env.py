@@ -5,8 +5,9 @@ Both play the same episodes, bit by bit.
 
 from __future__ import annotations
 
+from copy import copy as shallow_copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
@@ -47,68 +48,60 @@ TYPES = (5, 2, 1, 4)
 SEEDS = 2**31
 
 
-class EpisodeSettings(NamedTuple):
-    """The settings of an environment; checked when made by ``episode_settings``."""
+class EpisodeOptions(TypedDict, total=False):
+    """What is played and how, for both kinds of environments."""
 
-    level: Level
-    instance: WildfireInstance | None
-    """Where everything is at the start of every episode; None to place each anew."""
     mode: FireMode
-    rules: ActionRules | None
+    """How fire spreads: ``"reference"``, the default, or ``"stochastic"``."""
     score: ScoreName
+    """Whose change is the reward where a fire is fought: ``"reference"``, the default, counts trees that agents cut as
+    lost, ``"burnt"`` only what the fire destroyed."""
     shared_map: bool
+    """Whether what one sees, all have seen, as by default; else everybody has a map of its own."""
+    rules: ActionRules | None
+    """What agents may do; those of the level's edition if None."""
+    max_steps: int | None
+    """Steps after which an unfinished episode is truncated; the level's if None."""
 
 
-class EpisodeStep(NamedTuple):
-    """The result of one step."""
+class Episodes:
+    """Episodes of one level. The first after ``seed(s)`` has the seed s, later ones what the stream of s gives.
 
-    reward: float
-    """The change of the score."""
-    effects: StepEffects
-    over: bool
-    """Nothing is left to be done, or nobody to do it."""
-    truncated: bool
-    """The step limit came first."""
-
-
-def episode_settings(
-    level: str | Level | WildfireInstance,
-    *,
-    mode: FireMode,
-    rules: ActionRules | None,
-    score: str,
-    shared_map: bool,
-    max_steps: int | None,
-) -> EpisodeSettings:
-    """Return the setting; an instance instead of a level is played again and again.
+    Args:
+        level: A level or the name of one; an instance is played again and again.
+        mode: As the others, see ``EpisodeOptions``.
 
     Raises:
         UserError: If there is no such level, or a value cannot be used.
     """
-    if score not in get_args(ScoreName):
-        raise UserError(f"score must be one of {', '.join(get_args(ScoreName))}, got {brief(score)}")
-    if not isinstance(shared_map, bool):
-        raise UserError(f"shared_map must be True or False, got {brief(shared_map)}")
-    if not isinstance(level, (str, Level, WildfireInstance)):
-        raise UserError(f"a level is a name, a Level or an Instance, got {brief(level)}")
-    instance = level if isinstance(level, WildfireInstance) else None
-    chosen = instance.level if instance else level_for(level) if isinstance(level, str) else level
-    assert isinstance(chosen, Level)
-    if max_steps is not None:
-        chosen = replace(chosen, max_steps=max_steps)
-        instance = instance and replace(instance, level=chosen)
-    chosen.rules(mode)  # a wrong mode is told now, not at the first reset
-    return EpisodeSettings(chosen, instance, mode, rules, "burnt" if score == "burnt" else "reference", shared_map)
-
-
-class Episodes:
-    """Episodes of one setting. The first after ``seed(s)`` has the seed s, later ones what the stream of s gives."""
 
     incident: Incident
     sightings: Sightings
+    effects: StepEffects | None
 
-    def __init__(self, setting: EpisodeSettings) -> None:
-        self.setting = setting
+    def __init__(
+        self,
+        level: str | Level | WildfireInstance,
+        mode: FireMode = "reference",
+        score: ScoreName = "reference",
+        shared_map: bool = True,
+        rules: ActionRules | None = None,
+        max_steps: int | None = None,
+    ) -> None:
+        if score not in get_args(ScoreName):
+            raise UserError(f"score must be one of {', '.join(get_args(ScoreName))}, got {brief(score)}")
+        if not isinstance(shared_map, bool):
+            raise UserError(f"shared_map must be True or False, got {brief(shared_map)}")
+        if not isinstance(level, (str, Level, WildfireInstance)):
+            raise UserError(f"a level is a name, a Level or an Instance, got {brief(level)}")
+        self._instance = level if isinstance(level, WildfireInstance) else None
+        played = level.level if isinstance(level, WildfireInstance) else level
+        self.level = level_for(played) if isinstance(played, str) else played
+        if max_steps is not None:
+            self.level = replace(self.level, max_steps=max_steps)
+            self._instance = self._instance and replace(self._instance, level=self.level)
+        self.level.rules(mode)  # a wrong mode is told now, not at the first reset
+        self._mode, self._rules, self._shared_map, self._score_name = mode, rules, shared_map, score
         self._seed, self._number = 0, 0
         self._score = 0.0
 
@@ -126,54 +119,47 @@ class Episodes:
         if self._number:
             seed = int(generator(self._seed, "wildfire", "episode", self._number).integers(SEEDS))
         self._number += 1
-        level, instance, mode, rules, _, shared_map = self.setting
-        self.incident = begin_incident(instance or instance_for(level, seed), seed, mode, rules)
-        self.sightings = begin_sightings(self.incident, shared_map=shared_map)
+        start = self._instance or instance_for(self.level, seed)
+        self.incident = begin_incident(start, seed, self._mode, self._rules)
+        self.sightings = begin_sightings(self.incident, shared_map=self._shared_map)
+        self.effects = None
         self._score = self._score_now()
 
-    def step(self, actions: npt.NDArray[np.integer]) -> EpisodeStep:
-        """Let all act, (A, 3) whole numbers; those of agents that are lost are not read."""
+    def step(self, actions: npt.NDArray[np.integer]) -> TeamStep:
+        """Let all act, (A, 3) whole numbers; those of agents that are lost are not read.
+
+        The episode terminates when nothing is left to be done, or nobody to do it.
+        """
         incident = self.incident
         alive = incident.units.alive
-        effects = physics.step(incident, np.where(alive[:, None], actions, STOP))
+        self.effects = physics.step(incident, np.where(alive[:, None], actions, STOP))
         self.sightings.look(incident)
         before, self._score = self._score, self._score_now()
         over = physics.is_over(incident) or not incident.units.alive.any()
-        truncated = not over and incident.t >= self.setting.level.max_steps
-        return EpisodeStep(self._score - before, effects, over, truncated)
+        return TeamStep(self._score - before, over, not over and incident.t >= self.level.max_steps)
 
     def _score_now(self) -> float:
         score = physics.score(self.incident)
-        return score.burnt if self.setting.score == "burnt" else score.reference
+        return score.burnt if self._score_name == "burnt" else score.reference
 
 
 def parallel_env(
     level: str | Level | WildfireInstance = "cut_trees_sparse_small",
     *,
-    mode: FireMode = "reference",
-    score: ScoreName = "reference",
-    shared_map: bool = True,
-    rules: ActionRules | None = None,
-    max_steps: int | None = None,
     render_mode: RenderMode | None = None,
+    **options: Unpack[EpisodeOptions],
 ) -> WildfireEnv:
     """Make a wildfire environment with the PettingZoo parallel interface.
 
     Args:
         level: A level or the name of one (``levels.LEVELS``); an instance is played at every reset as it is.
-        mode: How fire spreads: ``"reference"`` or ``"stochastic"``.
-        score: Whose change is the reward where a fire is fought: ``"reference"`` counts trees that agents cut as
-            lost, ``"burnt"`` only what the fire destroyed.
-        shared_map: Whether what one sees, all have seen; else everybody has a map of its own.
-        rules: What agents may do; those of the level's edition if None.
-        max_steps: Steps after which an unfinished episode is truncated; the level's if None.
         render_mode: What ``render`` returns: ``"rgb_array"`` a uint8 picture, ``"ansi"`` a text.
+        options: See ``EpisodeOptions``.
 
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    setting = episode_settings(level, mode=mode, rules=rules, score=score, shared_map=shared_map, max_steps=max_steps)
-    return WildfireEnv(setting, render_mode)
+    return WildfireEnv(Episodes(level, **options), render_mode)
 
 
 class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
@@ -202,10 +188,10 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
 
     metadata: ClassVar[dict[str, Any]] = parallel_metadata("wildfire_v0", 5)
 
-    def __init__(self, setting: EpisodeSettings, render_mode: RenderMode | None = None) -> None:
+    def __init__(self, episodes: Episodes, render_mode: RenderMode | None = None) -> None:
         """Use ``parallel_env``."""
-        level = setting.level
-        self._episodes = Episodes(setting)
+        level = episodes.level
+        self._episodes = episodes
         units = units_at(Cell(0, 0), level.team)
         seen: Box = spaces().Box(-1.0, float(max(SEEN_CIVILIAN, level.size - 1)), (LENGTH,), np.float32)
         actions: list[MultiDiscrete] = [
@@ -219,14 +205,11 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
         if seed is not None:
             self._episodes.seed(seed)
         self._episodes.restart()
-        self._effects: StepEffects | None = None
 
     def _play(self, actions: list[npt.ArrayLike]) -> TeamStep:
-        episode_step = self._episodes.step(self._array_of(actions))
-        self._effects = episode_step.effects
+        step = self._episodes.step(self._array_of(actions))
         alive = self._episodes.incident.units.alive
-        lost = [agent for agent in self.agents if not alive[self._row_of[agent]]]
-        return TeamStep(episode_step.reward, episode_step.over, episode_step.truncated, lost)
+        return step._replace(lost=[agent for agent in self.agents if not alive[self._row_of[agent]]])
 
     def _array_of(self, actions: list[npt.ArrayLike]) -> npt.NDArray[np.int64]:
         """Return the actions of the agents left as an array of all, those of agents that are lost empty."""
@@ -247,7 +230,7 @@ class WildfireEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "MultiDiscrete"]):
         return {agent: self._rows[self._row_of[agent] + 1] for agent in agents}
 
     def _infos(self, agents: list[str]) -> dict[str, Info]:
-        effects = self._effects
+        effects = self._episodes.effects
         if effects is None:
             return {agent: {} for agent in agents}
         rows = zip(effects.effect.tolist(), effects.moved.tolist(), effects.reason.tolist(), strict=True)
@@ -277,11 +260,7 @@ def vector_env(
     num_envs: int = 1,
     observation: str = "rows",
     copy: bool = True,
-    mode: FireMode = "reference",
-    score: ScoreName = "reference",
-    shared_map: bool = True,
-    rules: ActionRules | None = None,
-    max_steps: int | None = None,
+    **options: Unpack[EpisodeOptions],
 ) -> WildfireVectorEnv:
     """Make ``num_envs`` wildfire environments that are stepped together.
 
@@ -290,21 +269,17 @@ def vector_env(
         num_envs: Number of environments, E.
         observation: ``"rows"``: (E, A + 1, 3728) float32, the rows of ``observe``, the manager's first; or ``"none"``.
         copy: True to return fresh arrays; False to return read-only ones that the next call overwrites.
-        mode: How fire spreads: ``"reference"`` or ``"stochastic"``.
-        score: Whose change is the reward: ``"reference"`` or ``"burnt"``.
-        shared_map: Whether what one sees, all have seen; else everybody has a map of its own.
-        rules: What agents may do; those of the level's edition if None.
-        max_steps: Steps after which an unfinished episode is truncated; the level's if None.
+        options: See ``EpisodeOptions``.
 
     Raises:
         UserError: If an argument cannot be used.
     """
     if observation not in ("rows", "none"):
         raise UserError(f"observation must be 'rows' or 'none', got {observation!r}")
-    setting = episode_settings(level, mode=mode, rules=rules, score=score, shared_map=shared_map, max_steps=max_steps)
+    episodes = Episodes(level, **options)
     has_rows = observation == "rows"
     return make_environments(
-        lambda count: WildfireVectorEnv(setting, count, has_rows, bool(copy)), num_envs, MAX_ENVS, "observation='none'"
+        lambda count: WildfireVectorEnv(episodes, count, has_rows, bool(copy)), num_envs, MAX_ENVS, "observation='none'"
     )
 
 
@@ -331,11 +306,11 @@ class WildfireVectorEnv(TeamVectorEnv):
 
     metadata: ClassVar[dict[str, Any]] = vector_metadata("wildfire_v0")
 
-    def __init__(self, setting: EpisodeSettings, num_envs: int, rows: bool, copy: bool) -> None:
+    def __init__(self, episodes: Episodes, num_envs: int, rows: bool, copy: bool) -> None:
         """Use ``vector_env``."""
-        super().__init__(num_envs, setting.level.team.size, copy)
-        self._setting = setting
-        self._episodes = [Episodes(setting) for _ in range(num_envs)]
+        super().__init__(num_envs, episodes.level.team.size, copy)
+        self._level = episodes.level
+        self._episodes = [shallow_copy(episodes) for _ in range(num_envs)]
         self._rows = np.zeros((num_envs, self.num_agents + 1, LENGTH), np.float32) if rows else None
         self._finished = np.zeros(num_envs, np.bool_)
 
@@ -368,12 +343,7 @@ class WildfireVectorEnv(TeamVectorEnv):
             if self._finished[env]:
                 episodes.restart()
             else:
-                episode_step = episodes.step(wanted[env])
-                reward[env], terminated[env], truncated[env] = (
-                    episode_step.reward,
-                    episode_step.over,
-                    episode_step.truncated,
-                )
+                reward[env], terminated[env], truncated[env], _ = episodes.step(wanted[env])
         self._finished = terminated | truncated
         return self._observe(), reward, terminated, truncated, self._infos()
 
@@ -392,7 +362,7 @@ class WildfireVectorEnv(TeamVectorEnv):
         return {"alive": np.stack([episodes.incident.units.alive for episodes in self._episodes])}
 
     def _team_action_space(self) -> Space[Any]:
-        level = self._setting.level
+        level = self._level
         kinds = units_at(Cell(0, 0), level.team).kind.tolist()
         most = [[TYPES[kind] - GO_ANYWHERE, level.size, level.size] for kind in kinds]
         least = np.tile(np.array([GO_ANYWHERE, 0, 0]), (len(kinds), 1))

@@ -33,7 +33,7 @@ from teamworld.worlds.cube.state import (
     make_state,
 )
 from teamworld.worlds.kernel_compiler import compiled
-from tests.worlds.cube.reference import DIRECTIONS, Scene
+from tests.worlds.cube.reference import Scene
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -474,51 +474,6 @@ layouts = st.builds(
     st.lists(st.integers(1, 4), min_size=1, max_size=9),
 ).filter(lambda layout: layout is not None)
 runs = st.tuples(layouts, st.integers(0, 2**32 - 1), st.sampled_from(["chain", "rear"]))
-
-
-@given(runs)
-@settings(max_examples=60, deadline=None)
-def test_conservation_and_one_entity_per_cell(run: tuple[Layout, int, ForceScope]) -> None:
-    layout, seed, scope = run
-    state = make_state(layout, EpisodeRules(force_scope=scope))
-    rng = np.random.default_rng(seed)
-    for _ in range(15):
-        before, rows, cols = state.agent_positions(), state.block_row.copy(), state.block_col.copy()
-        gone = state.delivered_at[0] > 0
-        ended = bool(state.terminated[0])
-        step(state, biased_actions(rng, (1, len(layout.agents))))
-        assert np.array_equal(state.grid[0], rebuilt(state, 0))
-        distance = np.abs(state.agent_positions() - before).sum(axis=1)
-        assert ended or np.array_equal(distance, state.agent_result[0] > 0)
-        travel = np.abs(state.block_row - rows) + np.abs(state.block_col - cols)
-        assert ended or np.array_equal(travel[0], state.moved_at[0] == state.steps[0])
-        assert not travel[0, gone].any()
-        live = state.delivered_at[0] == 0
-        assert state.blocks_left[0] == live.sum()
-        assert not (state.block_col + state.block_weight >= layout.grid_size)[0, live].any()
-        assert (state.block_col + state.block_weight == layout.grid_size)[0, ~live].all()
-
-
-@given(runs, st.sampled_from([UP, DOWN, LEFT, RIGHT]))
-@settings(max_examples=60, deadline=None)
-def test_nothing_moves_without_enough_force(run: tuple[Layout, int, ForceScope], direction: int) -> None:
-    layout, _, scope = run
-    state = make_state(layout, EpisodeRules(force_scope=scope))
-    n = len(layout.agents)
-    scene = scene_of(layout, EpisodeRules(force_scope=scope))
-    way = DIRECTIONS[direction]
-    chains = {b: scene.chain(b, way) for b in scene.blocks}
-    pushers = {b: chain if scope == "chain" else {b} for b, chain in chains.items()}
-    forces = {b: len(scene.line_agents(pushers[b], way, dict.fromkeys(range(n), way))) for b in chains}
-    step(state, np.full(n, direction))
-    moved = set(np.flatnonzero(state.moved_at[0] == 1).tolist())
-    assert sum(layout.blocks[b].weight for b in moved) <= n
-    for b, force in forces.items():
-        if force < layout.blocks[b].weight and not any(b in chains[c] for c in chains if c != b):
-            assert b not in moved
-    step(state, np.full(n, STAY))
-    assert not (state.moved_at[0] == 2).any()
-    assert not state.agent_result[0].any()
 
 
 def mirrored(layout: Layout) -> Layout:

@@ -24,7 +24,7 @@ from teamworld.worlds.base.vector_environment import (
 )
 from teamworld.worlds.cube import draw, physics
 from teamworld.worlds.cube.autoreset import AutoReset
-from teamworld.worlds.cube.levels import Placement, layout_source
+from teamworld.worlds.cube.levels import Placement
 from teamworld.worlds.cube.observe import (
     CHANNELS,
     HEAVIEST,
@@ -68,16 +68,10 @@ class InstanceOptions(TypedDict, total=False):
     """Whose force a chain feels: ``"chain"``, the default, or ``"rear"``."""
 
 
-def _instance(
-    n: int | None,
-    layout: Layout | None = None,
-    grid_size: int | None = None,
-    num_agents: int | None = None,
-    blocks: Mapping[int, int] | None = None,
-    **rules: Any,
-) -> tuple[Layout | Placement, EpisodeRules]:
-    source = layout_source(n, layout=layout, grid_size=grid_size, num_agents=num_agents, blocks=blocks)
-    return source, EpisodeRules(**rules)
+def _instance(n: int | None, options: Mapping[str, Any]) -> tuple[Placement, EpisodeRules]:
+    sizes = {name: options[name] for name in ("layout", "grid_size", "num_agents", "blocks") if name in options}
+    rules = {name: value for name, value in options.items() if name not in sizes}
+    return Placement(n, **sizes), EpisodeRules(**rules)
 
 
 def parallel_env(
@@ -99,7 +93,7 @@ def parallel_env(
     Raises:
         UserError: If the extra ``[rl]`` is not installed or an argument cannot be used.
     """
-    return CubeEnv(*_instance(n, **options), view_radius=view_radius, render_mode=render_mode)
+    return CubeEnv(*_instance(n, options), view_radius=view_radius, render_mode=render_mode)
 
 
 def vector_env(
@@ -125,9 +119,9 @@ def vector_env(
         UserError: If an argument cannot be used.
     """
     radius = _radius(observation)
-    source, rules = _instance(n, **options)
+    placement, rules = _instance(n, options)
     return make_environments(
-        lambda count: CubeVectorEnv(source, rules, count, radius, bool(copy)), num_envs, MAX_ENVS, "a smaller window"
+        lambda count: CubeVectorEnv(placement, rules, count, radius, bool(copy)), num_envs, MAX_ENVS, "a smaller window"
     )
 
 
@@ -172,7 +166,7 @@ class CubeEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "Discrete"]):
 
     def __init__(
         self,
-        source: Layout | Placement,
+        placement: Placement,
         rules: EpisodeRules,
         *,
         view_radius: int | None = None,
@@ -181,9 +175,9 @@ class CubeEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "Discrete"]):
         """Use ``parallel_env``."""
         if view_radius is not None and not is_integer(view_radius, 0):
             raise UserError(f"view_radius must be None or an integer of at least 0, got {view_radius!r}")
-        self._source = source
+        self._placement = placement
         self._view_radius = view_radius
-        first = source if isinstance(source, Layout) else source.first
+        first = placement.first
         self._state = make_state(first, rules)
         self._observer = Observer(self._state)
         agents = [f"agent_{i}" for i in range(self._state.num_agents)]
@@ -194,12 +188,9 @@ class CubeEnv(TeamEnv["npt.NDArray[np.float32]", "Box", "Discrete"]):
         super().__init__(agents, self.state_space, actions, render_mode)
 
     def _begin(self, seed: int | None) -> None:
-        source = self._source
-        if isinstance(source, Placement):
-            if seed is not None:
-                source.seed(seed)
-            source = source.draw()
-        load(self._state, 0, source)
+        if seed is not None:
+            self._placement.seed(seed)
+        load(self._state, 0, self._placement.draw())
         self._observer.restart()
 
     def _play(self, actions: list[Any]) -> TeamStep:
@@ -249,13 +240,13 @@ class CubeVectorEnv(TeamVectorEnv):
     metadata: ClassVar[dict[str, Any]] = vector_metadata("cube_v0")
 
     def __init__(
-        self, source: Layout | Placement, rules: EpisodeRules, num_envs: int, radius: int | None, copy: bool
+        self, placement: Placement, rules: EpisodeRules, num_envs: int, radius: int | None, copy: bool
     ) -> None:
         """Use ``vector_env``."""
-        first, stream = (source, None) if isinstance(source, Layout) else (source.first, source.stream)
+        first = placement.first
         super().__init__(num_envs, len(first.agents), copy)
         self._state = make_state([first] * num_envs, rules)
-        self._restarts = AutoReset(self._state, first, stream)
+        self._restarts = AutoReset(self._state, first, placement.stream)
         self._view: Pictures | Windows | None = None
         if radius is not None:
             self._view = Pictures(self._state) if radius < 0 else Windows(self._state, radius)

@@ -91,11 +91,9 @@ def layout_for(level: str, seed: int) -> Layout:
         n = int(match[1])
         blocks, rows = _PAPER[n]
         return Layout(max(20, n), tuple((row, 0) for row in rows), tuple(Block(*block) for block in blocks))
-    raise UserError(f"there is no CUBE level '{level}': expected n1, n2, ... or a paper layout{_near(level)}")
-
-
-def _near(level: str) -> str:
-    return suggest(level, list(LEVELS))
+    raise UserError(
+        f"there is no CUBE level '{level}': expected n1, n2, ... or a paper layout{suggest(level, list(LEVELS))}"
+    )
 
 
 def generate(
@@ -141,28 +139,6 @@ def generate(
     return Layout(side, tuple((int(row), 0) for row in rows), _place(side, weights, rng))
 
 
-def layout_source(
-    n: int | None = None,
-    *,
-    layout: Layout | None = None,
-    grid_size: int | None = None,
-    num_agents: int | None = None,
-    blocks: Mapping[int, int] | None = None,
-) -> Layout | Placement:
-    """Return where an environment's episodes start: a fixed layout, or placements by seed (see ``generate``).
-
-    Raises:
-        UserError: If both were asked for or an argument cannot be used.
-    """
-    if layout is None:
-        return Placement(n, grid_size, num_agents, blocks)
-    if (n, grid_size, num_agents, blocks) != (None,) * 4:
-        raise UserError("expected either layout or n, grid_size, num_agents and blocks, got both: leave one out")
-    if not isinstance(layout, Layout):
-        raise UserError(f"layout must be a Layout(grid_size, agents, blocks), got {layout!r}")
-    return layout
-
-
 def neighbouring_layouts(layout: Layout, beyond: int) -> Iterator[Layout]:
     """Yield the layout with one block a row or column away, for blocks that begin and end right of a column."""
     for number, block in enumerate(layout.blocks):
@@ -178,19 +154,30 @@ def neighbouring_layouts(layout: Layout, beyond: int) -> Iterator[Layout]:
 
 
 class Placement:
-    """The arguments of ``generate``, checked by placing once, and the stream that their random numbers come from."""
+    """Where episodes start: at one layout, or at those that ``generate`` draws from the stream of a seed, 0 at first.
+
+    Raises:
+        UserError: If both were asked for or an argument cannot be used.
+    """
 
     def __init__(
-        self, n: int | None, grid_size: int | None, num_agents: int | None, blocks: Mapping[int, int] | None
+        self,
+        n: int | None = None,
+        *,
+        layout: Layout | None = None,
+        grid_size: int | None = None,
+        num_agents: int | None = None,
+        blocks: Mapping[int, int] | None = None,
     ) -> None:
-        """Check the arguments and begin with seed 0."""
-        self._n = n
-        self._sizes = {
-            "grid_size": grid_size,
-            "num_agents": num_agents,
-            "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
-        }
-        self.stream = "custom" if n is None else f"n{n}"
+        if layout is not None and (n, grid_size, num_agents, blocks) != (None,) * 4:
+            raise UserError("expected either layout or n, grid_size, num_agents and blocks, got both: leave one out")
+        if layout is not None and not isinstance(layout, Layout):
+            raise UserError(f"layout must be a Layout(grid_size, agents, blocks), got {layout!r}")
+        self._layout, self._n = layout, n
+        kept = dict(blocks) if isinstance(blocks, Mapping) else blocks
+        self._sizes = {"grid_size": grid_size, "num_agents": num_agents, "blocks": kept}
+        self.stream = None if layout is not None else "custom" if n is None else f"n{n}"
+        """Name of the stream; None for one layout."""
         self.seed(0)
         self.first = self.draw()
         """The first layout of seed 0: tells the sizes."""
@@ -198,11 +185,11 @@ class Placement:
 
     def seed(self, seed: int) -> None:
         """Start the stream of ``seed``: the curriculum then starts with the layout of the level of this name."""
-        self._rng = generator(seed, "cube", "layout", self.stream)
+        self._rng = generator(seed, "cube", "layout", self.stream or "")
 
     def draw(self) -> Layout:
         """Return the next layout."""
-        return generate(self._n, **self._sizes, rng=self._rng)  # type: ignore[arg-type]
+        return self._layout or generate(self._n, **self._sizes, rng=self._rng)  # type: ignore[arg-type]
 
 
 def _count(value: int, what: str, least: int) -> int:

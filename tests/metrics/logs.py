@@ -53,7 +53,7 @@ from teamworld.seeding import generator
 from teamworld.worlds.contract import World
 
 Reason = Literal["all_done", "horizon", "quit"]
-Status = Literal["success", "failed", "interrupted", "superseded", "unfinished"]
+Status = Literal["success", "failed", "interrupted", "superseded", "expired", "unfinished"]
 
 
 def goal_info(name: str, k: int = 1, weight: float = 1.0, **given: Any) -> GoalInfo:
@@ -102,16 +102,8 @@ def belief_log(*steps: Sequence[Any], level: LogLevel = "beliefs", **given: Any)
 
 def act(agent: str, goal: str | None = None, **given: Any) -> ActionStep:
     """Return what an agent did in a step: it stands, unless told otherwise."""
-    fields: dict[str, Any] = {
-        "verb": "work",
-        "args": (),
-        "plan": None,
-        "status": "running",
-        "legal": True,
-        "effect": False,
-        "moved": False,
-    }
-    return ActionStep(agent=agent, goal=goal, **(fields | given))
+    fields = {"verb": "work", "args": (), "plan": None, "status": "running", "legal": True}
+    return ActionStep(**({"agent": agent, "goal": goal, "effect": False, "moved": False} | fields | given))
 
 
 def attempt(success: bool = False, k: int = 2, **have: int) -> AttemptMade:
@@ -122,34 +114,18 @@ def attempt(success: bool = False, k: int = 2, **have: int) -> AttemptMade:
 
 def plan(agent: str, number: int, goal: str | None = "g", text: str = "", **given: Any) -> PlanStart:
     """Return an agent's taking up of a plan; it passed its dry run unless told otherwise."""
-    fields: dict[str, Any] = {"origin": "fresh", "cause": "idle", "dry_run_ok": True, "quorum": 2}
-    return PlanStart(
-        agent=agent,
-        plan=number,
-        goal=goal,
-        thing=None,
-        label=None,
-        units=1,
-        text=text or f"plan {number}",
-        parsed=True,
-        first_action_legal=True,
-        predicted_steps=1,
-        **(fields | given),
-    )
+    fields: dict[str, Any] = {
+        **{"agent": agent, "plan": number, "goal": goal, "text": text or f"plan {number}", "thing": None},
+        **{"label": None, "units": 1, "origin": "fresh", "cause": "idle", "parsed": True, "quorum": 2},
+        **{"first_action_legal": True, "dry_run_ok": True, "predicted_steps": 1},
+    }
+    return PlanStart(**(fields | given))
 
 
-def ended(agent: str, number: int, status: Status = "failed", goal: str | None = "g") -> PlanEnd:
+def ended(agent: str, number: int, status: Status = "failed", goal: str | None = "g", **given: Any) -> PlanEnd:
     """Return the end of a plan."""
-    return PlanEnd(
-        agent=agent,
-        plan=number,
-        goal=goal,
-        status=status,
-        cause="why",
-        actions_done=0,
-        goal_done=status == "success",
-        units_left=1,
-    )
+    fields: dict[str, Any] = {"cause": "why", "actions_done": 0, "goal_done": status == "success", "units_left": 1}
+    return PlanEnd(agent=agent, plan=number, goal=goal, status=status, **(fields | given))
 
 
 def commit(agent: str, goal: str = "g") -> Commit:

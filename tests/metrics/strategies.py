@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import msgspec
 from hypothesis import strategies as st
@@ -26,7 +26,6 @@ from teamworld.record import (
     GoalChange,
     LlmCall,
     MessageSent,
-    PlanEnd,
     PlanStart,
     QuestionAsked,
     Release,
@@ -34,7 +33,7 @@ from teamworld.record import (
     StepDone,
     ViewsShared,
 )
-from tests.metrics.logs import episode_start, goal_info
+from tests.metrics.logs import Status, act, ended, episode_start, goal_info, plan
 
 NAMES: Final = ("ann", "ben", "cat", "dan")
 GOALS: Final = ("g_one", "g_two", "g_three", "g_four")
@@ -42,13 +41,11 @@ GOALS: Final = ("g_one", "g_two", "g_three", "g_four")
 SURPRISE: Final = "g_new"
 CONSTRAINTS: Final = ("dependency", "capability", "participation", "spatial", "temporal")
 CAUSES: Final = ("done", "failed", "reassigned", "agreed", "interrupted", "a word of its own")
+PLAN_CAUSES: Final = ("start", "idle", "goal_done", "resync", "timer", "repair")
 PLACES: Final = ("(0, 0)", "(0, 1)", "(1, 0)")
 ACTS: Final = ("inform", "request", "propose", "accept", "reject", "commit", "release", "ack", "other")
 WORDS: Final = ("I", "go", "to", "the", "block", "now", "wait", "for", "me")
 FACTS: Final = ("<block>(1) AT (0, 1)", "<block>(1) WEIGHT 2", "ann AT (1, 0)")
-
-
-Status: TypeAlias = Literal["success", "failed", "interrupted", "superseded", "expired", "unfinished"]
 
 
 class Maker:
@@ -128,23 +125,18 @@ class Maker:
         rng = self.rng
         while self.chance(self.often["talk"] / 2):
             sender = rng.choice(self.alive)
-            others = [agent for agent in self.alive if agent != sender]
-            message = MessageSent(
-                agent=sender,
-                id=self.messages,
-                recipients=self.some(others),
-                act=rng.choice(ACTS),
-                text=" ".join(rng.choice(WORDS) for _ in range(rng.randint(0, 6))),
-                goal=self._any_goal(),
-                facts=self.some(FACTS),
-                reply_to=rng.choice((None, self.messages - 1)) if self.messages else None,
-                room=rng.choice((None, 0)),
-            )
+            recipients = self.some([agent for agent in self.alive if agent != sender])
+            fields: dict[str, Any] = {
+                "act": rng.choice(ACTS),
+                "text": " ".join(rng.choice(WORDS) for _ in range(rng.randint(0, 6))),
+            }
+            fields |= {"goal": self._any_goal(), "facts": self.some(FACTS)}
+            fields["reply_to"] = rng.choice((None, self.messages - 1)) if self.messages else None
+            fields["room"] = rng.choice((None, 0))
+            message = MessageSent(agent=sender, id=self.messages, recipients=recipients, **fields)
             self.messages += 1
             self.write(message)
-            self.write(
-                *(Deliver(agent=one, message=message.id, dropped=self.chance(0.2)) for one in message.recipients)
-            )
+            self.write(*(Deliver(agent=to, message=message.id, dropped=self.chance(0.2)) for to in recipients))
             if self.chance(0.5):
                 self._ask(sender)
 
@@ -156,19 +148,10 @@ class Maker:
             self.write(ViewsShared(agent=agent, purpose=purpose, views=others))
         tries = self.rng.randint(1, 3)
         for attempt in range(tries):
-            self.write(
-                LlmCall(
-                    agent=agent,
-                    purpose=purpose,
-                    model="test",
-                    prompt_tokens=self._counted(100, 200),
-                    cached_tokens=self._counted(0, 50),
-                    output_tokens=self._counted(10, 20),
-                    reasoning_tokens=self._counted(0, 5),
-                    usable=attempt == tries - 1,
-                    attempt=attempt,
-                )
-            )
+            tokens: dict[str, Any] = {"prompt_tokens": self._counted(100, 200), "cached_tokens": self._counted(0, 50)}
+            tokens |= {"output_tokens": self._counted(10, 20), "reasoning_tokens": self._counted(0, 5)}
+            usable = attempt == tries - 1
+            self.write(LlmCall(agent=agent, purpose=purpose, model="test", usable=usable, attempt=attempt, **tokens))
         errors = (AnswerError(flaw="json", text="not JSON"),) * (tries - 1)
         self.write(QuestionAsked(agent=agent, purpose=purpose, reasoner="test", answer={}, errors=errors))
 
@@ -208,52 +191,27 @@ class Maker:
     def _plan(self, agent: str) -> None:
         rng = self.rng
         goal = self.held.get(agent) if self.chance(0.5) else self._any_goal()
-        self.running[agent] = PlanStart(
-            agent=agent,
-            plan=self.plans,
-            goal=goal,
-            thing=None,
-            label=None,
-            units=1,
-            quorum=rng.randint(0, 3),
-            text=f"plan {goal} {rng.randint(0, 1)}",
-            origin=rng.choice(("fresh", "revised", "reused")),
-            cause=rng.choice(("start", "idle", "goal_done", "resync", "timer", "repair")),
-            parsed=self.chance(0.8),
-            first_action_legal=self.chance(0.8),
-            dry_run_ok=self.chance(0.8),
-            predicted_steps=rng.randint(1, 9),
-            length=rng.choice((None, 2, 3)),
-        )
+        fields: dict[str, Any] = {"quorum": rng.randint(0, 3), "text": f"plan {goal} {rng.randint(0, 1)}"}
+        fields |= {"origin": rng.choice(("fresh", "revised", "reused")), "cause": rng.choice(PLAN_CAUSES)}
+        fields |= {name: self.chance(0.8) for name in ("parsed", "first_action_legal", "dry_run_ok")}
+        fields |= {"predicted_steps": rng.randint(1, 9), "length": rng.choice((None, 2, 3))}
+        self.running[agent] = plan(agent, self.plans, goal, **fields)
         self.plans += 1
         self.write(self.running[agent])
         if self.chance(0.2):
             self.write(self._made(agent, self.running[agent], spent=False, legal=False, status="failed"))
 
     def _end_plan(self, agent: str, status: Status, cause: str) -> None:
-        plan = self.running.pop(agent)
-        self.write(
-            PlanEnd(
-                agent=agent,
-                plan=plan.plan,
-                goal=plan.goal,
-                status=status,
-                cause=cause,
-                actions_done=self.rng.randint(0, 2),
-                goal_done=plan.goal is not None and self.progress.get(plan.goal) == 1.0,
-                units_left=0,
-            )
-        )
+        last = self.running.pop(agent)
+        is_done = last.goal is not None and self.progress.get(last.goal) == 1.0
+        fields = {"cause": cause, "actions_done": self.rng.randint(0, 2), "goal_done": is_done, "units_left": 0}
+        self.write(ended(agent, last.plan, status, last.goal, **fields))
 
     # ---- the step
 
-    def _made(self, agent: str, plan: PlanStart | None, **given: Any) -> ActionStep:
-        fields: dict[str, Any] = {"status": "running", "legal": True, "effect": False, "moved": False} | given
-        goal = plan.goal if plan is not None else None
-        number = plan.plan if plan is not None else None
-        return ActionStep(
-            agent=agent, verb=self.rng.choice(("work", "talk")), args=(), goal=goal, plan=number, **fields
-        )
+    def _made(self, agent: str, running: PlanStart | None, **given: Any) -> ActionStep:
+        goal, number = (None, None) if running is None else (running.goal, running.plan)
+        return act(agent, goal, verb=self.rng.choice(("work", "talk")), plan=number, **given)
 
     def _act(self, agent: str) -> ActionStep:
         rng = self.rng

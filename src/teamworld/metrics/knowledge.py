@@ -181,8 +181,8 @@ class Knowledge:
     def holds(self, agent: Ints, fact: Ints, seq: Ints) -> Flags:
         """Return whether the agent holds the fact."""
         series = self._series(agent, fact)
-        seen, told = self._seen.before(series, 2 * seq), self._told.before(series, 2 * seq)
-        since = np.maximum(seen, told)
+        seen = self._seen.before(series, 2 * seq)
+        since = np.maximum(seen, self._told.before(series, 2 * seq))
         other = self._begun[0].before(self._series(agent, self._key[fact]), 2 * seq)
         held: Flags = _is_on(seen) | ((since != NOBODY) & (other <= since))
         return held

@@ -127,11 +127,6 @@ class FailedAct(NamedTuple):
     about: tuple[str, ...]
     """Things, agents and cells that the action named, and the goal's thing."""
 
-    @property
-    def seq(self) -> int:
-        """Its place in the log."""
-        return self.event.seq
-
 
 def failed_acts(table: EventTable, *, attempts: bool) -> list[FailedAct]:
     """Return the actions that failed, in the order of the log; then, where wanted, the joint acts that did."""
@@ -207,9 +202,9 @@ def _true_then(table: EventTable, failed: Sequence[FailedAct]) -> tuple[Ints, In
     rows: list[tuple[int, int, int, int]] = []
     at = 0
     places, facts, ons = (column[changes].tolist() for column in (sights.seq, sights.fact, sights.on))
-    for number in sorted(range(len(failed)), key=lambda number: failed[number].seq):
+    for number in sorted(range(len(failed)), key=lambda number: failed[number].event.seq):
         failure = failed[number]
-        while at < len(places) and places[at] < failure.seq:
+        while at < len(places) and places[at] < failure.event.seq:
             subject = true_facts[int(knowledge.subject[facts[at]])]
             if ons[at]:
                 subject[facts[at]] = None
@@ -218,6 +213,6 @@ def _true_then(table: EventTable, failed: Sequence[FailedAct]) -> tuple[Ints, In
             at += 1
         for name in failure.about:
             for fact in true_facts.get(knowledge.subjects.get(name, NOBODY), ()):
-                rows += [(number, agent, fact, failure.seq) for agent in failure.agents]
+                rows += [(number, agent, fact, failure.event.seq) for agent in failure.agents]
     case, who, which, when = np.array(rows, np.int64).reshape(-1, 4).T.copy()
     return case, who, which, when

@@ -24,6 +24,8 @@ _RUN = 3
 #: The likeness of a text that repeats another, 0.8, as a fraction: whole numbers compare exactly.
 _NUM, _DEN = 4, 5
 
+#: Runs of tokens in a text.
+Grams: TypeAlias = frozenset[tuple[str, ...]]
 #: What an answer to a request can be.
 Answer: TypeAlias = MessageSent | Commit | PlanStart
 
@@ -116,13 +118,13 @@ def tokenize(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def grams(text: str) -> frozenset[tuple[str, ...]]:
+def grams(text: str) -> Grams:
     """Return the runs of three tokens of a text, in small letters; of a shorter one, all its tokens as one run."""
     words = tokenize(text.casefold())
     return frozenset(tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1)))
 
 
-def is_alike(first: frozenset[tuple[str, ...]], second: frozenset[tuple[str, ...]]) -> bool:
+def is_alike(first: Grams, second: Grams) -> bool:
     """Whether the Jaccard likeness of two texts' ``grams`` is at least 0.8."""
     return _DEN * len(first & second) >= _NUM * len(first | second)
 
@@ -143,8 +145,8 @@ def repetitions(sent: Sequence[tuple[Hashable, str, Iterable[Hashable]]]) -> lis
         own: sorted(own, key=lambda gram: (common[gram], gram))[: len(own) - _enough(len(own)) + 1]
         for own in texts.values()
     }
-    heard: defaultdict[tuple[Hashable, frozenset[tuple[str, ...]]], set[Hashable]] = defaultdict(set)
-    rare: defaultdict[tuple[Hashable, tuple[str, ...]], list[frozenset[tuple[str, ...]]]] = defaultdict(list)
+    heard: defaultdict[tuple[Hashable, Grams], set[Hashable]] = defaultdict(set)
+    rare: defaultdict[tuple[Hashable, tuple[str, ...]], list[Grams]] = defaultdict(list)
     repeated = []
     for speaker, text, to in sent:
         own, hearers = texts[text], set(to)

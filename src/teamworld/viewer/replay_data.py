@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from teamworld.errors import UserError
@@ -78,12 +79,7 @@ class _Reader:
         """Those of the plans that have not ended."""
         self._next: dict[int, int] = {}
         """How far its agent has come in each plan."""
-        self._goals = {
-            goal.id: GoalRow(
-                id=goal.id, kind=goal.kind, label=goal.label, thing=goal.thing, weight=goal.weight, quorum=goal.quorum
-            )
-            for goal in start.goals
-        }
+        self._goals = {goal.id: convert(goal, GoalRow, from_attributes=True) for goal in start.goals}
         self._held: dict[str, CommitmentSpan] = {}
         """The commitment of each agent that has one."""
         self._messages: dict[int, SentMessage] = {}
@@ -182,14 +178,7 @@ class _Reader:
         actor.spans.append(span)
         if not event.spent:
             return
-        record = StepRecord(
-            step=event.step,
-            primitive=" ".join(event.primitives),
-            moved=event.moved,
-            effect=event.effect,
-            ready=event.ready,
-            blocker=event.blocker,
-        )
+        record = replace(convert(event, StepRecord, from_attributes=True), primitive=" ".join(event.primitives))
         if not actor.paces or replace(actor.paces[-1], step=event.step) != record:
             actor.paces.append(record)
 
@@ -205,16 +194,9 @@ class _Reader:
         return place
 
     def _message(self, event: MessageSent) -> SentMessage:
-        others = set(self._start.team) - {event.agent}
-        return SentMessage(
-            step=event.step,
-            agent=event.agent,
-            act=event.act,
-            text=event.text,
-            to=None if set(event.recipients) - {event.agent} == others else list(event.recipients),  # echoed or not
-            goal=event.goal,
-            room=event.room,
-        )
+        is_to_all = {*event.recipients, event.agent} == {*self._start.team, event.agent}  # echoed or not
+        message = convert(event, SentMessage, from_attributes=True)
+        return replace(message, to=None if is_to_all else list(event.recipients))
 
     def _attempt(self, event: AttemptMade) -> None:
         """Add a joint act to the last one of the same agents if it went the same way a step before."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import groupby, pairwise
 from math import fsum
+from operator import itemgetter
 
 from teamworld.language import AgentId
 from teamworld.metrics import coordination
 from teamworld.metrics.effort import contributions
 from teamworld.metrics.event_table import EventTable, consecutive_runs
 from teamworld.metrics.failures.steps import acts_by_step
-from teamworld.metrics.messages import WITHIN, grams, is_alike, is_answered
+from teamworld.metrics.messages import WITHIN, Grams, grams, is_alike, is_answered
 from teamworld.record import Deliver, MessageSent, PlanStart, QuestionAsked
 from teamworld.worlds.base.failure_spans import FailureSpan
 
@@ -142,34 +144,28 @@ def unanswered(table: EventTable) -> Iterator[FailureSpan]:
 def chatter(table: EventTable) -> Iterator[FailureSpan]:
     """Find runs of messages among the same agents that tell nothing new."""
     heard = {(event.message, event.agent) for event in table.all(Deliver) if not event.dropped}
-    heard_facts: dict[AgentId, set[str]] = {}
-    said: dict[tuple[AgentId, AgentId], dict[frozenset[tuple[str, ...]], None]] = {}
-    row: list[MessageSent] = []
-    for message in [*table.all(MessageSent), None]:
-        if message is not None:
-            empty = _tells_nothing(message, heard_facts, said)
-            for agent in message.recipients:
-                if (message.id, agent) in heard:
-                    heard_facts.setdefault(agent, set()).update(message.facts)
-                said.setdefault((message.agent, agent), {})[grams(message.text)] = None
-        if row and (message is None or not empty or _circle(message) != _circle(row[0])):
-            if len(row) >= IN_A_ROW:
-                first, last = min(row[0].step, table.last), min(row[-1].step, table.last)
-                text = f"{len(row)} messages in a row that told nothing new, the last: {row[-1].text[:60]!r}"
-                yield FailureSpan("chatter", first, last, tuple(sorted(_circle(row[0]))), None, text)
-            row = []
-        if message is not None and empty:
-            row.append(message)
-
-
-def _circle(message: MessageSent) -> frozenset[AgentId]:
-    return frozenset((message.agent, *message.recipients))
+    heard_facts: defaultdict[AgentId, set[str]] = defaultdict(set)
+    said: defaultdict[tuple[AgentId, AgentId], dict[Grams, None]] = defaultdict(dict)
+    empty: list[tuple[MessageSent, frozenset[AgentId] | None]] = []
+    for message in table.all(MessageSent):
+        is_empty = _tells_nothing(message, heard_facts, said)
+        empty.append((message, frozenset((message.agent, *message.recipients)) if is_empty else None))
+        for agent in message.recipients:
+            if (message.id, agent) in heard:
+                heard_facts[agent].update(message.facts)
+            said[message.agent, agent][grams(message.text)] = None
+    for circle, group in groupby(empty, key=itemgetter(1)):
+        row = [message for message, _ in group]
+        if circle is not None and len(row) >= IN_A_ROW:
+            first, last = min(row[0].step, table.last), min(row[-1].step, table.last)
+            text = f"{len(row)} messages in a row that told nothing new, the last: {row[-1].text[:60]!r}"
+            yield FailureSpan("chatter", first, last, tuple(sorted(circle)), None, text)
 
 
 def _tells_nothing(
     message: MessageSent,
-    heard_facts: dict[AgentId, set[str]],
-    said: dict[tuple[AgentId, AgentId], dict[frozenset[tuple[str, ...]], None]],
+    heard_facts: Mapping[AgentId, set[str]],
+    said: Mapping[tuple[AgentId, AgentId], Mapping[Grams, None]],
 ) -> bool:
     """All facts of the message were told to its recipients before; without facts, its text is a repetition."""
     if not message.recipients or message.act in _BINDING:

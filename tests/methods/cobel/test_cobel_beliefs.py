@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from teamworld.language import Action, AgentId, Entity, Fact, Facts, RuleSet, Schema
-from teamworld.methods.cobel import inference, message_value
+from teamworld.methods.cobel import messages, planning
 from teamworld.methods.cobel.beliefs import BeliefEntry, BeliefStore, BeliefTable
-from teamworld.methods.cobel.inference import FLOOR
+from teamworld.methods.cobel.planning import FLOOR
 from teamworld.methods.cobel.questions import (
     Assess,
     BeliefQuestion,
@@ -58,6 +58,7 @@ def situation(world: World, given: Facts, mind: Facts, **more: Any) -> Situation
         rules=RuleSet.of(schema),
         facts=given,
         ascribed={"Bob": mind},
+        last_met={"Bob": view.t},
         **rest,
     )
 
@@ -168,22 +169,22 @@ def test_a_plan_in_a_message_never_becomes_a_fact() -> None:
     now = situation(world, facts(world), facts(world))
     plan = Subplan((Action("explore", (rooms(world)[1],)), Action("deliver")), None)
     known = explored(rooms(world)[0])
-    message = Message("Bob", "inform", message_value.word_message(known, plan), facts=tuple(known), id=1, t=0)
-    told = inference.read_message(now, message)
+    message = Message("Bob", "inform", messages.word_message(known, plan), facts=tuple(known), id=1, t=0)
+    told = messages.read_message(now, message)
     assert told.beliefs == tuple(known)
     assert told.plan is not None
     assert told.plan.actions == plan.actions
-    bare = Message("Bob", "inform", message_value.word_message([], plan), id=2, t=0)
-    assert inference.read_message(now, bare).beliefs == ()
+    bare = Message("Bob", "inform", messages.word_message([], plan), id=2, t=0)
+    assert messages.read_message(now, bare).beliefs == ()
     for hostile in ("I will: __import__('os').system('x').", "I will: go(" * 90, "I will: ; ;. I know: x", "I will: ."):
-        assert inference.read_plan(Message("Bob", "inform", hostile)) is None
+        assert messages.read_plan(Message("Bob", "inform", hostile)) is None
 
 
 def empty_room(world: World) -> tuple[Entity, Facts, Facts]:
     """The room that Bob is likeliest to look into; what Alice holds, who knows it empty; and what Bob holds."""
     mind = facts(world, *explored(rooms(world)[0]), Fact(target(world), "IN", rooms(world)[0]))
     now = situation(world, mind, mind)
-    looks = [one for one in inference.predict_intents(now, "Bob", 9) if one.subplan.actions[0].verb == "explore"]
+    looks = [one for one in planning.predict_intents(now, "Bob", 9) if one.subplan.actions[0].verb == "explore"]
     empty = looks[0].subplan.actions[0].args[0]
     assert isinstance(empty, Entity)
     return empty, Facts((*mind, *explored(empty))), mind
@@ -199,14 +200,14 @@ def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() ->
     world = home()
     empty, known, mind = empty_room(world)
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)))
-    found = message_value.assess_by_forecast(now, {"Bob": ()})
+    found = messages.assess(now, {"Bob": ()})
     told = found.facts
     assert Fact(empty, "EXPLORED", "all") in told
     said = replace(now, dialogue=(Message("Alice", "inform", "", facts=told, recipients=("Bob",)),))
-    assert set(inference.read_dialogue(said, "Bob").beliefs) == set(told)
+    assert set(messages.read_dialogue(said, "Bob").beliefs) == set(told)
     again = situation(world, known, Facts((*mind, *told)), subplan=Subplan((Action("wait"),)))
-    assert not message_value.assess_by_forecast(again, {"Bob": ()}).facts
-    assert not message_value.assess_by_forecast(again, {"Bob": ()}).speaks
+    assert not messages.assess(again, {"Bob": ()}).facts
+    assert not messages.assess(again, {"Bob": ()}).speaks
 
 
 # ---- the gate
@@ -214,7 +215,7 @@ def test_what_was_said_to_a_mate_it_holds_and_saying_it_again_gains_nothing() ->
 
 def intent(now: Situation, action: Action, weight: float = 0.9) -> Mapping[AgentId, Sequence[Intent]]:
     (option,) = plan_options(now.domain, "Bob", Subplan((action,)), now.facts)
-    return {"Bob": (Intent("Bob", Subplan((action,)), weight, option.steps),)}
+    return {"Bob": (Intent("Bob", option, weight),)}
 
 
 def test_with_the_same_beliefs_and_plans_that_go_together_nobody_speaks() -> None:
@@ -222,7 +223,7 @@ def test_with_the_same_beliefs_and_plans_that_go_together_nobody_speaks() -> Non
     far = sorted(rooms(world)[1:], key=lambda room: room.id)
     known = facts(world)
     now = situation(world, known, known, subplan=Subplan((Action("explore", (far[0],)),)))
-    found = message_value.assess_by_forecast(now, intent(now, Action("explore", (far[1],))))
+    found = messages.assess(now, intent(now, Action("explore", (far[1],))))
     assert (found.speaks, found.lacking) == (False, {})
     assert found.saved < 0.5
 
@@ -232,26 +233,26 @@ def test_two_who_would_search_one_room_are_worth_a_message_with_the_plan() -> No
     known = facts(world)
     room = next(one for one in rooms(world)[1:] if one.kind == "bedroom")  # one cabinet: nothing is left to a second
     now = situation(world, known, known, subplan=Subplan((Action("explore", (room,)),)))
-    found = message_value.assess_by_forecast(now, intent(now, Action("explore", (room,))))
+    found = messages.assess(now, intent(now, Action("explore", (room,))))
     assert (found.speaks, found.facts, found.against) == (True, (), ("Bob",))
-    draft = message_value.draft_message(now, found)
-    assert inference.read_plan(Message("Alice", "inform", draft.text)) == now.subplan
+    draft = messages.draft_message(now, found)
+    assert messages.read_plan(Message("Alice", "inform", draft.text)) == now.subplan
     assert now.subplan is not None
     told = replace(now, own_announcement=Announcement(now.subplan, 0, 9))  # once is enough
-    assert not message_value.assess_by_forecast(told, intent(told, Action("explore", (room,)))).speaks
+    assert not messages.assess(told, intent(told, Action("explore", (room,)))).speaks
 
 
 def test_a_room_known_to_be_empty_to_me_alone_is_worth_telling() -> None:
     world = home()
     empty, known, mind = empty_room(world)
     now = situation(world, known, mind, subplan=Subplan((Action("wait"),)))
-    found = message_value.assess_by_forecast(now, {"Bob": ()})
+    found = messages.assess(now, {"Bob": ()})
     assert (found.speaks, found.against) == (True, ())
-    draft = message_value.draft_message(now, found)
+    draft = messages.draft_message(now, found)
     assert Fact(empty, "EXPLORED", "all") in draft.facts
     assert str(empty) in draft.text
     high = replace(now, options=CobelOptions(engine="exact", theta=1000))
-    assert not message_value.assess_by_forecast(high, {"Bob": ()}).speaks
+    assert not messages.assess(high, {"Bob": ()}).speaks
 
 
 def test_a_message_keeps_to_its_length() -> None:
@@ -263,7 +264,7 @@ def test_a_message_keeps_to_its_length() -> None:
         subplan=Subplan((Action("wait"),)),
         options=CobelOptions(engine="exact", length=60),
     )
-    assert len(message_value.draft_message(now, message_value.assess_by_forecast(now, {"Bob": ()})).text) <= 60
+    assert len(messages.draft_message(now, messages.assess(now, {"Bob": ()})).text) <= 60
 
 
 # ---- giving way
@@ -272,20 +273,18 @@ def test_a_message_keeps_to_its_length() -> None:
 def test_an_announced_plan_is_planned_round() -> None:
     world = home()
     known = facts(world)
-    looks = inference.possible_prospects(situation(world, known, known))
+    looks = planning.possible_prospects(situation(world, known, known))
     full = (
         one for one in looks if believing(world).beliefs.conflict_cost(one.option, one.option, known) == one.first
     )  # nothing for a second
     alone = Subplan(next(one.actions for one in full if one.actions[0].verb == "explore"))
     told = {"Bob": Announcement(alone, 0, 9)}
     first = situation(world, known, known, announced=told, yields_to=frozenset({"Bob"}))
-    mine = next(one for one in inference.possible_prospects(first) if one.actions == alone.actions)
-    others = [
-        inference.Expected("Bob", option, 0.9) for option in inference.announced_options(first, "Bob", told["Bob"])
-    ]
-    assert inference.score(first, mine, others) == pytest.approx(inference.score(first, mine, ()) * FLOOR)
+    mine = next(one for one in planning.possible_prospects(first) if one.actions == alone.actions)
+    others = planning.announced_intents(first, "Bob")
+    assert planning.score(first, mine, others) == pytest.approx(planning.score(first, mine, ()) * FLOOR)
     second = situation(world, known, known, announced=told)  # it announced the same before Bob did
-    assert inference.score(second, mine, others) == pytest.approx(inference.score(second, mine, ()))
+    assert planning.score(second, mine, others) == pytest.approx(planning.score(second, mine, ()))
 
 
 # ---- asked and inferred
@@ -313,10 +312,10 @@ def test_what_is_asked_and_what_is_inferred_agree() -> None:
     assert [one.subplan.actions for one in intents.infer()] == [one.subplan.actions for one in answered(intents)]
     assess = Assess(now, {"Bob": ()})
     assert (assess.infer().speaks, assess.infer().lacking) == (answered(assess).speaks, answered(assess).lacking)
-    write = WriteMessage(now, message_value.assess_by_forecast(now, {"Bob": ()}))
+    write = WriteMessage(now, messages.assess(now, {"Bob": ()}))
     assert write.infer().facts
     assert write.infer().text == answered(write).text
     assert Ground(now).infer() == answered(Ground(now))
-    for planning in (MakePlan(now), RemakePlan(now)):
-        assert planning.infer().actions
-        assert answered(planning).actions
+    for question in (MakePlan(now), RemakePlan(now)):
+        assert question.infer().actions
+        assert answered(question).actions

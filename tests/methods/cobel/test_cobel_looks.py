@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from teamworld.language import Action, Cell, Facts
-from teamworld.methods.cobel.inference import Outlook, Prospect
+from teamworld.methods.cobel.prospects import Outlook, Prospect
 from teamworld.record import EpisodeEnd
 from teamworld.testing.episodes import Scenario, play
 from teamworld.worlds.base.beliefs import BeliefDomain
@@ -31,7 +31,7 @@ def test_far_ground_is_walked_to_however_few_areas_are_left(unseen: tuple[Cell, 
     assert {action.verb for action in look.actions} == {"move"}
     assert look.goal is None
     assert look.chance > 0  # worth what it reveals, as a step that reveals something is
-    assert look.ticks == sum(int(str(action.args[1])) for action in look.actions)
+    assert look.steps == sum(int(str(action.args[1])) for action in look.actions)
 
 
 def test_a_way_that_ends_before_the_ground_comes_before_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.methods.cobel.inference import after_step, after_word, likeliest, prior
+from teamworld.methods.cobel.planning import after_step, after_word, likeliest, prior
 
 names = st.sampled_from(("go", "fetch", "wait", "open", "close"))
 numbers = st.floats(-50, 50)

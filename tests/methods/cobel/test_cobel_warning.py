@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from teamworld.language import AgentId, Entity, Fact, Facts, RuleSet, Schema
-from teamworld.methods.cobel.message_value import assess_danger, harm_probability
+from teamworld.methods.cobel.messages import assess_danger, harm_probability
 from teamworld.methods.cobel.method import Cobel
 from teamworld.methods.cobel.situation import CobelOptions, Situation
 from teamworld.methods.contract import DecisionContext

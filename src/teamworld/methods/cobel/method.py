@@ -9,23 +9,26 @@ the paper.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, NamedTuple, cast
+from typing import Any, ClassVar, Final, cast
 
 from pydantic import BaseModel
 
-from teamworld.language import Action, AgentId, Facts, GoalId, Plan, RuleSet, Schema
-from teamworld.methods.cobel.beliefs import AgentState, BeliefStore
-from teamworld.methods.cobel.inference import announced_options, read_plan
-from teamworld.methods.cobel.message_value import (
+from teamworld.language import AgentId, Facts, Plan, RuleSet, Schema
+from teamworld.methods.cobel.agent_state import AgentState
+from teamworld.methods.cobel.beliefs import BeliefStore
+from teamworld.methods.cobel.messages import (
     WARNED_AHEAD,
     assess_all,
     assess_danger,
     harm_probability,
     others_can_say,
+    read_plan,
     untold_facts,
 )
+from teamworld.methods.cobel.planning import announced_intents
 from teamworld.methods.cobel.questions import (
     Assess,
     BeliefQuestion,
@@ -38,11 +41,11 @@ from teamworld.methods.cobel.questions import (
     Result,
     Said,
     WriteMessage,
+    nearest_option,
 )
 from teamworld.methods.cobel.rule_agreement import ProposeRules, ReviewRules, agree_on_rules
 from teamworld.methods.cobel.situation import (
     VARIANTS,
-    Announcement,
     Assessment,
     CobelOptions,
     Intent,
@@ -68,18 +71,10 @@ from teamworld.reasoning.contract import Question
 from teamworld.record import Predict
 from teamworld.worlds.base.beliefs import BeliefDomain
 from teamworld.worlds.contract import WAIT as WAIT_ACTION
-from teamworld.worlds.contract import Capability, View
+from teamworld.worlds.contract import Capability, Option, View
 
 #: Subplans that are found to be done within one step before the nearest option is taken.
 TURNS: Final = 3
-
-
-class Turn(NamedTuple):
-    """What an agent has decided: to send a message, or to act."""
-
-    draft: MessageDraft | None = None
-    action: Action | None = None
-    goal: GoalId | None = None
 
 
 class Cobel(Method):
@@ -120,9 +115,7 @@ class Cobel(Method):
         for agent in briefing.agents:
             teammates = tuple(other for other in briefing.spec.agents if other != agent)
             store = BeliefStore(agent, self._schema, self._domain, is_shared, teammates)
-            seed = int(briefing.rng("cobel", "worlds", agent).integers(1 << 62))
-            rng = briefing.rng("cobel", "gate", agent)
-            self._states[agent] = AgentState(agent, store, rules, options, rng, seed)
+            self._states[agent] = AgentState(agent, store, rules, options, briefing.rng("cobel", "gate", agent))
 
     # ---- what interrupts an agent
 
@@ -158,13 +151,16 @@ class Cobel(Method):
 
     def _conflicts(self, moment: DecisionContext, agent: AgentId, message: Message) -> bool:
         """Return whether a message announces a plan that conflicts with what the agent is doing."""
-        announced, facts = read_plan(message), self._states[agent].store.facts(moment.views[agent])
+        announced, plan = read_plan(message), moment.running[agent]
         if announced is None:
             return False
-        running = moment.running[agent]
-        own = plan_options(self._domain, agent, Subplan(running.actions, running.goal), facts)
-        theirs = plan_options(self._domain, message.sender, announced, facts)
-        return any(self._domain.beliefs.conflict_cost(option, other, facts) > 0 for option in own for other in theirs)
+        facts = self._states[agent].store.facts(moment.views[agent])
+        own = plan_options(self._domain, agent, Subplan(plan.actions, plan.goal), facts)
+        return self._do_conflict(own, plan_options(self._domain, message.sender, announced, facts), facts)
+
+    def _do_conflict(self, own: Sequence[Option], others: Sequence[Option], facts: Facts) -> bool:
+        cost = self._domain.beliefs.conflict_cost
+        return any(cost(option, other, facts) > 0 for option in own for other in others)
 
     # ---- the cycle
 
@@ -181,7 +177,7 @@ class Cobel(Method):
             self._states[agent].read(moment.inbox(agent))
         return decisions
 
-    async def _cycle(self, moment: DecisionContext, agent: AgentId) -> Turn:
+    async def _cycle(self, moment: DecisionContext, agent: AgentId) -> MessageDraft | NextAction:
         """Take in, update, plan, predict, assess, then speak or ground the subplan."""
         view, state = moment.views[agent], self._states[agent]
         state.observe(view, self._team(moment))
@@ -193,19 +189,19 @@ class Cobel(Method):
         situation = self._situation(moment, agent)
         if state.dialogue:
             situation = await self._update(moment, situation)
-        for belief in state.declare(situation, [fact for group in untold_facts(situation) for fact in group]):
+        for belief in state.declare(situation, untold_facts(situation)):
             moment.note(belief)
         if self._must_yield(situation) or any(outcome.status == "failed" for outcome in situation.outcomes):
             state.subplan = None
             situation = self._situation(moment, agent)
         draft = await self._warn(moment, situation)
         if draft is not None:
-            return Turn(draft)
+            return draft
         for _ in range(TURNS):
             if state.subplan is None or state.subplan_actions >= self._options.actions:
                 draft = await self._plan(moment, situation)
                 if draft is not None:
-                    return Turn(draft)
+                    return draft
                 situation = self._situation(moment, agent)
             following = await self._solve(moment, Ground(situation))
             if following.action is not None:
@@ -213,10 +209,10 @@ class Cobel(Method):
             state.subplan = None
             situation = self._situation(moment, agent)
         else:
-            following = NextAction(_nearest_action(view))
+            following = NextAction(nearest_option(view).action)
         if not self._options.keep:  # as published, announced plans are forgotten at the end of the cycle
             state.announced.clear()
-        return Turn(action=following.action, goal=following.goal)
+        return following
 
     async def _solve(self, moment: DecisionContext, question: BeliefQuestion[Said, Result]) -> Result:
         """Carry out an operation on beliefs: infer its result, or ask for it, as the options say."""
@@ -243,12 +239,11 @@ class Cobel(Method):
     async def _plan(self, moment: DecisionContext, situation: Situation) -> MessageDraft | None:
         """Take up a new subplan: round what others announced, else one's own; return a message if it is worth one."""
         state, options, t = self._states[situation.agent], self._options, situation.view.t
-        state.note_search(situation.latents)
-        is_passive = self._is_passive(situation)
+        is_passive, intents = self._is_passive(situation), dict[AgentId, Sequence[Intent]]()
         if is_passive:
             state.take_up(await self._solve(moment, RemakePlan(situation)), t)
             situation = self._situation(moment, situation.agent)
-            intents = _announced_intents(situation)
+            intents = {teammate: announced_intents(situation, teammate)[:1] for teammate in situation.announced}
             if not options.correct or state.corrected:
                 return None
         else:
@@ -258,7 +253,6 @@ class Cobel(Method):
             state.take_up(await self._solve(moment, question), t)
             state.corrected = False
             situation = self._situation(moment, situation.agent)
-            intents = {}
             if options.foresee and options.gate == "assess":
                 for teammate in situation.teammates:
                     intents[teammate] = await self._solve(moment, PredictIntents(situation, teammate))
@@ -296,16 +290,15 @@ class Cobel(Method):
     # ---- warnings of danger
 
     def _assess_danger(self, moment: DecisionContext, situation: Situation) -> Assessment:
-        """Return who is to be warned of a danger, once in so many ticks.
+        """Return who is to be warned of a danger, once in so many steps.
 
         Warnings go beyond the agent's own cap, never beyond the rule of the run.
         """
         state, options = self._states[situation.agent], self._options
         is_due = situation.view.t >= state.warned + WARNED_AHEAD and not state.store.shared
-        may_warn = options.warn and options.gate == "assess" and self._domain.danger is not None
-        if not is_due or not may_warn or not moment.may_speak(situation.agent):
-            return Assessment(False)
-        return assess_danger(situation)
+        warns = options.warn and options.gate == "assess" and self._domain.danger is not None
+        may_warn = is_due and warns and moment.may_speak(situation.agent)
+        return assess_danger(situation) if may_warn else Assessment(False)
 
     async def _warn(self, moment: DecisionContext, situation: Situation) -> MessageDraft | None:
         """Return a warning, where teammates are in danger and cannot know it."""
@@ -326,21 +319,17 @@ class Cobel(Method):
 
     def _is_passive(self, situation: Situation) -> bool:
         """Return whether plans are known that it must fit to; as published, those of all teammates."""
-        if not self._options.foresee or not situation.announced:
-            return False
-        return self._options.keep or len(situation.announced) == len(situation.teammates)
+        is_complete = self._options.keep or len(situation.announced) == len(situation.teammates)
+        return self._options.foresee and bool(situation.announced) and is_complete
 
     def _must_yield(self, situation: Situation) -> bool:
         """Return whether a teammate announced something since the last cycle that conflicts with its subplan."""
-        state, facts = self._states[situation.agent], situation.facts
+        state = self._states[situation.agent]
         fresh, state.announced_since = state.announced_since & situation.yields_to, set()
         if situation.subplan is None or not self._options.foresee or not self._options.keep:
             return False
-        own = plan_options(self._domain, situation.agent, situation.subplan, facts)
-        theirs = [
-            o for teammate in fresh for o in announced_options(situation, teammate, situation.announced[teammate])
-        ]
-        return any(self._domain.beliefs.conflict_cost(option, other, facts) > 0 for option in own for other in theirs)
+        theirs = [intent.option for teammate in fresh for intent in announced_intents(situation, teammate)]
+        return self._do_conflict(situation.own_options, theirs, situation.facts)
 
     def _team(self, moment: DecisionContext) -> dict[AgentId, str]:
         return {agent: self._spec.kinds[agent] for agent in moment.team}
@@ -350,19 +339,18 @@ class Cobel(Method):
 
     # ---- speaking and acting
 
-    def _execute(self, moment: DecisionContext, agent: AgentId, turn: Turn) -> Decision:
+    def _execute(self, moment: DecisionContext, agent: AgentId, turn: MessageDraft | NextAction) -> Decision:
         """Send or act. Who sends waits for the step, which the run's rule may charge as talk: never both."""
         view, state = moment.views[agent], self._states[agent]
         known = {goal.id for goal in view.goals if goal.state == "open"}
-        if turn.draft is not None:
-            text, facts, plan, recipients = turn.draft
+        if isinstance(turn, MessageDraft):
+            text, facts, plan, recipients = turn
             goal = plan.goal if plan is not None and plan.goal in known else None
             message = Message(agent, "commit" if goal is not None else "inform", text, goal, facts, recipients)
             moment.post(message)
             state.say(message, moment.t)
             if plan is not None:
-                options = plan_options(self._domain, agent, plan, state.store.facts(view))
-                state.own_announcement = Announcement(plan, moment.t, max(1, sum(option.steps for option in options)))
+                state.own_announcement = state.announce(agent, plan, moment.t, view)
             state.committed = commit_to(moment, agent, state.committed, goal)
             return WAIT
         goal = turn.goal if turn.goal in known else None
@@ -389,24 +377,15 @@ def _known_goals(view: View) -> tuple[object, ...]:
     return tuple((goal.id, goal.state) for goal in view.goals), frozenset(seen)
 
 
-def _announced_intents(situation: Situation) -> dict[AgentId, Sequence[Intent]]:
-    """Return announced plans as intents: nothing is predicted beside them."""
-    intents: dict[AgentId, Sequence[Intent]] = {}
-    for teammate, announcement in situation.announced.items():
-        (option, *_) = announced_options(situation, teammate, announcement)
-        intents[teammate] = (Intent(teammate, announcement.subplan, situation.options.kept, option.steps),)
-    return intents
-
-
 def _predictions(
     situation: Situation, intents: Mapping[AgentId, Sequence[Intent]], assessment: Assessment
 ) -> Iterator[Predict]:
     """Yield what the agent expects of teammates, for the record: their goals, the likeliest first, and conflicts."""
     for teammate, likely in intents.items():
-        weights: dict[str, float] = {}
+        weights = defaultdict[str, float](float)
         for intent in likely:
-            if intent.subplan.goal is not None:
-                weights[intent.subplan.goal] = weights.get(intent.subplan.goal, 0.0) + intent.weight
+            if intent.option.goal is not None:
+                weights[intent.option.goal] += intent.weight
         if weights:
             goals = tuple(sorted(weights, key=lambda goal: -weights[goal]))
             top = min(1.0, weights[goals[0]])
@@ -415,9 +394,3 @@ def _predictions(
         goal = situation.subplan.goal
         for teammate in assessment.against:
             yield Predict(agent=situation.agent, subject="conflict", about=teammate, value=goal)
-
-
-def _nearest_action(view: View) -> Action:
-    """Return the nearest option that is neither to wait nor to talk."""
-    options = [option for option in view.options if option.action.verb not in ("wait", "talk")]
-    return min(options, key=lambda option: option.steps).action if options else WAIT_ACTION

@@ -1,7 +1,8 @@
 """The questions of CoBel-World's operations on beliefs, one for each operation.
 
-Each question can be put to a reasoner (a language model, or the built-in rules), or inferred: ``infer`` works its
-result out from the world's rules, and ``rule`` writes the same as an answer. ``read`` turns an answer into a result.
+Each question has a rule, ``infer``: the result of the operation, worked out from the world's rules. The option
+``engine`` says who carries out an operation. By ``exact`` it is the rule, and nobody is asked. By ``questions`` a
+reasoner answers, and ``read`` turns its answer into the result; the built-in rules answer with ``write(infer())``.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from teamworld.language import (
     read_belief,
     show,
 )
-from teamworld.methods.cobel import inference, message_value
-from teamworld.methods.cobel.beliefs import distribution
+from teamworld.methods.cobel import messages, planning
+from teamworld.methods.cobel.agent_state import distribution
 from teamworld.methods.cobel.situation import (
     Assessment,
     BeliefUpdate,
@@ -43,7 +44,7 @@ from teamworld.methods.contract import Message
 from teamworld.planning.action_parser import action_text, read_action
 from teamworld.planning.candidates import complete_action
 from teamworld.reasoning.contract import Question, Sampling
-from teamworld.worlds.contract import LatentVariable, View
+from teamworld.worlds.contract import WAIT, LatentVariable, Option, View
 
 #: What an agent answers whose subplan is done.
 DONE: Final = "DONE"
@@ -54,6 +55,7 @@ WEIGHTS: Final = (0.5, 0.3, 0.2)
 PARAGRAPH: Final = 40
 #: Facts that say more exactly what others say: where something is to the centimetre, what one stands beside.
 _LEFT_OUT: Final = frozenset({"POSITION", "NEAR", "UNSEEN", "SIDE"})
+#: Sampling where what was said is extracted, and where something is thought up.
 _READ: Final = Sampling(temperature=0.0, max_tokens=512)
 _PLAN: Final = Sampling(temperature=0.7, max_tokens=512)
 
@@ -133,7 +135,11 @@ class Act(Form):
 
 @dataclass(frozen=True)
 class BeliefQuestion(Question[Said], Generic[Said, Result]):
-    """One operation on beliefs, and what every prompt of an agent at work shows."""
+    """One operation on beliefs, and what every prompt of an agent at work shows.
+
+    A subclass names its kind, which is its prompt's file too, the operation of the options that says whether it is
+    asked, the form of its answer and the sampling.
+    """
 
     respondent: AgentId = field(init=False)
     views: Mapping[AgentId, View] = field(init=False)
@@ -142,17 +148,32 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
     operation: ClassVar[str]
     """The option that says whether it is asked or inferred."""
 
+    def __init_subclass__(cls, kind: str = "", **settings: Any) -> None:
+        super().__init_subclass__()
+        if kind:
+            cls.kind, cls.template = f"cobel.{kind}", f"cobel/prompts/{kind}.md.j2"
+        for name, value in settings.items():
+            setattr(cls, name, value)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "respondent", self.situation.agent)
         object.__setattr__(self, "views", {self.situation.agent: self.situation.view})
 
     @abstractmethod
     def infer(self) -> Result:
-        """Return the result without asking, by inference."""
+        """Return the result by the rule."""
+
+    @abstractmethod
+    def write(self, result: Result) -> Said:
+        """Return the answer that stands for a result."""
 
     @abstractmethod
     def read(self, answer: Said) -> Result:
         """Return the result that an answer stands for; what cannot be read is left out."""
+
+    def rule(self, rng: np.random.Generator) -> Said:
+        """Write what the rule infers."""
+        return self.write(self.infer())
 
     def check(self, answer: Said) -> str | None:
         """Accept every answer: lines that are no beliefs are left out."""
@@ -172,15 +193,8 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
             "progress": describe_beliefs(situation, situation.agent),
             "steps_left": situation.view.steps_left,
             "subplan": situation.subplan.text if situation.subplan is not None else "",
+            "dialogue": [(m.sender, m.text) for m in situation.chat] if situation.options.store == "text" else [],
         }
-
-    def text_store(self) -> list[tuple[str, str]]:
-        """Return the dialogue, where that stands for what others know."""
-        return (
-            [(message.sender, message.text) for message in self.situation.chat]
-            if self.situation.options.store == "text"
-            else []
-        )
 
     def ascribed(self, teammates: Iterable[AgentId]) -> dict[AgentId, Sequence[str]]:
         """Return what is believed that some teammates hold; nothing where the dialogue stands for it."""
@@ -188,13 +202,14 @@ class BeliefQuestion(Question[Said], Generic[Said, Result]):
         is_kept = options.first_order and options.store == "tables"
         return {teammate: describe_beliefs(self.situation, teammate) for teammate in teammates} if is_kept else {}
 
+    def read_goal(self, goal: GoalId | None) -> GoalId | None:
+        """Return a goal if the agent knows of it."""
+        return goal if goal in self.situation.goals else None
+
 
 @dataclass(frozen=True)
-class _Updating(BeliefQuestion[Update, BeliefUpdate]):
+class _Updating(BeliefQuestion[Update, BeliefUpdate], answer=Update, sampling=_READ):
     teammate: AgentId
-    answer: ClassVar[type[BaseModel]] = Update
-    sampling: ClassVar[Sampling] = _READ
-    order: ClassVar[int]
 
     @property
     @abstractmethod
@@ -202,37 +217,32 @@ class _Updating(BeliefQuestion[Update, BeliefUpdate]):
         """What is to be read."""
 
     @property
+    @abstractmethod
     def holders(self) -> tuple[AgentId, ...]:
-        """Who believes what is read: the agent; or the agent, that the teammate does."""
-        return (self.respondent,) if self.order == 0 else (self.respondent, self.teammate)
+        """Who believes what is read."""
 
     def context(self) -> dict[str, Any]:
         """Add the rules and what was said."""
         heard = [(message.sender, message.text, tuple(map(str, message.facts))) for message in self.said]
-        rules = (
-            [str(rule) for rule in self.situation.rules.of_order(self.order)] if self.situation.options.ruled else []
-        )
+        of_order = self.situation.rules.of_order(len(self.holders) - 1)
+        rules = [str(rule) for rule in of_order] if self.situation.options.ruled else []
         return super().context() | {"rules": rules, "said": heard, "mate": self.teammate}
 
-    def rule(self, rng: np.random.Generator) -> Update:
+    def write(self, result: BeliefUpdate) -> Update:
         """Write what was said in the language of beliefs."""
-        update = self.infer()
         return Update(
-            beliefs=tuple(str(Belief(self.holders, fact)) for fact in update.beliefs)[:40],
-            plan=tuple(map(str, update.plan.actions))[:12] if update.plan is not None else (),
-            goal=update.plan.goal if update.plan is not None else None,
+            beliefs=tuple(str(Belief(self.holders, fact)) for fact in result.beliefs)[:40],
+            plan=tuple(map(str, result.plan.actions))[:12] if result.plan is not None else (),
+            goal=result.plan.goal if result.plan is not None else None,
         )
 
     def read(self, answer: Update) -> BeliefUpdate:
         """Return the beliefs of an answer that the rules admit, and the plan."""
-        beliefs = (read_line(line, self.situation, self.holders) for line in answer.beliefs)
-        facts = tuple(dict.fromkeys(belief.fact for belief in beliefs if belief is not None))
+        facts = read_lines(answer.beliefs, self.situation, self.holders)
         if not answer.plan:
             return BeliefUpdate(facts)
-        goal = answer.goal if answer.goal in self.situation.goals else None
-        return BeliefUpdate(
-            facts, Subplan(read_steps(answer.plan, self.situation), goal, " then ".join(answer.plan)[:300])
-        )
+        actions = read_steps(answer.plan, self.situation)
+        return BeliefUpdate(facts, Subplan(actions, self.read_goal(answer.goal), " then ".join(answer.plan)[:300]))
 
     def fallback(self) -> Update:
         """Conclude nothing."""
@@ -240,52 +250,50 @@ class _Updating(BeliefQuestion[Update, BeliefUpdate]):
 
 
 @dataclass(frozen=True)
-class ReadMessage(_Updating):
+class ReadMessage(_Updating, kind="zero_order", operation="hear"):
     """Zero-order update: what can I learn from this message?"""
 
     message: Message
-    kind: ClassVar[str] = "cobel.zero_order"
-    template: ClassVar[str] = "cobel/prompts/zero_order.md.j2"
-    operation: ClassVar[str] = "hear"
-    order: ClassVar[int] = 0
 
     @property
     def said(self) -> Sequence[Message]:
         """The message."""
         return (self.message,)
 
+    @property
+    def holders(self) -> tuple[AgentId, ...]:
+        """The agent."""
+        return (self.respondent,)
+
     def infer(self) -> BeliefUpdate:
         """Return the facts that the message carries, and its plan."""
-        return inference.read_message(self.situation, self.message)
+        return messages.read_message(self.situation, self.message)
 
 
 @dataclass(frozen=True)
-class ReadDialogue(_Updating):
+class ReadDialogue(_Updating, kind="first_order", operation="model"):
     """First-order update: what does my teammate know after this dialogue?"""
-
-    kind: ClassVar[str] = "cobel.first_order"
-    template: ClassVar[str] = "cobel/prompts/first_order.md.j2"
-    operation: ClassVar[str] = "model"
-    order: ClassVar[int] = 1
 
     @property
     def said(self) -> Sequence[Message]:
         """What was said between the two since the last cycle."""
-        return [
-            message
-            for message in self.situation.dialogue
-            if self.teammate == message.sender or message.recipients is None or self.teammate in message.recipients
-        ]
+        return self.situation.dialogue_with(self.teammate)
+
+    @property
+    def holders(self) -> tuple[AgentId, ...]:
+        """The agent believes that the teammate does."""
+        return self.respondent, self.teammate
 
     def infer(self) -> BeliefUpdate:
         """Return what the teammate said, and what was said to it."""
-        return inference.read_dialogue(self.situation, self.teammate)
+        return messages.read_dialogue(self.situation, self.teammate)
 
 
 @dataclass(frozen=True)
-class _Planning(BeliefQuestion[Plans, Subplan]):
-    answer: ClassVar[type[BaseModel]] = Plans
-    sampling: ClassVar[Sampling] = _PLAN
+class _Planning(BeliefQuestion[Plans, Subplan], answer=Plans, sampling=_PLAN):
+    def write(self, result: Subplan) -> Plans:
+        """Write the subplan."""
+        return Plans(steps=tuple(map(str, result.actions)), goal=result.goal)
 
     def check(self, answer: Plans) -> str | None:
         """Refuse an answer of which no step can be read, or the first cannot start as far as the agent knows."""
@@ -297,15 +305,13 @@ class _Planning(BeliefQuestion[Plans, Subplan]):
 
     def read(self, answer: Plans) -> Subplan:
         """Return the subplan of an answer."""
-        goal = answer.goal if answer.goal in self.situation.goals else None
         actions = read_steps(answer.steps, self.situation)[: self.situation.options.actions]
-        return Subplan(actions, goal, " then ".join(answer.steps)[:300])
+        return Subplan(actions, self.read_goal(answer.goal), " then ".join(answer.steps)[:300])
 
     def fallback(self) -> Plans:
         """Take the nearest option."""
-        options = [option for option in self.situation.view.options if option.action.verb not in ("wait", "talk")]
-        near = min(options, key=lambda option: option.steps, default=None)
-        return Plans(steps=("wait()",) if near is None else (str(near.action),), goal=near.goal if near else None)
+        near = nearest_option(self.situation.view)
+        return Plans(steps=(str(near.action),), goal=near.goal)
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Offer the options and the open goals."""
@@ -315,80 +321,70 @@ class _Planning(BeliefQuestion[Plans, Subplan]):
 
 
 @dataclass(frozen=True)
-class MakePlan(_Planning):
+class MakePlan(_Planning, kind="plan", operation="plan"):
     """Prediction of the world and active planning: where may what is missing be, and what do I do next?"""
 
-    kind: ClassVar[str] = "cobel.plan"
-    template: ClassVar[str] = "cobel/prompts/plan.md.j2"
-    operation: ClassVar[str] = "plan"
-
     def infer(self) -> Subplan:
-        """Return what is worth most a tick, with what teammates may do counted in."""
-        return inference.plan_beside_intents(self.situation)
+        """Return what is worth most a step. Teammates' intents count unless it is asked: no prompt shows them."""
+        is_asked = self.situation.options.by(self.operation) == "questions"
+        teammates = () if is_asked else self.situation.teammates
+        return planning.best_subplan(self.situation, planning.expected_intents(self.situation, teammates))
 
-    def rule(self, rng: np.random.Generator) -> Plans:
-        """Write what is worth most a tick by what the prompt shows, and the likeliest value of what is missing."""
-        subplan = inference.plan_alone(self.situation)
+    def write(self, result: Subplan) -> Plans:
+        """Write the subplan, and the likeliest value of what is missing."""
         tables = (distribution(latent) for latent in self.situation.latents)
         likely = [max(table, key=lambda entry: entry[1])[0] for table in tables if table]
-        return Plans(
-            steps=tuple(map(str, subplan.actions)),
-            goal=subplan.goal,
-            likely=tuple(str(Belief((self.respondent,), fact)) for fact in likely)[:20],
-        )
+        lines = tuple(str(Belief((self.respondent,), fact)) for fact in likely)[:20]
+        return super().write(result).model_copy(update={"likely": lines})
 
 
 @dataclass(frozen=True)
-class RemakePlan(_Planning):
+class RemakePlan(_Planning, kind="replan", operation="replan"):
     """Passive planning: what do I do, given what the others announced?"""
 
-    kind: ClassVar[str] = "cobel.replan"
-    template: ClassVar[str] = "cobel/prompts/replan.md.j2"
-    operation: ClassVar[str] = "replan"
-
     def context(self) -> dict[str, Any]:
-        """Add the plans that were announced."""
+        """Add what was announced, and who announced first."""
         announced = {teammate: announcement.subplan.text for teammate, announcement in self.situation.announced.items()}
         return super().context() | {"announced": announced, "first": sorted(self.situation.yields_to)}
 
     def infer(self) -> Subplan:
-        """Return what is worth most a tick beside these plans and what the other teammates may do."""
-        return inference.plan_beside_announcements(self.situation, intents=True)
-
-    def rule(self, rng: np.random.Generator) -> Plans:
-        """Write what is worth most a tick beside these plans."""
-        subplan = inference.plan_beside_announcements(self.situation, intents=False)
-        return Plans(steps=tuple(map(str, subplan.actions)), goal=subplan.goal)
+        """Return what is worth most a step beside plans that were announced first; other intents as in ``MakePlan``."""
+        situation = self.situation
+        if situation.options.by(self.operation) == "exact":
+            return planning.best_subplan(situation, planning.expected_intents(situation, situation.teammates))
+        first = [teammate for teammate in situation.announced if teammate in situation.yields_to]
+        plans = [intent for teammate in first for intent in planning.announced_intents(situation, teammate)]
+        return planning.best_subplan(situation, plans)
 
 
 @dataclass(frozen=True)
-class PredictIntents(BeliefQuestion[Guesses, Sequence[Intent]]):
+class PredictIntents(
+    BeliefQuestion[Guesses, Sequence[Intent]], kind="intents", operation="intents", answer=Guesses, sampling=_PLAN
+):
     """Prediction of a teammate: in its place, what would I do next?"""
 
     teammate: AgentId
-    kind: ClassVar[str] = "cobel.intents"
-    template: ClassVar[str] = "cobel/prompts/intents.md.j2"
-    operation: ClassVar[str] = "intents"
-    answer: ClassVar[type[BaseModel]] = Guesses
-    sampling: ClassVar[Sampling] = _PLAN
 
     def context(self) -> dict[str, Any]:
-        """Add what the teammate holds in its first person, as the agent believes; or the dialogue."""
+        """Add what the teammate holds in its first person, as the agent believes."""
         theirs = self.ascribed([self.teammate]).get(self.teammate, ())
-        return super().context() | {"mate": self.teammate, "theirs": theirs, "dialogue": self.text_store()}
+        return super().context() | {"mate": self.teammate, "theirs": theirs}
 
     def infer(self) -> Sequence[Intent]:
         """Return the likeliest of its options by what it holds."""
-        return inference.predict_intents(self.situation, self.teammate, INTENTS)
+        return planning.predict_intents(self.situation, self.teammate, INTENTS)
 
-    def rule(self, rng: np.random.Generator) -> Guesses:
-        """Write the likeliest of its options by what it holds."""
-        return Guesses(
-            subplans=tuple(
-                Guess(steps=tuple(map(str, plan.actions)), goal=plan.goal, weight=min(1.0, weight))
-                for _, plan, weight, _ in self.infer()
+    def write(self, result: Sequence[Intent]) -> Guesses:
+        """Write the intents with their weights."""
+        guesses = [
+            Guess(
+                steps=tuple(map(str, intent.subplan.actions)),
+                goal=intent.option.goal,
+                weight=min(1.0, intent.weight),
             )
-        )
+            for intent in result
+        ]
+        return Guesses(subplans=tuple(guesses))
 
     def read(self, answer: Guesses) -> Sequence[Intent]:
         """Return what can be read of the intents, with the weights that were given or those of their ranks."""
@@ -398,12 +394,10 @@ class PredictIntents(BeliefQuestion[Guesses, Sequence[Intent]]):
             weights = list(WEIGHTS)
         scale = max(1.0, sum(weights[: len(guesses)]))
         for guess, weight in zip(guesses, weights, strict=False):
-            actions = read_steps(guess.steps, situation, self.teammate)
-            if actions:
-                goal = guess.goal if guess.goal in situation.goals else None
-                subplan = Subplan(actions[: situation.options.actions], goal)
-                (option, *_) = plan_options(situation.domain, self.teammate, subplan, situation.ascribed[self.teammate])
-                intents.append(Intent(self.teammate, subplan, weight / scale, option.steps))
+            actions = read_steps(guess.steps, situation, self.teammate)[: situation.options.actions]
+            subplan = Subplan(actions, self.read_goal(guess.goal))
+            options = plan_options(situation.domain, self.teammate, subplan, situation.ascribed[self.teammate])
+            intents += [Intent(self.teammate, option, weight / scale, actions) for option in options[:1]]
         return intents
 
     def check(self, answer: Guesses) -> str | None:
@@ -418,47 +412,37 @@ class PredictIntents(BeliefQuestion[Guesses, Sequence[Intent]]):
 
 
 @dataclass(frozen=True)
-class Assess(BeliefQuestion[Judged, Assessment]):
+class Assess(BeliefQuestion[Judged, Assessment], kind="assess", operation="assess", answer=Judged, sampling=_READ):
     """Assessment: do our plans conflict, or does a teammate lack what I know, so that it matters?"""
 
     intents: Mapping[AgentId, tuple[Intent, ...]]
-    kind: ClassVar[str] = "cobel.assess"
-    template: ClassVar[str] = "cobel/prompts/assess.md.j2"
-    operation: ClassVar[str] = "assess"
-    answer: ClassVar[type[BaseModel]] = Judged
-    sampling: ClassVar[Sampling] = _READ
 
     def context(self) -> dict[str, Any]:
         """Add what every teammate holds as the agent believes, and its likely subplans."""
         likely = {teammate: [intent.subplan.text for intent in intents] for teammate, intents in self.intents.items()}
-        theirs = self.ascribed(self.situation.teammates)
-        return super().context() | {"minds": theirs, "likely": likely, "dialogue": self.text_store()}
+        return super().context() | {"minds": self.ascribed(self.situation.teammates), "likely": likely}
 
     def infer(self) -> Assessment:
         """Return what a message would save, and of what."""
-        return message_value.assess(self.situation, self.intents)
+        return messages.assess(self.situation, self.intents)
 
-    def rule(self, rng: np.random.Generator) -> Judged:
-        """Write whether a message saves more ticks than it takes."""
-        result = self.infer()
+    def write(self, result: Assessment) -> Judged:
+        """Write whether a message saves more steps than it takes."""
         return Judged(
-            reasons=result.reasons,
             answer="yes" if result.speaks else "no",
             misaligned=tuple(str(Belief((self.respondent,), f)) for f in result.facts)[:20] if result.speaks else (),
         )
 
     def read(self, answer: Judged) -> Assessment:
         """Return the assessment, with the facts that the agent itself holds; what it made up is left out."""
-        lines = (read_line(line, self.situation, (self.respondent,)) for line in answer.misaligned)
-        held = tuple(
-            dict.fromkeys(line.fact for line in lines if line is not None and line.fact in self.situation.facts)
-        )
-        lacking = {teammate: self.situation.missing_from(teammate, held) for teammate in self.situation.teammates}
+        situation, speaks = self.situation, answer.answer == "yes"
+        lines = read_lines(answer.misaligned, situation, (self.respondent,))
+        held = [fact for fact in lines if fact in situation.facts]
+        lacking = {teammate: situation.missing_from(teammate, held) for teammate in situation.teammates}
         return Assessment(
-            speaks=answer.answer == "yes",
-            reasons=answer.reasons[:3],
+            speaks=speaks,
             lacking={teammate: facts for teammate, facts in lacking.items() if facts},
-            against=self.situation.teammates if answer.answer == "yes" else (),
+            against=situation.teammates if speaks else (),
         )
 
     def fallback(self) -> Judged:
@@ -467,15 +451,12 @@ class Assess(BeliefQuestion[Judged, Assessment]):
 
 
 @dataclass(frozen=True)
-class WriteMessage(BeliefQuestion[Words, MessageDraft]):
+class WriteMessage(
+    BeliefQuestion[Words, MessageDraft], kind="message", operation="compose", answer=Words, sampling=_PLAN
+):
     """Message: how do I tell them?"""
 
     assessment: Assessment
-    kind: ClassVar[str] = "cobel.message"
-    template: ClassVar[str] = "cobel/prompts/message.md.j2"
-    operation: ClassVar[str] = "compose"
-    answer: ClassVar[type[BaseModel]] = Words
-    sampling: ClassVar[Sampling] = _PLAN
 
     def context(self) -> dict[str, Any]:
         """Add what is to be told."""
@@ -484,11 +465,11 @@ class WriteMessage(BeliefQuestion[Words, MessageDraft]):
 
     def infer(self) -> MessageDraft:
         """Return the facts and the subplan, by a form."""
-        return message_value.draft_message(self.situation, self.assessment)
+        return messages.draft_message(self.situation, self.assessment)
 
-    def rule(self, rng: np.random.Generator) -> Words:
-        """Write the facts and the subplan, by a form."""
-        return Words(message=self.infer().text)
+    def write(self, result: MessageDraft) -> Words:
+        """Write the text."""
+        return Words(message=result.text)
 
     def read(self, answer: Words) -> MessageDraft:
         """Return the message, with all facts that it is about."""
@@ -505,14 +486,8 @@ class WriteMessage(BeliefQuestion[Words, MessageDraft]):
 
 
 @dataclass(frozen=True)
-class Ground(BeliefQuestion[Act, NextAction]):
+class Ground(BeliefQuestion[Act, NextAction], kind="act", operation="ground", answer=Act, sampling=_READ):
     """Grounding: which of these actions comes next, or is the subplan done?"""
-
-    kind: ClassVar[str] = "cobel.act"
-    template: ClassVar[str] = "cobel/prompts/act.md.j2"
-    operation: ClassVar[str] = "ground"
-    answer: ClassVar[type[BaseModel]] = Act
-    sampling: ClassVar[Sampling] = _READ
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -527,21 +502,21 @@ class Ground(BeliefQuestion[Act, NextAction]):
         return super().context() | {"actions": self.actions, "past": self.situation.outcomes, "keyword": DONE}
 
     def infer(self) -> NextAction:
-        """Return the subplan's next action that can start."""
-        return inference.next_action(self.situation)
+        """Return the subplan's next action that can start; where none can, the subplan is done."""
+        return planning.next_action(self.situation)
 
-    def rule(self, rng: np.random.Generator) -> Act:
-        """Write the subplan's next action that can start."""
-        return self.fallback()
+    def write(self, result: NextAction) -> Act:
+        """Write the action, or that all is done."""
+        return Act(answer=DONE if result.action is None else str(result.action))
 
     def read(self, answer: Act) -> NextAction:
         """Return the action of an answer: its written form, number or words; none where it says that all is done."""
-        action = None if _is_done(answer) else self._action(answer)
-        subplan = self.situation.subplan
-        goal = subplan.goal if subplan is not None and action in subplan.actions else None
-        return NextAction(action, goal)
+        action, subplan = self._action(answer), self.situation.subplan
+        return NextAction(action, subplan.goal if subplan is not None and action in subplan.actions else None)
 
     def _action(self, answer: Act) -> Action | None:
+        if _is_done(answer):
+            return None
         return read_action(answer.answer, self.situation.view, self.situation.domain, self.actions)
 
     def check(self, answer: Act) -> str | None:
@@ -555,9 +530,8 @@ class Ground(BeliefQuestion[Act, NextAction]):
         return None if verdict.ok else f"{action} cannot start: {verdict.reason}"
 
     def fallback(self) -> Act:
-        """Take the subplan's first action that can start; where none can, the subplan is done."""
-        action = self.infer().action
-        return Act(answer=DONE if action is None else str(action))
+        """Take the subplan's first action that can start."""
+        return self.write(self.infer())
 
     def offers(self, field: str, answered: Mapping[str, Any]) -> Sequence[Any]:
         """Offer the listed actions, and that the subplan is done."""
@@ -573,17 +547,28 @@ def _is_done(answer: Act) -> bool:
     return action_text(answer.answer).casefold().startswith(DONE.casefold())
 
 
+def nearest_option(view: View) -> Option:
+    """Return the nearest option that is neither to wait nor to talk; to wait if there is none."""
+    options = [option for option in view.options if option.action.verb not in ("wait", "talk")]
+    return min(options, key=lambda option: option.steps, default=Option(WAIT, None, 1))
+
+
 # ---- from lines to beliefs and actions; what cannot be read is left out
 
 
-def read_line(line: str, situation: Situation, holders: tuple[AgentId, ...]) -> Belief | None:
-    """Return the belief of a line if these hold it and a rule admits it; None otherwise.
+def read_lines(lines: Iterable[str], situation: Situation, holders: tuple[AgentId, ...]) -> tuple[Fact, ...]:
+    """Return the facts of some lines that these agents hold and a rule admits, each once.
 
     Args:
-        line: As a reasoner wrote it.
+        lines: As a reasoner wrote them.
         situation: Of the agent that was asked.
-        holders: Who must be said to believe it; a fact without holders is taken to be theirs.
+        holders: Who must be said to believe them; a fact without holders is taken to be theirs.
     """
+    beliefs = (_read_line(line, situation, holders) for line in lines)
+    return tuple(dict.fromkeys(belief.fact for belief in beliefs if belief is not None))
+
+
+def _read_line(line: str, situation: Situation, holders: tuple[AgentId, ...]) -> Belief | None:
     text = line if "believe" in line.casefold() else f"{show(holders[-1])} BELIEVE {line.strip(' -*`')}"
     if len(holders) == 2 and text.casefold().count("believe") == 1:
         text = f"{show(holders[0])} BELIEVE {text}"

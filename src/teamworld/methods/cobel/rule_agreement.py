@@ -44,23 +44,25 @@ class _RuleQuestion(Question[Said]):
     views: Mapping[AgentId, View]
     task: str
     schema: Schema
+    rules: ProposedRules | None = None
+    """The rules so far."""
     sampling: ClassVar[Sampling] = _RULES
 
     def context(self) -> dict[str, Any]:
-        """Return the task and what facts can state."""
+        """Return the task, what facts can state, and the rules so far."""
         relations = [
             f"{rel.subject} {rel.predicate} {'|'.join(rel.values)}"
             + (f" (up to {rel.max_values})" if rel.max_values > 1 else "")
             for rel in self.schema.relations
         ]
-        return {"task": self.task, "relations": relations}
+        before = [] if self.rules is None else [*self.rules.zero_order, *self.rules.first_order]
+        return {"task": self.task, "relations": relations, "before": before}
 
 
 @dataclass(frozen=True)
 class ProposeRules(_RuleQuestion[ProposedRules]):
     """Which beliefs are worth keeping?"""
 
-    before: ProposedRules | None = None
     suggestions: str = ""
 
     kind: ClassVar[str] = "cobel.propose_rules"
@@ -68,13 +70,13 @@ class ProposeRules(_RuleQuestion[ProposedRules]):
     answer: ClassVar[type[BaseModel]] = ProposedRules
 
     def context(self) -> dict[str, Any]:
-        """Add the previous rules and what the reviewer said of them."""
-        before = [] if self.before is None else [*self.before.zero_order, *self.before.first_order]
-        return super().context() | {"before": before, "suggestions": self.suggestions}
+        """Add what the reviewer said of the rules so far."""
+        return super().context() | {"suggestions": self.suggestions}
 
     def rule(self, rng: np.random.Generator) -> ProposedRules:
         """Propose one rule for each of the world's relations, of both orders."""
-        return self.fallback()
+        zero, first = (tuple(map(str, RuleSet.of(self.schema).of_order(order)))[:40] for order in (0, 1))
+        return ProposedRules(zero_order=zero, first_order=first)
 
     def check(self, answer: ProposedRules) -> str | None:
         """Refuse rules none of which can be read and states a relation of the world."""
@@ -83,50 +85,43 @@ class ProposeRules(_RuleQuestion[ProposedRules]):
         return None
 
     def fallback(self) -> ProposedRules:
-        """Propose one rule for each of the world's relations, of both orders."""
-        rules = RuleSet.of(self.schema)
-        return ProposedRules(
-            zero_order=tuple(map(str, rules.of_order(0)))[:40], first_order=tuple(map(str, rules.of_order(1)))[:40]
-        )
+        """Propose what the rule does, which draws nothing."""
+        return self.rule(np.random.default_rng(0))
 
 
 @dataclass(frozen=True)
 class ReviewRules(_RuleQuestion[ReviewedRules]):
     """What is missing or wrong in these rules?"""
 
-    proposed: ProposedRules
-
     kind: ClassVar[str] = "cobel.review_rules"
     template: ClassVar[str] = "cobel/prompts/review_rules.md.j2"
     answer: ClassVar[type[BaseModel]] = ReviewedRules
 
     def context(self) -> dict[str, Any]:
-        """Add the proposed rules."""
-        lines = [*self.proposed.zero_order, *self.proposed.first_order]
-        return super().context() | {"before": lines, "reasoning": self.proposed.reasoning}
+        """Add why the rules were proposed."""
+        return super().context() | {"reasoning": self.rules.reasoning if self.rules is not None else ""}
 
     def rule(self, rng: np.random.Generator) -> ReviewedRules:
         """Be satisfied if each relation of the world has a rule."""
-        ruled = {rule.predicate for rule in read_rules(self.proposed, self.schema)}
-        missing = [rel.predicate for rel in self.schema.relations if rel.predicate not in ruled]
-        words = f"There is no rule for {', '.join(dict.fromkeys(missing))}." if missing else ""
+        ruled = {rule.predicate for rule in read_rules(self.rules, self.schema)}
+        missing = dict.fromkeys(rel.predicate for rel in self.schema.relations if rel.predicate not in ruled)
+        words = f"There is no rule for {', '.join(missing)}." if missing else ""
         return ReviewedRules(suggestions=words[:2000], satisfied=not missing)
 
     def check(self, answer: ReviewedRules) -> str | None:
         """Refuse dissatisfaction without a suggestion."""
-        if not answer.satisfied and not answer.suggestions.strip():
-            return "say what to change, or be satisfied"
-        return None
+        is_helpful = answer.satisfied or answer.suggestions.strip()
+        return None if is_helpful else "say what to change, or be satisfied"
 
     def fallback(self) -> ReviewedRules:
         """Let the rules stand."""
         return ReviewedRules(satisfied=True)
 
 
-def read_rules(answer: ProposedRules, schema: Schema) -> tuple[BeliefRule, ...]:
+def read_rules(answer: ProposedRules | None, schema: Schema) -> tuple[BeliefRule, ...]:
     """Return the rules of an answer that can be read and that the world has relations for, each once."""
     empty, rules = RuleSet((), schema), list[BeliefRule]()
-    for order, lines in enumerate((answer.zero_order, answer.first_order)):
+    for order, lines in enumerate((answer.zero_order, answer.first_order) if answer is not None else ()):
         for line in lines:
             try:
                 rule = parse_rule(line.strip(" \t-*`"), (order,))
@@ -158,10 +153,9 @@ async def agree_on_rules(moment: DecisionContext, task: str, schema: Schema, rou
         if not reviewers:
             break
         reviewer = reviewers[number % len(reviewers)]
-        question = ReviewRules(reviewer, {reviewer: moment.views[reviewer]}, task, schema, proposed)
-        review = await moment.ask(question)
+        review = await moment.ask(ReviewRules(reviewer, {reviewer: moment.views[reviewer]}, task, schema, proposed))
         if review.satisfied:
             break
         suggestions = review.suggestions
-    rules = read_rules(proposed, schema) if proposed is not None else ()
+    rules = read_rules(proposed, schema)
     return RuleSet(rules, schema) if rules else RuleSet.of(schema)

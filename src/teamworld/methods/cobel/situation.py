@@ -20,9 +20,9 @@ from teamworld.worlds.contract import Goal, ImpossibleFacts, LatentVariable, Opt
 
 # ---- what can be set
 
-#: Who does an operation: a mind that is asked (a language model or the built-in rules), or inference.
+#: Who does an operation: a reasoner that is asked (a language model or the built-in rules), or inference.
 EngineName: TypeAlias = Literal["questions", "exact"]
-#: What can be done by either engine .
+#: What a reasoner or inference can do.
 OPERATIONS: Final = ("hear", "model", "predict", "intents", "assess", "compose", "plan", "replan", "ground")
 
 
@@ -32,33 +32,35 @@ class CobelOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     engine: EngineName = Field(
-        default="questions", description="who does all operations that are not set apart: asked minds, or inference"
+        default="questions",
+        description="who does all operations that are not set apart: a reasoner, or inference",
     )
     hear: EngineName | None = Field(default=None, description="zero-order update: what a message says of the world")
-    model: EngineName | None = Field(default=None, description="first-order update: what a team-mate knows after talk")
+    model: EngineName | None = Field(default=None, description="first-order update: what a teammate knows after talk")
     predict: EngineName | None = Field(default=None, description="prediction of what is not known of the world")
-    intents: EngineName | None = Field(default=None, description="prediction of what team-mates are up to")
+    intents: EngineName | None = Field(default=None, description="prediction of what teammates will do")
     assess: EngineName | None = Field(default=None, description="assessment of miscoordination")
     compose: EngineName | None = Field(default=None, description="the text of a message")
     plan: EngineName | None = Field(default=None, description="active planning")
     replan: EngineName | None = Field(default=None, description="passive planning, round announced plans")
     ground: EngineName | None = Field(default=None, description="from the subplan to the next action")
     rules: Literal["schema", "agreed"] = Field(
-        default="schema", description="belief rules: made from the world's relations, or proposed and reviewed by minds"
+        default="schema",
+        description="belief rules: made from the world's relations, or agreed on by reasoners",
     )
     rounds: int = Field(default=3, ge=1, le=9, description="rounds of proposal and review at most")
     store: Literal["tables", "text"] = Field(
         default="tables", description="what was said is kept as belief tables, or as the text of the dialogue"
     )
     ruled: bool = Field(default=True, description="only beliefs that a belief rule admits are kept")
-    first_order: bool = Field(default=True, description="whether beliefs about team-mates' beliefs are kept")
-    foresee: bool = Field(default=True, description="whether team-mates' plans are predicted, and plans give way")
+    first_order: bool = Field(default=True, description="whether beliefs about teammates' beliefs are kept")
+    foresee: bool = Field(default=True, description="whether teammates' plans are predicted, and plans give way")
     gate: Literal["assess", "always", "never", "random"] = Field(
         default="assess", description="when a message is sent: where it is assessed to pay, at each new plan, never, or"
     )
     rate: float = Field(default=0.1, ge=0, le=1, description="probability of a message at a new plan, gate `random`")
     theta: float = Field(
-        default=0.0, ge=0, allow_inf_nan=False, description="ticks that a message must save beyond the one it takes"
+        default=0.0, ge=0, allow_inf_nan=False, description="steps that a message must save beyond the one it takes"
     )
     cap: Literal["none", "episode", "streak"] = Field(
         default="none", description="what bounds an agent's messages: nothing, the episode, or a row without action"
@@ -68,16 +70,16 @@ class CobelOptions(BaseModel):
         default="all", description="whom a message goes to; in teams of more than three `concerned` saves reading"
     )
     keep: bool = Field(default=True, description="announced plans are kept until they are obsolete, else for one cycle")
-    interrupt: bool = Field(default=True, description="a message whose plan clashes stops what runs")
+    interrupt: bool = Field(default=True, description="a message whose plan conflicts stops what runs")
     correct: bool = Field(default=True, description="passive plans are assessed too, for one message each")
     warn: bool = Field(
-        default=True, description="a team-mate in danger that cannot know it is warned, whatever `cap` says"
+        default=True, description="a teammate in danger that cannot know it is warned, whatever `cap` says"
     )
     actions: int = Field(default=3, ge=1, le=12, description="actions of a subplan before a new one is made")
     length: int = Field(default=500, ge=40, le=2000, description="longest message in characters")
     trust: float = Field(default=0.95, ge=0.5, le=1, description="how likely what is told is true")
     tau: float = Field(default=0.15, gt=0, description="spread of intents: 0 the best alone, large all alike")
-    beta: float = Field(default=1.0, ge=0, description="how much a step off the way speaks against an intent, per tick")
+    beta: float = Field(default=1.0, ge=0, description="how much a step off the way speaks against an intent, per step")
     kept: float = Field(default=0.9, ge=0, le=1, description="how likely an announced plan is kept to")
 
     @model_validator(mode="after")
@@ -96,17 +98,17 @@ class CobelOptions(BaseModel):
 _NO_SBR: Final[dict[str, Any]] = {"store": "text", "ruled": False, "first_order": False, "engine": "questions"}
 
 VARIANTS: Final[dict[str, Variant]] = {
-    "exact": Variant("all operations by inference: no mind is asked", {"engine": "exact"}),
+    "exact": Variant("all operations by inference: no reasoner is asked", {"engine": "exact"}),
     "original": Variant(
         "as published: plans of others are forgotten after a cycle, two messages an episode, nothing interrupts",
         {"keep": False, "cap": "episode", "interrupt": False, "correct": False, "rules": "agreed", "warn": False},
     ),
-    "no_sbr": Variant("no symbolic beliefs: the dialogue stands for what others know; asked minds only", _NO_SBR),
-    "no_bbc": Variant("no prediction of team-mates' plans: only knowledge is compared", {"foresee": False}),
-    "text_store": Variant("what was said is kept as text, not in tables; asked minds only", {"store": "text"}),
+    "no_sbr": Variant("no symbolic beliefs: the dialogue stands for what others know; questions only", _NO_SBR),
+    "no_bbc": Variant("no prediction of teammates' plans: only knowledge is compared", {"foresee": False}),
+    "text_store": Variant("what was said is kept as text, not in tables; questions only", {"store": "text"}),
     "no_rules": Variant("beliefs of any form are kept that the world can state", {"ruled": False}),
-    "no_first_order": Variant("no beliefs about team-mates' beliefs", {"first_order": False}),
-    "no_intents": Variant("plans are made as if team-mates did nothing", {"foresee": False, "correct": False}),
+    "no_first_order": Variant("no beliefs about teammates' beliefs", {"first_order": False}),
+    "no_intents": Variant("plans are made as if teammates did nothing", {"foresee": False, "correct": False}),
     "always": Variant("a message at each new plan, whatever is assessed", {"gate": "always"}),
     "random": Variant(
         "messages at random moments; by default about as many as inference sends in the household's homes",
@@ -139,8 +141,8 @@ class Announcement(NamedTuple):
 
     subplan: Subplan
     t: int
-    ticks: int
-    """Estimated ticks that it takes."""
+    steps: int
+    """Estimated steps that it takes."""
 
 
 class BeliefUpdate(NamedTuple):
@@ -151,19 +153,20 @@ class BeliefUpdate(NamedTuple):
 
 
 class Intent(NamedTuple):
-    """What a teammate may do next."""
+    """What an agent may do next."""
 
     agent: AgentId
-    subplan: Subplan
+    option: Option
+    """What it begins with."""
     weight: float
     """Probability."""
-    ticks: int = 1
-    """Estimated ticks of its first action."""
+    actions: tuple[Action, ...] = ()
+    """The actions in a row, where more than the first is known."""
 
     @property
-    def option(self) -> Option:
-        """Its first action as an option."""
-        return Option(self.subplan.actions[0], self.subplan.goal, self.ticks)
+    def subplan(self) -> Subplan:
+        """Its actions as a subplan."""
+        return Subplan(self.actions or (self.option.action,), self.option.goal)
 
 
 class Assessment(NamedTuple):
@@ -171,8 +174,7 @@ class Assessment(NamedTuple):
 
     speaks: bool
     saved: float = 0.0
-    """Ticks that a message would save."""
-    reasons: tuple[str, ...] = ()
+    """Steps that a message would save."""
     lacking: Mapping[AgentId, tuple[Fact, ...]] = {}
     """For each teammate concerned the facts that the agent holds and the teammate does not."""
     against: tuple[AgentId, ...] = ()
@@ -231,20 +233,16 @@ class Situation:
     yields_to: frozenset[AgentId] = frozenset()
     """Teammates whose announcement it gives way to, for they announced first."""
     regrets: Mapping[AgentId, Mapping[Action, float]] = field(default_factory=dict)
-    """For each teammate and action the ticks that its steps lost if it is about that action."""
+    """For each teammate and action the steps that its moves lost if it is about that action."""
     subplan: Subplan | None = None
     outcomes: tuple[Outcome, ...] = ()
     """What it did under its subplan."""
     last_goal: GoalId | None = None
     """The goal that its last action was for."""
-    searched: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """For each kind of thing the weight of its places at the most, and at the least, over the episode."""
     last_met: Mapping[AgentId, int] = field(default_factory=dict)
     """When it saw each teammate last."""
     inferred: frozenset[Fact] = frozenset()
     """What it holds of the world without having seen it or been told."""
-    seed: int = 0
-    """Of what it imagines."""
 
     @property
     def agent(self) -> AgentId:
@@ -286,6 +284,19 @@ class Situation:
         """What matters and is not known."""
         return self.domain.beliefs.latent_variables(self.facts)
 
+    @cached_property
+    def own_options(self) -> list[Option]:
+        """The actions of its subplan as options."""
+        return [] if self.subplan is None else plan_options(self.domain, self.agent, self.subplan, self.facts)
+
+    def dialogue_with(self, teammate: AgentId) -> list[Message]:
+        """Return what a teammate said, and what was said to it, since the agent's last cycle."""
+        return [
+            message
+            for message in self.dialogue
+            if teammate == message.sender or message.recipients is None or teammate in message.recipients
+        ]
+
     def facts_of(self, agent: AgentId) -> Facts:
         """Return what an agent holds of the world, as far as this one knows."""
         return self.facts if agent == self.agent else self.ascribed[agent]
@@ -302,28 +313,13 @@ class Situation:
         return Facts((*(fact for fact in held if fact not in gone), *facts), held.seen)
 
 
-def kind_of(latent: LatentVariable) -> str:
-    """Return the kind of thing that a latent variable is about."""
-    subject = latent.values[0].fact.subject if latent.values else ""
-    return subject.kind if isinstance(subject, Entity) else subject
-
-
-def place_weights(latent: LatentVariable) -> dict[Entity, float]:
-    """Return the places that a latent variable may be in, with weights."""
-    weights: dict[Entity, float] = {}
-    for value in latent.values:
-        if isinstance(value.fact.value, Entity):
-            weights[value.fact.value] = weights.get(value.fact.value, 0.0) + value.weight
-    return weights
-
-
 def plan_options(domain: BeliefDomain, agent: AgentId, subplan: Subplan, facts: Facts) -> list[Option]:
-    """Return the actions of a subplan as options, with the ticks that they are estimated to take."""
+    """Return the actions of a subplan as options, with the steps that they are estimated to take."""
     options = []
     for action in subplan.actions:
         try:
-            ticks = domain.estimate_steps(agent, action, facts)
+            steps = domain.estimate_steps(agent, action, facts)
         except ImpossibleFacts:
-            ticks = 1
-        options.append(Option(action, subplan.goal, max(1, ticks)))
+            steps = 1
+        options.append(Option(action, subplan.goal, max(1, steps)))
     return options

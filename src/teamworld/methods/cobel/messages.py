@@ -1,0 +1,318 @@
+"""What is said: what a message is worth, how it is worded, and what is read from it.
+
+A message saves the steps that teammates would spend in vain, by what the agent knows, and those that are lost where
+plans conflict. It costs the step in which it is sent. A warning of danger saves more than any message costs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
+from math import fsum
+from typing import Final
+
+from teamworld.language import Action, AgentId, Entity, Fact, Facts, ParseError, parse_action
+from teamworld.methods.cobel.beliefs import LIKELY
+from teamworld.methods.cobel.planning import expect_alone, prior
+from teamworld.methods.cobel.prospects import first_actions
+from teamworld.methods.cobel.situation import Assessment, BeliefUpdate, Intent, MessageDraft, Situation, Subplan
+from teamworld.methods.contract import Message
+from teamworld.planning.fetch import wanted_kind
+from teamworld.worlds.contract import WAIT, Domain
+
+#: Steps that a message takes its speaker.
+STEP: Final = 1.0
+#: Steps ahead in which a danger is worth a warning: time to hear of it and to leave.
+WARNED_AHEAD: Final = 30
+#: Steps that are lost with an agent that is lost: more than any message costs.
+LOST: Final = 1000.0
+
+_PLAN = re.compile(r"I will: (.{1,400}?)\.(?:\s|$)")
+
+
+# ---- what is read: the zero-order and the first-order update
+
+
+def read_message(situation: Situation, message: Message) -> BeliefUpdate:
+    """Return the facts that a message carries and its plan. A plan is never a fact."""
+    facts = tuple(fact for fact in dict.fromkeys(message.facts) if situation.schema.statable(fact))
+    return BeliefUpdate(facts, read_plan(message))
+
+
+def read_plan(message: Message) -> Subplan | None:
+    """Return the plan that a message announces in the form of ``word_message``, if any."""
+    match = _PLAN.search(message.text)
+    if match is None:
+        return None
+    try:
+        actions = tuple(parse_action(text.strip()) for text in match[1].partition(" for ")[0].split(";"))
+    except ParseError:
+        return None
+    return Subplan(actions, message.goal)
+
+
+def read_dialogue(situation: Situation, teammate: AgentId) -> BeliefUpdate:
+    """Return what a teammate holds after a dialogue: what it said, and what was said to it."""
+    messages = situation.dialogue_with(teammate)
+    updates = [read_message(situation, message) for message in messages]
+    plans = [read_plan(message) for message in messages if message.sender == teammate]
+    facts = dict.fromkeys(fact for update in updates for fact in update.beliefs)
+    return BeliefUpdate(tuple(facts), next((plan for plan in reversed(plans) if plan is not None), None))
+
+
+# ---- what is written
+
+
+def draft_message(situation: Situation, assessment: Assessment) -> MessageDraft:
+    """Return the message: what the others do not know, and the agent's subplan, within the length."""
+    subplan, options = situation.subplan, situation.options
+    plan = subplan if assessment.announces and subplan and subplan.actions not in ((), (WAIT,)) else None
+    facts = list(assessment.facts)
+    while facts and len(word_message(facts, plan)) > options.length:
+        facts.pop()
+    if len(word_message(facts, plan)) > options.length:
+        plan = None
+    recipients: tuple[AgentId, ...] | None = None
+    if options.to == "concerned" and len(situation.team) > 3:
+        concerned = {*assessment.lacking, *assessment.against}
+        recipients = tuple(teammate for teammate in situation.teammates if teammate in concerned) or None
+    return MessageDraft(word_message(facts, plan), tuple(facts), plan, recipients)
+
+
+def word_message(facts: Sequence[Fact], plan: Subplan | None) -> str:
+    """Return a message in the form that ``read_plan`` reads."""
+    parts = [f"I know: {'; '.join(map(str, facts))}."] if facts else []
+    parts += [f"I will: {plan.text}."] if plan is not None else []
+    return " ".join(parts)
+
+
+# ---- what could be told
+
+
+def untold_facts(situation: Situation) -> tuple[Fact, ...]:
+    """Return what the agent could tell: facts that matter to goals and that some teammate does not hold.
+
+    Of each thing that goals are about, and of what they want any of, what is known of it; what the agent holds itself;
+    and which places nothing is left in. No more than fits into a message; facts of one thing are told together.
+    """
+    facts, domain, words = situation.facts, situation.domain, situation.words
+    goals = [goal for goal in situation.goals.values() if goal.state == "open"]
+    wanted = {goal.thing for goal in goals if goal.thing is not None}
+    latents = [
+        latent for held in (facts, *situation.ascribed.values()) for latent in domain.beliefs.latent_variables(held)
+    ]
+    values = [value.fact for latent in latents for value in latent.values]
+    kinds = {wanted_kind(goal) for goal in goals}
+    kinds |= {fact.subject.kind for fact in values if isinstance(fact.subject, Entity)}
+    left = {value.fact.value for latent in situation.latents for value in latent.values}
+    left |= {v.part_of.value for latent in situation.latents for v in latent.values if v.part_of is not None}
+    places = {fact.value for fact in values if isinstance(fact.value, Entity)} - left
+    groups: dict[object, list[Fact]] = {}
+    for fact in facts:
+        subject = fact.subject
+        is_exact = fact.predicate in (words.position, words.near)  # where it is exactly, beside saying in what
+        if is_exact or fact in situation.inferred or not situation.schema.statable(fact):
+            continue
+        if subject == situation.agent and fact.predicate == words.held:
+            groups.setdefault(subject, []).append(fact)
+        elif isinstance(subject, Entity) and (subject in wanted or subject.kind in kinds):
+            groups.setdefault(subject, []).extend((*_of_place(fact, situation), fact))
+        elif subject in places and fact.predicate not in (words.room, words.container, words.access):
+            groups.setdefault(subject, []).append(fact)
+    held_by, chosen = situation.ascribed.values(), dict[Fact, None]()
+    for group in groups.values():
+        is_new = any(fact not in held for fact in group for held in held_by)
+        if is_new and len(word_message((*chosen, *group), None)) <= situation.options.length:
+            chosen |= dict.fromkeys(group)
+    return tuple(chosen)
+
+
+def _of_place(fact: Fact, situation: Situation) -> Iterable[Fact]:
+    """Yield what is known of the place that a fact names, so that who is told of it can find it."""
+    words = situation.words
+    if isinstance(fact.value, Entity) and fact.predicate in (words.container, words.surface):
+        for predicate in (words.room, words.access):
+            value = situation.facts.value(fact.value, predicate)
+            if value is not None:
+                yield Fact(fact.value, predicate, value)
+
+
+# ---- what it is worth
+
+
+def assess(situation: Situation, intents: Mapping[AgentId, Sequence[Intent]]) -> Assessment:
+    """Return what a message would save, in steps, and of what: of the facts told, and of the plan announced.
+
+    Of a teammate out of sight it is not foreseen what it does next, so nothing would be saved.
+    """
+    facts, t = untold_facts(situation), situation.view.t
+    in_sight = [teammate for teammate in situation.teammates if situation.last_met.get(teammate) == t]
+    by_facts = {teammate: _steps_saved(situation, teammate, facts, intents.get(teammate, ())) for teammate in in_sight}
+    by_plan = {teammate: _steps_lost(situation, intents.get(teammate, ())) for teammate in in_sight}
+    ignorant = {teammate: gain for teammate, gain in by_facts.items() if gain > 0}
+    against = {teammate: gain for teammate, gain in by_plan.items() if gain > 0}
+    threshold = situation.options.theta + STEP
+    if fsum(against.values()) <= threshold:  # a plan has to pay by itself
+        against = {}
+    saved = fsum((*ignorant.values(), *against.values()))
+    return Assessment(
+        speaks=saved > threshold,
+        saved=saved,
+        lacking={teammate: situation.missing_from(teammate, facts) for teammate in ignorant},
+        against=tuple(against),
+        announces=bool(against),
+    )
+
+
+def assess_all(situation: Situation) -> Assessment:
+    """Return all that could be told, unassessed: for gates that do not ask what it is worth."""
+    facts = untold_facts(situation)
+    return Assessment(False, lacking={agent: situation.missing_from(agent, facts) for agent in situation.teammates})
+
+
+def _steps_lost(situation: Situation, intents: Iterable[Intent]) -> float:
+    """Return the steps that are lost between the agent's plan and a teammate's intents, unless it expects the plan.
+
+    It expects a plan that was announced, and else as far as the agent would be predicted by its own worth.
+    """
+    subplan, announced = situation.subplan, situation.own_announcement
+    is_announced = announced is not None and announced.subplan == subplan
+    if subplan is None or subplan.actions in ((), (WAIT,)) or is_announced or not situation.options.foresee:
+        return 0.0
+    planned, cost = situation.own_options[0], situation.domain.beliefs.conflict_cost
+    predicted = {intent.option.action: intent.weight for intent in expect_alone(situation, situation.agent)}
+    lost = fsum(intent.weight * cost(planned, intent.option, situation.facts) for intent in intents)
+    return (1 - predicted.get(planned.action, 0.0)) * lost
+
+
+def _steps_saved(situation: Situation, teammate: AgentId, facts: Sequence[Fact], intents: Sequence[Intent]) -> float:
+    """Return the steps in vain that a teammate is spared if it is told some facts."""
+    news, held = situation.missing_from(teammate, facts), situation.ascribed[teammate]
+    if not news:
+        return 0.0
+    choices = _choices(situation, teammate, held)
+    seen = {intent.option.action: intent.weight for intent in intents}
+    rest = max(0.0, 1 - fsum(seen.values()))
+    unseen = fsum(weight for action, weight in choices.items() if action not in seen)
+    # What its moves and words say for and against each action, beside what it holds.
+    likelihood = {
+        action: seen[action] / weight if action in seen else rest / unseen
+        for action, weight in choices.items()
+        if seen and weight > 0
+    }
+    before = _steps_in_vain(situation, teammate, held, likelihood)
+    after = _steps_in_vain(situation, teammate, situation.facts_after_telling(teammate, news), likelihood)
+    return 0.0 if before is None or after is None else before - after
+
+
+def _choices(situation: Situation, teammate: AgentId, held: Facts) -> dict[Action, float]:
+    """Return how likely a teammate begins with each action, by what it holds; all alike where nothing is foreseen."""
+    rates = {action: prospect.rate for action, prospect in first_actions(situation, teammate, held).items()}
+    top = max(rates.values(), default=0.0)
+    if not situation.options.foresee or top <= 0:
+        return dict.fromkeys(rates, 1.0)
+    return prior({action: rate / top for action, rate in rates.items()}, situation.options.tau)
+
+
+def _steps_in_vain(
+    situation: Situation, teammate: AgentId, held: Facts, likelihood: Mapping[Action, float]
+) -> float | None:
+    """Return the steps that a teammate is expected to spend in vain on what it does next, by what the agent knows.
+
+    Args:
+        situation: The agent's.
+        teammate: Who.
+        held: What the teammate chooses by.
+        likelihood: What speaks for and against each action beside that.
+
+    Returns:
+        The steps; None if the teammate has nothing to do.
+    """
+    weights = {a: weight * likelihood.get(a, 1.0) for a, weight in _choices(situation, teammate, held).items()}
+    whole = fsum(weights.values())
+    if whole <= 0:
+        return None
+    words, facts = situation.words, situation.facts
+    considered, actual = (first_actions(situation, teammate, believed) for believed in (held, facts))
+    things = [p.actions[0].args[0] for p in actual.values() if p.goal is not None and p.actions[0].args]
+    filled = {  # places where a thing lies that a goal wants
+        facts.value(thing, predicate)
+        for thing in things
+        if isinstance(thing, Entity)
+        for predicate in (words.room, words.container)
+    }
+    in_vain = 0.0
+    for action, weight in weights.items():
+        is_filled = bool(action.args) and action.args[0] in filled
+        chance = 1.0 if is_filled else actual[action].chance if action in actual else 0.0
+        in_vain += weight / whole * (1 - chance) * considered[action].first
+    return in_vain
+
+
+def others_can_say(situation: Situation, assessment: Assessment) -> bool:
+    """Return whether a teammate before the agent in the team can say the same, as far as the agent knows.
+
+    Who holds all the facts can tell them, and whose plan conflicts with the agent's can announce it: one message is
+    enough.
+    """
+    facts, against = assessment.facts, assessment.against
+    return any(
+        not situation.missing_from(teammate, facts)
+        and (not against or (teammate in against and teammate not in situation.announced))
+        for teammate in takewhile(lambda agent: agent != situation.agent, situation.team)
+    )
+
+
+# ---- warnings of danger
+
+
+def harm_probability(domain: Domain, agent: AgentId, facts: Facts) -> float:
+    """Return the probability that an agent is harmed soon where it is; 0 in worlds that harm nobody."""
+    return 0.0 if domain.danger is None else domain.danger.harm_probability(agent, WARNED_AHEAD, facts)
+
+
+def assess_danger(situation: Situation) -> Assessment:
+    """Return whom the agent has to warn, and by which facts: teammates in danger where they are who cannot know it."""
+    warnings = {teammate: _warning(situation, teammate) for teammate in situation.teammates}
+    lacking = {teammate: facts for teammate, facts in warnings.items() if facts}
+    return Assessment(bool(lacking), LOST * len(lacking), lacking, announces=False)
+
+
+def _warning(situation: Situation, teammate: AgentId) -> tuple[Fact, ...]:
+    """Return few facts by which a teammate learns of its danger: halves of them while one will do."""
+    held = situation.ascribed[teammate]
+
+    def danger_given(facts: Facts) -> float:
+        return harm_probability(situation.domain, teammate, facts)
+
+    def learned(facts: Sequence[Fact]) -> float:
+        return danger_given(situation.facts_after_telling(teammate, facts))
+
+    if held is situation.facts or danger_given(situation.facts) <= danger_given(held):
+        return ()
+    facts = [fact for fact in situation.facts if fact not in held and _is_newer(situation, teammate, fact)]
+    best = learned(facts)
+    if best <= danger_given(held):
+        return ()
+    while len(facts) > 1:
+        middle = len(facts) // 2
+        half = next((half for half in (facts[:middle], facts[middle:]) if learned(half) >= best), None)
+        if half is None:
+            break
+        facts = half
+    return tuple(facts)
+
+
+def _is_newer(situation: Situation, teammate: AgentId, fact: Fact) -> bool:
+    """Return whether what the agent knows of a fact's subject is newer than what the teammate knows of it.
+
+    What the teammate probably sees for itself, it knows now.
+    """
+    if isinstance(fact.subject, str) or not situation.schema.statable(fact):
+        return False
+    if situation.domain.beliefs.observation_probability(fact, teammate, situation.facts) >= LIKELY:
+        return False
+    held, t = situation.ascribed[teammate], situation.view.t
+    newest = max((held.seen.get(known, t) for known in held if known.subject == fact.subject), default=-1)
+    return situation.facts.seen.get(fact, t) > newest

@@ -1,0 +1,316 @@
+"""Prediction and planning: what teammates intend by what they hold, and what to do beside that.
+
+Teammates are taken to choose by worth (``prospects``) under what they hold: a Boltzmann prior, updated by their steps
+and by the plans they announced. The agent takes what is worth most a step beside what it expects of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, fsum
+from typing import Final, TypeVar
+
+from teamworld.language import Action, AgentId, Facts, GoalId
+from teamworld.methods.cobel.prospects import Prospect, first_actions, outlook
+from teamworld.methods.cobel.situation import (
+    Announcement,
+    Intent,
+    NextAction,
+    Situation,
+    Subplan,
+    plan_options,
+)
+from teamworld.planning.candidates import complete_action, nearest_ticks
+from teamworld.worlds.base.beliefs import BeliefDomain
+from teamworld.worlds.contract import WAIT, Goal, ImpossibleFacts, Option
+
+#: By how much more a goal counts that the agent is at already, so that nobody wavers between equals.
+STICK: Final = 1.3
+#: Share of its gain that a prospect keeps where others are expected to suffice: they may not come.
+CROWDED: Final = 0.1
+#: Share of its worth that a prospect keeps though teammates are sure to be first: they may do something else.
+FLOOR: Final = 0.1
+#: Utility that a place in the order of the world's options costs, relative to the best option.
+RANK: Final = 0.02
+#: Intents of each teammate that count into the agent's own plan.
+COUNTED: Final = 8
+
+H = TypeVar("H", bound=Hashable)
+
+
+# ---- what a teammate intends: a posterior over its options
+
+
+def prior(utilities: Mapping[H, float], tau: float) -> dict[H, float]:
+    """Return how likely each option is to be chosen: P(h) in proportion to exp(U(h) / tau).
+
+    Args:
+        utilities: Value less cost of each option, under the agent's beliefs.
+        tau: Above 0; the utility that makes an option e times as likely.
+
+    Returns:
+        Probabilities that add up to 1, in the order of the utilities.
+    """
+    best = max(utilities.values(), default=0.0)
+    return _normal({option: exp((utility - best) / tau) for option, utility in utilities.items()}, {})
+
+
+def after_step(intents: Mapping[H, float], regrets: Mapping[H, float], beta: float) -> dict[H, float]:
+    """Return the posterior once the agent was seen to act: P(h) times exp(-beta * regret).
+
+    Args:
+        intents: The probabilities before.
+        regrets: For each intent, cost-to-go after the act less the best cost-to-go: what the act loses if that were
+            the intent. An intent that is not named loses nothing.
+        beta: Weight of a lost step, at least 0.
+    """
+    losses = {option: regrets.get(option, 0.0) for option in intents}
+    least = min((loss for option, loss in losses.items() if intents[option] > 0), default=0.0)
+    weights = {option: p * exp(-beta * max(0.0, losses[option] - least)) for option, p in intents.items()}
+    return _normal(weights, intents)
+
+
+def after_word(intents: Mapping[H, float], announced: H, trust: float) -> dict[H, float]:
+    """Return the posterior once the agent has announced a plan, which it carries out with the chance ``trust``.
+
+    Otherwise it does any of the others alike. A plan that nobody had thought of gets the chance ``trust``.
+    """
+    if announced not in intents:
+        return {option: p * (1 - trust) for option, p in intents.items()} | {announced: trust if intents else 1.0}
+    if len(intents) == 1:
+        return dict(intents)
+    wrong = (1 - trust) / (len(intents) - 1)
+    return _normal({option: p * (trust if option == announced else wrong) for option, p in intents.items()}, intents)
+
+
+def likeliest(intents: Mapping[H, float], most: int) -> list[tuple[H, float]]:
+    """Return the likeliest intents, likeliest first and in the order of the table where equal."""
+    return sorted(intents.items(), key=lambda entry: -entry[1])[:most]
+
+
+def _normal(weights: dict[H, float], otherwise: Mapping[H, float]) -> dict[H, float]:
+    """Return weights that add up to 1, or the other table where all are 0."""
+    total = fsum(weights.values())
+    return {option: weight / total for option, weight in weights.items()} if total > 0 else dict(otherwise)
+
+
+def predict_intents(situation: Situation, teammate: AgentId, most: int) -> list[Intent]:
+    """Return a teammate's likeliest next steps by what it holds, what it was seen to do and what it announced.
+
+    Where a goal takes several agents it counts on the others as far as it can expect them there.
+    """
+    prospects = first_actions(situation, teammate, situation.ascribed[teammate])
+    rates = {action: prospect.rate for action, prospect in prospects.items()}
+    joint = {action: prospect for action, prospect in prospects.items() if prospect.need > 1}
+    if joint:
+        others = [item for other in situation.team if other != teammate for item in expect_alone(situation, other)]
+        rates |= {action: p.gain / _agent_steps(situation, teammate, p, others) for action, p in joint.items()}
+    announcement = situation.announced.get(teammate)
+    intents = []
+    for action, weight in likeliest(_posterior(situation, teammate, rates, announcement), most):
+        prospect = prospects.get(action)
+        if prospect is not None:
+            actions = prospect.actions[: situation.options.actions]
+            intents.append(Intent(teammate, prospect.option, weight, actions))
+        elif announcement is not None:
+            (actions, goal, _), steps = announcement.subplan, announcement.steps
+            intents.append(Intent(teammate, Option(actions[0], goal, steps), weight, actions))
+    return intents
+
+
+def _posterior(
+    situation: Situation, agent: AgentId, rates: Mapping[Action, float], announcement: Announcement | None
+) -> dict[Action, float]:
+    """Return how likely an agent begins with each action, by its rates, its steps and its word."""
+    options = situation.options
+    top = max(rates.values(), default=0.0)
+    order = sorted(rates, key=lambda action: -rates[action])  # of equals the first is taken first
+    utilities = {a: (rates[a] / top if top > 0 else 0.0) - RANK * place for place, a in enumerate(order)}
+    table = after_step(prior(utilities, options.tau), situation.regrets.get(agent, {}), options.beta)
+    if announcement is not None and announcement.subplan.actions:
+        actions = announcement.subplan.actions
+        current = next((action for action in actions if action in table), actions[0])
+        table = after_word(table, current, options.kept)
+    return table
+
+
+def expect_alone(situation: Situation, agent: AgentId) -> list[Intent]:
+    """Return what an agent, itself included, may do next if it thinks of nobody else."""
+    prospects = first_actions(situation, agent, situation.facts_of(agent))
+    is_self = agent == situation.agent
+    announcement = situation.own_announcement if is_self else situation.announced.get(agent)
+    table = _posterior(situation, agent, {a: prospect.rate for a, prospect in prospects.items()}, announcement)
+    return [Intent(agent, prospects[a].option, weight) for a, weight in table.items() if a in prospects]
+
+
+# ---- what to do
+
+
+def announced_intents(situation: Situation, teammate: AgentId) -> list[Intent]:
+    """Return the actions of the plan that a teammate announced, each as likely as an announced plan is kept to."""
+    subplan = situation.announced[teammate].subplan
+    options = plan_options(situation.domain, teammate, subplan, situation.facts)
+    return [Intent(teammate, option, situation.options.kept, subplan.actions) for option in options]
+
+
+def expected_intents(situation: Situation, teammates: Iterable[AgentId]) -> list[Intent]:
+    """Return what some teammates may do, where that is predicted."""
+    if not situation.options.foresee:
+        return []
+    return [intent for teammate in teammates for intent in predict_intents(situation, teammate, COUNTED)]
+
+
+def best_subplan(situation: Situation, others: Sequence[Intent]) -> Subplan:
+    """Return the subplan that is worth most a step beside what others may do."""
+    prospects = possible_prospects(situation)
+    if not prospects:
+        return Subplan((WAIT,))
+    best = max(prospects, key=lambda prospect: score(situation, prospect, others))
+    return Subplan((*_retry_place(situation, best), *best.actions)[: situation.options.actions], best.goal)
+
+
+def _retry_place(situation: Situation, prospect: Prospect) -> tuple[Action, ...]:
+    """Return what takes the agent's place anew where that what it would do there has just failed.
+
+    Where each of several stands well enough for itself, they may shut each other out.
+    """
+    view, hold = situation.view, prospect.hold
+    last = view.history[-1] if view.history else None
+    failed = last is not None and last.status == "failed" and last.action == complete_action(prospect.actions[0], view)
+    return (hold,) if failed and hold is not None and view.check(hold).ok else ()
+
+
+def possible_prospects(situation: Situation) -> list[Prospect]:
+    """Return the agent's prospects that can begin now, as it knows."""
+    prospects = outlook(situation, situation.agent, situation.facts)
+    return [prospect for prospect in prospects if situation.view.check(prospect.actions[0]).ok]
+
+
+def score(situation: Situation, prospect: Prospect, others: Sequence[Intent]) -> float:
+    """Return the worth of a prospect a step, beside what others may do.
+
+    Who works on another goal, or on one that takes an agent, takes away from what is left. Who works on the same goal
+    that takes several is a partner: it is waited for, and what the two do differently costs its steps.
+    """
+    ahead = [other for other in others if _goes_first(situation, other, prospect)]
+    at_goal = prospect.near is not None  # then ``_uncrowded`` says what is left of it
+    rivals = [other for other in ahead if not (at_goal and other.option.goal == prospect.goal)]
+    keeps = 1.0
+    if not prospect.own:
+        goal = situation.goals.get(prospect.goal) if prospect.goal is not None else None
+        keeps = _uncrowded(goal, _workers(ahead, prospect.goal)) * _unspoilt(situation, prospect.option, rivals)
+    is_joint = prospect.need > 1
+    stick = STICK if is_joint and prospect.goal == situation.last_goal else 1.0
+    steps = _agent_steps(situation, situation.agent, prospect, others) if is_joint else prospect.steps
+    return stick * prospect.gain * keeps / steps
+
+
+def _uncrowded(goal: Goal | None, others: float) -> float:
+    """Return the share of its gain that work keeps where so many teammates are expected at its goal first."""
+    if goal is None or goal.units == goal.capacity > 1:  # one for each unit: whoever comes takes another
+        return 1.0
+    return min(1.0, max(CROWDED, goal.capacity - others))
+
+
+def _unspoilt(situation: Situation, option: Option, others: Iterable[Intent]) -> float:
+    """Return the share of an option's worth that is left if others do something first, each with a probability."""
+    left = 1.0
+    for other in others:
+        left *= 1 - other.weight * conflict_share(situation, option, other.option)
+    return max(FLOOR, left)
+
+
+def conflict_share(situation: Situation, option: Option, other: Option) -> float:
+    """Return the share of an option that is lost if another agent does another one, from 0 to 1."""
+    whole = max(1, min(option.steps, other.steps))
+    return min(1.0, situation.domain.beliefs.conflict_cost(option, other, situation.facts) / whole)
+
+
+def _agent_steps(situation: Situation, agent: AgentId, prospect: Prospect, others: Sequence[Intent]) -> float:
+    """Return the agent-steps of all who are still lacking at a goal that takes several.
+
+    Steps are lost until as many have come as it takes, and by what they do there otherwise.
+    """
+    cost, goal = situation.domain.beliefs.conflict_cost, prospect.goal
+    partners = [other for other in others if other.option.goal == goal]
+    lost = fsum(other.weight * cost(prospect.option, other.option, situation.facts) for other in partners)
+    if others and goal is not None:
+        teammates = (teammate for teammate in situation.team if teammate != agent)
+        arrivals = sorted(_arrival(situation, teammate, goal, others) for teammate in teammates)[: prospect.need - 1]
+        late = arrivals[-1] if len(arrivals) == prospect.need - 1 else float(situation.view.steps_left)
+        lost += max(0.0, late - steps_to_goal(situation, agent, goal))
+    return (prospect.steps + lost) * max(1.0, prospect.need - _workers(others, goal))
+
+
+def _arrival(situation: Situation, agent: AgentId, goal: GoalId, others: Sequence[Intent]) -> float:
+    """Return when an agent is expected at a goal: on its way already, or once it has done what it is at."""
+    prospects = first_actions(situation, agent, situation.facts_of(agent))
+    busy = (other for other in others if other.agent == agent and other.option.goal != goal)
+    before = fsum(
+        weight * (prospects[option.action].steps if option.action in prospects else option.steps)
+        for _, option, weight, _ in busy
+    )
+    return before + steps_to_goal(situation, agent, goal)
+
+
+def steps_to_goal(situation: Situation, agent: AgentId, goal: GoalId) -> int:
+    """Return the steps of an agent's nearest option for a goal.
+
+    Where it is not known what the agent could do it is taken to be as far as the one who thinks of it; where that one
+    has no option for the goal either, all steps that are left.
+    """
+    steps = situation.facts.derive(_NearestOptions(agent, situation.domain))
+    if goal not in steps and agent != situation.agent:
+        steps = situation.facts.derive(_NearestOptions(situation.agent, situation.domain))
+    return steps.get(goal, situation.view.steps_left)
+
+
+@dataclass(frozen=True)
+class _NearestOptions:
+    """Steps of an agent's nearest option for each goal; worked out once for each collection of facts."""
+
+    agent: AgentId
+    domain: BeliefDomain
+
+    def __call__(self, facts: Facts) -> dict[GoalId, int]:
+        try:
+            return nearest_ticks(self.domain.options(self.agent, facts))
+        except ImpossibleFacts:
+            return {}  # nobody knows where it is
+
+
+def _workers(others: Iterable[Intent], goal: GoalId | None) -> float:
+    """Return how many teammates are expected to work on a goal."""
+    return fsum(weight for _, option, weight, _ in others if option.goal == goal and option.action != WAIT)
+
+
+def _goes_first(situation: Situation, other: Intent, prospect: Prospect) -> bool:
+    """Return whether the agent gives way to a teammate that may want the same: if it announced so, or if it is nearer.
+
+    Both can tell who is nearer, more or less; if both gave way, they would change places for ever.
+    """
+    if other.agent in situation.announced:
+        return other.agent in situation.yields_to
+    far, near = prospect.first, other.option.steps
+    if prospect.near is not None and prospect.goal is not None and other.option.goal == prospect.goal:
+        far, near = prospect.near, steps_to_goal(situation, other.agent, prospect.goal)  # who is there has much to do
+    order = list(situation.team)
+    return (near, order.index(other.agent)) < (far, order.index(situation.agent))
+
+
+def next_action(situation: Situation) -> NextAction:
+    """Return the first action of the subplan that is not done and can start; none if the next one cannot."""
+    if situation.subplan is None:
+        return NextAction(None)
+    done = Counter(outcome.action for outcome in situation.outcomes if outcome.status == "done")
+    failed = {outcome.action for outcome in situation.outcomes if outcome.status == "failed"}
+    for action in situation.subplan.actions:
+        if done[action] > 0:
+            done[action] -= 1
+            continue
+        if action in failed or not situation.view.check(action).ok:
+            break
+        return NextAction(action, situation.subplan.goal)
+    return NextAction(None)

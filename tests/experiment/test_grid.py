@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -205,13 +204,13 @@ def test_status_takes_no_lock_and_writes_nothing(out: Path, monkeypatch: pytest.
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks cannot be shared there")
-def test_a_run_begins_while_somebody_looks(out: Path) -> None:
+def test_a_run_begins_while_somebody_looks(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
     folder = RunFolder(next(iter(grid.runs(out)))[0])
     other = folder.lock_file.open("rb")
     fcntl.flock(other, fcntl.LOCK_SH)
-    threading.Timer(0.1, other.close).start()
+    monkeypatch.setattr("time.sleep", lambda _: other.close())  # while the run waits for its lock
     with folder.locked():
         assert other.closed
 

@@ -287,14 +287,22 @@ def test_a_change_of_sampling_is_the_same_once_it_was_written(server: Peer, tmp_
     assert [one.difference for one in replay(RunFolder(tmp_path / "a"), held, tmp_path / "scratch")] == [None]
 
 
-@pytest.mark.heavy
 def test_calls_on_their_way_when_a_run_stops_come_back(server: Peer, tmp_path: Path) -> None:
-    experiment, told = plain(server, level="n4", seeds=[0, 1, 2, 3]), list[str]()
-    server.set(seconds=0.2, jitter=0.4)  # far apart: some come back long before others, on a busy machine too
+    server.set("slow", held=True)
+    reasoner = f"agent_0={server.name('slow')},*={server.name('quick')}"
+    experiment = plain(server, reasoner=reasoner, methods=["zero_shot"], level="n4", seeds=[0, 1, 2, 3])
+    told: list[str] = []
+
+    def release(line: str) -> None:
+        told.append(line)
+        server.release()
+
     with pytest.raises(OutOfBudget):
-        run(experiment, tmp_path / "a", running=RunOptions(budget="30ktok"), watch=RunMonitor(notice=told.append))
-    assert len(calls(tmp_path / "a")) == sum(server.stats()["came"].values())
-    assert any("on their way" in line for line in told)
+        run(experiment, tmp_path / "a", running=RunOptions(budget="500tok", calls=2), watch=RunMonitor(notice=release))
+    on_record = calls(tmp_path / "a")
+    assert len(on_record) == sum(server.stats()["came"].values())
+    assert sum(call.model.endswith("slow") for call in on_record) == 2
+    assert [line for line in told if "on their way" in line]
 
 
 def test_a_cache_gets_what_a_kill_kept_from_it(server: Peer, tmp_path: Path) -> None:

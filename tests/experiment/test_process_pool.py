@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
 import pytest
 
 from teamworld.errors import UserError
@@ -23,7 +21,7 @@ from teamworld.experiment.spec import build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.memory.store import MemoryStore
-from tests.experiment.squares import squared
+from tests.experiment.squares import Task, squared
 
 GIVEN = {"methods": ["drwell", "greedy"], "seeds": [0, 1, 2], "episodes": 2, "max_steps": 25}
 
@@ -92,20 +90,22 @@ def test_short_runs_stay_in_one_process(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_tasks_are_done_in_processes_and_told_in_order() -> None:
-    numbers = list(range(6))
-    found = list(process_pool.in_order(squared, numbers, 3))
-    assert [square for square, _ in found] == [number**2 for number in numbers]
-    assert 2 <= len({place for _, place in found} - {os.getpid()}) <= 3
-    assert {place for _, place in process_pool.in_order(squared, numbers, 1)} == {os.getpid()}
+    with multiprocessing.Manager() as manager:
+        second = manager.Event()  # the first task waits for the second, which another process must do
+        tasks = [Task(0, waits_for=second), Task(1, sets=second), *map(Task, range(2, 6))]
+        found = list(process_pool.in_order(squared, tasks, 2))
+    assert [square for square, _ in found] == [number**2 for number in range(6)]
+    assert len({process for _, process in found} - {os.getpid()}) == 2
+    assert {process for _, process in process_pool.in_order(squared, tasks[2:], 1)} == {os.getpid()}
 
 
 def test_the_first_error_of_a_task_ends_all() -> None:
-    told = process_pool.in_order(squared, [1, 13, 2], 2)
+    told = process_pool.in_order(squared, list(map(Task, (1, 13, 2))), 2)
     assert next(told)[0] == 1
     with pytest.raises(UserError, match="not that one"):
         next(told)
     assert next(told, None) is None
-    begun = process_pool.in_order(squared, [1, 2, 3], 2)
+    begun = process_pool.in_order(squared, list(map(Task, (1, 2, 3))), 2)
     next(begun)
     begun.close()  # nobody wants the rest
 
@@ -124,34 +124,19 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "2 __main__\n"), done.stderr
 
 
-@pytest.mark.heavy
-@pytest.mark.skipif(os.name != "posix", reason="kills processes")
-def test_workers_end_with_who_started_them(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "teamworld",
-        "run",
-        "cube",
-        "--method",
-        "drwell",
-        "--seeds",
-        "4",
-        "--episodes",
-        "300",
-    ]
-    begun = subprocess.Popen([*command, "--processes", "2", "--out", str(tmp_path / "run")], stderr=subprocess.DEVNULL)
-    try:
-        limit = time.monotonic() + 60
-        workers: list[psutil.Process] = []
-        while time.monotonic() < limit and not list(tmp_path.glob("run/logs/*/0002*")):
-            time.sleep(0.1)
-        workers = psutil.Process(begun.pid).children(recursive=True)
-        assert len(workers) >= 2
-        begun.send_signal(signal.SIGKILL)
-        begun.wait()
-        gone, alive = psutil.wait_procs(workers, timeout=10)
-        assert not alive, gone
-    finally:
+WORKING = """
+from teamworld.experiment import process_pool
+from tests.experiment.squares import work_without_end
+
+list(process_pool.in_order(work_without_end, [0, 1], 2))
+"""
+
+
+@pytest.mark.timeout(120)
+def test_workers_end_with_who_started_them() -> None:
+    root = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", WORKING], stdout=subprocess.PIPE, text=True, cwd=root) as begun:
+        assert begun.stdout is not None
+        assert [begun.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
         begun.kill()
-        begun.wait()
+        assert begun.stdout.read() == ""  # it ends when the last worker, which holds the other end, has ended

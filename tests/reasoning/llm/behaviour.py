@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
@@ -64,6 +65,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Until an answer, or a fault that shows, starts."""
     jitter: float = 0.0
     """Up to so many seconds more, drawn by seed and request."""
+    held: bool = False
+    """Answers wait for ``Server.release``."""
     seed: int = 0
     faults: dict[str, float] = {}
     """Rate of each fault; drawn by seed, request, and how often this request came."""
@@ -240,6 +243,8 @@ class Server:
         self._scripted: Counter[str] = Counter()
         self._row: Counter[str] = Counter()
         self._brains: dict[str, Brain] = {}
+        self.held: list[Callable[[], None]] = []
+        """Sends the replies that are held."""
 
     def reset(self) -> None:
         """Forget behaviours and counters; connections that are open go on counting."""
@@ -248,6 +253,13 @@ class Server:
         self._behaviours = {"*": Behaviour()}
         self._scripted.clear()
         self._row.clear()
+
+    def release(self) -> None:
+        """Send what is held, and hold nothing more."""
+        for name, behaviour in self._behaviours.items():
+            self._behaviours[name] = msgspec.structs.replace(behaviour, held=False)
+        while self.held:
+            self.held.pop()()
 
     def set(self, model: str, changes: dict[str, Any]) -> None:
         """Change the behaviour for a model, or for all others with '*'; what is not named is as at the start."""
@@ -284,6 +296,7 @@ class Server:
         name = model if model in self._behaviours else "*"
         behaviour = self._behaviours[name]
         wait = behaviour.seconds + behaviour.jitter * _share("jitter", behaviour.seed, digest)
+        wait = math.inf if behaviour.held else wait
         reply = self.wants_key(auth, name) or self._misfit(request, behaviour)
         if reply is not None:
             return wait, digest, "rejected", reply

@@ -20,9 +20,11 @@ import contextlib
 import gc
 import http.client
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +107,9 @@ class Connection(asyncio.Protocol):
             prompt = prompt_digest((turn["role"], turn.get("content")) for turn in request.get("messages", ()))
             self._owed = digest, prompt, fault, reply.tokens
             seen.arrived()
-            if wait > 0:
+            if wait == math.inf:
+                server.held.append(partial(self._finish, reply))
+            elif wait > 0:
                 asyncio.get_running_loop().call_later(wait, self._finish, reply)
             else:
                 self._finish(reply)
@@ -115,6 +119,9 @@ class Connection(asyncio.Protocol):
         elif path == "/control" and method == "POST":
             changes = msgspec.json.decode(body)
             server.set(changes.pop("model", "*"), changes)
+            self._send(Reply(200, b"{}"))
+        elif path == "/control/release":
+            server.release()
             self._send(Reply(200, b"{}"))
         elif path == "/control/reset":
             server.reset()
@@ -238,6 +245,10 @@ class Peer:
     def reset(self) -> None:
         """Forget behaviours and counters."""
         self._request("POST", "/control/reset", {})
+
+    def release(self) -> None:
+        """Send the answers that are held, and hold nothing more."""
+        self._request("POST", "/control/release", {})
 
     def stats(self) -> dict[str, Any]:
         """Return the counters: see ``Seen.stats``."""

@@ -61,7 +61,7 @@ def test_retry_after_of_a_server_is_respected() -> None:
         (sent,) = send(f"{peer.url}#m", 1, [])
     assert isinstance(sent, Sent)
     assert [fault.retry_after for fault in sent.faults] == [1.0]
-    assert 1.0 <= sent.seconds < 10.0
+    assert sent.seconds >= 1.0
 
 
 def test_a_server_that_is_gone_stops_the_run() -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from teamworld import run
 from teamworld.cli import run as command
-from teamworld.cli.experiments import default_folder
+from teamworld.cli.executions import default_folder
 from teamworld.errors import UserError
 from teamworld.experiment.replay import replay
 from teamworld.experiment.runner import completed

@@ -185,12 +185,12 @@ class Fixed(Reasoner):
 
 def test_a_bad_answer_is_asked_again_with_the_complaint() -> None:
     reasoner = Fixed(None, 3, 8)
-    reply = asyncio.run(ask_until_usable(reasoner, PickOne(accepts=lambda value: value > 5)))
+    reply = asyncio.run(ask_until_usable(reasoner, PickOne(accepts=lambda value: value > 5), 2))
     assert (reply.answer.value, reply.fallback) == (8, False)
     assert [(bad.flaw, bad.complaint) for bad in reply.tries] == [("schema", "malformed"), ("intent", "3 will not do")]
     assert reasoner.tries == [[], ["malformed"], ["malformed", "3 will not do"]]
 
 
 def test_after_the_last_try_the_fallback_stands() -> None:
-    reply = asyncio.run(ask_until_usable(Fixed(1, None, 2), PickOne(accepts=lambda value: value > 5)))
+    reply = asyncio.run(ask_until_usable(Fixed(1, None, 2), PickOne(accepts=lambda value: value > 5), 2))
     assert (reply.answer.value, reply.fallback, len(reply.tries)) == (-1, True, 3)

@@ -8,8 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from teamworld.experiment.message_protocol import MessageProtocol
-from teamworld.experiment.spec import ExperimentSpec
+from teamworld.experiment.spec import ExperimentSpec, MessageProtocol
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.metrics.summary import Rate, Summary
 from teamworld.report.tables import Table, by_episode, by_method, describe_reasoner, of_run, rich_tables

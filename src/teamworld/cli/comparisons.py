@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from rich.console import Console
 
-from teamworld.cli.experiments import default_folder
+from teamworld.cli.executions import default_folder
 from teamworld.cli.monitor import dump, estimate_all, monitored, print_table
 from teamworld.cli.options import DEFAULT_RUN, DEFAULT_SPEC, Flag, Names, RunArguments, SpecArguments, split_names
 from teamworld.errors import UserError

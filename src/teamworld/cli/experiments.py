@@ -1,37 +1,14 @@
-"""Commands that carry out runs: run, resume, status, replay."""
+"""Commands that carry out runs: run, resume, status, replay.
+
+What they do stands in ``executions``, which is imported when they are used: help is shown without it.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json as json_text
-import re
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from rich.console import Console
-from rich.progress_bar import ProgressBar
-from rich.table import Table as RichTable
-
-from teamworld.cli.monitor import dump, estimate_all, estimate_lines, estimates, monitored, print_table, progress_bar
 from teamworld.cli.options import DEFAULT_RUN, DEFAULT_SPEC, Flag, Names, RunArguments, SpecArguments, split_names
 from teamworld.errors import UserError
-from teamworld.experiment import comparison_runs, grid, runner
-from teamworld.experiment.replay import replay as replay_episodes
-from teamworld.experiment.replay_reasoner import replays
-from teamworld.experiment.run_options import RunOptions
-from teamworld.experiment.shared_budget import SharedBudget
-from teamworld.experiment.spec import ExperimentSpec, build, load
-from teamworld.experiment.store.calls import CallStore
-from teamworld.experiment.store.folder import RunFolder
-from teamworld.experiment.store.results import EpisodeRow
-from teamworld.reasoning.llm.prices import Prices
-from teamworld.report import bills, evidence, tables
-from teamworld.report.tables import Table
-
-#: Longest name made from arguments, without the hash that then stands for the rest.
-_MAX_NAME = 120
 
 
 def run(
@@ -66,6 +43,10 @@ def run(
     json:
         Print one JSON object with every episode, and nothing else.
     """
+    from teamworld.cli import executions
+    from teamworld.experiment import grid
+    from teamworld.experiment.spec import build, load
+
     fields = spec.fields() | ({"methods": split_names(method)} if method else {})
     if world.endswith((".yaml", ".yml")):
         if fields:
@@ -76,15 +57,15 @@ def run(
         if grid.is_grid(fields):
             if figures:
                 raise UserError("--figures is for single runs: leave it out of a grid; teamworld compare draws several")
-            _run_grid(fields, out, options, estimate=estimate, as_json=json)
+            executions.run_grid(fields, out, options, estimate=estimate, as_json=json)
             return 0
     else:
         fields["world"] = world
     experiment = build(fields)
     if estimate:
-        _estimate(experiment, options, as_json=json)
+        executions.print_estimate(experiment, options, as_json=json)
     else:
-        _execute(experiment, out, options, figures=figures, as_json=json)
+        executions.execute(experiment, out, options, figures=figures, as_json=json)
     return 0
 
 
@@ -98,7 +79,10 @@ def resume(folder: Path, *, json: Flag = False, options: RunArguments = DEFAULT_
     json:
         Print one JSON object with every episode, and nothing else.
     """
-    _execute(RunFolder(folder).experiment(), folder, options, figures=False, as_json=json)
+    from teamworld.cli import executions
+    from teamworld.experiment.store.folder import RunFolder
+
+    executions.execute(RunFolder(folder).experiment(), folder, options, figures=False, as_json=json)
     return 0
 
 
@@ -112,172 +96,9 @@ def replay(folder: Path) -> int:
     folder:
         Folder of the run.
     """
-    place = RunFolder(folder)
-    experiment = place.experiment()
-    with tempfile.TemporaryDirectory(prefix="teamworld-") as scratch, progress_bar() as bar:
-        task = bar.add_task("replaying", total=experiment.episode_count)
-        compared = 0
-        for episode in replay_episodes(place, experiment, Path(scratch)):
-            bar.update(task, advance=1)
-            compared += 1
-            if episode.difference is not None:
-                bar.stop()
-                print(f"{episode.log} differs: {episode.difference}")
-                return 1
-    print(f"{compared} episodes replayed: every log is the same, byte for byte")
-    return 0
+    from teamworld.cli import executions
 
-
-# ---- one run
-
-
-def default_folder(experiment: ExperimentSpec) -> Path:
-    """Return the folder of a run that was not given one: the same arguments, the same folder.
-
-    All that is not named in it and not the default stands in it as a short hash.
-    """
-    first, last = experiment.seeds[0], experiment.seeds[-1]
-    seeds = f"s{first}" if first == last else f"s{first}-{last}"
-    named = {"world", "level", "methods", "reasoner", "seeds"}
-    rest = experiment.model_dump(mode="json", exclude=named)
-    if rest != ExperimentSpec().model_dump(mode="json", exclude=named):
-        text = json_text.dumps(rest, sort_keys=True).encode()
-        seeds += f"-{hashlib.blake2b(text, digest_size=3).hexdigest()}"
-    parts = (experiment.world, experiment.level, *experiment.methods, experiment.reasoner, seeds)
-    name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
-    if len(name) > _MAX_NAME:
-        name = f"{name[:_MAX_NAME]}-{hashlib.blake2b(name.encode(), digest_size=3).hexdigest()}"
-    return Path("runs") / name
-
-
-def _estimate(experiment: ExperimentSpec, options: RunOptions, *, as_json: bool) -> None:
-    if not replays(experiment):
-        experiment.resolved()  # says what is wrong with it
-    expected = estimates([experiment], options)
-    if as_json:
-        dump({"expected": [part._asdict() for part in expected], "prices": Prices.load(options.prices).table()})
-    elif not expected:
-        print(f"no language model is asked: {tables.describe_reasoner(experiment)}")
-    else:
-        print("\n".join(estimate_lines(expected, options)))
-
-
-def _execute(
-    experiment: ExperimentSpec, out: Path | None, options: RunOptions, *, figures: bool, as_json: bool
-) -> None:
-    """Run an experiment with a progress bar, then print its tables or its JSON and draw its figures."""
-    path = out if out is not None else default_folder(experiment)
-    folder = RunFolder(path)
-    with monitored(experiment.episode_count, experiment, options) as (step, monitor):
-        rows = runner.run(experiment, path, step, options, monitor)
-    if as_json:
-        if figures:
-            draw_figures(folder, rows, quiet=True)
-        dump({"run": str(path), "episodes": [row.plain() for row in rows]})
-        return
-    for table in tables.of_run(rows, folder.experiment()):
-        print_table(table)
-    if (bill := next(bills.of_run(folder, Prices.load(options.prices)), None)) is not None:
-        print_table(bill)
-    if figures:
-        draw_figures(folder, rows, quiet=False)
-    print(f"Everything is recorded in {path}; look closer with: teamworld report {path} --figures")
-
-
-def draw_figures(folder: RunFolder, rows: Sequence[EpisodeRow], *, quiet: bool) -> None:
-    """Draw the figures of a run into its folder."""
-    from teamworld.report.run_figures import draw_all  # only here: matplotlib takes its time
-
-    for path in draw_all(folder, folder.experiment(), rows):
-        if not quiet:
-            print(f"drawn: {path}")
-
-
-# ---- a grid of runs
-
-
-def _run_grid(data: Mapping[str, Any], out: Path | None, options: RunOptions, *, estimate: bool, as_json: bool) -> None:
-    """Run what is missing of a grid, one run after the other under one budget, and print a table of all."""
-    parts = grid.expand(data)
-    for part in parts:
-        part.experiment.resolved()  # all of them, before the first begins
-    if out is None:
-        raise UserError("a grid of runs needs a folder: add --out DIR")
-    folders = {part.name: out / part.name for part in parts}
-    lines = estimate_all([(folders[part.name], part.experiment) for part in parts], options)
-    if estimate:
-        print("\n".join(lines) or "no language model is asked")
-        return
-    budget = SharedBudget(options, folders.values())
-    grid.claim(out, data)
-    total = sum(part.experiment.episode_count for part in parts)
-    done: dict[str, list[EpisodeRow]] = {}
-    with monitored(total, parts[0].experiment, options, lines=lines) as (step, monitor):
-        for part in parts:
-            folder = folders[part.name]
-            own = budget.options_for(folder, part.experiment)
-            done[part.name] = runner.run(part.experiment, folder, step, own, monitor)
-    if as_json:
-        dump({"grid": str(out), "runs": {part.name: [row.plain() for row in done[part.name]] for part in parts}})
-        return
-    print_table(_grid_table(parts, done))
-    print(f"Everything is recorded in {out}; in Python: teamworld.load('{out}').episodes")
-
-
-def _grid_table(parts: Sequence[grid.GridRun], done: Mapping[str, list[EpisodeRow]]) -> Table:
-    rows = []
-    for part in parts:
-        lines = tables.by_method(done[part.name], part.experiment)
-        at = [lines.columns.index(name) for name in ("method", "episodes", "completion", "solved", "steps")]
-        place = " ".join(f"{name}={value}" for name, value in part.values.items())
-        rows += [(f"{place} {line[at[0]]}", *(line[column] for column in at[1:])) for line in lines.rows]
-    columns = ("run", "episodes", "completion", "solved", "steps")
-    return Table(f"{len(parts)} runs", columns, tuple(rows), _caption([part.experiment for part in parts]))
-
-
-def _caption(experiments: Sequence[ExperimentSpec]) -> str:
-    """Return what the numbers of some runs are: of how many seeds and episodes, which reasoners, which protocol."""
-    seeds = _counts("seed", [len(spec.seeds) for spec in experiments])
-    episodes = _counts("episode", [spec.episodes for spec in experiments])
-    steps = _counts("step", [spec.max_steps for spec in experiments])
-    reasoners = {spec.reasoner: tables.describe_reasoner(spec) for spec in experiments}
-    settings = [text if len(reasoners) == 1 or text == name else f"{name}: {text}" for name, text in reasoners.items()]
-    settings += filter(None, dict.fromkeys(map(tables.talk, experiments)))
-    several = any(len(spec.seeds) > 1 for spec in experiments)
-    over = f"mean of {episodes} each{' [95 % bootstrap interval over seeds]' if several else ', no interval'}"
-    return f"{seeds}, {over}; at most {steps}; {'; '.join(settings)}"
-
-
-def _counts(word: str, counts: Sequence[int]) -> str:
-    """Return a count with its word, as in '1 seed'; of runs that differ all counts, as in '2 or 4 seeds'."""
-    different = sorted(set(counts))
-    return f"{' or '.join(map(str, different))} {word}{'' if different == [1] else 's'}"
-
-
-# ---- status
-
-
-class RunProgress(NamedTuple):
-    """How far a run is."""
-
-    run: str
-    done: int
-    """Episodes."""
-    wanted: int
-    running: bool | None
-    """A process holds it now; None where that cannot be seen."""
-    calls: int
-
-    @property
-    def state(self) -> str:
-        """The state in a word."""
-        if self.running:
-            return "running"
-        if self.done == self.wanted:
-            return "done"
-        if self.running is None:
-            return "not known"
-        return "stopped" if self.done else "waiting"
+    return executions.replay_run(folder)
 
 
 def status(folder: Path, *, json: Flag = False) -> int:
@@ -290,48 +111,6 @@ def status(folder: Path, *, json: Flag = False) -> int:
     json:
         Print one JSON object, and nothing else.
     """
-    runs = [_progress(RunFolder(path), experiment) for path, experiment in _planned_runs(folder)]
-    if json:
-        dump({"folder": str(folder), "runs": [run._asdict() for run in runs]})
-        return 0
-    table = RichTable(box=None, padding=(0, 2, 0, 0))
-    for heading in ("run", "", "episodes", "calls", ""):
-        table.add_column(heading, justify="left" if heading in ("run", "") else "right")
-    for run in runs:
-        path = Path(run.run)
-        name = path.name if path == folder else path.relative_to(folder).as_posix()
-        bar = ProgressBar(run.wanted, run.done, width=24)
-        table.add_row(name, bar, f"{run.done} of {run.wanted}", str(run.calls or ""), run.state)
-    Console(highlight=False).print(table)
-    print(f"{sum(run.done for run in runs)} of {sum(run.wanted for run in runs)} episodes are finished")
-    return 0
+    from teamworld.cli import executions
 
-
-def _planned_runs(folder: Path) -> Iterator[tuple[Path, ExperimentSpec]]:
-    """Yield the runs of a folder, those too that a page of evidence or a comparison has not begun.
-
-    Which methods a comparison runs in silence is known once they have spoken.
-    """
-    kind = grid.kind_of(folder)
-    if kind == "evidence":
-        planned = evidence.planned(evidence.parsed(grid.read_plan(folder)), folder)
-    elif kind == "comparison":
-        settings = comparison_runs.settings(grid.read_plan(folder))
-        parts = comparison_runs.planned(settings, folder, references=True, silent=None)
-        planned = [(part.folder, part.experiment) for part in parts if not part.is_silent or part.folder.exists()]
-    else:
-        yield from grid.runs(folder)
-        return
-    for path, experiment in planned:
-        held = RunFolder(path)
-        yield path, held.experiment() if held.experiment_file.exists() else experiment
-
-
-def _progress(folder: RunFolder, experiment: ExperimentSpec) -> RunProgress:
-    """Return how far a run is; nothing is touched, also while it goes on."""
-    calls = 0
-    if folder.results_file.exists():
-        with CallStore(folder.results_file, readonly=True) as store:
-            calls = store.count()
-    done = len(folder.finished(experiment))
-    return RunProgress(str(folder.path), done, experiment.episode_count, folder.held(), calls)
+    return executions.show_status(folder, as_json=json)

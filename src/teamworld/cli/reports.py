@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from teamworld.cli.experiments import draw_figures
+from teamworld.cli.executions import draw_figures
 from teamworld.cli.monitor import dump, print_table, progress_bar
 from teamworld.cli.options import Flag, Int
 from teamworld.errors import UserError

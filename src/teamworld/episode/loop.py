@@ -20,7 +20,6 @@ from teamworld.memory.contract import Memory
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.planning.simulate import dry_run
 from teamworld.reasoning.contract import Reasoner
-from teamworld.reasoning.retry import RETRIES
 from teamworld.record import (
     FORMATS,
     ActionStep,
@@ -57,7 +56,7 @@ class Setting:
     method_options: Mapping[str, Any]
     messages: MessageRule
     topology: str = "complete"
-    retries: int = RETRIES
+    retries: int = 2
     """How often a bad answer is asked again."""
     log_level: LogLevel = "play"
 

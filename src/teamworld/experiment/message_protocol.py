@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from pydantic import ValidationError
 
 from teamworld.episode.messages import MessageRule
 from teamworld.errors import UserError
+from teamworld.experiment.spec import MessageProtocol
 from teamworld.methods import registry as methods
 from teamworld.methods.registry import option_error
 
-#: ``native``: each method talks by the rule that it was published with. ``equal``: one rule holds for all.
-MessageProtocol: TypeAlias = Literal["native", "equal"]
 #: Options of the messages that may stand beside ``native``: what happens to a message on its way is no method's rule.
 BESIDE = ("loss",)
 

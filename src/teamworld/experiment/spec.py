@@ -7,13 +7,10 @@ command line are made from its fields (``teamworld.cli.options``).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
-from fnmatch import fnmatchcase
-from itertools import islice
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from numpy.random import Generator
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -26,27 +23,23 @@ from pydantic import (
 )
 
 from teamworld import yaml_io
-from teamworld.episode.compatibility import entities_for
-from teamworld.episode.messages import MessageRule
-from teamworld.errors import UserError, suggest
-from teamworld.experiment import message_protocol
-from teamworld.experiment.message_protocol import MessageProtocol
+from teamworld.errors import UserError
 from teamworld.experiment.run_options import RunOptions
-from teamworld.methods import registry as methods
-from teamworld.methods.registry import option_error
-from teamworld.reasoning import registry as reasoners
-from teamworld.reasoning import router
-from teamworld.reasoning.llm.reasoner import Overrides
-from teamworld.reasoning.retry import RETRIES
 from teamworld.record import LogLevel
-from teamworld.seeding import Streams, generator
 from teamworld.worlds import registry as worlds
 
-#: So many seeds are tried before anything is written: a layout that cannot be placed shows early.
-_TRIED = 20
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from teamworld.episode.messages import MessageRule
+    from teamworld.reasoning.llm.reasoner import Overrides
+    from teamworld.seeding import Streams
+
 #: What a run's own experiment file holds beside the experiment.
 RECORDED = ("versions", "prompts", "price_tables")
 
+#: ``native``: each method talks by the rule that it was published with. ``equal``: one rule holds for all.
+MessageProtocol: TypeAlias = Literal["native", "equal"]
 #: Where the episodes of a cell take place: in one instance of the level, each in a fresh one, or all cells in one that
 #: is named by its seed.
 Instances: TypeAlias = Literal["fixed", "fresh"] | Annotated[int, Field(ge=0, lt=2**63)]
@@ -70,15 +63,20 @@ class RunCell(NamedTuple):
             return instances
         if instances == "fixed":
             return self.seed
-        return int(generator(self.seed, "instance", episode).integers(2**63))
+        return int(self._generator("instance", episode).integers(2**63))
 
     def streams(self, episode: int) -> Streams:
         """Return the generators of an episode, by name."""
 
         def streams(*names: str | int) -> Generator:
-            return generator(self.seed, "episode", episode, *names)
+            return self._generator("episode", episode, *names)
 
         return streams
+
+    def _generator(self, *names: str | int) -> Generator:
+        from teamworld.seeding import generator  # only here: it imports NumPy
+
+        return generator(self.seed, *names)
 
 
 class SamplingChange(BaseModel):
@@ -127,7 +125,7 @@ class ExperimentSpec(BaseModel):
         "the strictest that it supports.",
     )
     retries: int = Field(
-        default=RETRIES,
+        default=2,
         ge=0,
         le=10,
         description="How often a bad answer is asked again, with what was wrong, before a fallback takes its place.",
@@ -218,71 +216,21 @@ class ExperimentSpec(BaseModel):
         Raises:
             UserError: An unknown world, level, method, reasoner or option, or a value that does not fit.
         """
-        parts = [part for method in self.methods for part in methods.parts_of(method)]
-        known = [self.world, "messages", *self.methods, *parts, *map(methods.method_of, parts)]
-        for owner in self.options:
-            if owner not in known:
-                raise UserError(f"options for '{owner}', which is not part of this run{suggest(owner, known)}")
-        if len({RunCell(method, 0).name for method in self.methods}) < len(self.methods):
-            raise UserError(f"two of {', '.join(self.methods)} would share a folder: run them apart")
-        reasoners.check_name(self.reasoner)
-        for seed in self._first_world_seeds():
-            world = worlds.make(self.world, self.level, seed, self.max_steps, self.options.get(self.world, {}))
-        for method in self.methods:
-            entities_for(methods.method_class(method), world)
-            if (number := len(methods.parts_of(method))) > len(world.spec.agents):
-                raise UserError(f"'{method}' are {number} methods for a team of {len(world.spec.agents)}: name fewer")
-        self._check_names(world.spec.agents)
-        model = worlds.option_model(self.world)
-        filled = {self.world: model.model_validate(self.options.get(self.world, {})).model_dump(mode="json")}
-        for method in self.methods:
-            filled[method] = methods.resolve(method, self.options).model_dump(mode="json")
-        talk = self._resolved_talk(filled)
-        return self.model_copy(update={"options": filled, "talk": talk})
+        from teamworld.experiment.resolution import resolve  # only here: it imports worlds and methods
 
-    def _resolved_talk(self, filled: dict[str, dict[str, Any]]) -> MessageProtocol | None:
-        """Fill in the options of the messages; return the protocol, None where only one rule could apply."""
-        rules = {method: self.message_rule(method) for method in self.methods}
-        if not message_protocol.differ(self.methods):
-            filled["messages"] = rules[self.methods[0]].model_dump(mode="json")
-            return None
-        if self.protocol == "equal":
-            filled["messages"] = rules[self.methods[0]].model_dump(mode="json")
-        else:
-            values = {name: getattr(rules[self.methods[0]], name) for name in self.options.get("messages", {})}
-            filled |= {"messages": values} if any(values.values()) else {}
-        return self.protocol
-
-    def _check_names(self, agents: Collection[str]) -> None:
-        """Check that named respondents and kinds of questions exist: a misspelt one would do nothing, unnoticed."""
-        routes = router.parse_routes(self.reasoner)
-        bodiless = [name for label in self.methods for name in methods.method_class(label).respondents]
-        respondents = list(dict.fromkeys([*agents, *bodiless]))
-        for share in routes:
-            if share.respondent not in ("*", *respondents):
-                raise UserError(
-                    f"--reasoner: no agent '{share.respondent}' in this run{suggest(share.respondent, respondents)}"
-                )
-        named = [("--reasoner", share.kinds) for share in routes] + [("--sampling", kinds) for kinds in self.sampling]
-        asked = list(methods.kinds(self.methods))
-        for option, kinds in named:
-            if kinds != "*" and not any(fnmatchcase(kind, kinds) for kind in asked):
-                known = any(fnmatchcase(kind, kinds) for kind in methods.kinds())
-                where = f" in a run of {', '.join(self.methods)}" if known else ""
-                raise UserError(f"{option}: no question{where} is of kind '{kinds}'{suggest(kinds, asked)}")
-
-    def _first_world_seeds(self) -> list[int]:
-        episodes = range(1, self.episodes + 1) if self.instances == "fresh" else range(1, 2)
-        seeds = (RunCell("", seed).world_seed(episode, self.instances) for episode in episodes for seed in self.seeds)
-        return list(islice(seeds, _TRIED))
+        return resolve(self)
 
     @property
     def protocol(self) -> MessageProtocol:
         """By which rule messages go: each method's own, or one for all; raises ``UserError``."""
+        from teamworld.experiment import message_protocol
+
         return message_protocol.protocol(self.talk, self.options.get("messages", {}))
 
     def message_rule(self, method: str) -> MessageRule:
         """Return the rule for the messages of a method; raises ``UserError``."""
+        from teamworld.experiment import message_protocol
+
         return message_protocol.rule(method, self.protocol, self.options.get("messages", {}))
 
     def overrides(self) -> Overrides:
@@ -311,6 +259,8 @@ def build(fields: Mapping[str, Any]) -> ExperimentSpec:
     try:
         return ExperimentSpec.model_validate(dict(fields))
     except ValidationError as error:
+        from teamworld.methods.registry import option_error
+
         raise UserError(option_error("an experiment", ExperimentSpec, error)) from None
 
 

@@ -6,9 +6,6 @@ from typing import Generic, NamedTuple
 
 from teamworld.reasoning.contract import Answer, BadAnswer, Call, Question, Reasoner, Rejected
 
-#: Retries after a bad answer before the question's fallback stands.
-RETRIES = 2
-
 
 class FinalAnswer(NamedTuple, Generic[Answer]):
     """A usable answer and what it took."""
@@ -22,9 +19,7 @@ class FinalAnswer(NamedTuple, Generic[Answer]):
     """The call of a language model that the answer took; those of the others stand with them."""
 
 
-async def ask_until_usable(
-    reasoner: Reasoner, question: Question[Answer], retries: int = RETRIES
-) -> FinalAnswer[Answer]:
+async def ask_until_usable(reasoner: Reasoner, question: Question[Answer], retries: int) -> FinalAnswer[Answer]:
     """Ask ``question`` until an answer passes its check, with at most ``retries`` retries."""
     tries: list[Rejected] = []
     for _ in range(retries + 1):

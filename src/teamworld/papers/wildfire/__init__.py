@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Final, NamedTuple, get_args
 
 from teamworld.errors import UserError, suggest
 from teamworld.experiment.api import run
-from teamworld.experiment.message_protocol import MessageProtocol
-from teamworld.experiment.spec import RunCell
+from teamworld.experiment.spec import MessageProtocol, RunCell
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.papers import PaperName, PaperOptions, Progress
 from teamworld.papers.reproduction import Check, PaperPlan, Reproduction, load_yaml

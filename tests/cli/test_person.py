@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from teamworld.experiment.store.calls import CallStore
+from tests.experiment.ledger import logs
 
 pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
 
@@ -102,10 +103,6 @@ def kept(out: Path) -> int:
     """Return how many answers are on record."""
     with CallStore(out / "results.sqlite", readonly=True) as store:
         return store.count()
-
-
-def logs(out: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
 
 
 @pytest.mark.heavy

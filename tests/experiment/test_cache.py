@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from teamworld.errors import UserError
 from teamworld.experiment.store.cache import AnswerCache
-from teamworld.experiment.store.calls import CallStore
 from teamworld.reasoning.llm.contract import CallKey, Completion, Request, Turn
 from tests.reasoning.llm.records import COMPLETIONS, KEYS, REQUESTS, SCHEMA, completion, key, request
 
@@ -112,13 +111,6 @@ def test_half_an_answer_is_not_kept(cache: AnswerCache, finish: str) -> None:
     assert calls.find(key(), request()) == completion()
 
 
-def test_the_first_answer_stays(cache: AnswerCache) -> None:
-    calls = cache.of(0, 1)
-    calls.add(key(), request(), completion("first"))
-    calls.add(key(), request(), completion("second"))
-    assert calls.find(key(), request()) == completion("first")
-
-
 SHARING = """
 import sys
 from pathlib import Path
@@ -169,55 +161,6 @@ def test_two_processes_share_a_file_that_neither_has_made(path: Path) -> None:
                 own = calls.find(key(number, respondent=name), request())
                 assert own == completion(f"{name} {number}")
     assert [file.name for file in path.parent.iterdir()] == [path.name]
-
-
-def foreign(path: Path) -> None:
-    db = sqlite3.connect(path)
-    db.execute("CREATE TABLE answers (text)")
-    db.close()
-
-
-def results(path: Path) -> None:
-    CallStore(path).close()
-
-
-def newer(path: Path) -> None:
-    AnswerCache(path).close()
-    db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 2")
-    db.close()
-
-
-def cut(path: Path) -> None:
-    with AnswerCache(path) as cache:
-        for number in range(200):
-            cache.of(0, 1).add(key(number), request(), completion())
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (foreign, "another program: expected a cache.sqlite"),
-        (results, "another program"),
-        (newer, "newer teamworld .cache of answers format 2"),
-        (cut, "is damaged"),
-        (lambda path: path.write_text("answers"), "not a cache of answers"),
-    ],
-)
-def test_a_file_that_is_no_cache_stays_as_it_is(path: Path, make: Callable[[Path], object], words: str) -> None:
-    make(path)
-    before = path.read_bytes()
-    with pytest.raises(UserError, match=words) as caught:
-        AnswerCache(path)
-    assert "\n" not in str(caught.value)
-    assert path.read_bytes() == before
-
-
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be used as cache of answers|cannot be written") as caught:
-        AnswerCache(tmp_path / "nowhere" / "c.sqlite")
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"text": "x", "finish": "tired", "usage": {}}'])

@@ -24,7 +24,7 @@ def prices() -> Prices:
 
 def test_calls_tokens_and_dollars_are_told_apart_by_model() -> None:
     given = {"reasoner": f"@drwell.propose={SMALL},*={LARGE}", "max_steps": 40, "episodes": 3, "seeds": [1, 2]}
-    small, large = estimate(build(given).resolved(), prices())
+    small, large = estimate([build(given).resolved()], prices())
     assert (small.model, large.model) == (SMALL, LARGE)
     assert small.calls % 6 == large.calls % 6 == 0
     assert small.calls < large.calls <= 3 * small.calls  # commit, draft, revise; who waits plans nothing
@@ -36,7 +36,7 @@ def test_calls_tokens_and_dollars_are_told_apart_by_model() -> None:
 
 def test_a_longer_run_takes_more() -> None:
     short, long = (
-        estimate(build({"reasoner": LARGE, "episodes": episodes, "max_steps": 20}).resolved(), prices())[0]
+        estimate([build({"reasoner": LARGE, "episodes": episodes, "max_steps": 20}).resolved()], prices())[0]
         for episodes in (1, 10)
     )
     assert long.calls == 10 * short.calls > 0
@@ -45,7 +45,7 @@ def test_a_longer_run_takes_more() -> None:
 
 
 def test_rules_cost_nothing() -> None:
-    assert estimate(build({"reasoner": "agent_0=rules,*=rules:noise=0.2"}).resolved(), prices()) == []
+    assert estimate([build({"reasoner": "agent_0=rules,*=rules:noise=0.2"}).resolved()], prices()) == []
 
 
 def test_it_is_told_before_a_run_begins_and_not_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

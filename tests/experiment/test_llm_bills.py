@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +18,8 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning.llm.budget import OutOfBudget, Spent
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.report import bills
-from tests.reasoning.llm.server import Peer, running
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Peer]:
-    with running("tests.reasoning.llm.player:plays") as peer:
-        yield peer
-
-
-@pytest.fixture
-def server(shared: Peer) -> Peer:
-    shared.reset()
-    return shared
+from tests.experiment.ledger import logs
+from tests.reasoning.llm.server import Peer
 
 
 def small(server: Peer, **given: Any) -> ExperimentSpec:
@@ -43,10 +31,6 @@ def prices(path: Path, model: str, date: str) -> Path:
         f'date: {date}\nsource: a test\nmodels:\n  "{model}": {{prompt: 1000, cached: 1000, output: 1000}}\n'
     )
     return path
-
-
-def logs(out: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
 
 
 @pytest.mark.parametrize("names", ["*={0}", "agent_0={0},*={1}"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from teamworld.experiment.runner import run
 from teamworld.experiment.spec import ExperimentSpec, build
 from tests.experiment.ledger import balance, logs
 from tests.reasoning.llm.behaviour import FLAWED, PASSING
-from tests.reasoning.llm.server import Peer, running
+from tests.reasoning.llm.server import Peer
 
 #: Those that are over when the same request is sent again, and those that a client need not notice.
 ON_THE_WAY = (*PASSING, "choiceless", "null", "inband", "drip", "mislabelled")
@@ -25,12 +24,6 @@ EVERY = (*ON_THE_WAY, *FLAWED, "usageless", "long", "moderated")
 #: What holds up everybody, or a call for as long as a try may take: rarely.
 SLOW = ("busy", "busy-after", "stall", "stall-body")
 RUNNING = RunOptions(timeout=1.5, calls=32)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Peer]:
-    with running("tests.reasoning.llm.player:plays") as peer:
-        yield peer
 
 
 def experiment(server: Peer) -> ExperimentSpec:
@@ -48,7 +41,6 @@ def meet(server: Peer, faults: tuple[str, ...], row: int | None = None) -> None:
 
 @pytest.mark.heavy
 def test_what_passes_leaves_no_trace_in_the_logs(server: Peer, tmp_path: Path) -> None:
-    server.reset()
     run(experiment(server), tmp_path / "quiet")
     quiet = balance(server.stats(), tmp_path / "quiet")
     assert (quiet.wrong, quiet.faults, quiet.calls > 250) == ([], {}, True)

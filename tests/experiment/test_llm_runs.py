@@ -8,7 +8,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -31,32 +30,16 @@ from teamworld.reasoning.llm.budget import OutOfBudget
 from teamworld.reasoning.llm.contract import CallKey
 from teamworld.reasoning.prompts import template_versions
 from teamworld.record import LlmCall, QuestionAsked, read_log
+from tests.experiment.ledger import logs
 from tests.reasoning.llm.server import Peer, running
 
 BRAIN = "tests.reasoning.llm.player:plays"
 STEPS = 30
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Peer]:
-    with running(BRAIN) as peer:
-        yield peer
-
-
-@pytest.fixture
-def server(shared: Peer) -> Peer:
-    shared.reset()
-    return shared
-
-
 def plain(server: Peer, **given: Any) -> ExperimentSpec:
     """Return a small experiment with the server's model as the mind."""
     return build({"reasoner": server.name(), "methods": ["drwell"], "max_steps": STEPS} | given)
-
-
-def logs(out: Path) -> dict[str, bytes]:
-    """Return the bytes of all logs of a run."""
-    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
 
 
 def calls(out: Path) -> list[CallRow]:

@@ -21,6 +21,7 @@ from teamworld.experiment.spec import build
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow
 from teamworld.memory.store import MemoryStore
+from tests.experiment.ledger import logs
 from tests.experiment.squares import Task, squared
 
 GIVEN = {"methods": ["drwell", "greedy"], "seeds": [0, 1, 2], "episodes": 2, "max_steps": 25}
@@ -29,8 +30,7 @@ GIVEN = {"methods": ["drwell", "greedy"], "seeds": [0, 1, 2], "episodes": 2, "ma
 def state(out: Path) -> dict[str, object]:
     with MemoryStore(out / "memory.sqlite", readonly=True) as memory:
         deltas = {name: memory.deltas(name) for name in memory.runs()}
-    logs = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
-    return {"logs": logs, "memory": deltas}
+    return {"logs": logs(out), "memory": deltas}
 
 
 class Finished(NamedTuple):
@@ -126,6 +126,7 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
 
 WORKING = """
 from teamworld.experiment import process_pool
+from tests.experiment.ledger import logs
 from tests.experiment.squares import work_without_end
 
 list(process_pool.in_order(work_without_end, [0, 1], 2))

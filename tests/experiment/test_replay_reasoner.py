@@ -18,6 +18,7 @@ from teamworld.experiment.api import run
 from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import Results
+from tests.experiment.ledger import logs
 from tests.reasoning.llm.server import running
 
 
@@ -34,10 +35,6 @@ class Recorded:
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     return Recorded(tmp_path_factory.mktemp("again") / "run")
-
-
-def logs(out: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(out.glob("logs/*/*.zst"))}
 
 
 @pytest.mark.heavy

@@ -29,6 +29,7 @@ from teamworld.experiment.store.folder import RunFolder
 from teamworld.experiment.store.results import EpisodeRow, Results
 from teamworld.memory.store import MemoryStore
 from teamworld.record import LogWriter, StepDone, read_log
+from tests.experiment.ledger import logs
 
 SHORT: dict[str, Any] = {"method": ["drwell", "zero_shot"], "episodes": 2, "max_steps": 40}
 COMMAND = ["run", "cube", "--method", "drwell,zero_shot", "--episodes", "2", "--max-steps", "40"]
@@ -43,12 +44,6 @@ def teamworld(*arguments: str, seed: str) -> subprocess.CompletedProcess[str]:
         env=os.environ | {"PYTHONHASHSEED": seed},
         check=False,
     )
-
-
-def logs(folder: Path) -> dict[str, bytes]:
-    """Return every log of a run by its path."""
-    found = sorted((folder / "logs").rglob("*.zst"))
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
 def scores(rows: list[EpisodeRow]) -> list[EpisodeRow]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,7 @@ from teamworld.experiment.shared_budget import SharedBudget
 from teamworld.experiment.store.calls import CallStore
 from teamworld.experiment.store.folder import RunFolder
 from teamworld.reasoning.llm.budget import OutOfBudget
-from tests.reasoning.llm.server import Peer, running
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Peer]:
-    with running("tests.reasoning.llm.player:plays") as peer:
-        yield peer
+from tests.reasoning.llm.server import Peer
 
 
 def file(server: Peer, path: Path) -> Path:

@@ -21,7 +21,8 @@ from teamworld.experiment.store.results import EpisodeRow
 from teamworld.experiment.warm_start import gather
 from teamworld.memory.store import MemoryStore
 from teamworld.record import EpisodeStart, read_log
-from tests.experiment.test_runs import change, logs, scores, stopped_after
+from tests.experiment.ledger import logs
+from tests.experiment.test_runs import change, scores, stopped_after
 
 METHODS = ["drwell", "drwell:no_memory", "drwell:free_chat", "drwell:mine"]
 OPTIONS: dict[str, dict[str, Any]] = {"drwell:mine": {"explore": 2, "freeze_after": 1}}

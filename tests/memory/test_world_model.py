@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teamworld.memory.contract import GuideEntry, Memory, PlanInstance, Ranking, StartRecord
+from teamworld.memory.contract import GuideEntry, PlanInstance, Ranking, StartRecord
 from teamworld.memory.world_model import WorldModel, verdict, wilson
 from tests.memory.samples import TASKS, instance, instances
 
@@ -72,7 +72,7 @@ def test_a_page_of_the_guidebook() -> None:
 
 
 def test_what_is_not_known_is_untested_and_empty() -> None:
-    memory: Memory = WorldModel()
+    memory = WorldModel()
     guide = memory.guide("block_1")
     assert (guide.attempts, guide.mean_duration, guide.verdict, guide.team) == (0, None, "untested", None)
     assert memory.library("block_1") == (0, (), ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -13,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from teamworld.errors import UserError
+from teamworld.experiment.store.cache import AnswerCache
+from teamworld.experiment.store.calls import CallStore
+from teamworld.experiment.store.results import Results
 from teamworld.memory.store import MemoryStore
 from teamworld.record.database import Database, Format
 
@@ -302,3 +306,30 @@ def test_a_file_that_is_not_of_the_kind_stays_as_it_is(
     if not readonly:  # SQLite may have made a log beside the file and taken it away
         del before["."], after["."]
     assert after == before
+
+
+@pytest.mark.parametrize(
+    ("store", "name"),
+    [
+        (Results, "results.sqlite"),
+        (CallStore, "results.sqlite"),
+        (AnswerCache, "cache.sqlite"),
+        (MemoryStore, "memory.sqlite"),
+    ],
+)
+def test_every_store_leaves_files_of_others_and_of_other_versions_as_they_are(
+    path: Path, store: Callable[[Path], Database], name: str
+) -> None:
+    for change, words in (
+        ("application_id = 7", f"another program: expected a {name}"),
+        ("user_version = 99", "a newer teamworld"),
+        ("user_version = 0", "an older teamworld"),
+    ):
+        store(path).close()
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute(f"PRAGMA {change}")
+        before = path.read_bytes()
+        with pytest.raises(UserError, match=words):
+            store(path)
+        assert path.read_bytes() == before
+        path.unlink()

@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from cyclopts import App
 
-#: Where each command stands, and the first line of its docstring, which lists it without importing it.
-COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
-    "run": ("experiments", "Run episodes, or continue a run that was stopped."),
-    "resume": ("experiments", "Continue a run that was stopped."),
-    "status": ("experiments", "Show how far a run, or each run of a grid, is; also while it goes on."),
-    "replay": ("experiments", "Run every finished episode again and compare its log byte for byte."),
-    "compare": (
-        "comparisons",
-        "Compare methods on the same instances and seeds, beside random, scripted and silent teams.",
-    ),
-    "evidence": (
-        "comparisons",
-        "Make a page of evidence: several comparisons in one file, with tables, figures and what they support.",
-    ),
-    "reproduce": (
-        "papers",
-        "Make a paper's figures from own runs, beside the published values, with a page that says what holds.",
-    ),
-    "report": ("reports", "Print the table of a run."),
-    "metrics": ("reports", "List the metrics and what they mean, or measure a log or a run."),
-    "prompts": ("reports", "List the prompts with their versions and hashes, or print one as a reasoner was shown it."),
-    "memory": ("reports", "Export the world model that a method had learned after an episode."),
-    "view": ("reports", "Write an episode as one web page that plays it: no server, no network, it can be mailed."),
-    "worlds": ("catalog", "List the worlds and their options, and those of the messages."),
-    "levels": ("catalog", "List the levels of a world."),
-    "methods": (
-        "catalog",
-        "List the coordination methods, their options, their own rules for messages and their variants.",
-    ),
-    "doctor": (
-        "catalog",
-        "Check that a reasoner works: name, packages, key, server, model, forms of answers, a round trip.",
-    ),
+#: The commands of each module, as help lists them.
+COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "experiments": ("run", "resume", "status", "replay"),
+    "comparisons": ("compare", "evidence"),
+    "papers": ("reproduce",),
+    "reports": ("report", "metrics", "prompts", "memory", "view"),
+    "catalog": ("worlds", "levels", "methods", "doctor"),
 }
 _EPILOGUE = """
 - Start with: `teamworld run cube --method drwell --episodes 10 --out runs/first`
@@ -80,10 +56,19 @@ def application(command: str | None = None) -> App:
         help_format="markdown",
         suppress_keyboard_interrupt=False,  # ``run`` says what to do
     )
-    for name, (module, line) in COMMANDS.items():
-        help_line = None if name == command else line
-        app.command(f"teamworld.cli.{module}:{name}", name=name, help=help_line)
+    for module, names in COMMANDS.items():
+        lines = _summaries(module)
+        for name in names:
+            help_line = None if name == command else lines[name]
+            app.command(f"teamworld.cli.{module}:{name}", name=name, help=help_line)
     return app
+
+
+def _summaries(module: str) -> dict[str, str]:
+    """Return the first line of each docstring of a module by function; the module is not imported."""
+    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text("utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {node.name: (ast.get_docstring(node) or "").partition("\n")[0] for node in functions}
 
 
 def run(arguments: Sequence[str]) -> int:

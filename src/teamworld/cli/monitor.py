@@ -61,17 +61,8 @@ def estimates(experiments: Sequence[ExperimentSpec], options: RunOptions) -> lis
     for limit in (options.budget, options.episode_budget):
         if limit is not None:
             budgets.parse_limit(limit)
-    by_model: dict[str, list[CostEstimate]] = {}
-    for experiment in experiments:
-        if list_models(experiment.reasoner) and not replays(experiment):
-            for part in estimate(experiment.resolved(), prices):
-                by_model.setdefault(part.model, []).append(part)
-    sums = []
-    for model, parts in by_model.items():
-        usd = None if any(part.usd is None for part in parts) else sum(part.usd or 0.0 for part in parts)
-        calls, prompt, output = (sum(getattr(part, name) for part in parts) for name in ("calls", "prompt", "output"))
-        sums.append(CostEstimate(model, calls, prompt, output, usd))
-    return sums
+    asking = [spec for spec in experiments if list_models(spec.reasoner) and not replays(spec)]
+    return estimate([spec.resolved() for spec in asking], prices)
 
 
 def estimate_lines(expected: Sequence[CostEstimate], options: RunOptions) -> Iterator[str]:
@@ -133,7 +124,7 @@ def monitored(
         def begins(begun: ExperimentSpec, prices: Prices) -> None:
             if lines is None:
                 describe("estimate: a dry run with the rules")
-                for line in estimate_lines(estimate(begun, prices), options):
+                for line in estimate_lines(estimate([begun], prices), options):
                     notice(line)
 
         for line in lines or ():

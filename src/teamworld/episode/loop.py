@@ -16,7 +16,7 @@ from teamworld.episode.perception_recorder import PerceptionRecorder
 from teamworld.episode.plan_execution import Ending, PlanExecution, Status
 from teamworld.episode.stages import Stages
 from teamworld.language import Action, AgentId, Entity, GoalId, Relation, show
-from teamworld.memory.contract import Memory
+from teamworld.memory.world_model import WorldModel
 from teamworld.methods.contract import Briefing, Carry, Choice, Decision, Method
 from teamworld.planning.simulate import dry_run
 from teamworld.reasoning.contract import Reasoner
@@ -69,7 +69,7 @@ class Episode:
         world: World,
         method: Method,
         reasoner: Reasoner,
-        memory: Memory,
+        memory: WorldModel,
         log: LogWriter,
         streams: Streams,
         setting: Setting,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from teamworld.reasoning.llm.contract import CallKey, CallRecord, Form, Request,
 from teamworld.reasoning.llm.model_names import is_model
 from teamworld.reasoning.llm.prices import Prices
 from teamworld.reasoning.llm.reasoner import LanguageModel
+from teamworld.reasoning.registry import list_models
 from teamworld.reasoning.router import parse_routes
 from teamworld.reasoning.rules import RuleReasoner
 
@@ -88,26 +89,36 @@ def beyond(estimates: Sequence[CostEstimate], limit: BudgetLimit) -> bool:
     return tokens > (limit.tokens or math.inf) or usd > (limit.usd or math.inf)
 
 
-def estimate(experiment: ExperimentSpec, prices: Prices) -> list[CostEstimate]:
-    """Return what is expected of each model, from the first episode of each method with the first seed.
+def estimate(experiments: Iterable[ExperimentSpec], prices: Prices) -> list[CostEstimate]:
+    """Return what is expected of each model in all of some runs; nobody is asked.
 
     Args:
-        experiment: A resolved experiment.
+        experiments: Resolved experiments.
         prices: Of the models.
     """
+    total: dict[str, CostEstimate] = {}
+    for experiment in experiments:
+        for part in _estimate_one(experiment, prices):
+            before = total.get(part.model, CostEstimate(part.model, 0, 0, 0, 0.0))
+            usd = None if part.usd is None or before.usd is None else before.usd + part.usd
+            counts = (before.calls + part.calls, before.prompt + part.prompt, before.output + part.output)
+            total[part.model] = CostEstimate(part.model, *counts, usd)
+    return list(total.values())
+
+
+def _estimate_one(experiment: ExperimentSpec, prices: Prices) -> Iterator[CostEstimate]:
+    """Yield what is expected of each model, from the first episode of each method with the first seed."""
     with tempfile.TemporaryDirectory(prefix="teamworld-") as folder:
         scratch = Path(folder)
         counts = [_counted(experiment, RunCell(method, experiment.seeds[0]), scratch) for method in experiment.methods]
     times = experiment.episodes * len(experiment.seeds)
-    expected = []
-    for model in dict.fromkeys(share.name for share in parse_routes(experiment.reasoner) if is_model(share.name)):
+    for model in list_models(experiment.reasoner):
         prompt = round(times * sum(count.sent[model] for count in counts) / CHARACTERS)
         output = round(times * sum(count.said[model] for count in counts) / CHARACTERS)
         calls = times * sum(count.calls[model] for count in counts)
         # The price of a token can depend on the length of a prompt: that of the mean call.
         mean = prices.price(model, "", Usage(prompt=prompt // max(1, calls), output=output // max(1, calls)))
-        expected.append(CostEstimate(model, calls, prompt, output, None if mean is None else mean * calls))
-    return expected
+        yield CostEstimate(model, calls, prompt, output, None if mean is None else mean * calls)
 
 
 def _counted(experiment: ExperimentSpec, cell: RunCell, scratch: Path) -> _Counting:

@@ -10,11 +10,9 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import yaml
-
 from teamworld.errors import UserError, brief, suggest
 from teamworld.experiment.spec import ExperimentSpec, build, load
-from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder
+from teamworld.experiment.store.folder import EXPERIMENT_FILE, RunFolder, write_yaml
 from teamworld.yaml_io import parse_value
 
 #: In an experiment file: fields of which several values are named.
@@ -143,14 +141,13 @@ def claim(folder: Path, data: Mapping[str, Any], kind: FolderKind = "grid", *, s
         if load(path) != dict(data):
             raise UserError(f"{folder} holds another {kind}: use another --out")
         return
-    draft = path.with_suffix(".tmp")
+    draft = path.with_name(f"{path.name}.tmp")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: expected a folder for the runs of a {kind}")
     if folder.exists() and not path.exists() and any(entry != draft for entry in folder.iterdir()):
         raise UserError(f"{folder} is not empty and holds no {kind}: use another --out")
     folder.mkdir(parents=True, exist_ok=True)
-    draft.write_text(yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True), "utf-8")
-    draft.replace(path)
+    write_yaml(path, data)
 
 
 def kind_of(folder: Path) -> FolderKind | None:

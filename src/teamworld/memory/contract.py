@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -122,29 +122,3 @@ class Library(NamedTuple):
     attempts: int
     prototypes: tuple[PlanRecord, ...]
     plans: tuple[PlanRecord, ...]
-
-
-class Memory(Protocol):
-    """What a method may ask of the world model during an episode."""
-
-    def guide(self, task: TaskKey, tick: int = 0) -> GuideEntry:
-        """Return the guidebook's entry at a tick of the episode; an untested one for an unknown task."""
-
-    def library(self, task: TaskKey) -> Library:
-        """Return the plan library's page for a task; an empty one for an unknown task."""
-
-    def best(self) -> TaskKey | None:
-        """Return the task that went best so far."""
-
-    def ranked(self, by: Ranking) -> Memory:
-        """Return the same memory under another ranking of plans, tasks and team sizes."""
-
-    def add(self, instance: PlanInstance) -> None:
-        """Add an instance while the episode runs."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What agents told the team so far, oldest first, each once."""
-
-    def remember(self, text: str) -> None:
-        """Add a note of an agent while the episode runs."""

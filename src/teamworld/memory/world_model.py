@@ -102,7 +102,7 @@ class _Page:
 
 
 class WorldModel:
-    """Guidebook and plan library; implements ``teamworld.memory.contract.Memory``.
+    """Guidebook and plan library: what a method may ask during an episode.
 
     Adding an instance takes constant time; an answer costs what it shows.
 

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, Type
 from pydantic import BaseModel, ConfigDict
 
 from teamworld.language import AgentId, Entity, Fact, GoalId, Plan
-from teamworld.memory.contract import Memory, MemoryDelta
+from teamworld.memory.contract import MemoryDelta
+from teamworld.memory.world_model import WorldModel
 from teamworld.reasoning.contract import Answer, Question, RespondentId
 from teamworld.record import Believe, Commit, Event, Predict, Release
 from teamworld.seeding import Streams
@@ -90,7 +91,7 @@ class Briefing:
     agents: tuple[AgentId, ...]
     """The agents in its charge, in order."""
     episode: int
-    memory: Memory
+    memory: WorldModel
     rng: Streams
     """``rng(purpose, agent)``: a generator named by purpose and agent."""
     entities: tuple[Entity, ...] = ()

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, get_origin
 
 from pydantic import TypeAdapter, ValidationError
@@ -106,17 +107,17 @@ class PersonReasoner:
                 ) from None
 
 
+@dataclass(frozen=True)
 class _Form:
     """The fields of one answer, asked one after the other."""
 
-    def __init__(self, terminal: Terminal, question: Question[Any], rules: str) -> None:
-        self._terminal = terminal
-        self._question = question
-        self._rules = rules
+    terminal: Terminal
+    question: Question[Any]
+    rules: str
 
     async def fill(self, complaints: Sequence[str]) -> str:
         """Return the answer as JSON, once it can be used."""
-        question = self._question
+        question = self.question
         for complaint in complaints:
             self._refuse(complaint)
         while True:
@@ -137,21 +138,21 @@ class _Form:
         """Return the fields in the order in which a person decides: a choice, what follows from it, words."""
 
         def place(item: tuple[str, FieldInfo]) -> int:
-            return 1 + _is_list(item[1]) if self._question.offers(item[0], {}) else 3
+            return 1 + _is_list(item[1]) if self.question.offers(item[0], {}) else 3
 
-        return sorted(self._question.answer.model_fields.items(), key=place)
+        return sorted(self.question.answer.model_fields.items(), key=place)
 
     async def _value(self, name: str, field: FieldInfo, values: dict[str, Any]) -> object:
         """Ask for one field until what is typed fits it."""
-        offers = self._question.offers(name, values)
+        offers = self.question.offers(name, values)
         for number, offer in enumerate(offers, start=1):
-            self._terminal.show(f"  {number:>3}  {_show(offer)}")
+            self.terminal.show(f"  {number:>3}  {_show(offer)}")
         fits: TypeAdapter[object] = TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
         while True:
-            typed = await self._terminal.read(f"{_label(name, field, offers)}: ")
+            typed = await self.terminal.read(f"{_label(name, field, offers)}: ")
             line = "".join(char if char.isprintable() else " " for char in typed).strip()  # no keys such as arrows
             if line == "?":
-                self._terminal.show(f"\n{self._rules}\n")
+                self.terminal.show(f"\n{self.rules}\n")
                 continue
             try:
                 return fits.validate_python(_parse_line(line, field, offers))
@@ -161,7 +162,7 @@ class _Form:
                 self._refuse(str(error))
 
     def _refuse(self, complaint: str) -> None:
-        self._terminal.show(f"This cannot be: {complaint}")
+        self.terminal.show(f"This cannot be: {complaint}")
 
 
 def _answer(question: Question[Answer], record: CallRecord, key: CallKey) -> Answer:

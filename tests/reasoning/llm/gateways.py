@@ -15,6 +15,7 @@ from teamworld.reasoning.llm.contract import (
     Usage,
 )
 from teamworld.reasoning.llm.gateway import Gateway, Patience, Sent
+from tests.reasoning.llm import records
 from tests.reasoning.llm.virtual import Result, run
 
 #: No more patience than the numbers in the tests need.
@@ -24,17 +25,7 @@ WAITS = (1.0, 2.0, 4.0, 5.0, 5.0)
 
 
 def request(text: str = "0") -> Request:
-    return Request(
-        model=f"test:{text}",
-        turns=(),
-        answer="A",
-        schema={},
-        form="schema",
-        temperature=None,
-        top_p=None,
-        max_tokens=1,
-        seed=None,
-    )
+    return records.request(model=f"test:{text}")
 
 
 def fault(kind: FaultKind, retry_after: float | None = None) -> Fault:

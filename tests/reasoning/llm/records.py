@@ -21,7 +21,7 @@ from teamworld.reasoning.llm.contract import (
 SCHEMA = {"type": "object", "properties": {"goal": {"type": "string"}, "b": {}, "a": {}}, "required": ["goal"]}
 
 
-def request(text: str = "What do you do?", **given: Any) -> Request:
+def request(text: str = "What do you do?", **changes: Any) -> Request:
     """Return a request; the model is asked in German."""
     fields: dict[str, Any] = {
         "model": "openai:gpt-4o",
@@ -30,11 +30,9 @@ def request(text: str = "What do you do?", **given: Any) -> Request:
         "schema": SCHEMA,
         "form": "schema",
         "temperature": 0.2,
-        "top_p": None,
         "max_tokens": 100,
-        "seed": None,
     }
-    return Request(**(fields | given))
+    return Request(**(fields | changes))
 
 
 def completion(text: str = '{"goal": "g"}', prompt: int | None = 100, output: int | None = 10) -> Completion:

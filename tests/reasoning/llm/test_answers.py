@@ -259,19 +259,8 @@ def test_of_a_longer_text_the_end_is_read() -> None:
     assert rejected(answer + "so " * LONGEST, Proposal).flaw == "json"
 
 
-HARD = [
-    "{a:[",
-    "{}",
-    '{"',
-    "{\u2018",
-    "{/*",
-    '{"reason":"',
-    '{"reason":"\\',
-    "<think>",
-    "</think>",
-    '{"goal":1}',
-    '{"x":"{}"}',
-]
+HARD = ["{a:[", "{}", '{"', "{\u2018", "{/*", '{"reason":"', '{"reason":"\\']
+HARD += ["<think>", "</think>", '{"goal":1}', '{"x":"{}"}']
 
 
 @pytest.mark.timeout(60)  # each takes less than a second; were it not linear, it would be minutes
@@ -303,24 +292,8 @@ def test_depth_is_bounded() -> None:
 
 # Any sound answer, however it is written and whatever stands round it
 
-WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30) | st.sampled_from(
-    [
-        "</think>",
-        "<answer>",
-        "a}b{",
-        '"',
-        "'",
-        "it's",
-        "\\",
-        "//",
-        "/*",
-        "#",
-        "null",
-        "```",
-        "\u201cq\u201d",
-        "\U0001f600",
-    ]
-)
+TOKENS = ["</think>", "<answer>", "a}b{", '"', "'", "it's", "\\", "//", "/*", "#", "null", "```", "“q”", "😀"]
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30) | st.sampled_from(TOKENS)
 PROSE = st.lists(WORDS | st.sampled_from(["\n", "\t", ", ", ": ", "}, {"]), max_size=8).map("".join)
 SOUND: st.SearchStrategy[BaseModel] = st.one_of(
     st.builds(Proposal, goal=WORDS, reason=PROSE),
@@ -399,22 +372,17 @@ def test_an_unclosed_thought_before_the_answer_does_no_harm(answer: BaseModel, h
     assert read_answer(completed(text), type(answer), "json") == answer
 
 
-JUNK_WORDS = [
-    "\\u",
-    "\\ud800",
-    "//",
-    "/*",
-    "*/",
-    "goal",
-    "text",
-    "reason",
-    "actions",
-    "null",
-    "NaN",
-    "1e999",
+JUNK_WORDS = ["\\u", "\\ud800", "//", "/*", "*/", "goal", "text", "reason", "actions", "null", "NaN", "1e999"]
+JUNK_WORDS += [
     "function",
+    "<think>",
+    "</think>",
+    "<answer>",
+    "</answer>",
+    "```",
+    '{"text": "',
+    '{"goal": "a", "reason": "b"}',
 ]
-JUNK_WORDS += ["<think>", "</think>", "<answer>", "</answer>", "```", '{"text": "', '{"goal": "a", "reason": "b"}']
 JUNK = st.lists(
     st.sampled_from([*"{}[]\"':,#\\-1\n \x00\u201c\u201d\ud83d", *JUNK_WORDS]),
     max_size=40,

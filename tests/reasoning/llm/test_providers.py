@@ -18,6 +18,7 @@ from teamworld.reasoning.llm.contract import FORMS, Completion, Fault, Form, Pro
 from teamworld.reasoning.llm.keys import Secret
 from teamworld.reasoning.llm.model_names import Endpoint, parse_endpoint
 from teamworld.reasoning.llm.providers import best_form, check_installed, make_client
+from tests.reasoning.llm import records
 from tests.reasoning.llm.server import FAULTS, Peer
 
 library = pytest.importorskip("teamworld.reasoning.llm.provider_client", reason="needs teamworld[llm]")
@@ -45,18 +46,11 @@ LEAKS = {
 
 
 def request(form: Form = "schema", **changes: Any) -> Request:
-    fields: dict[str, Any] = {
-        "model": "any",
-        "turns": (Turn("system", "You choose."), Turn("user", ASKED)),
-        "answer": "Choice",
-        "schema": SCHEMA,
-        "form": form,
-        "temperature": 0.5,
-        "top_p": 0.9,
-        "max_tokens": 70,
-        "seed": 3,
-    }
-    return Request(**(fields | changes))
+    turns = (Turn("system", "You choose."), Turn("user", ASKED))
+    sampling = {"temperature": 0.5, "top_p": 0.9, "max_tokens": 70, "seed": 3}
+    return records.request(
+        **({"turns": turns, "answer": "Choice", "schema": SCHEMA, "form": form} | sampling | changes)
+    )
 
 
 def ask(name: str, asked: Request | None = None, key: str | None = KEY, read: float = 5.0) -> Completion | Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,21 @@ from teamworld.reasoning.prompts import template_versions
 
 #: The file by which a run's folder is known.
 EXPERIMENT_FILE = "experiment.yaml"
-_LOCK, _DRAFT = ".lock", "experiment.yaml.tmp"
+_LOCK, _DRAFT = ".lock", f"{EXPERIMENT_FILE}.tmp"
 #: What a kill can leave behind before the experiment file stands.
 _OURS_EARLY = frozenset({_LOCK, _DRAFT})
 _BEFORE = "before.sqlite"
 _WAIT = 0.5  # seconds, longer than somebody looks whether a run is held
+
+
+def write_yaml(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a YAML file whole: a kill leaves the one before, or none, and a draft beside it."""
+    draft = path.with_name(f"{path.name}.tmp")
+    with draft.open("w", encoding="utf-8") as file:
+        yaml.safe_dump(dict(data), file, sort_keys=False, allow_unicode=True)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
 
 
 class RunFolder:
@@ -123,15 +133,7 @@ class RunFolder:
             data["prompts"] = {template: version._asdict() for template, version in template_versions().items()}
             if tables:
                 data["price_tables"] = tables
-        self._write(data)
-
-    def _write(self, data: dict[str, Any]) -> None:
-        draft = self.path / _DRAFT
-        with draft.open("w", encoding="utf-8") as file:
-            yaml.safe_dump(data, file, sort_keys=False, allow_unicode=True)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.experiment_file)
+        write_yaml(self.experiment_file, data)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from teamworld.language import AgentId, GoalId
-from teamworld.memory.contract import Communication, Memory, MemoryDelta
+from teamworld.memory.contract import Communication, MemoryDelta
 from teamworld.memory.episode_learning import Tracker, delta
 from teamworld.memory.world_model import WorldModel
 from teamworld.methods.common.commitments import release_cause
@@ -62,8 +62,8 @@ class DrWell(Method):
         self._domain = briefing.domain
         self._memory = briefing.memory.ranked(self._options.ranking)
         unread = WorldModel()
-        self._guidebook: Memory = self._memory if self._options.guided else unread
-        self._library: Memory = self._memory if self._options.looks_up else unread
+        self._guidebook: WorldModel = self._memory if self._options.guided else unread
+        self._library: WorldModel = self._memory if self._options.looks_up else unread
         self._writes = self._options.update == "live" and self._options.learns_in(briefing.episode)
         self._convention = int(briefing.rng("drwell", "convention").integers(2**31))
         self._committed: dict[AgentId, GoalId] = {}

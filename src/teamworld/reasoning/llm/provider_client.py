@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import ssl
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -170,13 +171,13 @@ def best_form(endpoint: Endpoint) -> Form:
     return "tool" if profile.get("supports_tools", True) else "text"
 
 
+@dataclass
 class _Lane:
     """A connection pool of its own and the library's model on it."""
 
-    def __init__(self, endpoint: Endpoint, web: httpx2.AsyncClient) -> None:
-        self.web = web
-        self.model = make_model(endpoint, web)
-        self.busy = 0
+    web: httpx2.AsyncClient
+    model: Model[Any]
+    busy: int = 0
 
 
 class ProviderClient:
@@ -197,31 +198,27 @@ class ProviderClient:
         self._secrets = () if secret is None else (secret,)
         context = httpx2.create_ssl_context(trust_env=not endpoint.local)
         self._web = partial(http, endpoint, secret, connect, read, context)
-        self._lanes = [_Lane(endpoint, self._web())]
-        self._takes_temperature = takes_temperature(self._lanes[0].model)
+        self._lanes: list[_Lane] = []
+        self._takes_temperature = takes_temperature(self._lane().model)
 
     def _lane(self) -> _Lane:
         for lane in self._lanes:
             if lane.busy < WIDTH:
                 return lane
-        self._lanes.append(_Lane(self._endpoint, self._web()))
+        web = self._web()
+        self._lanes.append(_Lane(web, make_model(self._endpoint, web)))
         return self._lanes[-1]
 
     async def complete(self, request: Request) -> Completion:
         """Send a request once; raises ``ProviderError``."""
-        messages, settings, parameters = (
-            messages_of(request.turns),
-            settings_of(request, self._takes_temperature),
-            parameters_of(request, strict=True if self._endpoint.provider == "openai" else None),
-        )
         lane = self._lane()
         lane.busy += 1
         try:
             response = await model_request(
                 lane.model,
-                messages,
-                model_settings=settings,
-                model_request_parameters=parameters,
+                messages_of(request.turns),
+                model_settings=settings_of(request, self._takes_temperature),
+                model_request_parameters=parameters_of(request, strict=self._endpoint.provider == "openai" or None),
                 instrument=False,
             )
             return self._without_key(completion_of(response))

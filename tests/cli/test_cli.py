@@ -216,8 +216,9 @@ def test_lists_name_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     worlds = call(capsys, "worlds")[1]
     assert all(option in worlds for option in ("cube.view_radius=null", "messages.paid_by=nobody"))
     methods = call(capsys, "methods")[1]
-    assert all(name in methods for name in ("drwell", "zero_shot", "greedy", "random"))
+    assert all(name in methods for name in ("drwell", "drwell:no_memory", "zero_shot", "greedy", "random"))
     assert "drwell.task_identity=id" in methods
+    assert "--set drwell.freeze_after=null" in methods
     assert "paper-n32" in call(capsys, "levels")[1]
 
 

@@ -66,3 +66,17 @@ def test_how_a_run_is_carried_out_is_no_part_of_an_experiment(name: str) -> None
             build({"world": "cube", "speed": 3, written: "sk-secret"})
         assert f"give --{name.replace('_', '-')} on the command line" in str(caught.value)
         assert "sk-secret" not in str(caught.value)
+
+
+def test_each_world_has_a_level_of_its_own() -> None:
+    assert build({}).level == "paper-n2"
+    assert build({"world": "rooms"}).level == "two"
+    assert build({"world": "rooms", "level": None}).level == "two"
+    assert build({"world": "rooms", "level": "one"}).level == "one"
+
+
+def test_an_unknown_world_is_still_refused_in_its_own_words() -> None:
+    with pytest.raises(UserError, match="there is no world 'roms'; did you mean 'rooms'"):
+        build({"world": "roms"}).resolved()
+    with pytest.raises(UserError, match="world"):
+        build({"world": 3})

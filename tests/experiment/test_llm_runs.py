@@ -153,16 +153,6 @@ def test_a_mixed_team(server: Peer, tmp_path: Path) -> None:
     assert ("agent_1", "drwell.propose", name) in asked
 
 
-@pytest.mark.heavy
-def test_faults_on_the_way_change_no_log(server: Peer, tmp_path: Path) -> None:
-    experiment = plain(server, level="n4", max_steps=15)
-    run(experiment, tmp_path / "a")
-    server.set(faults={"error": 0.07, "drop": 0.07, "busy": 0.06}, seed=5, retry_after="0")
-    run(experiment, tmp_path / "b")
-    assert logs(tmp_path / "a") == logs(tmp_path / "b")
-    assert sum(call.faults for call in calls(tmp_path / "b")) == sum(server.stats()["faults"].values()) > 0
-
-
 def test_answers_that_cannot_be_used_are_counted_apart(server: Peer, tmp_path: Path) -> None:
     server.set(brain="tests.reasoning.llm.brains:minimal")
     run(plain(server, max_steps=4), tmp_path / "a")

@@ -163,13 +163,6 @@ def test_a_file_the_command_line_and_python_mean_the_same(tmp_path: Path, capsys
     assert [row["method"] for row in rows] == ["drwell", "drwell:no_memory", "drwell:mine"]
 
 
-def test_variants_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command(["methods"]) == 0
-    out = capsys.readouterr().out
-    assert "drwell:no_memory" in out
-    assert "--set drwell.freeze_after=null" in out
-
-
 def test_many_variants_still_make_a_folder_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from teamworld.memory.contract import MemoryDelta, PlanInstance, Reflection, TaskOutcome
-from teamworld.record import EpisodeEnd, EpisodeStart, Event, GoalInfo, PlanEnd, PlanStart
+from teamworld.record import EpisodeEnd, Event, GoalInfo, PlanEnd, PlanStart
+from tests.record.samples import episode_start
 
 MEASURES: dict[str, tuple[str | None, ...]] = {"push": (None, "units"), "meet": (None, "quorum"), "wait": (None,)}
 
@@ -37,32 +38,6 @@ def instance(**given: Any) -> PlanInstance:
 def delta(episode: int, *instances: PlanInstance, **given: Any) -> MemoryDelta:
     fields: dict[str, Any] = {"completed": False, "ticks": 100, "tasks": (), "instances": instances}
     return MemoryDelta(episode=episode, **{**fields, **given})
-
-
-def start(*goals: GoalInfo, episode: int = 1) -> EpisodeStart:
-    return EpisodeStart(
-        schema=1,
-        world="toy",
-        level="toy",
-        world_options={},
-        world_seed=0,
-        seed=0,
-        episode=episode,
-        team=("a", "b", "c"),
-        kinds={},
-        goals=goals,
-        relations=(),
-        static={},
-        measures=MEASURES,
-        horizon=100,
-        task="",
-        method="drwell",
-        method_options={},
-        reasoner="rules",
-        message_rule={},
-        topology="",
-        log_level="play",
-    )
 
 
 def goal(number: int, label: str = "deliver(weight=1)") -> GoalInfo:
@@ -110,7 +85,7 @@ def ended(plan: int, agent: str = "a", tick: int = 10, **given: Any) -> PlanEnd:
 
 
 def log(*events: Event, goals: tuple[GoalInfo, ...] = (goal(0), goal(1)), reason: Any = "horizon") -> list[Event]:  # noqa: ANN401
-    return [start(*goals), *events, EpisodeEnd(reason=reason)]
+    return [episode_start(goals=goals, measures=MEASURES), *events, EpisodeEnd(reason=reason)]
 
 
 TASKS = ("block_0", "block_1", "deliver(weight=2, far=yes)", "a/b%")

@@ -32,32 +32,11 @@ from teamworld.record import (
     read_log,
 )
 from teamworld.record.log import digest
+from tests.record.samples import episode_start
 
 
 def start(schema: int = SCHEMA) -> EpisodeStart:
-    return EpisodeStart(
-        schema=schema,
-        world="toy",
-        level="one",
-        world_options={"b": 1, "a": 2},
-        world_seed=0,
-        seed=0,
-        episode=1,
-        team=("a", "b"),
-        kinds={},
-        goals=(),
-        measures={},
-        relations=(),
-        static={},
-        horizon=9,
-        task="work",
-        method="none",
-        method_options={},
-        reasoner="rules",
-        message_rule={},
-        topology="complete",
-        log_level="play",
-    )
+    return episode_start(schema=schema, level="one", world_options={"b": 1, "a": 2}, team=("a", "b"))
 
 
 def fill(log: LogWriter, steps: int) -> None:

@@ -302,6 +302,9 @@ async def live(
     experiment: ExperimentSpec, folder: RunFolder, plan: ReasonerPlan, running: RunOptions, watch: RunMonitor
 ) -> AsyncIterator[ReasonerFactory]:
     """Open the reasoners of a run, inside the event loop that runs it; raises ``UserError``."""
+    if not plan.endpoints and not plan.people:
+        yield ReasonerFactory(experiment)
+        return
     async with AsyncExitStack() as stack:
         patience = Patience(per_try=running.timeout, outage=running.patience)
         gateways = {}
